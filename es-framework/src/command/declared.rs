@@ -1,0 +1,37 @@
+//! The commands that an application declares.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::{Condition, Validate};
+use crate::{
+    Declaration,
+    event::{InvalidPart, Subject},
+};
+
+/// Something that is asked for, in the imperative. `#[derive(Command)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a command",
+    label = "this is no command",
+    note = "put `#[derive(Command)]` and `#[command(subject = \"/…/{{id}}\")]` on the struct `{Self}`"
+)]
+pub trait Command: DeserializeOwned + JsonSchema + Validate + Send + 'static {
+    /// The type's name, such as `PurchaseBookCommand`.
+    const NAME: &'static str;
+    /// What it does, in a sentence: the first line of its doc comment.
+    const SUMMARY: &'static str;
+    /// The template of its subject, such as `/books/{id}`.
+    const SUBJECT: &'static str;
+    /// The path that it is posted to, such as `/books/purchase`.
+    const PATH: &'static str;
+    /// What must be true of the subject before the handler is asked.
+    const CONDITION: Condition;
+    /// Where it is declared.
+    const DECLARATION: Declaration;
+
+    /// What the command is about.
+    ///
+    /// # Errors
+    /// A field's value cannot stand in a subject.
+    fn subject(&self) -> Result<Subject, InvalidPart>;
+}

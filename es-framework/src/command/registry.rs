@@ -1,0 +1,252 @@
+//! What an application declared, checked before anything starts.
+
+use std::collections::BTreeSet;
+
+use super::{CommandDescriptor, Handle};
+use crate::{
+    Declaration,
+    event::{Event, EventDescriptor},
+};
+
+/// All commands and events that are served, sorted, without a doubt about any of them.
+#[derive(Debug)]
+pub struct Registry {
+    commands: Vec<CommandDescriptor>,
+    events: Vec<EventDescriptor>,
+}
+
+/// Gathers declarations for a [`Registry`].
+#[derive(Debug, Default)]
+pub struct RegistryBuilder {
+    mounted: BTreeSet<String>,
+    commands: Vec<CommandDescriptor>,
+    events: Vec<EventDescriptor>,
+}
+
+/// Why an application does not start. Each names the places at fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// There is nothing to serve.
+    #[error(
+        "no command is declared: put #[derive(Command)] on a struct, or link the crate that holds the commands with `use the_crate as _;`"
+    )]
+    Empty,
+    /// Two commands are posted to one path.
+    #[error(
+        "two commands are posted to {path}: {first_name} at {first} and {second_name} at {second}: give one of them another path with #[command(path = \"…\")]"
+    )]
+    DuplicateRoute {
+        /// The path.
+        path: &'static str,
+        /// One command.
+        first_name: &'static str,
+        /// Where it is declared.
+        first: Declaration,
+        /// The other command.
+        second_name: &'static str,
+        /// Where that is declared.
+        second: Declaration,
+    },
+    /// Two events have one type.
+    #[error(
+        "two events have the type {event_type}: at {first} and at {second}: rename one of them, or give it a name of its own with #[event(name = \"…\")]"
+    )]
+    DuplicateEventType {
+        /// The type.
+        event_type: &'static str,
+        /// Where one is declared.
+        first: Declaration,
+        /// Where the other is declared.
+        second: Declaration,
+    },
+    /// A command is posted where the framework itself answers.
+    #[error(
+        "{name} at {declaration} is posted to {path}, which the framework keeps for itself: give it another path with #[command(path = \"…\")]"
+    )]
+    ReservedRoute {
+        /// The command.
+        name: &'static str,
+        /// The path.
+        path: &'static str,
+        /// Where it is declared.
+        declaration: Declaration,
+    },
+    /// Several packages declare commands or events, and the application does not say which it
+    /// serves.
+    #[error("commands and events are declared in the packages {}: name each one that is to be served with App::mount(\"…\")", packages.join(", "))]
+    SeveralPackages {
+        /// The packages, in order.
+        packages: Vec<&'static str>,
+    },
+    /// A package that the application wants to serve declares nothing.
+    #[error("App::mount(\"{package}\"): the package declares no command and no event, or is not linked: write `use {} as _;`", package.replace('-', "_"))]
+    NothingInPackage {
+        /// The package.
+        package: String,
+    },
+}
+
+/// The head of every path that the framework serves itself.
+const RESERVED: [&str; 2] = ["/actuator", "/openapi.json"];
+
+impl RegistryBuilder {
+    /// Adds everything that `#[derive(Command)]` and `#[derive(Event)]` registered.
+    #[must_use]
+    pub fn linked(mut self) -> Self {
+        self.commands.extend(inventory::iter::<CommandDescriptor>());
+        self.events.extend(inventory::iter::<EventDescriptor>());
+        self
+    }
+
+    /// Adds a command by its type. Adding what is there already changes nothing.
+    #[must_use]
+    pub fn command<C: Handle>(mut self) -> Self {
+        self.commands.push(CommandDescriptor::of::<C>());
+        self
+    }
+
+    /// Adds an event by its type. Adding what is there already changes nothing.
+    #[must_use]
+    pub fn event<E: Event>(mut self) -> Self {
+        self.events.push(EventDescriptor::of::<E>());
+        self
+    }
+
+    /// Serves the declarations of this package, and from now on only of packages so named.
+    #[must_use]
+    pub fn mount(mut self, package: impl Into<String>) -> Self {
+        self.mounted.insert(package.into());
+        self
+    }
+
+    /// Checks everything that was gathered.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn build(mut self) -> Result<Registry, RegistryError> {
+        self.check_packages()?;
+        let is_mounted =
+            |of: &Declaration| self.mounted.is_empty() || self.mounted.contains(of.package);
+        self.commands
+            .retain(|command| is_mounted(&command.declaration));
+        self.events.retain(|event| is_mounted(&event.declaration));
+        self.commands
+            .sort_by_key(|command| (command.path, command.declaration, command.name));
+        self.events
+            .sort_by_key(|event| (event.event_type, event.declaration));
+        self.commands
+            .dedup_by_key(|command| (command.path, command.declaration, command.name));
+        self.events
+            .dedup_by_key(|event| (event.event_type, event.declaration));
+        if self.commands.is_empty() {
+            return Err(RegistryError::Empty);
+        }
+        check_routes(&self.commands)?;
+        check_event_types(&self.events)?;
+        let Self {
+            commands, events, ..
+        } = self;
+        Ok(Registry { commands, events })
+    }
+
+    fn check_packages(&self) -> Result<(), RegistryError> {
+        let commands = self
+            .commands
+            .iter()
+            .map(|command| command.declaration.package);
+        let events = self.events.iter().map(|event| event.declaration.package);
+        let packages: BTreeSet<_> = commands.chain(events).collect();
+        if self.mounted.is_empty() && packages.len() > 1 {
+            let packages = packages.into_iter().collect();
+            return Err(RegistryError::SeveralPackages { packages });
+        }
+        match self
+            .mounted
+            .iter()
+            .find(|package| !packages.contains(package.as_str()))
+        {
+            None => Ok(()),
+            Some(package) => Err(RegistryError::NothingInPackage {
+                package: package.clone(),
+            }),
+        }
+    }
+}
+
+/// A path with its parameters' names left out: `/books/{id}` and `/books/{isbn}` are one route.
+fn shape(path: &str) -> String {
+    let anonymous = |segment| {
+        if str::starts_with(segment, '{') {
+            "{}"
+        } else {
+            segment
+        }
+    };
+    path.split('/').map(anonymous).collect::<Vec<_>>().join("/")
+}
+
+fn check_routes(commands: &[CommandDescriptor]) -> Result<(), RegistryError> {
+    let mut seen = std::collections::BTreeMap::new();
+    for command in commands {
+        let CommandDescriptor {
+            name,
+            path,
+            declaration,
+            ..
+        } = *command;
+        let is_reserved = |head: &&str| {
+            path.strip_prefix(*head)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if RESERVED.iter().any(is_reserved) {
+            return Err(RegistryError::ReservedRoute {
+                name,
+                path,
+                declaration,
+            });
+        }
+        if let Some((first_name, first)) = seen.insert(shape(path), (name, declaration)) {
+            return Err(RegistryError::DuplicateRoute {
+                path,
+                first_name,
+                first,
+                second_name: name,
+                second: declaration,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_event_types(events: &[EventDescriptor]) -> Result<(), RegistryError> {
+    for (first, second) in events.iter().zip(events.iter().skip(1)) {
+        if first.event_type == second.event_type {
+            return Err(RegistryError::DuplicateEventType {
+                event_type: first.event_type,
+                first: first.declaration,
+                second: second.declaration,
+            });
+        }
+    }
+    Ok(())
+}
+
+impl Registry {
+    /// Gathers declarations.
+    #[must_use]
+    pub fn builder() -> RegistryBuilder {
+        RegistryBuilder::default()
+    }
+
+    /// The commands, sorted by path.
+    #[must_use]
+    pub fn commands(&self) -> &[CommandDescriptor] {
+        &self.commands
+    }
+
+    /// The events, sorted by type.
+    #[must_use]
+    pub fn events(&self) -> &[EventDescriptor] {
+        &self.events
+    }
+}

@@ -1,0 +1,35 @@
+//! Where in the source something was declared, so that a refused start can name the place.
+
+use std::fmt;
+
+/// The place of a declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Declaration {
+    /// The Cargo package that it stands in.
+    pub package: &'static str,
+    /// The module that it stands in.
+    pub module: &'static str,
+    /// The source file, as the compiler was given it.
+    pub file: &'static str,
+    /// The line, from one.
+    pub line: u32,
+}
+
+impl fmt::Display for Declaration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// The [`Declaration`] of the place where this macro stands.
+#[macro_export]
+macro_rules! declaration {
+    () => {
+        $crate::Declaration {
+            package: ::core::env!("CARGO_PKG_NAME"),
+            module: ::core::module_path!(),
+            file: ::core::file!(),
+            line: ::core::line!(),
+        }
+    };
+}

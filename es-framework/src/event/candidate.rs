@@ -1,0 +1,106 @@
+//! What is to be stored, before the store has numbered, dated and chained it.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::{EventType, Subject, TraceContext};
+
+/// An event that a command decided on. The store assigns the rest: see
+/// [`RecordedEvent`](super::RecordedEvent).
+#[derive(Debug, Clone)]
+pub struct EventCandidate {
+    /// Who publishes it: the application's name, or a URI.
+    pub source: Arc<str>,
+    /// What it is about.
+    pub subject: Subject,
+    /// What kind of event it is.
+    pub event_type: EventType,
+    /// A JSON object in compact form, stored and hashed byte for byte.
+    pub data: Box<RawValue>,
+    /// The trace that it belongs to.
+    pub trace: Option<TraceContext>,
+}
+
+/// Data that cannot be stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("an event's data is a JSON object, not {found}")]
+pub struct InvalidData {
+    found: &'static str,
+}
+
+/// Puts an event's data into the form that is stored: a JSON object without white space between
+/// its tokens. Numbers, texts and the order of members stay as they were given.
+///
+/// # Errors
+/// The value is no object.
+pub fn compact_object(data: &RawValue) -> Result<Box<RawValue>, InvalidData> {
+    let text = data.get().trim_ascii();
+    match text.as_bytes().first() {
+        Some(b'{') => {}
+        Some(b'[') => return Err(InvalidData { found: "an array" }),
+        Some(b'"') => return Err(InvalidData { found: "a string" }),
+        Some(b'n') => return Err(InvalidData { found: "null" }),
+        Some(b't' | b'f') => return Err(InvalidData { found: "a boolean" }),
+        _ => return Err(InvalidData { found: "a number" }),
+    }
+    let mut compact = String::with_capacity(text.len());
+    let mut in_string = false;
+    let mut escaped = false;
+    for character in text.chars() {
+        if in_string {
+            in_string = escaped || character != '"';
+            escaped = !escaped && character == '\\';
+        } else if character.is_ascii_whitespace() {
+            continue;
+        } else {
+            in_string = character == '"';
+        }
+        compact.push(character);
+    }
+    // The text was JSON and only white space between its tokens went.
+    RawValue::from_string(compact).map_err(|_| InvalidData {
+        found: "malformed JSON",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn white_space_goes_and_everything_else_stays() {
+        let given = raw("{ \"b\" : [ 1.50 , true ],\n \"a\": \"x \\\" { \\\\\" }");
+        let compact = compact_object(&given).unwrap();
+        assert_eq!(compact.get(), r#"{"b":[1.50,true],"a":"x \" { \\"}"#);
+    }
+
+    #[test]
+    fn only_objects_are_data() {
+        for (text, found) in [
+            ("[]", "an array"),
+            ("null", "null"),
+            ("1", "a number"),
+            ("\"a\"", "a string"),
+            ("true", "a boolean"),
+        ] {
+            assert_eq!(compact_object(&raw(text)).unwrap_err().found, found);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn compacting_a_pretty_text_gives_the_compact_text(texts in proptest::collection::btree_map(".*", ".*", 0..5)) {
+            let pretty = raw(&serde_json::to_string_pretty(&texts).unwrap());
+            let compact = serde_json::to_string(&texts).unwrap();
+            let compacted = compact_object(&pretty).unwrap();
+            prop_assert_eq!(compacted.get(), compact);
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Events as JSON text, in both shapes that event stores of version 1 of the protocol send.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    DATA_CONTENT_TYPE, EventId, EventTime, EventType, Hash, InvalidTrace, RecordedEvent,
+    SPEC_VERSION, Subject, TraceContext,
+};
+
+/// The shape of events on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// `{"type":"item","payload":{"event":{…},"hash":"…"}}`, as event stores before version 1.0.
+    #[default]
+    Item,
+    /// `{"type":"event","payload":{…,"hash":"…","signature":null}}`, as version 1.0 and later.
+    Event,
+}
+
+impl Dialect {
+    /// Appends the event as one line of a stream, line break included.
+    pub fn write_line(self, event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
+        match self {
+            Self::Item => {
+                out.extend_from_slice(br#"{"type":"item","payload":{"event":"#);
+                write_members(event, Some(&event.data), out);
+                out.extend_from_slice(br#"},"hash":""#);
+                out.extend_from_slice(&event.hash.hex());
+                out.extend_from_slice(b"\"}}\n");
+            }
+            Self::Event => {
+                out.extend_from_slice(br#"{"type":"event","payload":"#);
+                write_signed(event, signature, out);
+                out.extend_from_slice(b"}\n");
+            }
+        }
+    }
+
+    /// Appends the event as an element of the answer to a write. The older shape has neither data
+    /// nor hash there.
+    pub fn write_recorded(self, event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
+        match self {
+            Self::Item => {
+                write_members(event, None, out);
+                out.push(b'}');
+            }
+            Self::Event => write_signed(event, signature, out),
+        }
+    }
+}
+
+fn write_signed(event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
+    write_members(event, Some(&event.data), out);
+    out.extend_from_slice(br#","hash":""#);
+    out.extend_from_slice(&event.hash.hex());
+    out.extend_from_slice(br#"","signature":"#);
+    match signature {
+        Some(signature) => write_text(signature, out),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.push(b'}');
+}
+
+/// Appends the members that both shapes share, without the closing brace.
+fn write_members(event: &RecordedEvent, data: Option<&RawValue>, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"source":"#);
+    write_text(&event.source, out);
+    // Subjects, types, times and hashes hold nothing that JSON would escape.
+    for (name, value) in [
+        (r#","subject":""#, event.subject.as_str()),
+        (r#"","type":""#, event.event_type.as_str()),
+    ] {
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(value.as_bytes());
+    }
+    out.push(b'"');
+    if let Some(trace) = &event.trace {
+        out.extend_from_slice(br#","traceparent":"#);
+        write_text(trace.parent(), out);
+        if let Some(state) = trace.state() {
+            out.extend_from_slice(br#","tracestate":"#);
+            write_text(state, out);
+        }
+    }
+    out.extend_from_slice(br#","specversion":"1.0","id":""#);
+    out.extend_from_slice(event.id.to_string().as_bytes());
+    out.extend_from_slice(br#"","time":""#);
+    out.extend_from_slice(event.time.as_str().as_bytes());
+    out.extend_from_slice(br#"","datacontenttype":"application/json","predecessorhash":""#);
+    out.extend_from_slice(&event.predecessor_hash.hex());
+    out.push(b'"');
+    if let Some(data) = data {
+        out.extend_from_slice(br#","data":"#);
+        out.extend_from_slice(data.get().as_bytes());
+    }
+}
+
+fn write_text(text: &str, out: &mut Vec<u8>) {
+    // Writing a text into memory cannot fail.
+    let _ = serde_json::to_writer(out, text);
+}
+
+/// One line of a stream.
+#[derive(Debug)]
+pub enum Line {
+    /// An event, of either shape.
+    Event(Box<RecordedEvent>),
+    /// A sign of life.
+    Heartbeat,
+    /// What went wrong after the stream had begun.
+    Error(String),
+}
+
+/// A line that is none.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidLine {
+    /// It is not JSON, or lacks what every event has.
+    #[error("a line of the stream is malformed: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Its trace fields do not follow the W3C recommendation.
+    #[error("an event of the stream is malformed: {0}")]
+    Trace(#[from] InvalidTrace),
+    /// It is of a kind that this version of the protocol does not have.
+    #[error("a line of the stream has the unknown type {0:?}")]
+    Type(String),
+    /// An event has another CloudEvents version or media type.
+    #[error(
+        "an event of the stream has specversion {specversion:?} and datacontenttype {data_content_type:?}, expected {SPEC_VERSION:?} and {DATA_CONTENT_TYPE:?}"
+    )]
+    Version {
+        /// The version it has.
+        specversion: String,
+        /// The media type it has.
+        data_content_type: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct RawLine<'a> {
+    r#type: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ItemPayload<'a> {
+    #[serde(borrow)]
+    event: &'a RawValue,
+    hash: Hash,
+}
+
+#[derive(Deserialize)]
+struct ErrorPayload {
+    error: String,
+}
+
+#[derive(Deserialize)]
+struct EventFields {
+    source: Arc<str>,
+    subject: Subject,
+    r#type: EventType,
+    traceparent: Option<Box<str>>,
+    tracestate: Option<Box<str>>,
+    specversion: String,
+    id: EventId,
+    time: EventTime,
+    datacontenttype: String,
+    predecessorhash: Hash,
+    data: Box<RawValue>,
+    hash: Option<Hash>,
+}
+
+impl Line {
+    /// Reads a line of either shape, told apart by its type.
+    ///
+    /// # Errors
+    /// The line is malformed or of an unknown kind.
+    pub fn parse(line: &[u8]) -> Result<Self, InvalidLine> {
+        let RawLine { r#type, payload } = serde_json::from_slice(line)?;
+        let payload = payload.map_or("null", RawValue::get);
+        match &*r#type {
+            "event" => Ok(Self::Event(Box::new(recorded(payload, None)?))),
+            "item" => {
+                let ItemPayload { event, hash } = serde_json::from_str(payload)?;
+                Ok(Self::Event(Box::new(recorded(event.get(), Some(hash))?)))
+            }
+            "heartbeat" => Ok(Self::Heartbeat),
+            "error" => {
+                let ErrorPayload { error } = serde_json::from_str(payload)?;
+                Ok(Self::Error(error))
+            }
+            other => Err(InvalidLine::Type(other.chars().take(40).collect())),
+        }
+    }
+}
+
+/// Reads an event, whose hash stands beside it in one shape and inside it in the other.
+fn recorded(event: &str, hash: Option<Hash>) -> Result<RecordedEvent, InvalidLine> {
+    let fields: EventFields = serde_json::from_str(event)?;
+    let missing_hash = || <serde_json::Error as serde::de::Error>::missing_field("hash");
+    if fields.specversion != SPEC_VERSION || fields.datacontenttype != DATA_CONTENT_TYPE {
+        return Err(InvalidLine::Version {
+            specversion: fields.specversion,
+            data_content_type: fields.datacontenttype,
+        });
+    }
+    Ok(RecordedEvent {
+        source: fields.source,
+        subject: fields.subject,
+        event_type: fields.r#type,
+        trace: TraceContext::new(fields.traceparent.as_deref(), fields.tracestate.as_deref())?,
+        id: fields.id,
+        time: fields.time,
+        predecessor_hash: fields.predecessorhash,
+        data: fields.data,
+        hash: hash.or(fields.hash).ok_or_else(missing_hash)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line that a server of the newer shape sent, with a trace and every kind of value.
+    const CAPTURED: &str = r#"{"type":"event","payload":{"source":"https://x","subject":"/a","type":"io.x.y","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","specversion":"1.0","id":"0","time":"2026-10-07T13:32:50.439461594Z","datacontenttype":"application/json","predecessorhash":"0000000000000000000000000000000000000000000000000000000000000000","data":{"b":100,"k":{"a":2,"b":1},"n":1.5,"z":"\u003c\u0026\u003e é 😀"},"hash":"a6015b0e09ab312b6ff506e267ad46d6e806f3a13041f948cf5c5ebbf83105f0","signature":null}}"#;
+
+    fn event(line: &str) -> RecordedEvent {
+        match Line::parse(line.as_bytes()).unwrap() {
+            Line::Event(event) => *event,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn line(dialect: Dialect, event: &RecordedEvent) -> String {
+        let mut out = Vec::new();
+        dialect.write_line(event, None, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_captured_line_verifies_and_is_written_again_to_the_byte() {
+        let event = event(CAPTURED);
+        assert_eq!(event.verify(Hash::ZERO), Ok(()));
+        assert_eq!(line(Dialect::Event, &event), format!("{CAPTURED}\n"));
+    }
+
+    #[test]
+    fn both_shapes_carry_the_same_event() {
+        let given = event(CAPTURED);
+        let item = line(Dialect::Item, &given);
+        assert!(
+            item.starts_with(r#"{"type":"item","payload":{"event":{"source":"#),
+            "{item}"
+        );
+        let read = event(item.trim_end());
+        assert_eq!((read.hash, read.verify(Hash::ZERO)), (given.hash, Ok(())));
+        assert_eq!(line(Dialect::Event, &read), format!("{CAPTURED}\n"));
+    }
+
+    #[test]
+    fn the_published_vectors_of_the_audit_specification_are_met() {
+        let published = include_str!("audit_vectors.ndjson").lines();
+        let mut count = 0;
+        for line in published {
+            let vector: serde_json::Value = serde_json::from_str(line).unwrap();
+            let (event, hash) = (&vector["payload"]["event"], &vector["payload"]["hash"]);
+            let text = |name: &str| event[name].as_str().unwrap();
+            let metadata = super::super::HashedMetadata {
+                specversion: text("specversion"),
+                id: text("id").parse().unwrap(),
+                predecessor: text("predecessorhash").parse().unwrap(),
+                time: text("time"),
+                source: text("source"),
+                subject: text("subject"),
+                event_type: text("type"),
+                data_content_type: text("datacontenttype"),
+            };
+            let computed = Hash::of_event(&metadata, event["data"].to_string().as_bytes());
+            assert_eq!(computed.to_string(), hash.as_str().unwrap());
+            count += 1;
+        }
+        assert_eq!(count, 5);
+    }
+
+    #[test]
+    fn what_is_no_event_says_what_it_is() {
+        assert!(matches!(
+            Line::parse(br#"{"type":"heartbeat","payload":{}}"#),
+            Ok(Line::Heartbeat)
+        ));
+        assert!(matches!(
+            Line::parse(br#"{"type":"heartbeat"}"#),
+            Ok(Line::Heartbeat)
+        ));
+        let error = Line::parse(br#"{"type":"error","payload":{"error":"disk"}}"#);
+        assert!(matches!(error, Ok(Line::Error(text)) if text == "disk"));
+        assert!(matches!(
+            Line::parse(br#"{"type":"row","payload":1}"#),
+            Err(InvalidLine::Type(_))
+        ));
+        assert!(matches!(
+            Line::parse(b"not json"),
+            Err(InvalidLine::Json(_))
+        ));
+        let version = CAPTURED.replace(r#""specversion":"1.0""#, r#""specversion":"2.0""#);
+        assert!(matches!(
+            Line::parse(version.as_bytes()),
+            Err(InvalidLine::Version { .. })
+        ));
+        let without_hash = CAPTURED.replace(r#","hash""#, r#","other""#);
+        assert!(matches!(
+            Line::parse(without_hash.as_bytes()),
+            Err(InvalidLine::Json(_))
+        ));
+    }
+}

@@ -1,0 +1,70 @@
+//! How an application's event lies in the data of a stored event: `{"metadata":{},"payload":{…}}`.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use super::{EventType, RecordedEvent};
+
+/// What travels with an event beside its payload. Nothing yet: an empty JSON object.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {}
+
+#[derive(Serialize)]
+struct Encoded<'a, P> {
+    metadata: &'a Metadata,
+    payload: &'a P,
+}
+
+#[derive(Deserialize)]
+struct Decoded<'a> {
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+/// An event whose stored data is not what its declaration says.
+#[derive(Debug, thiserror::Error)]
+#[error("event {id} of type {event_type} does not fit its declaration: {reason}")]
+pub struct DecodeError {
+    id: super::EventId,
+    event_type: EventType,
+    reason: serde_json::Error,
+}
+
+/// The data of a candidate: metadata and payload in one compact JSON object.
+///
+/// # Errors
+/// The payload cannot be JSON, such as a map with keys that are no texts.
+pub fn encode<P: Serialize>(
+    metadata: &Metadata,
+    payload: &P,
+) -> Result<Box<RawValue>, serde_json::Error> {
+    serde_json::value::to_raw_value(&Encoded { metadata, payload })
+}
+
+impl RecordedEvent {
+    /// The application's event inside the stored one.
+    ///
+    /// # Errors
+    /// The data lacks a payload or the payload is of another shape.
+    pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
+        self.raw_payload()
+            .and_then(|payload| self.decoded(serde_json::from_str(payload.get())))
+    }
+
+    /// The application's event inside the stored one, as JSON text.
+    ///
+    /// # Errors
+    /// The data lacks a payload.
+    pub fn raw_payload(&self) -> Result<&RawValue, DecodeError> {
+        self.decoded(serde_json::from_str::<Decoded<'_>>(self.data.get()))
+            .map(|decoded| decoded.payload)
+    }
+
+    fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
+        result.map_err(|reason| DecodeError {
+            id: self.id,
+            event_type: self.event_type.clone(),
+            reason,
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! The fully qualified name of a kind of event.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// A name such as `com.example.library.BookPurchasedEvent`.
+///
+/// The rule is the event store's: `^[0-9A-Za-z_-]{2,}\.([0-9A-Za-z_-]+\.)+[0-9A-Za-z_-]+$`, that
+/// is, at least three segments, the first of two characters or more.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventType(Cow<'static, str>);
+
+/// A text that is not an event type.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "invalid event type: '{text}': write at least three segments of ASCII letters, digits, '-' and '_' with dots between them, such as com.example.library.BookPurchasedEvent"
+)]
+pub struct InvalidEventType {
+    text: Box<str>,
+}
+
+/// The longest event type that is taken, in bytes.
+const MAX_LENGTH: usize = 512;
+
+impl EventType {
+    /// The type that `#[derive(Event)]` wrote; the macro has checked it.
+    #[must_use]
+    pub const fn declared(name: &'static str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+
+    /// The type as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn is_event_type(text: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    text.len() <= MAX_LENGTH
+        && text.split('.').all(is_part)
+        && text.split('.').count() >= 3
+        && text.split('.').next().is_some_and(|first| first.len() >= 2)
+}
+
+impl std::str::FromStr for EventType {
+    type Err = InvalidEventType;
+
+    fn from_str(text: &str) -> Result<Self, InvalidEventType> {
+        if is_event_type(text) {
+            return Ok(Self(Cow::Owned(text.to_owned())));
+        }
+        let text = text.chars().take(80).collect::<String>().into();
+        Err(InvalidEventType { text })
+    }
+}
+
+impl fmt::Display for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for EventType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_protocols_examples_are_told_apart() {
+        for valid in [
+            "io.eventsourcingdb.test",
+            "com.example.library.BookPurchasedEvent",
+            "a1.b.c",
+        ] {
+            assert!(valid.parse::<EventType>().is_ok(), "{valid}");
+        }
+        for invalid in [
+            "",
+            "a",
+            "com.example",
+            "c.example.x",
+            "malformed.event.type.",
+            ".a.b.c",
+            "io.a b.c",
+        ] {
+            assert!(invalid.parse::<EventType>().is_err(), "{invalid}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The hash chain: each event's hash covers the hash before it.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use sha2::{Digest, Sha256};
+
+/// A SHA-256 hash, 64 lowercase hexadecimal digits on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Hash([u8; 32]);
+
+/// The parts of an event that its hash covers, besides its data.
+#[derive(Debug, Clone, Copy)]
+pub struct HashedMetadata<'a> {
+    /// The CloudEvents version.
+    pub specversion: &'a str,
+    /// The event's id.
+    pub id: u64,
+    /// The hash of the event before it.
+    pub predecessor: Hash,
+    /// The time's exact text.
+    pub time: &'a str,
+    /// Who published it.
+    pub source: &'a str,
+    /// What it is about.
+    pub subject: &'a str,
+    /// What kind of event it is.
+    pub event_type: &'a str,
+    /// The media type of the data.
+    pub data_content_type: &'a str,
+}
+
+impl Hash {
+    /// The predecessor of the first event.
+    pub const ZERO: Self = Self([0; 32]);
+
+    /// The hash of an event: metadata and data are hashed apart, then their two hexadecimal texts
+    /// together. `data` is the JSON text exactly as it is sent.
+    #[must_use]
+    pub fn of_event(metadata: &HashedMetadata<'_>, data: &[u8]) -> Self {
+        let HashedMetadata {
+            specversion,
+            id,
+            predecessor,
+            time,
+            source,
+            subject,
+            event_type,
+            data_content_type,
+        } = metadata;
+        let mut hasher = Sha256::new();
+        let mut number = itoa(*id);
+        hasher.update(specversion);
+        hasher.update("|");
+        hasher.update(number.text());
+        hasher.update("|");
+        hasher.update(predecessor.hex());
+        for part in [time, source, subject, event_type, data_content_type] {
+            hasher.update("|");
+            hasher.update(part);
+        }
+        let metadata = Self(hasher.finalize().into());
+        let data = Self(Sha256::digest(data).into());
+        let both = Sha256::new()
+            .chain_update(metadata.hex())
+            .chain_update(data.hex());
+        Self(both.finalize().into())
+    }
+
+    /// The hash's bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The hash with these bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 64 hexadecimal digits.
+    #[must_use]
+    pub fn hex(&self) -> [u8; 64] {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
+        let mut hex = [0; 64];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
+        }
+        hex
+    }
+}
+
+/// A number's decimal digits without an allocation: the writer hashes one for every event.
+struct Decimal {
+    digits: [u8; 20],
+    start: usize,
+}
+
+fn itoa(mut number: u64) -> Decimal {
+    let mut digits = [b'0'; 20];
+    let mut start = digits.len();
+    for (index, digit) in digits.iter_mut().enumerate().rev() {
+        *digit = b'0' | u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
+        start = index;
+        if number == 0 {
+            break;
+        }
+    }
+    Decimal { digits, start }
+}
+
+impl Decimal {
+    fn text(&mut self) -> &[u8] {
+        self.digits.get(self.start..).unwrap_or_default()
+    }
+}
+
+/// A text that is not a hash.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a hash is 64 lowercase hexadecimal digits")]
+pub struct InvalidHash;
+
+impl std::str::FromStr for Hash {
+    type Err = InvalidHash;
+
+    fn from_str(text: &str) -> Result<Self, InvalidHash> {
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Ok(byte.wrapping_sub(b'0')),
+            b'a'..=b'f' => Ok(byte.wrapping_sub(b'a').wrapping_add(10)),
+            _ => Err(InvalidHash),
+        };
+        if text.len() != 64 {
+            return Err(InvalidHash);
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let [high, low] = pair else {
+                return Err(InvalidHash);
+            };
+            *byte = (digit(*high)? << 4) | digit(*low)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::str::from_utf8(&self.hex()).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Hash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_vector_of_the_audit_specification_is_met() {
+        let hash = Hash::of_event(
+            &HashedMetadata {
+                specversion: "1",
+                id: 0,
+                predecessor: Hash::ZERO,
+                time: "2023-01-02T13:37:00.0001Z",
+                source: "tag:thenativeweb.io,2023:test",
+                subject: "/users/anne",
+                event_type: "io.thenativeweb.test.registered",
+                data_content_type: "application/json",
+            },
+            br#"{"username":"anne"}"#,
+        );
+        let published = "b6ae7a219468eeb110cf20151d9a8dc091ed40390a1411e36c183bf6a804900f";
+        assert_eq!(hash.to_string(), published);
+    }
+
+    #[test]
+    fn a_hash_reads_back_as_it_was_written() {
+        let hash = Hash(std::array::from_fn(|index| {
+            u8::try_from(index * 7 % 256).unwrap()
+        }));
+        assert_eq!(hash.to_string().parse(), Ok(hash));
+        for invalid in ["", "00", &"G".repeat(64), &"A".repeat(64)] {
+            assert!(invalid.parse::<Hash>().is_err(), "{invalid}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_in_decimal() {
+        for number in [0, 9, 10, 1_234_567_890, u64::MAX] {
+            assert_eq!(itoa(number).text(), number.to_string().as_bytes());
+        }
+    }
+}

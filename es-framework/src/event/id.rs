@@ -1,0 +1,101 @@
+//! An event's place in the one global order.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// A number that the event store assigns: global, without gaps, from zero. A decimal text on the
+/// wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(u64);
+
+/// A text that is not an event id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "invalid event id {text:?}: an event id is a whole number from 0 to {}",
+    EventId::MAX
+)]
+pub struct InvalidEventId {
+    text: Box<str>,
+}
+
+impl EventId {
+    /// The id of the first event of a store.
+    pub const FIRST: Self = Self(0);
+    /// The largest id: SQL databases hold no larger whole number.
+    pub const MAX: u64 = i64::MAX.cast_unsigned();
+
+    /// The id of this number; numbers above [`EventId::MAX`] are not ids.
+    #[must_use]
+    pub const fn new(number: u64) -> Option<Self> {
+        if number <= Self::MAX {
+            Some(Self(number))
+        } else {
+            None
+        }
+    }
+
+    /// The id as a number.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The id after this one, unless there is none left.
+    #[must_use]
+    pub const fn next(self) -> Option<Self> {
+        match self.0.checked_add(1) {
+            Some(number) => Self::new(number),
+            None => None,
+        }
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::str::FromStr for EventId {
+    type Err = InvalidEventId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidEventId> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        digits
+            .then(|| text.parse().ok())
+            .flatten()
+            .and_then(Self::new)
+            .ok_or_else(|| InvalidEventId {
+                text: text.chars().take(40).collect::<String>().into(),
+            })
+    }
+}
+
+impl Serialize for EventId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_numbers_are_ids() {
+        assert_eq!("0".parse(), Ok(EventId::FIRST));
+        assert_eq!("41".parse::<EventId>().unwrap().next(), EventId::new(42));
+        for invalid in ["", "-1", "+1", "hello", "1.5", " 1", "9223372036854775808"] {
+            assert!(invalid.parse::<EventId>().is_err(), "{invalid}");
+        }
+        assert_eq!(EventId::new(EventId::MAX).unwrap().next(), None);
+    }
+}

@@ -1,0 +1,26 @@
+//! What happened: events before and after they are stored, their subjects, types and hash chain.
+//! Nothing here does I/O.
+
+mod candidate;
+mod codec;
+mod declared;
+mod envelope;
+mod event_type;
+mod hash;
+mod id;
+mod recorded;
+mod subject;
+mod time;
+mod trace;
+
+pub use candidate::{EventCandidate, InvalidData, compact_object};
+pub use codec::{Dialect, InvalidLine, Line};
+pub use declared::{Event, EventDescriptor};
+pub use envelope::{DecodeError, Metadata, encode};
+pub use event_type::{EventType, InvalidEventType};
+pub use hash::{Hash, HashedMetadata, InvalidHash};
+pub use id::{EventId, InvalidEventId};
+pub use recorded::{BrokenChain, DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
+pub use subject::{InvalidPart, InvalidSubject, Subject, SubjectPart};
+pub use time::EventTime;
+pub use trace::{InvalidTrace, TraceContext};

@@ -1,0 +1,175 @@
+//! What was stored.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::{
+    EventCandidate, EventId, EventTime, EventType, Hash, HashedMetadata, Subject, TraceContext,
+};
+
+/// The CloudEvents version of every event.
+pub const SPEC_VERSION: &str = "1.0";
+/// The media type of every event's data.
+pub const DATA_CONTENT_TYPE: &str = "application/json";
+
+/// An event as the store keeps it.
+#[derive(Debug, Clone)]
+pub struct RecordedEvent {
+    /// Who published it.
+    pub source: Arc<str>,
+    /// What it is about.
+    pub subject: Subject,
+    /// What kind of event it is.
+    pub event_type: EventType,
+    /// The trace that it belongs to.
+    pub trace: Option<TraceContext>,
+    /// Its place in the one global order.
+    pub id: EventId,
+    /// When it was recorded.
+    pub time: EventTime,
+    /// The hash of the event before it, or [`Hash::ZERO`].
+    pub predecessor_hash: Hash,
+    /// A JSON object, byte for byte what was hashed.
+    pub data: Box<RawValue>,
+    /// The hash over all of the above but the trace.
+    pub hash: Hash,
+}
+
+/// An event that does not fit into its chain.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BrokenChain {
+    /// Its own hash does not cover what it says.
+    #[error("event {id} was changed: its hash is {found}, its content gives {computed}")]
+    Hash {
+        /// The event.
+        id: EventId,
+        /// The hash it carries.
+        found: Hash,
+        /// The hash its content gives.
+        computed: Hash,
+    },
+    /// It does not name the hash of the event before it.
+    #[error("event {id} does not follow the event before it, whose hash is {expected}")]
+    Predecessor {
+        /// The event.
+        id: EventId,
+        /// The hash of the event before it.
+        expected: Hash,
+    },
+}
+
+impl RecordedEvent {
+    /// Numbers, dates and chains a candidate.
+    #[must_use]
+    pub fn record(
+        candidate: EventCandidate,
+        id: EventId,
+        time: EventTime,
+        predecessor_hash: Hash,
+    ) -> Self {
+        let EventCandidate {
+            source,
+            subject,
+            event_type,
+            data,
+            trace,
+        } = candidate;
+        let hash = Hash::ZERO;
+        let mut event = Self {
+            source,
+            subject,
+            event_type,
+            trace,
+            id,
+            time,
+            predecessor_hash,
+            data,
+            hash,
+        };
+        event.hash = event.computed_hash();
+        event
+    }
+
+    /// The hash that the content gives.
+    #[must_use]
+    pub fn computed_hash(&self) -> Hash {
+        let metadata = HashedMetadata {
+            specversion: SPEC_VERSION,
+            id: self.id.get(),
+            predecessor: self.predecessor_hash,
+            time: self.time.as_str(),
+            source: &self.source,
+            subject: self.subject.as_str(),
+            event_type: self.event_type.as_str(),
+            data_content_type: DATA_CONTENT_TYPE,
+        };
+        Hash::of_event(&metadata, self.data.get().as_bytes())
+    }
+
+    /// Checks that the event is unchanged and follows the event with the hash `predecessor`.
+    ///
+    /// # Errors
+    /// It was changed, or something was taken out or put in before it.
+    pub fn verify(&self, predecessor: Hash) -> Result<(), BrokenChain> {
+        if self.predecessor_hash != predecessor {
+            return Err(BrokenChain::Predecessor {
+                id: self.id,
+                expected: predecessor,
+            });
+        }
+        let computed = self.computed_hash();
+        if self.hash == computed {
+            return Ok(());
+        }
+        Err(BrokenChain::Hash {
+            id: self.id,
+            found: self.hash,
+            computed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded(id: u64, predecessor: Hash) -> RecordedEvent {
+        let candidate = EventCandidate {
+            source: "library-service".into(),
+            subject: "/books/42".parse().unwrap(),
+            event_type: "com.example.library.BookPurchasedEvent".parse().unwrap(),
+            data: RawValue::from_string(r#"{"metadata":{},"payload":{}}"#.into()).unwrap(),
+            trace: None,
+        };
+        RecordedEvent::record(
+            candidate,
+            EventId::new(id).unwrap(),
+            EventTime::now(),
+            predecessor,
+        )
+    }
+
+    #[test]
+    fn a_chain_that_nobody_touched_verifies() {
+        let first = recorded(0, Hash::ZERO);
+        let second = recorded(1, first.hash);
+        assert_eq!(first.verify(Hash::ZERO), Ok(()));
+        assert_eq!(second.verify(first.hash), Ok(()));
+    }
+
+    #[test]
+    fn a_changed_or_misplaced_event_is_named() {
+        let first = recorded(0, Hash::ZERO);
+        let mut changed = first.clone();
+        changed.data = RawValue::from_string("{}".into()).unwrap();
+        assert!(matches!(
+            changed.verify(Hash::ZERO),
+            Err(BrokenChain::Hash { .. })
+        ));
+        assert!(matches!(
+            first.verify(first.hash),
+            Err(BrokenChain::Predecessor { .. })
+        ));
+    }
+}

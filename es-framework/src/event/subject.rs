@@ -1,0 +1,228 @@
+//! The path that names what an event is about.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// A path such as `/books/0190…`, made of segments of ASCII letters, digits, `-` and `_`.
+///
+/// The rule is the event store's: `^/([0-9A-Za-z_-]+/)*([0-9A-Za-z_-]+/?)?$`.
+///
+/// ```
+/// use es_framework::event::Subject;
+///
+/// let subject: Subject = "/books/42".parse()?;
+/// assert!(subject.is_within(&Subject::root()));
+/// assert!("books".parse::<Subject>().is_err());
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Subject(Box<str>);
+
+/// A text that is not a subject.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "invalid subject {text:?}: a subject starts with '/' and its segments hold only ASCII letters, digits, '-' and '_'"
+)]
+pub struct InvalidSubject {
+    text: Box<str>,
+}
+
+/// The longest subject that is taken, in bytes. The protocol names no limit; one is needed.
+const MAX_LENGTH: usize = 2_048;
+
+impl Subject {
+    /// The subject `/`, above every other.
+    #[must_use]
+    pub fn root() -> Self {
+        Self("/".into())
+    }
+
+    /// Joins the parts of a subject template: fixed text and field values in turn.
+    ///
+    /// # Errors
+    /// A field value that is empty or holds a character that a subject cannot is refused, a slash
+    /// included: a value fills one segment and cannot reach into another subject.
+    pub fn from_parts(parts: &[SubjectPart<'_>]) -> Result<Self, InvalidPart> {
+        let mut text = String::with_capacity(64);
+        for part in parts {
+            match part {
+                SubjectPart::Text(fixed) => text.push_str(fixed),
+                SubjectPart::Field(name, value) => push_field(&mut text, name, *value)?,
+            }
+        }
+        text.parse().map_err(|_| InvalidPart {
+            field: "",
+            value: text.into(),
+        })
+    }
+
+    /// The subject as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this subject is `base` or lies below it.
+    #[must_use]
+    pub fn is_within(&self, base: &Self) -> bool {
+        let base = base.0.trim_end_matches('/');
+        match self.0.strip_prefix(base) {
+            Some(rest) => rest.is_empty() || rest.starts_with('/'),
+            None => false,
+        }
+    }
+}
+
+/// One piece of a subject template.
+#[derive(Clone, Copy)]
+pub enum SubjectPart<'a> {
+    /// Text that every subject of the template shares.
+    Text(&'static str),
+    /// The name of a field, as on the wire, and its value.
+    Field(&'static str, &'a dyn fmt::Display),
+}
+
+/// A field whose value cannot stand in a subject.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{value:?} cannot name a subject: use ASCII letters, digits, '-' and '_', at least one and at most {MAX_LENGTH}"
+)]
+pub struct InvalidPart {
+    /// The field's name on the wire.
+    pub field: &'static str,
+    /// The value that was refused.
+    pub value: Box<str>,
+}
+
+fn push_field(
+    text: &mut String,
+    field: &'static str,
+    value: &dyn fmt::Display,
+) -> Result<(), InvalidPart> {
+    use fmt::Write as _;
+
+    let start = text.len();
+    let written = write!(text, "{value}");
+    let value = text.get(start..).unwrap_or_default();
+    if written.is_ok() && is_segment(value) && text.len() <= MAX_LENGTH {
+        return Ok(());
+    }
+    Err(InvalidPart {
+        field,
+        value: value.into(),
+    })
+}
+
+fn is_segment(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_segment_byte)
+}
+
+fn is_segment_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+}
+
+fn is_subject(text: &str) -> bool {
+    let Some(path) = text.strip_prefix('/') else {
+        return false;
+    };
+    if text.len() > MAX_LENGTH {
+        return false;
+    }
+    let path = path.strip_suffix('/').unwrap_or(path);
+    (path.is_empty() && text == "/") || path.split('/').all(is_segment)
+}
+
+impl std::str::FromStr for Subject {
+    type Err = InvalidSubject;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSubject> {
+        if is_subject(text) {
+            return Ok(Self(text.into()));
+        }
+        let text = text.chars().take(80).collect::<String>().into();
+        Err(InvalidSubject { text })
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for Subject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Subject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject(text: &str) -> Subject {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_protocols_examples_are_told_apart() {
+        for valid in ["/", "/a", "/a/", "/books/42", "/a-b/c_d/E9"] {
+            assert!(valid.parse::<Subject>().is_ok(), "{valid}");
+        }
+        for invalid in [
+            "",
+            "foobar",
+            "in valid subject",
+            "/user/günter",
+            "//",
+            "/a//b",
+            "/a b",
+            "/a\n",
+        ] {
+            assert!(invalid.parse::<Subject>().is_err(), "{invalid}");
+        }
+        assert!(
+            format!("/{}", "a".repeat(MAX_LENGTH))
+                .parse::<Subject>()
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn a_subject_is_within_itself_its_parents_and_nothing_beside_them() {
+        assert!(subject("/books/1").is_within(&subject("/books")));
+        assert!(subject("/books/1").is_within(&subject("/books/")));
+        assert!(subject("/books").is_within(&subject("/books")));
+        assert!(subject("/books").is_within(&Subject::root()));
+        assert!(!subject("/bookshelf").is_within(&subject("/books")));
+        assert!(!subject("/books").is_within(&subject("/books/1")));
+    }
+
+    #[test]
+    fn a_field_fills_one_segment_and_no_more() {
+        let filled = |value: &str| {
+            Subject::from_parts(&[
+                SubjectPart::Text("/books/"),
+                SubjectPart::Field("id", &value),
+            ])
+        };
+        assert_eq!(filled("42").unwrap(), subject("/books/42"));
+        for escape in ["", "a/b", "..", "ü", "a b"] {
+            assert_eq!(filled(escape).unwrap_err().field, "id", "{escape}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! When an event was recorded, in the exact text that the hash covers.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// An RFC 3339 time in UTC, kept as the text that was hashed.
+///
+/// Some clients parse the time and write it again with trailing zeros trimmed before they hash it,
+/// one needs at least six digits of fraction. A time made here therefore has nine digits of which
+/// the last is not zero: both read it back as it was.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct EventTime(Box<str>);
+
+impl EventTime {
+    /// The time now.
+    #[must_use]
+    pub fn now() -> Self {
+        Self::at(Timestamp::now())
+    }
+
+    /// The text of `time`, its last digit lifted from zero to one where need be.
+    #[must_use]
+    pub fn at(time: Timestamp) -> Self {
+        let text = format!("{time:.9}");
+        let text = match text.strip_suffix("0Z") {
+            Some(head) => format!("{head}1Z"),
+            None => text,
+        };
+        Self(text.into())
+    }
+
+    /// The text, as it is hashed and sent.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The time as a number that can be compared and computed with.
+    ///
+    /// # Errors
+    /// The text came from another store and is no RFC 3339 time.
+    pub fn timestamp(&self) -> Result<Timestamp, jiff::Error> {
+        self.0.parse()
+    }
+}
+
+impl fmt::Display for EventTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for EventTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for EventTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventTime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        if text.len() > 64 || text.parse::<Timestamp>().is_err() {
+            return Err(D::Error::custom("an event's time is an RFC 3339 text"));
+        }
+        Ok(Self(text.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_nine_digits_and_never_ends_in_zero() {
+        for nanosecond in [0, 100_000_000, 123_456_780, 123_456_789] {
+            let time = EventTime::at(Timestamp::new(1_700_000_000, nanosecond).unwrap());
+            let fraction = time.as_str().split('.').nth(1).unwrap();
+            assert_eq!(fraction.len(), 10, "{time}");
+            assert!(!fraction.ends_with("0Z"), "{time}");
+        }
+        let time = EventTime::at(Timestamp::new(1_700_000_000, 123_456_789).unwrap());
+        assert_eq!(time.as_str(), "2023-11-14T22:13:20.123456789Z");
+    }
+}

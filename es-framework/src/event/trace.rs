@@ -1,0 +1,124 @@
+//! The W3C trace that an event belongs to.
+
+/// The `traceparent` and `tracestate` of the W3C Trace Context recommendation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceContext {
+    parent: Box<str>,
+    state: Option<Box<str>>,
+}
+
+/// Trace fields that do not follow the recommendation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTrace {
+    /// The parent is not `00-<32 hex>-<16 hex>-<2 hex>`.
+    #[error(
+        "invalid traceparent: write version, trace id, parent id and flags as 00-<32 hex digits>-<16 hex digits>-<2 hex digits>"
+    )]
+    Parent,
+    /// A state without a parent says nothing.
+    #[error(
+        "invalid tracestate: it needs a traceparent beside it, at most 512 characters and no control character"
+    )]
+    State,
+}
+
+/// The longest `tracestate` that is taken, the recommendation's lower bound for one.
+const MAX_STATE_LENGTH: usize = 512;
+
+impl TraceContext {
+    /// The trace of these two fields, if there is one.
+    ///
+    /// # Errors
+    /// The fields do not follow the recommendation.
+    pub fn new(parent: Option<&str>, state: Option<&str>) -> Result<Option<Self>, InvalidTrace> {
+        let Some(parent) = parent else {
+            return if state.is_some() {
+                Err(InvalidTrace::State)
+            } else {
+                Ok(None)
+            };
+        };
+        if !is_parent(parent) {
+            return Err(InvalidTrace::Parent);
+        }
+        if state.is_some_and(|state| {
+            state.len() > MAX_STATE_LENGTH || state.chars().any(char::is_control)
+        }) {
+            return Err(InvalidTrace::State);
+        }
+        let (parent, state) = (parent.into(), state.map(Into::into));
+        Ok(Some(Self { parent, state }))
+    }
+
+    /// The `traceparent`.
+    #[must_use]
+    pub fn parent(&self) -> &str {
+        &self.parent
+    }
+
+    /// The `tracestate`.
+    #[must_use]
+    pub fn state(&self) -> Option<&str> {
+        self.state.as_deref()
+    }
+}
+
+fn is_parent(text: &str) -> bool {
+    let is_hex = |part: &str, length: usize| {
+        part.len() == length
+            && part
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let not_zero = |part: &str| part.bytes().any(|byte| byte != b'0');
+    match text.split('-').collect::<Vec<_>>().as_slice() {
+        [version, trace, parent, flags] => {
+            is_hex(version, 2)
+                && *version != "ff"
+                && is_hex(trace, 32)
+                && not_zero(trace)
+                && is_hex(parent, 16)
+                && not_zero(parent)
+                && is_hex(flags, 2)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    #[test]
+    fn a_state_needs_a_parent() {
+        assert_eq!(TraceContext::new(None, None), Ok(None));
+        assert_eq!(
+            TraceContext::new(None, Some("a=1")),
+            Err(InvalidTrace::State)
+        );
+        let trace = TraceContext::new(Some(PARENT), Some("a=1"))
+            .unwrap()
+            .unwrap();
+        assert_eq!((trace.parent(), trace.state()), (PARENT, Some("a=1")));
+    }
+
+    #[test]
+    fn a_parent_has_the_recommended_shape() {
+        for invalid in [
+            "",
+            "00",
+            &PARENT.to_uppercase(),
+            &PARENT.replace("00-", "ff-"),
+            &format!("{PARENT}-00"),
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+        ] {
+            assert_eq!(
+                TraceContext::new(Some(invalid), None),
+                Err(InvalidTrace::Parent),
+                "{invalid}"
+            );
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! An event-sourcing framework: declare a command, an event and a handler; the rest is supplied.
+
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+// So that what the macros write, `::es_framework::…`, also resolves in here.
+#[allow(unused_extern_crates)]
+extern crate self as es_framework;
+
+pub mod command;
+mod declaration;
+pub mod event;
+pub mod prelude;
+pub mod projection;
+pub mod store;
+
+pub use declaration::Declaration;
+
+/// What the macros write code against. Not for use by hand: it may change in any release.
+#[doc(hidden)]
+pub mod __private {
+    pub use inventory;
+    pub use schemars;
+    pub use serde;
+}

@@ -1,0 +1,3 @@
+//! What a feature's file needs.
+
+pub use uuid::Uuid;

@@ -1,0 +1,173 @@
+//! Rules of reading.
+
+use futures_util::TryStreamExt as _;
+
+use super::support::{all, append, candidate, event_type, id, ids, read, subject, write};
+use crate::store::{
+    Bound, EventStore, FromLatestEvent, IfEventIsMissing, Order, ReadOptions, StoreError,
+};
+
+pub(super) async fn an_unknown_subject_reads_as_nothing(store: &impl EventStore) {
+    assert!(all(store).await.is_empty());
+    write(store, &["/a"]).await;
+    assert!(read(store, "/b", ReadOptions::recursive()).await.is_empty());
+    assert!(read(store, "/", ReadOptions::default()).await.is_empty());
+}
+
+pub(super) async fn a_read_is_of_the_subject_alone_unless_recursive(store: &impl EventStore) {
+    write(store, &["/a", "/a/b", "/a/b/c", "/"]).await;
+    let alone = ReadOptions::default;
+    assert_eq!(ids(&read(store, "/a", alone()).await), [0]);
+    assert_eq!(ids(&read(store, "/", alone()).await), [3]);
+    assert_eq!(
+        ids(&read(store, "/a", ReadOptions::recursive()).await),
+        [0, 1, 2]
+    );
+    assert_eq!(
+        ids(&read(store, "/a/b", ReadOptions::recursive()).await),
+        [1, 2]
+    );
+    assert_eq!(ids(&all(store).await), [0, 1, 2, 3]);
+}
+
+pub(super) async fn a_recursive_read_keeps_to_whole_segments(store: &impl EventStore) {
+    write(
+        store,
+        &["/book", "/books", "/books/1", "/books-old/1", "/books0"],
+    )
+    .await;
+    assert_eq!(
+        ids(&read(store, "/books", ReadOptions::recursive()).await),
+        [1, 2]
+    );
+}
+
+pub(super) async fn both_orders_give_the_same_events(store: &impl EventStore) {
+    write(store, &["/a", "/b", "/a", "/a/c"]).await;
+    let ordered = |order| ReadOptions {
+        order,
+        ..ReadOptions::recursive()
+    };
+    let mut backwards = ids(&read(store, "/a", ordered(Order::Antichronological)).await);
+    backwards.reverse();
+    assert_eq!(
+        backwards,
+        ids(&read(store, "/a", ordered(Order::Chronological)).await)
+    );
+    assert_eq!(backwards, [0, 2, 3]);
+}
+
+pub(super) async fn bounds_cut_the_range_at_either_end(store: &impl EventStore) {
+    write(store, &["/a", "/b", "/a", "/a", "/a"]).await;
+    let cases = [
+        (Some(Bound::Inclusive(id(2))), None, vec![2, 3, 4]),
+        (Some(Bound::Exclusive(id(2))), None, vec![3, 4]),
+        (None, Some(Bound::Inclusive(id(2))), vec![0, 2]),
+        (None, Some(Bound::Exclusive(id(2))), vec![0]),
+        (None, Some(Bound::Exclusive(id(0))), vec![]),
+        (
+            Some(Bound::Inclusive(id(1))),
+            Some(Bound::Inclusive(id(3))),
+            vec![2, 3],
+        ),
+        (
+            Some(Bound::Inclusive(id(4))),
+            Some(Bound::Inclusive(id(1))),
+            vec![],
+        ),
+        (Some(Bound::Inclusive(id(99))), None, vec![]),
+        (None, Some(Bound::Inclusive(id(99))), vec![0, 2, 3, 4]),
+    ];
+    for (lower_bound, upper_bound, expected) in cases {
+        for order in [Order::Chronological, Order::Antichronological] {
+            let options = ReadOptions {
+                order,
+                lower_bound,
+                upper_bound,
+                ..ReadOptions::default()
+            };
+            let mut found = ids(&read(store, "/a", options).await);
+            found.sort_unstable();
+            assert_eq!(found, expected, "{lower_bound:?} {upper_bound:?} {order:?}");
+        }
+    }
+}
+
+pub(super) async fn a_read_starts_from_the_latest_event_of_a_type(store: &impl EventStore) {
+    for (at, name) in [
+        ("/a", "opened"),
+        ("/a", "other"),
+        ("/a", "opened"),
+        ("/b", "opened"),
+        ("/a", "other"),
+    ] {
+        append(store, vec![candidate(at, name, "{}")], vec![])
+            .await
+            .unwrap();
+    }
+    let from = |name: &str, if_missing| ReadOptions {
+        from_latest_event: Some(FromLatestEvent {
+            subject: subject("/a"),
+            event_type: event_type(name),
+            if_missing,
+        }),
+        ..ReadOptions::recursive()
+    };
+    let found = read(store, "/a", from("opened", IfEventIsMissing::Nothing)).await;
+    assert_eq!(ids(&found), [2, 4]);
+    let everything = read(
+        store,
+        "/a",
+        from("missing", IfEventIsMissing::ReadEverything),
+    )
+    .await;
+    assert_eq!(ids(&everything), [0, 1, 2, 4]);
+    assert!(
+        read(store, "/a", from("missing", IfEventIsMissing::Nothing))
+            .await
+            .is_empty()
+    );
+}
+
+pub(super) async fn two_starts_are_refused(store: &impl EventStore) {
+    let options = ReadOptions {
+        lower_bound: Some(Bound::Inclusive(id(0))),
+        from_latest_event: Some(FromLatestEvent {
+            subject: subject("/a"),
+            event_type: event_type("opened"),
+            if_missing: IfEventIsMissing::Nothing,
+        }),
+        ..ReadOptions::default()
+    };
+    let refused: Result<Vec<_>, _> = store.read(subject("/a"), options).try_collect().await;
+    assert!(
+        matches!(refused, Err(StoreError::Options(_))),
+        "{refused:?}"
+    );
+}
+
+pub(super) async fn a_long_read_is_complete(store: &impl EventStore) {
+    const EVENTS: u64 = 3_000;
+    let batch = |first: u64| {
+        (first..first + 100).map(|number| {
+            let at = if number % 3 == 0 {
+                "/threes"
+            } else {
+                "/others"
+            };
+            candidate(at, "counted", &format!("{{\"number\":{number}}}"))
+        })
+    };
+    for first in (0..EVENTS).step_by(100) {
+        append(store, batch(first).collect(), vec![]).await.unwrap();
+    }
+    assert_eq!(ids(&all(store).await), (0..EVENTS).collect::<Vec<_>>());
+    let threes = read(store, "/threes", ReadOptions::default()).await;
+    assert_eq!(ids(&threes), (0..EVENTS).step_by(3).collect::<Vec<_>>());
+    let options = ReadOptions {
+        order: Order::Antichronological,
+        ..ReadOptions::recursive()
+    };
+    let backwards = ids(&read(store, "/", options).await);
+    assert_eq!(backwards, (0..EVENTS).rev().collect::<Vec<_>>());
+}

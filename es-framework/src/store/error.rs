@@ -1,0 +1,67 @@
+//! What can go wrong with an event store, in terms of what the caller should do.
+
+use super::{Conflict, InvalidOptions};
+
+/// The event store did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// It does not answer, or says that it cannot at the moment. Nothing was done; try again later.
+    #[error("the event store {address} is unavailable: {reason}")]
+    Unavailable {
+        /// Where it is, or should be.
+        address: String,
+        /// What was seen of it.
+        reason: String,
+    },
+    /// It refused the credential. Trying again does not help.
+    #[error("the event store {address} refused the API token: check EVENT_STORE_API_TOKEN")]
+    Unauthorized {
+        /// Where it is.
+        address: String,
+    },
+    /// It found the request wrong. Trying again does not help.
+    #[error("the event store refused the request: {0}")]
+    Refused(String),
+    /// What was asked of it contradicts itself.
+    #[error(transparent)]
+    Options(#[from] InvalidOptions),
+    /// There is no room for more events.
+    #[error("the event store is full: {0}")]
+    Full(String),
+    /// It sent or holds something that is no event, or not the one that should be there.
+    #[error("the event store {address} holds or sent something broken: {reason}")]
+    Corrupt {
+        /// Where it is.
+        address: String,
+        /// What is broken.
+        reason: String,
+    },
+}
+
+impl StoreError {
+    /// Whether the same request may succeed later.
+    #[must_use]
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::Full(_))
+    }
+}
+
+/// An append that was not, or perhaps not, done.
+#[derive(Debug, thiserror::Error)]
+pub enum AppendError {
+    /// A precondition does not hold: decide again on what is there now.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+    /// The connection broke after the request was sent: the events may be there or not. Read the
+    /// subject to find out; never just send them again.
+    #[error("it is unknown whether the event store {address} wrote the events: {reason}")]
+    Unknown {
+        /// Where it is.
+        address: String,
+        /// What was seen of it.
+        reason: String,
+    },
+    /// Nothing was written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

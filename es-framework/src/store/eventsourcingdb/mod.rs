@@ -1,0 +1,1 @@
+//! The event store behind the HTTP API of EventSourcingDB.

@@ -1,0 +1,186 @@
+//! Events in memory, for tests. Honest: it checks every precondition and keeps the chain.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+};
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+
+use super::{
+    AppendError, Conflict, EventStore, EventStream, ObserveOptions, Order, Precondition,
+    ReadOptions, StoreError,
+    options::IdRange,
+    scan::{self, Chunk, Scan},
+};
+use crate::event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
+
+/// How many events a read takes out of the log at once.
+const CHUNK: usize = 256;
+
+/// An event store that forgets everything when it is dropped.
+#[derive(Debug, Clone)]
+pub struct MemoryStore {
+    log: Arc<RwLock<Log>>,
+    length: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    events: Vec<RecordedEvent>,
+    latest: HashMap<Subject, EventId>,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            log: Arc::default(),
+            length: watch::Sender::new(0),
+        }
+    }
+
+    /// The log is changed after all checks only, so a panic cannot have left it half done.
+    fn log(&self) -> RwLockReadGuard<'_, Log> {
+        self.log.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Log {
+    fn append(
+        &mut self,
+        candidates: Vec<EventCandidate>,
+        preconditions: &[Precondition],
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        let latest = |subject: &Subject| self.latest.get(subject).copied();
+        if !preconditions
+            .iter()
+            .all(|condition| condition.holds(latest(condition.subject())))
+        {
+            return Err(Conflict.into());
+        }
+        let recorded = self.record(candidates)?;
+        for event in &recorded {
+            self.latest.insert(event.subject.clone(), event.id);
+        }
+        self.events.extend(recorded.iter().cloned());
+        Ok(recorded)
+    }
+
+    fn record(&self, candidates: Vec<EventCandidate>) -> Result<Vec<RecordedEvent>, StoreError> {
+        let (mut next, mut predecessor) = match self.events.last() {
+            Some(last) => (last.id.next(), last.hash),
+            None => (Some(EventId::FIRST), Hash::ZERO),
+        };
+        let mut recorded = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let id = next.ok_or_else(|| StoreError::Full("every event id is taken".into()))?;
+            let event = RecordedEvent::record(candidate, id, EventTime::now(), predecessor);
+            (next, predecessor) = (id.next(), event.hash);
+            recorded.push(event);
+        }
+        Ok(recorded)
+    }
+
+    fn length(&self) -> u64 {
+        u64::try_from(self.events.len()).unwrap_or(u64::MAX)
+    }
+
+    fn range(&self, range: IdRange) -> &[RecordedEvent] {
+        let index = |id: u64| usize::try_from(id.min(self.length())).unwrap_or(usize::MAX);
+        let (first, end) = (index(range.first), index(range.last.saturating_add(1)));
+        self.events.get(first..end).unwrap_or_default()
+    }
+
+    fn chunk(&self, scan: &Scan) -> Chunk {
+        let matching = |event: &&RecordedEvent| scan.matches(&event.subject);
+        let events = self.range(scan.range).iter();
+        let events: Vec<_> = match scan.order {
+            Order::Chronological => events.filter(matching).take(CHUNK).cloned().collect(),
+            Order::Antichronological => {
+                events.rev().filter(matching).take(CHUNK).cloned().collect()
+            }
+        };
+        let full = events.last().filter(|_| events.len() == CHUNK);
+        let rest = full.and_then(|last| scan.beyond(last.id));
+        Chunk { events, rest }
+    }
+}
+
+#[async_trait]
+impl scan::Log for MemoryStore {
+    fn length(&self) -> watch::Receiver<u64> {
+        self.length.subscribe()
+    }
+
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
+        Ok(self.log().chunk(scan))
+    }
+
+    async fn find(
+        &self,
+        subject: &Subject,
+        event_type: &EventType,
+        range: IdRange,
+        order: Order,
+    ) -> Result<Option<EventId>, StoreError> {
+        let log = self.log();
+        let wanted =
+            |event: &&RecordedEvent| event.subject == *subject && event.event_type == *event_type;
+        let mut events = log.range(range).iter();
+        let found = match order {
+            Order::Chronological => events.find(wanted),
+            Order::Antichronological => events.rfind(wanted),
+        };
+        Ok(found.map(|event| event.id))
+    }
+}
+
+#[async_trait]
+impl EventStore for MemoryStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        let mut log = self.log.write().unwrap_or_else(PoisonError::into_inner);
+        let recorded = log.append(candidates, &preconditions)?;
+        // Told while the log is held, so that lengths are told in order.
+        self.length.send_replace(log.length());
+        Ok(recorded)
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        scan::read(self.clone(), subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        scan::observe(self.clone(), subject, options)
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn description(&self) -> String {
+        "in memory".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::{contract, memory::MemoryStore};
+
+    #[tokio::test]
+    async fn the_memory_store_keeps_the_contract() {
+        contract::run(|| async { MemoryStore::new() }).await;
+    }
+}

@@ -1,0 +1,154 @@
+//! Which events to read or observe.
+
+use crate::event::{EventId, EventType, Subject};
+
+/// The order of a read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Oldest first.
+    #[default]
+    Chronological,
+    /// Newest first.
+    Antichronological,
+}
+
+/// An end of a range of event ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// The event with this id belongs to the range.
+    Inclusive(EventId),
+    /// The event with this id does not.
+    Exclusive(EventId),
+}
+
+/// Starts at the latest event of a type on a subject, that event included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FromLatestEvent {
+    /// The subject itself, not those below it.
+    pub subject: Subject,
+    /// The type.
+    pub event_type: EventType,
+    /// What to do where there is no such event.
+    pub if_missing: IfEventIsMissing,
+}
+
+/// What to do when the event to start from does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfEventIsMissing {
+    /// Start from the first event.
+    ReadEverything,
+    /// Read: no events at all. Observe: start once such an event comes.
+    Nothing,
+}
+
+/// Which events to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Whether events of subjects below the given one belong to it.
+    pub recursive: bool,
+    /// Oldest or newest first.
+    pub order: Order,
+    /// The lowest id.
+    pub lower_bound: Option<Bound>,
+    /// The highest id.
+    pub upper_bound: Option<Bound>,
+    /// Where to start instead of a lowest id.
+    pub from_latest_event: Option<FromLatestEvent>,
+}
+
+/// Which events to observe.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ObserveOptions {
+    /// Whether events of subjects below the given one belong to it.
+    pub recursive: bool,
+    /// The lowest id.
+    pub lower_bound: Option<Bound>,
+    /// Where to start instead of a lowest id.
+    pub from_latest_event: Option<FromLatestEvent>,
+}
+
+/// Options that contradict each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("invalid options: lowerBound and fromLatestEvent cannot be given together")]
+pub struct InvalidOptions;
+
+impl ReadOptions {
+    /// Reads a subject and everything below it, oldest first.
+    #[must_use]
+    pub fn recursive() -> Self {
+        Self {
+            recursive: true,
+            ..Self::default()
+        }
+    }
+
+    /// Checks what a type cannot say.
+    ///
+    /// # Errors
+    /// Two starts are given.
+    pub const fn check(&self) -> Result<(), InvalidOptions> {
+        one_start(self.lower_bound, self.from_latest_event.as_ref())
+    }
+}
+
+impl ObserveOptions {
+    /// Observes a subject and everything below it, from the event after `last`, or from the first.
+    #[must_use]
+    pub fn recursive_after(last: Option<EventId>) -> Self {
+        Self {
+            recursive: true,
+            lower_bound: last.map(Bound::Exclusive),
+            from_latest_event: None,
+        }
+    }
+
+    /// Checks what a type cannot say.
+    ///
+    /// # Errors
+    /// Two starts are given.
+    pub const fn check(&self) -> Result<(), InvalidOptions> {
+        one_start(self.lower_bound, self.from_latest_event.as_ref())
+    }
+}
+
+const fn one_start(
+    lower_bound: Option<Bound>,
+    latest: Option<&FromLatestEvent>,
+) -> Result<(), InvalidOptions> {
+    if lower_bound.is_some() && latest.is_some() {
+        return Err(InvalidOptions);
+    }
+    Ok(())
+}
+
+/// A range of event ids, both ends included. Empty when `first` lies above `last`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IdRange {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+impl IdRange {
+    /// The ids that two bounds leave.
+    pub(crate) const fn of(lower: Option<Bound>, upper: Option<Bound>) -> Self {
+        let first = match lower {
+            None => 0,
+            Some(Bound::Inclusive(id)) => id.get(),
+            Some(Bound::Exclusive(id)) => id.get().saturating_add(1),
+        };
+        match upper {
+            None => Self {
+                first,
+                last: EventId::MAX,
+            },
+            Some(Bound::Inclusive(id)) => Self {
+                first,
+                last: id.get(),
+            },
+            Some(Bound::Exclusive(id)) => match id.get().checked_sub(1) {
+                Some(last) => Self { first, last },
+                None => Self { first: 1, last: 0 },
+            },
+        }
+    }
+}

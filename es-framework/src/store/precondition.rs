@@ -1,0 +1,41 @@
+//! What must hold at the moment of a write.
+
+use crate::event::{EventId, Subject};
+
+/// A condition that is checked in the write's own transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Precondition {
+    /// The subject itself has no event; subjects below it do not count.
+    SubjectIsPristine(Subject),
+    /// The subject itself has at least one event.
+    SubjectIsPopulated(Subject),
+    /// The latest event of the subject itself has this id.
+    SubjectIsOnEventId(Subject, EventId),
+}
+
+impl Precondition {
+    /// The subject that the condition is about.
+    #[must_use]
+    pub const fn subject(&self) -> &Subject {
+        match self {
+            Self::SubjectIsPristine(subject)
+            | Self::SubjectIsPopulated(subject)
+            | Self::SubjectIsOnEventId(subject, _) => subject,
+        }
+    }
+
+    /// Whether the condition holds, given the subject's latest event.
+    #[must_use]
+    pub fn holds(&self, latest: Option<EventId>) -> bool {
+        match self {
+            Self::SubjectIsPristine(_) => latest.is_none(),
+            Self::SubjectIsPopulated(_) => latest.is_some(),
+            Self::SubjectIsOnEventId(_, id) => latest == Some(*id),
+        }
+    }
+}
+
+/// A write that was refused because a precondition did not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("state conflict: precondition failed")]
+pub struct Conflict;

@@ -1,0 +1,1 @@
+//! Event stores on SQL databases.
