@@ -6,14 +6,22 @@
 #[allow(unused_extern_crates)]
 extern crate self as es_framework;
 
+//mod app;
 pub mod command;
+pub mod config;
 mod declaration;
+mod error;
 pub mod event;
+pub mod http;
+mod net;
 pub mod prelude;
 pub mod projection;
+pub mod query;
 pub mod store;
 
+//pub use app::App;
 pub use declaration::Declaration;
+pub use error::{Error, Result};
 
 /// What the macros write code against. Not for use by hand: it may change in any release.
 #[doc(hidden)]

@@ -70,3 +70,52 @@ columns! {
 impl<T: ColumnValue> ColumnValue for Option<T> {
     const KIND: ColumnKind = T::KIND;
 }
+
+/// All read models of an application, sorted, without a doubt about any of them.
+#[derive(Debug, Clone, Default)]
+pub struct ReadModels(Vec<ReadModelDescriptor>);
+
+/// Why an application does not start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadModelsError {
+    /// Two read models have one name.
+    #[error(
+        "two read models are named {name}: at {first} and at {second}: rename one of them in #[event(read_model = \"…\")]"
+    )]
+    DuplicateName {
+        /// The name.
+        name: &'static str,
+        /// Where one is declared.
+        first: Declaration,
+        /// Where the other is declared.
+        second: Declaration,
+    },
+}
+
+impl ReadModels {
+    /// Checks the read models that were declared.
+    ///
+    /// # Errors
+    /// Two of them have one name.
+    pub fn new(
+        declared: impl IntoIterator<Item = ReadModelDescriptor>,
+    ) -> Result<Self, ReadModelsError> {
+        let mut models: Vec<_> = declared.into_iter().collect();
+        models.sort_by_key(|model| (model.name, model.declaration));
+        for (first, second) in models.iter().zip(models.iter().skip(1)) {
+            if first.name == second.name {
+                return Err(ReadModelsError::DuplicateName {
+                    name: first.name,
+                    first: first.declaration,
+                    second: second.declaration,
+                });
+            }
+        }
+        Ok(Self(models))
+    }
+
+    /// The read models, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &ReadModelDescriptor> {
+        self.0.iter()
+    }
+}

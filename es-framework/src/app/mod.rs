@@ -1,0 +1,163 @@
+//! An application: what was declared, put to work.
+
+mod event_store;
+mod shutdown;
+mod token;
+
+use std::{future::Future, net::SocketAddr, sync::Arc};
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+use tokio::net::TcpListener;
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    Error, Result,
+    command::{Bus, Handle, Registry, RegistryBuilder},
+    config::Config,
+    event::Event,
+    http::{self, RequestLimits, Surface, health::Health},
+    net,
+    projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+};
+
+use event_store::OpenStore;
+
+/// An application. [`App::run`] is all that a `main` needs.
+#[derive(Debug)]
+pub struct App {
+    name: String,
+    registry: RegistryBuilder,
+}
+
+impl App {
+    /// An application of this name, which is also the source of its events, with everything that
+    /// `#[derive(Command)]` and `#[derive(Event)]` declared.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            registry: Registry::builder().linked(),
+        }
+    }
+
+    /// Adds a command by its type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register<C: Handle>(mut self) -> Self {
+        self.registry = self.registry.command::<C>();
+        self
+    }
+
+    /// Adds an event by its type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_event<E: Event>(mut self) -> Self {
+        self.registry = self.registry.event::<E>();
+        self
+    }
+
+    /// Serves what the Cargo package of this name declares. Needed once declarations come from
+    /// more than one package; then each that is to be served has to be named.
+    #[must_use]
+    pub fn mount(mut self, package: impl Into<String>) -> Self {
+        self.registry = self.registry.mount(package);
+        self
+    }
+
+    /// Reads the settings from the command line and the environment, and serves until it is told
+    /// to stop by SIGINT or SIGTERM. `--help` and a wrong setting end the process.
+    ///
+    /// # Errors
+    /// One sentence on why the application could not start.
+    pub fn run(self) -> Result<()> {
+        let command = Config::command().name(self.name.clone());
+        let config = Config::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
+        log_to_stderr()?;
+        tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
+            .block_on(self.serve(config, shutdown::requested()))
+    }
+
+    async fn serve(self, config: Config, shutdown: impl Future<Output = ()>) -> Result<()> {
+        let name = self.name;
+        let registry = self.registry.build().map_err(|error| refused(&name, error))?;
+        let models = read_models(&registry).map_err(|error| refused(&name, error))?;
+        let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
+        let store = OpenStore::open(&config).await?;
+        let database = Database::in_memory(&models)
+            .await
+            .map_err(|error| Error::because("the read models cannot be set up", error))?;
+        let processor = Processor::new(store.port(), database.clone(), models.clone());
+        let surface = Surface {
+            bus: Bus::new(store.port(), config.event_source.clone().unwrap_or_else(|| name.clone())),
+            progress: processor.progress(),
+            health: Arc::new(Health {
+                store: store.port(),
+                database: database.clone(),
+                progress: processor.progress(),
+                folder: store.folder(),
+                certificates: config.event_store_ca_file.clone(),
+            }),
+            database,
+            limits: RequestLimits::default(),
+        };
+        let router = http::router(&registry, &models, surface);
+        log_routes(&registry, &models);
+        let processing = tokio::spawn(processor.run());
+        tracing::info!("{name} listens on http://{}", local_address(&listener)?);
+        net::serve(listener, router, net::Limits::default(), shutdown).await;
+        tracing::info!("{name} stops");
+        processing.abort();
+        store.close().await;
+        Ok(())
+    }
+}
+
+fn refused(name: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::because(format!("{name} does not start"), error)
+}
+
+/// The read models of the packages that are served.
+fn read_models(registry: &Registry) -> Result<ReadModels, crate::projection::ReadModelsError> {
+    let served = |model: &&ReadModelDescriptor| registry.events().iter().any(|event| event.event_type == model.event_type);
+    ReadModels::new(inventory::iter::<ReadModelDescriptor>().filter(served).copied())
+}
+
+async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|error| Error::because(format!("cannot listen on {address} (choose another port with {setting})"), error))
+}
+
+fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
+    listener
+        .local_addr()
+        .map_err(|error| Error::because("the system does not say where it listens", error))
+}
+
+fn log_to_stderr() -> Result<()> {
+    let filter = EnvFilter::builder()
+        .with_default_directive(tracing::Level::INFO.into())
+        .from_env()
+        .map_err(|error| Error::because("RUST_LOG is not a filter, such as info or es_framework=debug", error))?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .with_target(false)
+        .init();
+    Ok(())
+}
+
+fn log_routes(registry: &Registry, models: &ReadModels) {
+    for command in registry.commands() {
+        tracing::info!(
+            "POST {} -> {} ({}), handled at {}",
+            command.path, command.name, command.declaration, command.handler
+        );
+    }
+    for model in models.iter() {
+        tracing::info!("GET /{} -> rows of {} ({})", model.name, model.event_type, model.declaration);
+    }
+    tracing::info!("GET /actuator/health");
+}

@@ -1,0 +1,146 @@
+//! The settings of an application: flags, with environment variables behind them.
+
+use std::{fmt, net::IpAddr, path::PathBuf};
+
+use clap::{Parser, ValueEnum};
+
+use crate::event::Dialect;
+
+/// An event-sourced application.
+#[derive(Debug, Clone, Parser)]
+pub struct Config {
+    /// Port that the application listens on.
+    #[arg(long, env = "HTTP_PORT", default_value_t = 8080)]
+    pub http_port: u16,
+
+    /// Address that the application listens on; 0.0.0.0 is reachable from other machines.
+    #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1")]
+    pub http_host: IpAddr,
+
+    /// Event store to use, such as http://localhost:3000. Without it, an event store is embedded.
+    #[arg(long, env = "EVENT_STORE_URL", value_name = "URL")]
+    pub event_store_url: Option<String>,
+
+    /// Credential of the event store. Embedded: generated once and kept beside the data.
+    #[arg(
+        long,
+        env = "EVENT_STORE_API_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true
+    )]
+    pub event_store_api_token: Option<Secret>,
+
+    /// PEM file with certificates to trust besides the system's, for an event store behind https.
+    #[arg(long, env = "EVENT_STORE_CA_FILE", value_name = "FILE")]
+    pub event_store_ca_file: Option<PathBuf>,
+
+    /// Port of the embedded event store's own HTTP API.
+    #[arg(long, env = "EVENT_STORE_PORT", default_value_t = 3000)]
+    pub event_store_port: u16,
+
+    /// Address of the embedded event store's own HTTP API.
+    #[arg(long, env = "EVENT_STORE_HOST", default_value = "127.0.0.1")]
+    pub event_store_host: IpAddr,
+
+    /// Shape in which the embedded event store sends events: item as before version 1.0 of the
+    /// protocol, event as official clients of version 1.0 and later expect.
+    #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
+    pub event_store_dialect: DialectName,
+
+    /// Folder of the embedded event store.
+    #[arg(
+        long,
+        env = "EVENT_STORE_DATA_DIR",
+        default_value = "./data",
+        value_name = "FOLDER"
+    )]
+    pub event_store_data_dir: PathBuf,
+
+    /// Source of every published event. Without it, the application's name. An event store of
+    /// version 1.0 or later wants a URI, such as tag:library-service.
+    #[arg(long, env = "EVENT_SOURCE", value_name = "NAME")]
+    pub event_source: Option<String>,
+}
+
+/// The name of a [`Dialect`] on the command line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum DialectName {
+    /// `{"type":"item",…}`
+    #[default]
+    Item,
+    /// `{"type":"event",…}`
+    Event,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Item => Self::Item,
+            DialectName::Event => Self::Event,
+        }
+    }
+}
+
+/// A text that never shows in logs.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Box<str>);
+
+impl Secret {
+    /// The text itself.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::str::FromStr for Secret {
+    type Err = InvalidSecret;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSecret> {
+        let fits = !text.is_empty()
+            && text.len() <= 1024
+            && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if fits {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidSecret)
+        }
+    }
+}
+
+/// A text that cannot be sent as a credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a token is 1 to 1024 visible ASCII characters")]
+pub struct InvalidSecret;
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_specification() {
+        let config = Config::try_parse_from(["library-app"]).unwrap();
+        assert_eq!((config.http_port, config.event_store_port), (8080, 3000));
+        assert!(config.http_host.is_loopback());
+        assert_eq!(config.event_store_dialect, DialectName::Item);
+    }
+
+    #[test]
+    fn a_token_never_shows() {
+        let secret: Secret = "hunter2".parse().unwrap();
+        assert_eq!(format!("{secret:?}"), "***");
+        assert!("with blank".parse::<Secret>().is_err());
+    }
+
+    #[test]
+    fn a_wrong_value_names_the_setting() {
+        let error = Config::try_parse_from(["library-app", "--http-port", "70000"]).unwrap_err();
+        assert!(error.to_string().contains("--http-port"), "{error}");
+    }
+}

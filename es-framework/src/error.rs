@@ -1,0 +1,60 @@
+//! Why an application could not start or go on.
+
+use std::{error, fmt};
+
+/// An error for the person who starts the application. `Debug` shows the sentence, since that is
+/// what a `main` that returns it prints.
+pub struct Error {
+    message: String,
+    cause: Option<Box<dyn error::Error + Send + Sync>>,
+}
+
+/// What `main` returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error with a sentence of its own.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self {
+            message,
+            cause: None,
+        }
+    }
+
+    /// An error because of another one.
+    #[must_use]
+    pub fn because(
+        message: impl Into<String>,
+        cause: impl error::Error + Send + Sync + 'static,
+    ) -> Self {
+        let message = message.into();
+        Self {
+            message,
+            cause: Some(Box::new(cause)),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.cause {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        self.cause.as_deref().and_then(error::Error::source)
+    }
+}

@@ -1,0 +1,112 @@
+//! Commands over HTTP: `POST` to the command's path, answered without a body.
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{RawPathParams, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+    routing::{MethodRouter, post},
+};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+
+use super::{Problem, RequestLimits, Surface};
+use crate::command::{CommandDescriptor, CommandText, Outcome};
+
+/// Names the last event that a command wrote, or that a query has to have seen.
+pub(super) const EVENT_POSITION: HeaderName = HeaderName::from_static("event-position");
+
+/// The route of a command. Its path parameters are mounted under names of their position, so that
+/// two commands may call the same segment differently.
+pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Surface>) {
+    let mut names = Vec::new();
+    let mut path = Vec::new();
+    for segment in command.path.split('/') {
+        match segment
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'))
+        {
+            Some(name) => {
+                path.push(format!("{{p{}}}", names.len()));
+                names.push(name);
+            }
+            None => path.push(segment.to_owned()),
+        }
+    }
+    let names: &'static [&'static str] = names.leak();
+    let handler = move |State(surface): State<Surface>,
+                        parameters: RawPathParams,
+                        headers: HeaderMap,
+                        body: Body| async move {
+        check_content_type(&headers)?;
+        let body = read_body(body, surface.limits).await?;
+        let values = parameters.iter().map(|(_, value)| value);
+        let path_parameters: Vec<_> = names.iter().copied().zip(values).collect();
+        let text = CommandText {
+            body: &body,
+            path_parameters: &path_parameters,
+        };
+        let outcome = (command.execute)(&surface.bus, text).await?;
+        Ok::<_, Problem>(answer(&outcome))
+    };
+    (path.join("/"), post(handler))
+}
+
+/// `201` and where to find what was created, or `204`.
+fn answer(outcome: &Outcome) -> Response {
+    let mut response = match outcome.created {
+        true => StatusCode::CREATED.into_response(),
+        false => StatusCode::NO_CONTENT.into_response(),
+    };
+    let headers = response.headers_mut();
+    if outcome.created
+        && let Ok(location) = HeaderValue::from_str(outcome.subject.as_str())
+    {
+        headers.insert(header::LOCATION, location);
+    }
+    if let Some(position) = outcome.position {
+        headers.insert(EVENT_POSITION, HeaderValue::from(position.get()));
+    }
+    response
+}
+
+/// A body is JSON and says so. Without a body there is nothing to say, and a missing body is told
+/// as such.
+fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+        let is_empty = headers
+            .get(header::CONTENT_LENGTH)
+            .is_none_or(|length| length == "0");
+        let is_empty = is_empty && !headers.contains_key(header::TRANSFER_ENCODING);
+        return if is_empty {
+            Ok(())
+        } else {
+            Err(Problem::unsupported_media_type())
+        };
+    };
+    let essence = value
+        .to_str()
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default();
+    let essence = essence.trim().to_ascii_lowercase();
+    let is_json = essence == "application/json"
+        || (essence.starts_with("application/") && essence.ends_with("+json"));
+    if is_json {
+        Ok(())
+    } else {
+        Err(Problem::unsupported_media_type())
+    }
+}
+
+async fn read_body(body: Body, limits: RequestLimits) -> Result<Bytes, Problem> {
+    let collected = Limited::new(body, limits.body_size).collect();
+    match tokio::time::timeout(limits.body_time, collected).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(Problem::too_large(limits.body_size))
+        }
+        Ok(Err(_)) => Err(Problem::broken_body()),
+        Err(_) => Err(Problem::too_slow()),
+    }
+}

@@ -1,0 +1,44 @@
+//! Whether the disk has room left.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::Component;
+
+/// Less free space than this is trouble: 10 MiB.
+const THRESHOLD: u64 = 10 * 1024 * 1024;
+
+pub(super) async fn check(folder: PathBuf) -> Component {
+    // A disk that hangs must not hang the other requests.
+    let checked = tokio::task::spawn_blocking(move || check_now(&folder)).await;
+    checked.unwrap_or_else(|error| Component::down(json!({ "error": error.to_string() })))
+}
+
+fn check_now(folder: &Path) -> Component {
+    let details = |total, free| {
+        json!({
+            "total": total,
+            "free": free,
+            "threshold": THRESHOLD,
+            "path": folder.display().to_string(),
+            "exists": true,
+        })
+    };
+    match rustix::fs::statvfs(folder) {
+        Ok(disk) => {
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+            let details = details(disk.f_blocks.saturating_mul(disk.f_frsize), free);
+            if free >= THRESHOLD {
+                Component::up(details)
+            } else {
+                Component::down(details)
+            }
+        }
+        Err(error) => Component::down(json!({
+            "path": folder.display().to_string(),
+            "exists": folder.exists(),
+            "error": error.to_string(),
+        })),
+    }
+}

@@ -1,0 +1,123 @@
+//! `GET /actuator/health`: every component is really checked, at the moment it is asked about.
+
+mod database;
+mod disk;
+mod event_store;
+mod tls;
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    projection::{Database, Progress},
+    store::EventStore,
+};
+
+/// A check that takes longer has failed.
+const CHECK_LIMIT: Duration = Duration::from_secs(3);
+
+/// What is checked.
+#[derive(Debug)]
+pub struct Health {
+    /// The event store.
+    pub store: Arc<dyn EventStore>,
+    /// The secondary database.
+    pub database: Database,
+    /// How far the read models have come.
+    pub progress: Progress,
+    /// A folder on the disk that must not be full.
+    pub folder: PathBuf,
+    /// A PEM file with certificates that the service relies on.
+    pub certificates: Option<PathBuf>,
+}
+
+/// Whether something works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Status {
+    /// It does.
+    Up,
+    /// It does not.
+    Down,
+}
+
+/// One component's health.
+#[derive(Debug, Serialize)]
+pub struct Component {
+    status: Status,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    details: Value,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    status: Status,
+    components: BTreeMap<&'static str, Component>,
+}
+
+impl Component {
+    const fn up(details: Value) -> Self {
+        Self {
+            status: Status::Up,
+            details,
+        }
+    }
+
+    const fn down(details: Value) -> Self {
+        Self {
+            status: Status::Down,
+            details,
+        }
+    }
+
+    /// A component whose check gave no answer in time.
+    fn silent() -> Self {
+        Self::down(json!({ "error": format!("no answer within {} s", CHECK_LIMIT.as_secs()) }))
+    }
+}
+
+impl Health {
+    async fn report(&self) -> Report {
+        let (db, event_store, disk, ssl) = tokio::join!(
+            within_limit(database::check(&self.database, &self.progress)),
+            within_limit(event_store::check(&*self.store)),
+            within_limit(disk::check(self.folder.clone())),
+            within_limit(tls::check(self.certificates.clone())),
+        );
+        let components = BTreeMap::from([
+            ("db", db),
+            ("diskSpace", disk),
+            ("eventstore", event_store),
+            ("ping", Component::up(Value::Null)),
+            ("ssl", ssl),
+        ]);
+        let all_up = components
+            .values()
+            .all(|component| component.status == Status::Up);
+        let status = if all_up { Status::Up } else { Status::Down };
+        Report { status, components }
+    }
+}
+
+async fn within_limit(check: impl Future<Output = Component>) -> Component {
+    tokio::time::timeout(CHECK_LIMIT, check)
+        .await
+        .unwrap_or_else(|_| Component::silent())
+}
+
+pub(super) async fn show(State(health): State<Arc<Health>>) -> Response {
+    let report = health.report().await;
+    let status = match report.status {
+        Status::Up => StatusCode::OK,
+        Status::Down => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    (status, Json(report)).into_response()
+}

@@ -1,0 +1,92 @@
+//! The application's own HTTP surface: commands, queries, health.
+
+mod command;
+pub mod health;
+mod problem;
+mod query;
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    extract::{FromRef, Request},
+    http::{Method, Uri},
+    response::IntoResponse as _,
+    routing::get,
+};
+
+use crate::{
+    command::{Bus, Registry},
+    projection::{Database, Progress, ReadModels},
+};
+
+use health::Health;
+pub use problem::Problem;
+
+/// Bounds on what a client may ask of the server.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestLimits {
+    /// The largest body, in bytes.
+    pub body_size: usize,
+    /// How long a client may take to send a body.
+    pub body_time: Duration,
+    /// How long a query waits for the position that its caller asks for.
+    pub position_wait: Duration,
+}
+
+impl Default for RequestLimits {
+    fn default() -> Self {
+        Self {
+            body_size: 1024 * 1024,
+            body_time: Duration::from_secs(20),
+            position_wait: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What the routes work with.
+#[derive(Clone)]
+pub struct Surface {
+    /// Carries commands to the store.
+    pub bus: Bus,
+    /// Answers queries.
+    pub database: Database,
+    /// How far the read models have come.
+    pub progress: Progress,
+    /// Checks of all that the application needs.
+    pub health: Arc<Health>,
+    /// Bounds on requests.
+    pub limits: RequestLimits,
+}
+
+impl FromRef<Surface> for Arc<Health> {
+    fn from_ref(surface: &Surface) -> Self {
+        Self::clone(&surface.health)
+    }
+}
+
+/// The routes of an application.
+pub fn router(registry: &Registry, models: &ReadModels, surface: Surface) -> Router {
+    let mut router = Router::new().route("/actuator/health", get(health::show));
+    for command in registry.commands() {
+        let (path, route) = command::route(*command);
+        router = router.route(&path, route);
+    }
+    for model in models.iter() {
+        router = query::routes(router, *model);
+    }
+    router
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .with_state(surface)
+}
+
+async fn not_found(uri: Uri) -> Problem {
+    Problem::no_such_path(uri.path())
+}
+
+async fn method_not_allowed(method: Method, request: Request) -> axum::response::Response {
+    Problem::method_not_allowed(&method, request.uri().path()).into_response()
+}

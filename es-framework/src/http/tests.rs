@@ -1,0 +1,297 @@
+//! The routes over declarations written by hand, as the macros would write them.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Body,
+    http::{Method, Request, StatusCode},
+};
+use http_body_util::BodyExt as _;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+use super::{RequestLimits, Surface, health::Health, router};
+use crate::{
+    Declaration,
+    command::{
+        Bus, Command, Condition, Decision, Handle, HandlerError, IntoDecision as _, Registry,
+        Validate, Violations, rules,
+    },
+    declaration,
+    event::{Event, InvalidPart, Subject, SubjectPart},
+    projection::{Column, ColumnKind, Database, Processor, ReadModelDescriptor, ReadModels},
+    store::{EventStore, memory::MemoryStore},
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PlantTreeCommand {
+    id: String,
+    kind: String,
+    num_leaves: i64,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TreePlantedEvent {
+    kind: String,
+    num_leaves: i64,
+}
+
+impl Event for TreePlantedEvent {
+    const TYPE: &'static str = "com.example.garden.TreePlantedEvent";
+    const DECLARATION: Declaration = declaration!();
+}
+
+impl Validate for PlantTreeCommand {
+    fn validate(&self, violations: &mut Violations) {
+        violations.check("kind", rules::text(&self.kind, 10));
+        violations.check("numLeaves", rules::range(&self.num_leaves, Some(1), None));
+    }
+}
+
+impl Command for PlantTreeCommand {
+    const NAME: &'static str = "PlantTreeCommand";
+    const SUMMARY: &'static str = "Plants a tree.";
+    const SUBJECT: &'static str = "/trees/{id}";
+    const PATH: &'static str = "/trees/{id}/plant";
+    const CONDITION: Condition = Condition::Pristine;
+    const DECLARATION: Declaration = declaration!();
+
+    fn subject(&self) -> Result<Subject, InvalidPart> {
+        Subject::from_parts(&[
+            SubjectPart::Text("/trees/"),
+            SubjectPart::Field("id", &self.id),
+        ])
+    }
+}
+
+impl Handle for PlantTreeCommand {
+    const HANDLER: Declaration = declaration!();
+
+    fn handle(self) -> Result<Decision, HandlerError> {
+        let Self {
+            kind, num_leaves, ..
+        } = self;
+        TreePlantedEvent { kind, num_leaves }.into_decision()
+    }
+}
+
+const TREES: ReadModelDescriptor = ReadModelDescriptor {
+    name: "trees",
+    event_type: TreePlantedEvent::TYPE,
+    columns: &[
+        Column {
+            name: "kind",
+            member: "kind",
+            kind: ColumnKind::Text,
+        },
+        Column {
+            name: "num_leaves",
+            member: "numLeaves",
+            kind: ColumnKind::Integer,
+        },
+    ],
+    declaration: declaration!(),
+};
+
+async fn garden() -> Router {
+    let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+    let models = ReadModels::new([TREES]).unwrap();
+    let database = Database::in_memory(&models).await.unwrap();
+    let processor = Processor::new(Arc::clone(&store), database.clone(), models.clone());
+    let progress = processor.progress();
+    let health = Health {
+        store: Arc::clone(&store),
+        database: database.clone(),
+        progress: progress.clone(),
+        folder: ".".into(),
+        certificates: None,
+    };
+    let surface = Surface {
+        bus: Bus::new(store, "garden"),
+        database,
+        progress,
+        health: Arc::new(health),
+        limits: RequestLimits::default(),
+    };
+    tokio::spawn(processor.run());
+    let registry = Registry::builder().command::<PlantTreeCommand>();
+    router(&registry.build().unwrap(), &models, surface)
+}
+
+struct Answer {
+    status: StatusCode,
+    headers: axum::http::HeaderMap,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+async fn send(garden: &Router, request: Request<Body>) -> Answer {
+    let response = garden.clone().oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    Answer {
+        status: parts.status,
+        headers: parts.headers,
+        body: String::from_utf8(body.to_vec()).unwrap(),
+    }
+}
+
+async fn plant(garden: &Router, id: &str, body: &Value) -> Answer {
+    let request = Request::post(format!("/trees/{id}/plant"))
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    send(garden, request).await
+}
+
+async fn get(garden: &Router, path: &str, position: Option<&str>) -> Answer {
+    let mut request = Request::get(path);
+    if let Some(position) = position {
+        request = request.header("event-position", position);
+    }
+    send(garden, request.body(Body::empty()).unwrap()).await
+}
+
+fn oak() -> Value {
+    json!({ "kind": "oak", "numLeaves": 7 })
+}
+
+#[tokio::test]
+async fn a_pristine_command_creates_its_subject_and_says_where() {
+    let garden = garden().await;
+    let answer = plant(&garden, "t1", &oak()).await;
+    assert_eq!(
+        (answer.status, answer.body.as_str()),
+        (StatusCode::CREATED, "")
+    );
+    assert_eq!(answer.header("location"), "/trees/t1");
+    assert_eq!(answer.header("event-position"), "0");
+}
+
+#[tokio::test]
+async fn who_sends_the_position_reads_what_was_written() {
+    let garden = garden().await;
+    for number in 0..20 {
+        let id = format!("t{number}");
+        let written = plant(&garden, &id, &oak()).await;
+        let position = written.header("event-position").to_owned();
+        let found = get(&garden, &format!("/trees/{id}"), Some(&position)).await;
+        assert_eq!((found.status, found.json()), (StatusCode::OK, oak()));
+    }
+}
+
+#[tokio::test]
+async fn rows_come_in_pages() {
+    let garden = garden().await;
+    for number in 0..5 {
+        plant(&garden, &format!("t{number}"), &oak()).await;
+    }
+    let first = get(&garden, "/trees?limit=3", Some("4")).await.json();
+    assert_eq!(first["items"].as_array().unwrap().len(), 3);
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let rest = get(&garden, &format!("/trees?limit=3&cursor={cursor}"), None).await;
+    assert_eq!(rest.json(), json!({ "items": [oak(), oak()] }));
+    let unknown = get(&garden, "/trees?colour=red", None).await;
+    assert_eq!(unknown.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_second_command_on_a_pristine_subject_is_a_conflict() {
+    let garden = garden().await;
+    plant(&garden, "t1", &oak()).await;
+    let answer = plant(&garden, "t1", &oak()).await;
+    assert_eq!(answer.status, StatusCode::CONFLICT);
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    let problem = answer.json();
+    assert_eq!(
+        problem["type"],
+        "tag:es-framework,2026:problem:already-exists"
+    );
+    assert_eq!(problem["detail"], "/trees/t1 already exists");
+}
+
+#[tokio::test]
+async fn all_violations_are_told_at_once_with_their_pointers() {
+    let garden = garden().await;
+    let answer = plant(&garden, "t1", &json!({ "kind": " ", "numLeaves": 0 })).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let pointers = |problem: &Value| -> Vec<String> {
+        let errors = problem["errors"].as_array().unwrap().iter();
+        errors
+            .map(|error| error["pointer"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(pointers(&answer.json()), ["/kind", "/numLeaves"]);
+    let wrong_type = plant(&garden, "t1", &json!({ "kind": "oak", "numLeaves": "7" })).await;
+    assert_eq!(pointers(&wrong_type.json()), ["/numLeaves"]);
+}
+
+#[tokio::test]
+async fn a_path_parameter_fills_its_field_and_no_other_subject() {
+    let garden = garden().await;
+    let contradiction = json!({ "id": "t2", "kind": "oak", "numLeaves": 7 });
+    let answer = plant(&garden, "t1", &contradiction).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let escape = plant(&garden, "a%2Fb", &oak()).await;
+    assert_eq!(escape.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(escape.json()["errors"][0]["pointer"], "/id");
+}
+
+#[tokio::test]
+async fn a_path_or_method_that_is_not_there_is_a_problem() {
+    let garden = garden().await;
+    let missing = get(&garden, "/nothing", None).await;
+    assert_eq!(missing.status, StatusCode::NOT_FOUND);
+    assert_eq!(missing.header("content-type"), "application/problem+json");
+    let request = Request::builder()
+        .method(Method::DELETE)
+        .uri("/trees/t1/plant");
+    let wrong = send(&garden, request.body(Body::empty()).unwrap()).await;
+    assert_eq!(wrong.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(wrong.header("content-type"), "application/problem+json");
+    assert_eq!(wrong.header("allow"), "POST");
+    assert_eq!(
+        get(&garden, "/trees/unknown", None).await.status,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[tokio::test]
+async fn health_shows_every_component_with_its_details() {
+    let garden = garden().await;
+    let answer = get(&garden, "/actuator/health", None).await;
+    let report = answer.json();
+    assert_eq!(
+        (answer.status, &report["status"]),
+        (StatusCode::OK, &json!("UP")),
+        "{report}"
+    );
+    for component in ["db", "diskSpace", "eventstore", "ping", "ssl"] {
+        assert_eq!(
+            report["components"][component]["status"], "UP",
+            "{component}"
+        );
+    }
+    assert!(
+        report["components"]["diskSpace"]["details"]["free"]
+            .as_u64()
+            .unwrap()
+            > 0
+    );
+}

@@ -1,0 +1,5 @@
+//! What clients ask: answered from the read models alone.
+
+mod browse;
+
+pub use browse::{Browse, Page, QueryError, find};
