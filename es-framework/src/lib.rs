@@ -12,6 +12,8 @@ pub mod config;
 mod declaration;
 mod error;
 pub mod event;
+#[cfg(test)]
+mod garden;
 pub mod http;
 mod net;
 pub mod prelude;

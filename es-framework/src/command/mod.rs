@@ -11,6 +11,8 @@ mod parse;
 mod registry;
 mod rejection;
 mod retry;
+#[cfg(test)]
+mod tests;
 mod validate;
 
 pub use bus::{Bus, Outcome};

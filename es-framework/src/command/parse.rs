@@ -56,16 +56,32 @@ fn from_slice<T: DeserializeOwned>(body: &[u8]) -> Result<T, CommandError> {
 /// it.
 fn data_error<T: DeserializeOwned>(body: &[u8], error: &serde_json::Error) -> CommandError {
     let mut deserializer = serde_json::Deserializer::from_slice(body);
-    let (pointer, message) = match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
+    let (mut pointer, message) = match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
         Ok(_) => (String::new(), error.to_string()),
         Err(located) => (pointer(located.path()), located.inner().to_string()),
     };
     // The position says nothing that the pointer does not.
-    let message = match message.rfind(" at line ") {
-        Some(end) => message.get(..end).unwrap_or(&message).to_owned(),
-        None => message,
+    let message = message
+        .rfind(" at line ")
+        .and_then(|end| message.get(..end))
+        .unwrap_or(&message);
+    // Serde tells of a missing member at the object that lacks it; a form shows it at the member.
+    let missing = message
+        .strip_prefix("missing field `")
+        .and_then(|rest| rest.strip_suffix('`'));
+    let message = match missing {
+        Some(member) => {
+            push(&mut pointer, member);
+            "is missing".to_owned()
+        }
+        None => message.to_owned(),
     };
     CommandError::Invalid(vec![Violation { pointer, message }])
+}
+
+fn push(pointer: &mut String, member: &str) {
+    pointer.push('/');
+    pointer.push_str(&member.replace('~', "~0").replace('/', "~1"));
 }
 
 fn pointer(path: &serde_path_to_error::Path) -> String {
@@ -74,13 +90,70 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     let mut pointer = String::new();
     for segment in path {
         match segment {
-            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
-            Segment::Map { key } => {
-                pointer.push_str(&format!("/{}", key.replace('~', "~0").replace('/', "~1")))
-            }
-            Segment::Enum { variant } => pointer.push_str(&format!("/{variant}")),
+            Segment::Seq { index } => push(&mut pointer, &index.to_string()),
+            Segment::Map { key } => push(&mut pointer, key),
+            Segment::Enum { variant } => push(&mut pointer, variant),
             Segment::Unknown => {}
         }
     }
     pointer
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only its shape matters")]
+    struct Outer {
+        name: String,
+        inner: Vec<Inner>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only its shape matters")]
+    struct Inner {
+        count: u8,
+    }
+
+    fn violation(body: &str) -> (String, String) {
+        match from_slice::<Outer>(body.as_bytes()).unwrap_err() {
+            CommandError::Invalid(violations) => {
+                let first = violations.into_iter().next().unwrap();
+                (first.pointer, first.message)
+            }
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_at_its_place() {
+        let (pointer, message) = violation(r#"{"name":"a","inner":[{"count":1},{"count":"2"}]}"#);
+        assert_eq!(pointer, "/inner/1/count");
+        assert!(message.starts_with("invalid type: string"), "{message}");
+        assert!(!message.contains("line"), "{message}");
+    }
+
+    #[test]
+    fn a_missing_member_is_told_where_it_is_missing() {
+        let missing = |pointer: &str| (pointer.to_owned(), "is missing".to_owned());
+        assert_eq!(violation(r#"{"inner":[]}"#), missing("/name"));
+        assert_eq!(
+            violation(r#"{"name":"a","inner":[{}]}"#),
+            missing("/inner/0/count")
+        );
+    }
+
+    #[test]
+    fn an_unknown_member_is_told_with_those_that_are_known() {
+        let (pointer, message) = violation(r#"{"name":"a","inner":[],"colour":1}"#);
+        assert_eq!(pointer, "/colour");
+        assert_eq!(
+            message,
+            "unknown field `colour`, expected `name` or `inner`"
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! The routes over declarations written by hand, as the macros would write them.
+//! The routes over declarations written by hand.
 
 use std::sync::Arc;
 
@@ -8,94 +8,15 @@ use axum::{
     http::{Method, Request, StatusCode},
 };
 use http_body_util::BodyExt as _;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::{RequestLimits, Surface, health::Health, router};
 use crate::{
-    Declaration,
-    command::{
-        Bus, Command, Condition, Decision, Handle, HandlerError, IntoDecision as _, Registry,
-        Validate, Violations, rules,
-    },
-    declaration,
-    event::{Event, InvalidPart, Subject, SubjectPart},
-    projection::{Column, ColumnKind, Database, Processor, ReadModelDescriptor, ReadModels},
+    command::{Bus, Registry},
+    garden::{PlantTreeCommand, TREES},
+    projection::{Database, Processor, ReadModels},
     store::{EventStore, memory::MemoryStore},
-};
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PlantTreeCommand {
-    id: String,
-    kind: String,
-    num_leaves: i64,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct TreePlantedEvent {
-    kind: String,
-    num_leaves: i64,
-}
-
-impl Event for TreePlantedEvent {
-    const TYPE: &'static str = "com.example.garden.TreePlantedEvent";
-    const DECLARATION: Declaration = declaration!();
-}
-
-impl Validate for PlantTreeCommand {
-    fn validate(&self, violations: &mut Violations) {
-        violations.check("kind", rules::text(&self.kind, 10));
-        violations.check("numLeaves", rules::range(&self.num_leaves, Some(1), None));
-    }
-}
-
-impl Command for PlantTreeCommand {
-    const NAME: &'static str = "PlantTreeCommand";
-    const SUMMARY: &'static str = "Plants a tree.";
-    const SUBJECT: &'static str = "/trees/{id}";
-    const PATH: &'static str = "/trees/{id}/plant";
-    const CONDITION: Condition = Condition::Pristine;
-    const DECLARATION: Declaration = declaration!();
-
-    fn subject(&self) -> Result<Subject, InvalidPart> {
-        Subject::from_parts(&[
-            SubjectPart::Text("/trees/"),
-            SubjectPart::Field("id", &self.id),
-        ])
-    }
-}
-
-impl Handle for PlantTreeCommand {
-    const HANDLER: Declaration = declaration!();
-
-    fn handle(self) -> Result<Decision, HandlerError> {
-        let Self {
-            kind, num_leaves, ..
-        } = self;
-        TreePlantedEvent { kind, num_leaves }.into_decision()
-    }
-}
-
-const TREES: ReadModelDescriptor = ReadModelDescriptor {
-    name: "trees",
-    event_type: TreePlantedEvent::TYPE,
-    columns: &[
-        Column {
-            name: "kind",
-            member: "kind",
-            kind: ColumnKind::Text,
-        },
-        Column {
-            name: "num_leaves",
-            member: "numLeaves",
-            kind: ColumnKind::Integer,
-        },
-    ],
-    declaration: declaration!(),
 };
 
 async fn garden() -> Router {

@@ -5,6 +5,8 @@ mod processor;
 mod progress;
 mod read_model;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use database::{Database, DatabaseError};
 pub use processor::Processor;

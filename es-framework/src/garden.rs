@@ -1,0 +1,130 @@
+//! Commands and events for tests, declared by hand as the macros would declare them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Declaration,
+    command::{
+        Command, Condition, Decision, Handle, HandlerError, IntoDecision as _, Validate,
+        Violations, rules,
+    },
+    declaration,
+    event::{Event, InvalidPart, Subject, SubjectPart},
+    projection::{Column, ColumnKind, ReadModelDescriptor},
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PlantTreeCommand {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) num_leaves: i64,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TreePlantedEvent {
+    kind: String,
+    num_leaves: i64,
+}
+
+impl Event for TreePlantedEvent {
+    const TYPE: &'static str = "com.example.garden.TreePlantedEvent";
+    const DECLARATION: Declaration = declaration!();
+}
+
+impl Validate for PlantTreeCommand {
+    fn validate(&self, violations: &mut Violations) {
+        violations.check("kind", rules::text(&self.kind, 10));
+        violations.check("numLeaves", rules::range(&self.num_leaves, Some(1), None));
+    }
+}
+
+impl Command for PlantTreeCommand {
+    const NAME: &'static str = "PlantTreeCommand";
+    const SUMMARY: &'static str = "Plants a tree.";
+    const SUBJECT: &'static str = "/trees/{id}";
+    const PATH: &'static str = "/trees/{id}/plant";
+    const CONDITION: Condition = Condition::Pristine;
+    const DECLARATION: Declaration = declaration!();
+
+    fn subject(&self) -> Result<Subject, InvalidPart> {
+        Subject::from_parts(&[
+            SubjectPart::Text("/trees/"),
+            SubjectPart::Field("id", &self.id),
+        ])
+    }
+}
+
+impl Handle for PlantTreeCommand {
+    const HANDLER: Declaration = declaration!();
+
+    fn handle(self) -> Result<Decision, HandlerError> {
+        let Self {
+            kind, num_leaves, ..
+        } = self;
+        TreePlantedEvent { kind, num_leaves }.into_decision()
+    }
+}
+
+pub(crate) const TREES: ReadModelDescriptor = ReadModelDescriptor {
+    name: "trees",
+    event_type: TreePlantedEvent::TYPE,
+    columns: &[
+        Column {
+            name: "kind",
+            member: "kind",
+            kind: ColumnKind::Text,
+        },
+        Column {
+            name: "num_leaves",
+            member: "numLeaves",
+            kind: ColumnKind::Integer,
+        },
+    ],
+    declaration: declaration!(),
+};
+
+/// Something that can be done to a tree that is there.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaterTreeCommand {
+    pub(crate) id: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TreeWateredEvent {}
+
+impl Event for TreeWateredEvent {
+    const TYPE: &'static str = "com.example.garden.TreeWateredEvent";
+    const DECLARATION: Declaration = declaration!();
+}
+
+impl Validate for WaterTreeCommand {
+    fn validate(&self, _: &mut Violations) {}
+}
+
+impl Command for WaterTreeCommand {
+    const NAME: &'static str = "WaterTreeCommand";
+    const SUMMARY: &'static str = "Waters a tree.";
+    const SUBJECT: &'static str = "/trees/{id}";
+    const PATH: &'static str = "/trees/water";
+    const CONDITION: Condition = Condition::Exists;
+    const DECLARATION: Declaration = declaration!();
+
+    fn subject(&self) -> Result<Subject, InvalidPart> {
+        Subject::from_parts(&[
+            SubjectPart::Text("/trees/"),
+            SubjectPart::Field("id", &self.id),
+        ])
+    }
+}
+
+impl Handle for WaterTreeCommand {
+    const HANDLER: Declaration = declaration!();
+
+    fn handle(self) -> Result<Decision, HandlerError> {
+        TreeWateredEvent {}.into_decision()
+    }
+}

@@ -1,0 +1,136 @@
+//! The processor over events in memory.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{json, value::RawValue};
+
+use super::{Database, Processor, Progress, ReadModels, ReadModelsError};
+use crate::{
+    event::{self, Event as _, EventCandidate, EventId, Metadata},
+    garden::{TREES, TreePlantedEvent},
+    query::Browse,
+    store::{EventStore as _, memory::MemoryStore},
+};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+async fn write(store: &MemoryStore, id: usize, payload: &serde_json::Value) {
+    let data = event::encode(&Metadata::default(), payload).unwrap();
+    write_data(store, id, data).await;
+}
+
+async fn write_data(store: &MemoryStore, id: usize, data: Box<RawValue>) {
+    let candidate = EventCandidate {
+        source: "garden".into(),
+        subject: format!("/trees/{id}").parse().unwrap(),
+        event_type: TreePlantedEvent::TYPE.parse().unwrap(),
+        data,
+        trace: None,
+    };
+    store.append(vec![candidate], vec![]).await.unwrap();
+}
+
+async fn database() -> Database {
+    Database::in_memory(&ReadModels::new([TREES]).unwrap())
+        .await
+        .unwrap()
+}
+
+fn follow(store: &MemoryStore, database: &Database) -> Progress {
+    let models = ReadModels::new([TREES]).unwrap();
+    let processor = Processor::new(Arc::new(store.clone()), database.clone(), models);
+    let progress = processor.progress();
+    tokio::spawn(processor.run());
+    progress
+}
+
+async fn rows(database: &Database) -> Vec<String> {
+    let browse = Browse::parse([("limit", "1000")]).unwrap();
+    let page = browse.run(database, &TREES).await.unwrap();
+    page.items.iter().map(|row| row.get().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_replay_changes_nothing() {
+    let (store, database) = (MemoryStore::new(), database().await);
+    for number in 0..20 {
+        write(
+            &store,
+            number,
+            &json!({ "kind": "oak", "numLeaves": number }),
+        )
+        .await;
+    }
+    let last = EventId::new(19);
+    follow(&store, &database)
+        .reach(last, PATIENCE)
+        .await
+        .unwrap();
+    let once = rows(&database).await;
+    assert_eq!(once.len(), 20);
+    sqlx::query("DELETE FROM es_checkpoint")
+        .execute(database.pool())
+        .await
+        .unwrap();
+    follow(&store, &database)
+        .reach(last, PATIENCE)
+        .await
+        .unwrap();
+    assert_eq!(rows(&database).await, once);
+}
+
+#[tokio::test]
+async fn a_second_processor_goes_on_from_the_checkpoint() {
+    let (store, database) = (MemoryStore::new(), database().await);
+    write(&store, 0, &json!({ "kind": "oak", "numLeaves": 1 })).await;
+    let first = follow(&store, &database);
+    first.reach(EventId::new(0), PATIENCE).await.unwrap();
+    let second = follow(&store, &database);
+    second.reach(EventId::new(0), PATIENCE).await.unwrap();
+    write(&store, 1, &json!({ "kind": "elm", "numLeaves": 2 })).await;
+    second.reach(EventId::new(1), PATIENCE).await.unwrap();
+    assert_eq!(rows(&database).await.len(), 2);
+}
+
+#[tokio::test]
+async fn an_event_that_does_not_fit_is_named_and_what_came_before_it_is_kept() {
+    let (store, database) = (MemoryStore::new(), database().await);
+    write(&store, 0, &json!({ "kind": "oak", "numLeaves": 1 })).await;
+    write(&store, 1, &json!({ "kind": "elm", "numLeaves": "many" })).await;
+    write(&store, 2, &json!({ "kind": "ash", "numLeaves": 3 })).await;
+    let progress = follow(&store, &database);
+    let trouble = loop {
+        if let Some(trouble) = progress.trouble() {
+            break trouble;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert!(trouble.contains("event 1 on /trees/1"), "{trouble}");
+    assert_eq!(progress.position(), EventId::new(0));
+    assert_eq!(rows(&database).await, [r#"{"kind":"oak","numLeaves":1}"#]);
+}
+
+#[tokio::test]
+async fn an_event_without_a_payload_is_named() {
+    let (store, database) = (MemoryStore::new(), database().await);
+    write_data(&store, 0, RawValue::from_string("{}".into()).unwrap()).await;
+    let progress = follow(&store, &database);
+    let trouble = loop {
+        if let Some(trouble) = progress.trouble() {
+            break trouble;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert!(trouble.contains("event 0"), "{trouble}");
+}
+
+#[test]
+fn two_read_models_of_one_name_are_refused_with_both_places() {
+    let mut other = TREES;
+    other.declaration.line += 1;
+    let refused = ReadModels::new([TREES, other]).unwrap_err();
+    let ReadModelsError::DuplicateName { first, second, .. } = refused.clone();
+    let message = refused.to_string();
+    assert!(message.contains(&first.to_string()), "{message}");
+    assert!(message.contains(&second.to_string()), "{message}");
+}
