@@ -1,1 +1,3 @@
 //! Event stores on SQL databases.
+
+pub mod embedded;

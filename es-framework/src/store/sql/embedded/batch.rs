@@ -1,0 +1,147 @@
+//! The appends that share a commit: checked, numbered, dated and chained one after the other.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
+
+use super::{
+    queue::{Answer, Append},
+    row,
+    tail::Tail,
+};
+use crate::{
+    event::{EventCandidate, EventId, EventTime, Hash, RecordedEvent, Subject},
+    store::{Conflict, StoreError},
+};
+
+const LATEST: &str =
+    "SELECT event_id FROM subject_index WHERE subject = ?1 ORDER BY event_id DESC LIMIT 1";
+
+/// The end of the chain, where the next event goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head {
+    /// `None` when every id is taken.
+    pub(super) next: Option<EventId>,
+    pub(super) predecessor: Hash,
+    /// The time of the last event.
+    pub(super) time: Timestamp,
+}
+
+impl Head {
+    pub(super) const EMPTY: Self = Self {
+        next: Some(EventId::FIRST),
+        predecessor: Hash::ZERO,
+        time: Timestamp::UNIX_EPOCH,
+    };
+}
+
+/// Appends that were carried out in a transaction that is still open.
+#[derive(Debug)]
+pub(super) struct Batch<'a> {
+    tail: &'a Tail,
+    /// The end of the chain with this batch.
+    pub(super) head: Head,
+    time: EventTime,
+    /// The latest events of the subjects that this batch wrote to.
+    latest: HashMap<Subject, EventId>,
+    /// What becomes of each append if the transaction is committed.
+    pub(super) outcomes: Vec<Answer>,
+    pub(super) events: usize,
+}
+
+struct Statements<'a> {
+    insert: CachedStatement<'a>,
+    latest: CachedStatement<'a>,
+}
+
+impl<'a> Batch<'a> {
+    /// All events of a batch have one time: they become durable at once. It never goes back, even
+    /// if the machine's clock does.
+    pub(super) fn new(tail: &'a Tail, mut head: Head, appends: usize) -> Self {
+        head.time = head.time.max(Timestamp::now());
+        Self {
+            tail,
+            head,
+            time: EventTime::at(head.time),
+            latest: HashMap::with_capacity(appends),
+            outcomes: Vec::with_capacity(appends),
+            events: 0,
+        }
+    }
+
+    /// Decides on all appends and inserts the events of those that may pass.
+    pub(super) fn carry_out(
+        &mut self,
+        connection: &Connection,
+        appends: &mut [Append],
+    ) -> rusqlite::Result<()> {
+        let mut statements = Statements {
+            insert: row::insert_statement(connection)?,
+            latest: connection.prepare_cached(LATEST)?,
+        };
+        for append in appends {
+            let outcome = self.append(&mut statements, append)?;
+            self.outcomes.push(outcome);
+        }
+        Ok(())
+    }
+
+    fn append(
+        &mut self,
+        statements: &mut Statements<'_>,
+        append: &mut Append,
+    ) -> rusqlite::Result<Answer> {
+        for precondition in &append.preconditions {
+            let latest = self.latest(statements, precondition.subject())?;
+            if !precondition.holds(latest) {
+                return Ok(Err(Conflict.into()));
+            }
+        }
+        let candidates = std::mem::take(&mut append.candidates);
+        let Some(recorded) = self.record(candidates) else {
+            let full = StoreError::Full("every event id is taken".into());
+            return Ok(Err(full.into()));
+        };
+        for event in &recorded {
+            row::insert(&mut statements.insert, event)?;
+            self.latest.insert(event.subject.clone(), event.id);
+        }
+        self.events = self.events.saturating_add(recorded.len());
+        Ok(Ok(recorded))
+    }
+
+    /// The latest event of a subject: from this batch, from memory, or from the disk.
+    fn latest(
+        &self,
+        statements: &mut Statements<'_>,
+        subject: &Subject,
+    ) -> rusqlite::Result<Option<EventId>> {
+        if let Some(id) = self.latest.get(subject) {
+            return Ok(Some(*id));
+        }
+        if let Some(id) = self.tail.latest(subject.as_str()) {
+            return Ok(EventId::new(id));
+        }
+        let id = statements
+            .latest
+            .query_row([subject.as_str()], |row| row.get::<_, i64>(0))
+            .optional()?;
+        Ok(id.and_then(|id| EventId::new(u64::try_from(id).ok()?)))
+    }
+
+    /// Chains the candidates, all or none: `None` when the ids run out.
+    fn record(&mut self, candidates: Vec<EventCandidate>) -> Option<Vec<RecordedEvent>> {
+        let mut head = self.head;
+        let mut recorded = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let id = head.next?;
+            let event = RecordedEvent::record(candidate, id, self.time.clone(), head.predecessor);
+            head.next = id.next();
+            head.predecessor = event.hash;
+            recorded.push(event);
+        }
+        self.head = head;
+        Some(recorded)
+    }
+}

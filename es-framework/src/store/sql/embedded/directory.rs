@@ -1,0 +1,81 @@
+//! The data directory: made when it is missing, held by one process, removed when it is temporary.
+
+use std::{
+    fs::{DirBuilder, File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
+
+use uuid::Uuid;
+
+use super::error::OpenError;
+
+/// A data directory that this process holds until the value is dropped.
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Directory {
+    /// Makes the directory where it is missing and takes it.
+    pub(super) fn hold(path: &Path) -> Result<Self, OpenError> {
+        let unusable = |source| OpenError::Directory {
+            directory: path.to_owned(),
+            source,
+        };
+        create(path).map_err(unusable)?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path.join("events.lock"))
+            .map_err(unusable)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self {
+                path: path.to_owned(),
+                _lock: lock,
+            }),
+            Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
+                directory: path.to_owned(),
+            }),
+            Err(TryLockError::Error(source)) => Err(unusable(source)),
+        }
+    }
+
+    /// The database in it.
+    pub(super) fn file(&self) -> PathBuf {
+        self.path.join("events.sqlite")
+    }
+}
+
+/// Others on the machine have no business in the events.
+fn create(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// A directory that goes with its store.
+#[derive(Debug)]
+pub(super) struct Temporary(PathBuf);
+
+impl Temporary {
+    pub(super) fn new() -> Self {
+        Self(std::env::temp_dir().join(format!("event-store-{}", Uuid::new_v4())))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            tracing::debug!(directory = %self.0.display(), %error, "a temporary directory stays");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What can go wrong on the disk, and what it means to the caller.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::ErrorCode;
+
+use crate::store::{AppendError, StoreError};
+
+/// An embedded store that cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The directory is not there and cannot be made, or may not be used.
+    #[error("cannot use the data directory {}: {source}", directory.display())]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Two writers would break the chain, so only one process has the directory.
+    #[error("the data directory {} is in use: another process has it open", directory.display())]
+    InUse {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The file is something else.
+    #[error("{} holds no event store: {found}", file.display())]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// The file has a format that came later.
+    #[error(
+        "{} has format {found}, but this version knows only formats up to {known}: use a newer version",
+        file.display()
+    )]
+    Newer {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest format that is known here.
+        known: i64,
+    },
+    /// The file cannot be read or written.
+    #[error("cannot open {}: {reason}", file.display())]
+    Database {
+        /// The file.
+        file: PathBuf,
+        /// What was seen of it.
+        reason: String,
+    },
+}
+
+/// What a query or a transaction came to.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DiskError {
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// A row that no writer of this format leaves.
+    #[error("event {id} {flaw}")]
+    Event { id: i64, flaw: String },
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl DiskError {
+    fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Sqlite(error) => error.sqlite_error_code(),
+            Self::Event { .. } | Self::Broken(_) => None,
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.code() == Some(ErrorCode::DiskFull)
+    }
+
+    fn is_corruption(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => matches!(
+                self.code(),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+            ),
+            Self::Event { .. } | Self::Broken(_) => true,
+        }
+    }
+
+    /// What a caller of the store is told.
+    pub(super) fn at(&self, file: &Path) -> StoreError {
+        let (address, reason) = (file.display().to_string(), self.to_string());
+        if self.is_full() {
+            StoreError::Full(format!("{address}: {reason}"))
+        } else if self.is_corruption() {
+            StoreError::Corrupt { address, reason }
+        } else {
+            StoreError::Unavailable { address, reason }
+        }
+    }
+}
+
+/// Why a batch was not written, told to each of its callers.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: DiskError,
+    /// Whether the events may come back at the next start although the commit failed.
+    pub(super) uncertain: bool,
+}
+
+impl Failure {
+    pub(super) fn at(&self, file: &Path) -> AppendError {
+        if self.uncertain {
+            return AppendError::Unknown {
+                address: file.display().to_string(),
+                reason: self.error.to_string(),
+            };
+        }
+        self.error.at(file).into()
+    }
+}
+
+impl From<DiskError> for Failure {
+    fn from(error: DiskError) -> Self {
+        let uncertain = false;
+        Self { error, uncertain }
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        DiskError::from(error).into()
+    }
+}

@@ -1,0 +1,272 @@
+//! The default event store: one process, one SQLite file, no set-up, durable.
+
+mod batch;
+mod directory;
+mod error;
+mod merge;
+mod pace;
+mod queue;
+mod read;
+mod row;
+mod schema;
+mod settings;
+mod state;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use self::{
+    directory::{Directory, Temporary},
+    queue::{Append, Queue, Task},
+    read::Reader,
+    settings::Settings,
+    writer::{Shared, Writer},
+};
+use crate::{
+    event::{EventCandidate, RecordedEvent, Subject},
+    store::{
+        AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
+        StoreError, scan,
+    },
+};
+
+pub use error::OpenError;
+
+/// How long a health check may take.
+const HEALTH_LIMIT: Duration = Duration::from_secs(2);
+/// The largest append, in bytes. It has to fit into memory and into one transaction.
+const LARGEST: usize = 64 << 20;
+
+/// An event store in a directory of its own.
+///
+/// Clones share it. When the last one is dropped, or one is closed, what was appended is brought
+/// into order on the disk; streams that are still open can be read to their end.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use es_framework::store::{EventStore, sql::embedded::EmbeddedStore};
+///
+/// let store = EmbeddedStore::temporary()?;
+/// store.health().await?;
+/// store.close().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct EmbeddedStore {
+    open: Arc<Open>,
+    reader: Reader,
+}
+
+/// A running writer, stopped when this is dropped.
+#[derive(Debug)]
+struct Open {
+    queue: Arc<Queue>,
+    room: Arc<Semaphore>,
+    shared: Arc<Shared>,
+    settings: Settings,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    reader: Reader,
+    /// Dropped last: nothing is open in it by then.
+    _temporary: Option<Temporary>,
+}
+
+impl EmbeddedStore {
+    /// Opens the store in a directory, which is made where it is missing.
+    ///
+    /// # Errors
+    /// Another process has the directory open, it cannot be used, or it holds something else.
+    pub fn open(directory: &Path) -> Result<Self, OpenError> {
+        Self::open_with(directory, Settings::default(), None)
+    }
+
+    /// An empty store in a new directory, which is removed with it.
+    ///
+    /// # Errors
+    /// The system's directory for temporary files cannot be used.
+    pub fn temporary() -> Result<Self, OpenError> {
+        Self::temporary_with(Settings::default())
+    }
+
+    fn temporary_with(settings: Settings) -> Result<Self, OpenError> {
+        let temporary = Temporary::new();
+        let path = temporary.path().to_owned();
+        Self::open_with(&path, settings, Some(temporary))
+    }
+
+    fn open_with(
+        directory: &Path,
+        settings: Settings,
+        temporary: Option<Temporary>,
+    ) -> Result<Self, OpenError> {
+        let held = Directory::hold(directory)?;
+        let queue = Arc::new(Queue::default());
+        let (writer, shared, length) = Writer::open(held, settings, Arc::clone(&queue))?;
+        let thread = std::thread::Builder::new()
+            .name("event-writer".into())
+            .spawn(move || writer.run())
+            .map_err(|source| OpenError::Directory {
+                directory: directory.to_owned(),
+                source,
+            })?;
+        let reader = Reader::new(Arc::clone(&shared), length, settings);
+        let open = Arc::new(Open {
+            queue,
+            room: Arc::new(Semaphore::new(kib(settings.queue_kib))),
+            shared,
+            settings,
+            writer: Mutex::new(Some(thread)),
+            reader: reader.clone(),
+            _temporary: temporary,
+        });
+        Ok(Self { open, reader })
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
+        self.open.shared.file.clone()
+    }
+
+    /// Writes what waits, takes no more, and lets go of the directory. Dropping the last clone does
+    /// the same, but keeps its thread busy meanwhile.
+    pub async fn close(&self) {
+        let open = Arc::clone(&self.open);
+        // The only way to fail is a panic, and then the writer is gone all the same.
+        let _ = tokio::task::spawn_blocking(move || open.close()).await;
+    }
+}
+
+impl Open {
+    fn close(&self) {
+        self.queue.close();
+        self.reader.release();
+        let writer = self.writer.lock();
+        let writer = writer.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Err(_)) = writer.map(JoinHandle::join) {
+            tracing::error!("the event store's writer did not end well");
+        }
+    }
+
+    fn unavailable(&self, reason: &str) -> StoreError {
+        StoreError::Unavailable {
+            address: self.shared.file.display().to_string(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Room in the queue, once there is some.
+    async fn admit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
+        if bytes > LARGEST {
+            let mib = LARGEST >> 20;
+            let reason = format!("the events of one append are larger than {mib} MiB together");
+            return Err(StoreError::Refused(reason));
+        }
+        let size = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+        let size = size.saturating_add(1).min(self.settings.queue_kib);
+        let room = Arc::clone(&self.room).acquire_many_owned(size);
+        match tokio::time::timeout(self.settings.queue_wait, room).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) => Err(self.unavailable("it was closed")),
+            Err(_) => Err(self.unavailable("it is overloaded: too many events wait to be written")),
+        }
+    }
+
+    fn push(&self, task: Task) -> Result<(), StoreError> {
+        self.queue
+            .push(task)
+            .map_err(|_| self.unavailable("it was closed"))
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.push(Task::Probe(answer))?;
+        let gone = |_| self.unavailable("its writer does not answer");
+        answered.await.map_err(gone)??;
+        self.reader.check().await
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn kib(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(Semaphore::MAX_PERMITS)
+}
+
+/// About as many bytes as an event takes in memory and in the log.
+fn size(candidate: &EventCandidate) -> usize {
+    let EventCandidate {
+        source,
+        subject,
+        event_type,
+        data,
+        trace: _,
+    } = candidate;
+    [
+        source.len(),
+        subject.as_str().len(),
+        event_type.as_str().len(),
+        data.get().len(),
+    ]
+    .into_iter()
+    .fold(128, usize::saturating_add)
+}
+
+#[async_trait]
+impl EventStore for EmbeddedStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        let bytes = candidates.iter().map(size).fold(0, usize::saturating_add);
+        let permit = self.open.admit(bytes).await?;
+        let (answer, answered) = oneshot::channel();
+        self.open.push(Task::Append(Append {
+            candidates,
+            preconditions,
+            bytes,
+            answer,
+            permit,
+        }))?;
+        answered.await.unwrap_or_else(|_| {
+            Err(AppendError::Unknown {
+                address: self.open.shared.file.display().to_string(),
+                reason: "its writer ended before it answered".into(),
+            })
+        })
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        scan::read(self.reader.clone(), subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        scan::observe(self.reader.clone(), subject, options)
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        let probed = tokio::time::timeout(HEALTH_LIMIT, self.open.probe()).await;
+        probed.unwrap_or_else(|_| Err(self.open.unavailable("it does not answer in time")))
+    }
+
+    fn description(&self) -> String {
+        format!("embedded, in {}", self.open.shared.file.display())
+    }
+}

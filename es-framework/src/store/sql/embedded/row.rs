@@ -1,0 +1,167 @@
+//! Events as rows.
+
+use std::{str::FromStr, sync::Arc};
+
+use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
+use serde::{Deserialize as _, de::value};
+use serde_json::value::RawValue;
+
+use super::error::DiskError;
+use crate::event::{EventId, EventTime, Hash, RecordedEvent, TraceContext};
+
+/// The columns that [`Decoder::event`] expects, in its order.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, subject, type, source, time, traceparent, tracestate, ",
+            "predecessor_hash, hash, data FROM events ",
+            $rest
+        )
+    };
+}
+pub(super) use select;
+
+const INSERT: &str = "INSERT INTO events (id, subject, type, source, time, traceparent, tracestate, \
+     predecessor_hash, hash, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+/// The statement that [`insert`] runs, looked up once a batch.
+pub(super) fn insert_statement(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
+    connection.prepare_cached(INSERT)
+}
+
+pub(super) fn insert(
+    statement: &mut CachedStatement<'_>,
+    event: &RecordedEvent,
+) -> rusqlite::Result<()> {
+    let trace = event.trace.as_ref();
+    statement.execute(rusqlite::params![
+        number(event.id.get()),
+        event.subject.as_str(),
+        event.event_type.as_str(),
+        &*event.source,
+        event.time.as_str(),
+        trace.map(TraceContext::parent),
+        trace.and_then(TraceContext::state),
+        event.predecessor_hash.as_bytes(),
+        event.hash.as_bytes(),
+        event.data.get(),
+    ])?;
+    Ok(())
+}
+
+/// An id, a length or a limit as SQL has it. No id is larger.
+pub(super) fn number(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// An id that stands in a row.
+pub(super) fn id(number: i64) -> Result<EventId, DiskError> {
+    u64::try_from(number)
+        .ok()
+        .and_then(EventId::new)
+        .ok_or_else(|| flawed(number, "has a negative id"))
+}
+
+pub(super) fn flawed(id: i64, flaw: impl ToString) -> DiskError {
+    let flaw = flaw.to_string();
+    DiskError::Event { id, flaw }
+}
+
+/// Makes events of rows. Neighbours often share their source and, as a commit has one time, their
+/// time; so the last of each is kept instead of being parsed again.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    source: Option<Arc<str>>,
+    time: Option<EventTime>,
+}
+
+impl Decoder {
+    pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, DiskError> {
+        let number: i64 = row.get(0)?;
+        let fields = Fields { row, id: number };
+        Ok(RecordedEvent {
+            id: id(number)?,
+            subject: fields.parsed(1, "subject")?,
+            event_type: fields.parsed(2, "type")?,
+            source: self.source(fields.text(3, "source")?),
+            time: self.time(&fields)?,
+            trace: fields.trace()?,
+            predecessor_hash: fields.hash(7, "predecessor_hash")?,
+            hash: fields.hash(8, "hash")?,
+            data: fields.data()?,
+        })
+    }
+
+    fn source(&mut self, text: &str) -> Arc<str> {
+        match &self.source {
+            Some(source) if **source == *text => Arc::clone(source),
+            _ => Arc::clone(self.source.insert(text.into())),
+        }
+    }
+
+    fn time(&mut self, fields: &Fields<'_, '_>) -> Result<EventTime, DiskError> {
+        let text = fields.text(4, "time")?;
+        match &self.time {
+            Some(time) if time.as_str() == text => Ok(time.clone()),
+            _ => {
+                let text = value::StrDeserializer::<value::Error>::new(text);
+                let time = EventTime::deserialize(text).map_err(|e| fields.flawed("time", e))?;
+                Ok(self.time.insert(time).clone())
+            }
+        }
+    }
+}
+
+/// A row whose flaws are told by event and column.
+struct Fields<'a, 'row> {
+    row: &'a Row<'row>,
+    id: i64,
+}
+
+impl<'a> Fields<'a, '_> {
+    fn flawed(&self, column: &str, flaw: impl std::fmt::Display) -> DiskError {
+        flawed(self.id, format!("has a broken {column}: {flaw}"))
+    }
+
+    fn value(&self, index: usize) -> Result<ValueRef<'a>, DiskError> {
+        Ok(self.row.get_ref(index)?)
+    }
+
+    fn text(&self, index: usize, column: &str) -> Result<&'a str, DiskError> {
+        self.value(index)?
+            .as_str()
+            .map_err(|error| self.flawed(column, error))
+    }
+
+    fn parsed<T: FromStr<Err: std::fmt::Display>>(
+        &self,
+        index: usize,
+        column: &str,
+    ) -> Result<T, DiskError> {
+        self.text(index, column)?
+            .parse()
+            .map_err(|error| self.flawed(column, error))
+    }
+
+    fn hash(&self, index: usize, column: &str) -> Result<Hash, DiskError> {
+        let bytes = self.value(index)?.as_blob();
+        let bytes = bytes.map_err(|error| self.flawed(column, error))?;
+        let bytes = <[u8; 32]>::try_from(bytes);
+        let bytes = bytes.map_err(|error| self.flawed(column, error))?;
+        Ok(Hash::from_bytes(bytes))
+    }
+
+    fn trace(&self) -> Result<Option<TraceContext>, DiskError> {
+        let optional = |index, column| {
+            let text = self.value(index)?.as_str_or_null();
+            text.map_err(|error| self.flawed(column, error))
+        };
+        let (parent, state) = (optional(5, "traceparent")?, optional(6, "tracestate")?);
+        TraceContext::new(parent, state).map_err(|error| self.flawed("trace", error))
+    }
+
+    fn data(&self) -> Result<Box<RawValue>, DiskError> {
+        let text = self.text(9, "data")?;
+        RawValue::from_string(text.to_owned()).map_err(|error| self.flawed("data", error))
+    }
+}

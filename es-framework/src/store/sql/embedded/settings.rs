@@ -1,0 +1,53 @@
+//! The limits that an embedded store works within.
+
+use std::time::Duration;
+
+/// Limits of one store. Tests make them tiny, so that what is rare happens.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings {
+    /// How many events the index in memory holds before they are merged into the one on disk.
+    /// Opening after a crash reads them back, which bounds it from above; each merge writes most
+    /// pages of the index once, which bounds it from below.
+    pub(super) tail_events: usize,
+    /// How many index entries a commit merges for each event it writes.
+    pub(super) merge_factor: usize,
+    /// How many events share a commit at most. A single larger append is still one commit.
+    pub(super) batch_events: usize,
+    /// How many bytes share a commit at most.
+    pub(super) batch_bytes: usize,
+    /// How much may wait for the writer, in KiB; each append counts as one at least.
+    pub(super) queue_kib: u32,
+    /// How long an append waits for room in the queue.
+    pub(super) queue_wait: Duration,
+    /// How long nothing must happen before the index in memory is emptied.
+    pub(super) idle: Duration,
+    /// How many pages the write-ahead log takes before they go to the database.
+    pub(super) checkpoint_pages: u32,
+    /// How large the write-ahead log may be and stay, in bytes.
+    pub(super) log_bytes: u32,
+    /// The writer's page cache, in KiB.
+    pub(super) writer_cache_kib: u32,
+    /// Each reader's page cache, in KiB.
+    pub(super) reader_cache_kib: u32,
+    /// How many reads run at once.
+    pub(super) readers: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tail_events: 32_768,
+            merge_factor: 4,
+            batch_events: 4_096,
+            batch_bytes: 8 << 20,
+            queue_kib: 64 << 10,
+            queue_wait: Duration::from_secs(5),
+            idle: Duration::from_millis(500),
+            checkpoint_pages: 4_096,
+            log_bytes: 24 << 20,
+            writer_cache_kib: 32 << 10,
+            reader_cache_kib: 4 << 10,
+            readers: 4,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What is read back when the database is opened: the end of the chain, and the part of the index
+//! that is not on disk.
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::{
+    batch::Head,
+    error::DiskError,
+    merge::{Merge, Slice},
+    row::{self, Decoder, select},
+    settings::Settings,
+    tail::Tail,
+};
+
+/// Reads the state that the database is in. A few milliseconds, however many events there are.
+pub(super) fn load(
+    connection: &Connection,
+    settings: &Settings,
+) -> Result<(Head, Tail), DiskError> {
+    let head = head(connection)?;
+    let length = head.next.map_or(u64::MAX, |next| next.get());
+    loop {
+        let indexed: i64 =
+            connection.query_row("SELECT indexed FROM index_state", [], |row| row.get(0))?;
+        let indexed = u64::try_from(indexed).ok().filter(|count| *count <= length);
+        let indexed = indexed.ok_or_else(|| {
+            DiskError::Broken("the index claims events that are not there".into())
+        })?;
+        // Twice the usual: a merge that was under way has kept its part.
+        let most = settings.tail_events.saturating_mul(2);
+        let tail = tail(connection, indexed, most)?;
+        if tail.length() == length {
+            return Ok((head, tail));
+        }
+        // A store that had a larger index in memory: memory stays bounded all the same.
+        catch_up(connection, tail)?;
+    }
+}
+
+fn head(connection: &Connection) -> Result<Head, DiskError> {
+    let last = connection
+        .prepare(select!("ORDER BY id DESC LIMIT 1"))?
+        .query_row([], |row| Ok(Decoder::default().event(row)))
+        .optional()?
+        .transpose()?;
+    let Some(last) = last else {
+        return Ok(Head::EMPTY);
+    };
+    let time = last.time.timestamp();
+    Ok(Head {
+        next: last.id.next(),
+        predecessor: last.hash,
+        time: time.map_err(|error| row::flawed(row::number(last.id.get()), error))?,
+    })
+}
+
+fn tail(connection: &Connection, indexed: u64, most: usize) -> Result<Tail, DiskError> {
+    let mut tail = Tail::after(indexed);
+    let mut statement =
+        connection.prepare("SELECT id, subject FROM events WHERE id >= ?1 ORDER BY id LIMIT ?2")?;
+    let mut rows = statement.query((row::number(indexed), row::number(most)))?;
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        let id = row::id(number)?.get();
+        if id != tail.length() {
+            let missing = row::number(tail.length());
+            return Err(row::flawed(missing, "is missing"));
+        }
+        let subject = row.get_ref(1)?.as_str();
+        tail.push(subject.map_err(|error| row::flawed(number, error))?, id);
+    }
+    Ok(tail)
+}
+
+fn catch_up(connection: &Connection, mut tail: Tail) -> Result<(), DiskError> {
+    if tail.newest_events() == 0 {
+        let missing = row::number(tail.length());
+        return Err(row::flawed(missing, "is missing"));
+    }
+    tail.begin_merge();
+    let transaction = connection.unchecked_transaction()?;
+    let slice = Merge::of(tail.merging()).write_slice(connection, usize::MAX)?;
+    debug_assert!(matches!(slice, Slice::Last), "no budget cuts it short");
+    Ok(transaction.commit()?)
+}

@@ -1,0 +1,186 @@
+//! The newest part of the subject index. It is kept in memory, in order, until it is merged into
+//! the part on disk: an index on disk that is kept up to date with every event costs three
+//! quarters of the writes.
+
+use std::{collections::BTreeMap, ops::Bound, sync::Arc};
+
+use crate::store::{Order, options::IdRange};
+
+/// Subjects in order, and the ids of their events.
+pub(super) type Subjects = BTreeMap<Box<str>, Ids>;
+
+/// The ids of one subject's events, ascending. Most subjects have one event among the newest.
+#[derive(Debug)]
+pub(super) enum Ids {
+    One(u64),
+    Many(Vec<u64>),
+}
+
+impl Ids {
+    pub(super) fn as_slice(&self) -> &[u64] {
+        match self {
+            Self::One(id) => std::slice::from_ref(id),
+            Self::Many(ids) => ids,
+        }
+    }
+
+    fn push(&mut self, id: u64) {
+        match self {
+            Self::One(first) => *self = Self::Many(vec![*first, id]),
+            Self::Many(ids) => ids.push(id),
+        }
+    }
+}
+
+/// What is indexed where.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    /// How many events, from the first, the index on disk covers.
+    indexed: u64,
+    /// The events after those that are being merged: some are on disk already, all are here.
+    merging: Arc<Subjects>,
+    /// How many events the index on disk will cover once that is done.
+    merging_to: u64,
+    /// The events after those.
+    newest: Subjects,
+    newest_events: usize,
+    /// How many events there are.
+    length: u64,
+}
+
+impl Tail {
+    /// A tail that begins after the events that the disk covers.
+    pub(super) fn after(indexed: u64) -> Self {
+        Self {
+            indexed,
+            merging_to: indexed,
+            length: indexed,
+            ..Self::default()
+        }
+    }
+
+    pub(super) const fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub(super) const fn indexed(&self) -> u64 {
+        self.indexed
+    }
+
+    pub(super) const fn newest_events(&self) -> usize {
+        self.newest_events
+    }
+
+    /// Takes in the next event.
+    pub(super) fn push(&mut self, subject: &str, id: u64) {
+        match self.newest.get_mut(subject) {
+            Some(ids) => ids.push(id),
+            None => {
+                self.newest.insert(subject.into(), Ids::One(id));
+            }
+        }
+        self.newest_events = self.newest_events.saturating_add(1);
+        self.length = id.saturating_add(1);
+    }
+
+    /// The latest event of a subject, if it is among these.
+    pub(super) fn latest(&self, subject: &str) -> Option<u64> {
+        let of = |subjects: &Subjects| subjects.get(subject)?.as_slice().last().copied();
+        of(&self.newest).or_else(|| of(&self.merging))
+    }
+
+    /// Begins to merge what is here, unless that is going on. What comes next is kept apart.
+    pub(super) fn begin_merge(&mut self) {
+        if self.merging.is_empty() {
+            self.merging = Arc::new(std::mem::take(&mut self.newest));
+            self.merging_to = self.length;
+            self.newest_events = 0;
+        }
+    }
+
+    /// What is being merged, and how many events the disk covers afterwards.
+    pub(super) fn merging(&self) -> (Arc<Subjects>, u64) {
+        (Arc::clone(&self.merging), self.merging_to)
+    }
+
+    /// What was being merged is on disk.
+    pub(super) fn end_merge(&mut self) -> Arc<Subjects> {
+        self.indexed = self.merging_to;
+        std::mem::take(&mut self.merging)
+    }
+
+    /// The first `limit` ids of a subject in a range, in the order asked for.
+    pub(super) fn ids(
+        &self,
+        subject: &str,
+        range: IdRange,
+        order: Order,
+        limit: usize,
+    ) -> Vec<u64> {
+        let of = |subjects: &'_ Subjects| -> Vec<u64> {
+            let ids = subjects.get(subject).map_or(&[][..], Ids::as_slice);
+            let first = ids.partition_point(|id| *id < range.first);
+            let end = ids.partition_point(|id| *id <= range.last);
+            let ids = ids.get(first..end).unwrap_or_default().iter().copied();
+            match order {
+                Order::Chronological => ids.take(limit).collect(),
+                Order::Antichronological => ids.rev().take(limit).collect(),
+            }
+        };
+        let (mut ids, more) = match order {
+            Order::Chronological => (of(&self.merging), of(&self.newest)),
+            Order::Antichronological => (of(&self.newest), of(&self.merging)),
+        };
+        ids.extend(more);
+        ids.truncate(limit);
+        ids
+    }
+
+    /// The ids of a subject and of all below it, in no order; `None` if there are more than `limit`.
+    pub(super) fn ids_within(&self, family: &Family, limit: usize) -> Option<Vec<u64>> {
+        let mut found = Vec::new();
+        for subjects in [&*self.merging, &self.newest] {
+            let itself = subjects.get(&*family.itself);
+            let below = subjects.range::<str, _>((
+                Bound::Included(&*family.below_from),
+                Bound::Excluded(&*family.below_to),
+            ));
+            for ids in itself.into_iter().chain(below.map(|(_, ids)| ids)) {
+                found.extend_from_slice(ids.as_slice());
+                if found.len() > limit {
+                    return None;
+                }
+            }
+        }
+        Some(found)
+    }
+}
+
+/// A subject and all below it as it stands in an order of texts.
+#[derive(Debug, Clone)]
+pub(super) struct Family {
+    /// The subject, without a slash at its end.
+    pub(super) itself: Box<str>,
+    /// The least text below it.
+    pub(super) below_from: Box<str>,
+    /// The least text after those; `0` comes right after `/`.
+    pub(super) below_to: Box<str>,
+}
+
+impl Family {
+    pub(super) fn of(subject: &str) -> Self {
+        let itself = subject.trim_end_matches('/');
+        Self {
+            itself: itself.into(),
+            below_from: format!("{itself}/").into(),
+            below_to: format!("{itself}0").into(),
+        }
+    }
+
+    pub(super) fn has(&self, subject: &str) -> bool {
+        match subject.strip_prefix(&*self.itself) {
+            Some(rest) => rest.is_empty() || rest.starts_with('/'),
+            None => false,
+        }
+    }
+}

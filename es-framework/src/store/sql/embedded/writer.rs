@@ -1,0 +1,393 @@
+//! The one thread that writes. It takes what waits, carries it out in one transaction, commits
+//! once and then answers; between batches it merges the index.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard},
+    time::{Duration, Instant},
+};
+
+use rusqlite::Connection;
+use tokio::sync::watch;
+
+use super::{
+    batch::{Batch, Head},
+    directory::Directory,
+    error::{DiskError, Failure, OpenError},
+    merge::{Merge, Slice},
+    pace::Pace,
+    queue::{Answer, Append, Limits, Queue, Task, Work},
+    schema,
+    settings::Settings,
+    state,
+    tail::Tail,
+};
+use crate::store::StoreError;
+
+/// How many index entries an idle writer merges in one transaction.
+const IDLE_SLICE: usize = 2_048;
+
+/// What the writer shares with those who read and ask.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) file: PathBuf,
+    pub(super) tail: RwLock<Tail>,
+    /// Why the last write failed, until one succeeds.
+    failure: Mutex<Option<String>>,
+}
+
+impl Shared {
+    /// The tail is only changed by steps that cannot fail half way.
+    pub(super) fn tail(&self) -> RwLockReadGuard<'_, Tail> {
+        self.tail.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<T>(&self, step: impl FnOnce(&mut Tail) -> T) -> T {
+        step(&mut self.tail.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn set_failure(&self, failure: Option<String>) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+    }
+
+    fn has_failed(&self) -> bool {
+        let failure = self.failure.lock();
+        failure.unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
+
+/// The writer and all that only it touches.
+#[derive(Debug)]
+pub(super) struct Writer {
+    connection: Connection,
+    head: Head,
+    merge: Merge,
+    pace: Pace,
+    /// Whether the database must be read again before it is written to.
+    is_stale: bool,
+    /// Whether something was written since the log was last emptied.
+    has_written: bool,
+    settings: Settings,
+    queue: Arc<Queue>,
+    shared: Arc<Shared>,
+    length: watch::Sender<u64>,
+    _directory: Directory,
+}
+
+impl Writer {
+    /// Opens the database in a directory that is held.
+    pub(super) fn open(
+        directory: Directory,
+        settings: Settings,
+        queue: Arc<Queue>,
+    ) -> Result<(Self, Arc<Shared>, watch::Receiver<u64>), OpenError> {
+        let file = directory.file();
+        let connection = schema::open_writer(&file, &settings)?;
+        let (head, tail) = state::load(&connection, &settings).map_err(|error| {
+            let (file, reason) = (file.clone(), error.to_string());
+            OpenError::Database { file, reason }
+        })?;
+        let (length, seen) = watch::channel(tail.length());
+        let shared = Arc::new(Shared {
+            file,
+            tail: RwLock::new(tail),
+            failure: Mutex::default(),
+        });
+        let writer = Self {
+            connection,
+            head,
+            merge: Merge::default(),
+            pace: Pace::default(),
+            is_stale: false,
+            has_written: false,
+            settings,
+            queue,
+            shared: Arc::clone(&shared),
+            length,
+            _directory: directory,
+        };
+        Ok((writer, shared, seen))
+    }
+
+    /// Works until the queue is closed and empty.
+    pub(super) fn run(mut self) {
+        // Whatever ends this thread, nobody waits for it any longer.
+        let queue = Arc::clone(&self.queue);
+        let _guard = AbandonOnDrop(&queue);
+        loop {
+            // A bug in one batch is not the end of the store: what was not answered is unknown,
+            // and what is true is on the disk.
+            match catch_unwind(AssertUnwindSafe(|| self.work())) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => {
+                    self.is_stale = true;
+                    self.shared.set_failure(Some("its writer has a bug".into()));
+                }
+            }
+        }
+        self.close();
+    }
+
+    /// One round; `false` at the end.
+    fn work(&mut self) -> bool {
+        let limits = Limits {
+            events: self.settings.batch_events,
+            bytes: self.settings.batch_bytes,
+        };
+        // A merge that nobody disturbs goes on at once, unless the disk would not have it.
+        let idle = if self.merge.is_idle() || self.shared.has_failed() {
+            self.settings.idle
+        } else {
+            Duration::ZERO
+        };
+        match self.queue.take(self.pace.linger(), idle, limits) {
+            Work::Tasks(tasks) => self.perform(tasks),
+            Work::Nothing => self.tidy(),
+            Work::Closed => return false,
+        }
+        true
+    }
+
+    fn perform(&mut self, tasks: Vec<Task>) {
+        let mut appends = Vec::with_capacity(tasks.len());
+        let mut probes = Vec::new();
+        for task in tasks {
+            match task {
+                Task::Append(append) => appends.push(append),
+                Task::Probe(answer) => probes.push(answer),
+                #[cfg(test)]
+                Task::LimitPages(pages) => {
+                    let _ = self.connection.pragma_update(None, "max_page_count", pages);
+                }
+                #[cfg(test)]
+                #[allow(clippy::panic)]
+                Task::Panic => panic!("a test wants to see what happens"),
+            }
+        }
+        if !appends.is_empty() {
+            self.write(appends);
+        }
+        for probe in probes {
+            let _ = probe.send(self.probe());
+        }
+    }
+
+    /// Carries out a batch and answers each of its callers, whatever happens.
+    fn write(&mut self, mut appends: Vec<Append>) {
+        let begun = Instant::now();
+        let shared = Arc::clone(&self.shared);
+        match self.transact(&shared, &mut appends) {
+            Ok((outcomes, slice)) => {
+                self.publish(&outcomes, slice);
+                self.pace
+                    .committed(begun.elapsed(), appends.len(), self.queue.len());
+                for (append, outcome) in appends.into_iter().zip(outcomes) {
+                    drop(append.permit);
+                    let _ = append.answer.send(outcome);
+                }
+            }
+            Err(failure) => {
+                tracing::error!(error = %failure.error, "a batch of events was not written");
+                shared.set_failure(Some(failure.error.to_string()));
+                // What a connection is worth after a failed read or write is not known.
+                self.is_stale |= !failure.error.is_full();
+                for append in appends {
+                    let _ = append.answer.send(Err(failure.at(&shared.file)));
+                }
+            }
+        }
+    }
+
+    /// The transaction of a batch. The head moves on only when it is committed.
+    fn transact(
+        &mut self,
+        shared: &Shared,
+        appends: &mut [Append],
+    ) -> Result<(Vec<Answer>, Slice), Failure> {
+        self.refresh()?;
+        let tail = shared.tail();
+        let mut batch = Batch::new(&tail, self.head, appends.len());
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let slice = batch.carry_out(&self.connection, appends).and_then(|()| {
+            let budget = batch.events.saturating_mul(self.settings.merge_factor);
+            self.merge.write_slice(&self.connection, budget)
+        });
+        let slice = slice.inspect_err(|_| self.roll_back())?;
+        let (head, outcomes) = (batch.head, batch.outcomes);
+        drop(tail);
+        self.commit()?;
+        self.head = head;
+        Ok((outcomes, slice))
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        let Err(error) = self.connection.execute_batch("COMMIT") else {
+            self.has_written = true;
+            return Ok(());
+        };
+        self.roll_back();
+        let error = DiskError::from(error);
+        // A full disk cuts the transaction short. Anything else may have failed after all of it was
+        // in the log, where the next start would find it, unless something is written over it.
+        let uncertain = !error.is_full() && self.write_nothing().is_err();
+        self.is_stale = true;
+        Err(Failure { error, uncertain })
+    }
+
+    fn roll_back(&self) {
+        if !self.connection.is_autocommit() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+
+    /// A commit that changes a page and no content.
+    fn write_nothing(&self) -> rusqlite::Result<()> {
+        self.connection
+            .execute_batch("UPDATE index_state SET indexed = indexed")
+    }
+
+    /// Shows readers what is durable now: first where to find it, then that it is there.
+    fn publish(&mut self, outcomes: &[Answer], slice: Slice) {
+        let most = self.settings.tail_events;
+        let ended = self.merge.wrote(slice);
+        let (length, merging, merged) = self.shared.change(|tail| {
+            let merged = ended.then(|| tail.end_merge());
+            for event in outcomes.iter().flatten().flatten() {
+                tail.push(event.subject.as_str(), event.id.get());
+            }
+            let merging = (self.merge.is_idle() && tail.newest_events() >= most).then(|| {
+                tail.begin_merge();
+                tail.merging()
+            });
+            (tail.length(), merging, merged)
+        });
+        // Freed while nobody waits for the lock.
+        drop(merged);
+        if let Some(merging) = merging {
+            self.merge = Merge::of(merging);
+        }
+        self.shared.set_failure(None);
+        self.length.send_replace(length);
+    }
+
+    /// After a failure only the disk knows what is true.
+    fn refresh(&mut self) -> Result<(), DiskError> {
+        if !self.is_stale {
+            return Ok(());
+        }
+        self.roll_back();
+        self.reopen()?;
+        let (head, tail) = state::load(&self.connection, &self.settings)?;
+        let length = tail.length();
+        (self.head, self.merge) = (head, Merge::default());
+        self.shared.change(|shared| *shared = tail);
+        self.length.send_replace(length);
+        self.is_stale = false;
+        Ok(())
+    }
+
+    fn reopen(&mut self) -> Result<(), DiskError> {
+        #[cfg(test)]
+        let pages: u32 = self
+            .connection
+            .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
+        self.connection = schema::open_writer(&self.shared.file, &self.settings)
+            .map_err(|error| DiskError::Broken(error.to_string()))?;
+        #[cfg(test)]
+        self.connection
+            .pragma_update(None, "max_page_count", pages)?;
+        Ok(())
+    }
+
+    /// Whether writing works: known after a success, tried after a failure.
+    fn probe(&mut self) -> Result<(), StoreError> {
+        if !self.shared.has_failed() {
+            return Ok(());
+        }
+        let tried = self.refresh().and_then(|()| self.write_scratch());
+        tried.map_err(|error| error.at(&self.shared.file))?;
+        self.shared.set_failure(None);
+        Ok(())
+    }
+
+    /// Takes as much room as a batch may want and gives it back.
+    fn write_scratch(&self) -> Result<(), DiskError> {
+        let written = self.connection.execute_batch(
+            "BEGIN IMMEDIATE;
+             CREATE TABLE IF NOT EXISTS scratch (body BLOB);
+             INSERT INTO scratch VALUES (zeroblob(65536));
+             COMMIT;
+             DROP TABLE scratch;",
+        );
+        written.inspect_err(|_| self.roll_back())?;
+        Ok(())
+    }
+
+    /// What an idle writer does: merge the index, then bring the log into the database.
+    fn tidy(&mut self) {
+        if self.merge.is_idle() {
+            self.begin_merge();
+        }
+        let tidied = if self.merge.is_idle() {
+            self.checkpoint("PASSIVE")
+        } else {
+            self.merge_slice(IDLE_SLICE)
+        };
+        if let Err(failure) = tidied {
+            tracing::warn!(error = %failure.error, "the index was not merged");
+            self.shared.set_failure(Some(failure.error.to_string()));
+        }
+    }
+
+    fn begin_merge(&mut self) {
+        self.merge = Merge::of(self.shared.change(|tail| {
+            tail.begin_merge();
+            tail.merging()
+        }));
+    }
+
+    fn merge_slice(&mut self, budget: usize) -> Result<(), Failure> {
+        self.refresh()?;
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let slice = self.merge.write_slice(&self.connection, budget);
+        let slice = slice.inspect_err(|_| self.roll_back())?;
+        self.commit()?;
+        self.publish(&[], slice);
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, mode: &str) -> Result<(), Failure> {
+        if std::mem::take(&mut self.has_written) {
+            let statement = format!("PRAGMA wal_checkpoint({mode})");
+            self.connection.query_row(&statement, [], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Leaves a database that opens at once. Nothing is lost where that fails.
+    fn close(mut self) {
+        let mut closing = Ok(());
+        // What was being merged, then what came meanwhile.
+        for _ in 0..2 {
+            if self.merge.is_idle() {
+                self.begin_merge();
+            }
+            closing = closing.and_then(|()| self.merge_slice(usize::MAX));
+        }
+        self.has_written = true;
+        if let Err(failure) = closing.and_then(|()| self.checkpoint("TRUNCATE")) {
+            tracing::warn!(error = %failure.error, "the store was closed without tidying up");
+        }
+    }
+}
+
+/// Wakes whoever still waits when the writer is gone.
+struct AbandonOnDrop<'a>(&'a Queue);
+
+impl Drop for AbandonOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
