@@ -13,7 +13,10 @@ pub mod prelude;
 pub mod projection;
 pub mod store;
 
+pub use command::Command;
 pub use declaration::Declaration;
+pub use es_macros::{Command, Event, handler};
+pub use event::Event;
 
 /// What the macros write code against. Not for use by hand: it may change in any release.
 #[doc(hidden)]
