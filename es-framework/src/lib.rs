@@ -6,7 +6,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as es_framework;
 
-//mod app;
+mod app;
 pub mod command;
 pub mod config;
 mod declaration;
@@ -21,9 +21,12 @@ pub mod projection;
 pub mod query;
 pub mod store;
 
-//pub use app::App;
+pub use app::App;
+pub use command::Command;
 pub use declaration::Declaration;
 pub use error::{Error, Result};
+pub use es_macros::{Command, Event, handler};
+pub use event::Event;
 
 /// What the macros write code against. Not for use by hand: it may change in any release.
 #[doc(hidden)]

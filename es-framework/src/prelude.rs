@@ -1,3 +1,5 @@
 //! What a feature's file needs.
 
 pub use uuid::Uuid;
+
+pub use crate::{Command, Event, handler};

@@ -1,0 +1,5 @@
+#[derive(Command)]
+#[command(subject = "books/{id}", condition = pristin, pth = "/books")]
+struct PurchaseBookCommand {
+    id: Uuid,
+}

@@ -1,0 +1,5 @@
+#[derive(Event)]
+#[event(package = "library", read_model = "Books")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}

@@ -1,0 +1,3 @@
+#[derive(Event)]
+#[es(crate = "crate::facade::es")]
+struct ShelfEmptiedEvent {}

@@ -1,0 +1,4 @@
+#[handler]
+async fn borrow(command: BorrowBookCommand, #[subject] book: &Book) -> BookBorrowedEvent {
+    todo!()
+}

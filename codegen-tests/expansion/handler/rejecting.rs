@@ -1,0 +1,4 @@
+#[handler]
+fn borrow(BorrowBookCommand { id, .. }: BorrowBookCommand) -> Result<(BookBorrowedEvent, LoanOpenedEvent), LendingError> {
+    lend(id)
+}

@@ -1,0 +1,184 @@
+//! Reading `#[name(key = value, …)]`: known keys, no key twice, values of the right kind.
+
+use proc_macro2::TokenStream;
+use syn::{
+    Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, parse::Parser as _,
+    punctuated::Punctuated,
+};
+
+use super::{errors::Errors, naming};
+
+/// The elements of an attribute's parentheses. `None` if they cannot be read; that is noted.
+pub(crate) fn elements(attr: &Attribute, errors: &mut Errors) -> Option<Vec<Meta>> {
+    match &attr.meta {
+        Meta::List(list) => parse(list.tokens.clone(), errors),
+        Meta::Path(_) => Some(vec![]),
+        Meta::NameValue(meta) => {
+            let name = name(&attr.meta);
+            let message = format!("write the keys in parentheses: `#[{name}(…)]`");
+            errors.at(meta, message);
+            None
+        }
+    }
+}
+
+/// The elements of a list inside an attribute.
+pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Option<Vec<Meta>> {
+    let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
+    match parser.parse2(tokens) {
+        Ok(elements) => Some(elements.into_iter().collect()),
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    }
+}
+
+/// The key of an element, or the name of an attribute.
+pub(crate) fn name(meta: &Meta) -> String {
+    let segments = meta.path().segments.iter();
+    segments
+        .map(|segment| segment.ident.to_string())
+        .collect::<Vec<_>>()
+        .join("::")
+}
+
+/// The keys that an attribute has, and those that were met.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    attribute: &'static str,
+    known: &'static [&'static str],
+    seen: Vec<&'static str>,
+}
+
+impl Keys {
+    pub(crate) fn new(attribute: &'static str, known: &'static [&'static str]) -> Self {
+        let seen = vec![];
+        Self {
+            attribute,
+            known,
+            seen,
+        }
+    }
+
+    /// The known key of this element, if it is one and was not met before; otherwise that is noted.
+    pub(crate) fn recognize(&mut self, meta: &Meta, errors: &mut Errors) -> Option<&'static str> {
+        let given = name(meta);
+        let Some(key) = self.known.iter().find(|key| **key == given) else {
+            let meant = naming::meant(&given, self.known, "keys");
+            let message = format!("`{given}` is no key of `#[{}]`: {meant}", self.attribute);
+            errors.at(meta.path(), message);
+            self.seen.extend(naming::closest(&given, self.known));
+            return None;
+        };
+        if self.has(key) {
+            let message = format!("`{key}` is given twice: remove one of them");
+            errors.at(meta, message);
+            return None;
+        }
+        self.seen.push(key);
+        Some(key)
+    }
+
+    /// Whether the key was given, or what looks like a misspelling of it.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.seen.contains(&key)
+    }
+
+    /// Takes every key as given: what could not be read may hold any of them.
+    pub(crate) fn assume_all(&mut self) {
+        self.seen = self.known.to_vec();
+    }
+}
+
+/// The value of `key = value`.
+pub(crate) fn value<'a>(meta: &'a Meta, example: &str, errors: &mut Errors) -> Option<&'a Expr> {
+    match meta {
+        Meta::NameValue(meta) => Some(&meta.value),
+        Meta::Path(_) | Meta::List(_) => {
+            let message = format!("`{}` has a value: write `{example}`", name(meta));
+            errors.at(meta, message);
+            None
+        }
+    }
+}
+
+/// The text of `key = "text"`.
+pub(crate) fn text(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitStr> {
+    let value = value(meta, example, errors)?;
+    if let Expr::Lit(ExprLit {
+        lit: Lit::Str(text),
+        ..
+    }) = value
+    {
+        return Some(text.clone());
+    }
+    let message = format!(
+        "`{}` is a text in quotation marks: write `{example}`",
+        name(meta)
+    );
+    errors.at(value, message);
+    None
+}
+
+/// The single word of `key = word`.
+pub(crate) fn word<'a>(meta: &'a Meta, example: &str, errors: &mut Errors) -> Option<&'a Ident> {
+    let value = value(meta, example, errors)?;
+    if let Expr::Path(path) = value
+        && let Some(word) = path.path.get_ident()
+    {
+        return Some(word);
+    }
+    let message = format!(
+        "`{}` is a word without quotation marks: write `{example}`",
+        name(meta)
+    );
+    errors.at(value, message);
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use super::*;
+
+    fn read(attr: &Attribute) -> Vec<String> {
+        let mut errors = Errors::default();
+        let mut keys = Keys::new("command", &["subject", "path"]);
+        for meta in elements(attr, &mut errors).unwrap_or_default() {
+            if keys.recognize(&meta, &mut errors).is_some() {
+                text(&meta, "subject = \"/books\"", &mut errors);
+            }
+        }
+        errors.messages()
+    }
+
+    #[test]
+    fn known_keys_with_texts_are_fine() {
+        assert!(read(&parse_quote!(#[command(subject = "/a", path = "/b",)])).is_empty());
+        assert!(read(&parse_quote!(#[command])).is_empty());
+    }
+
+    #[test]
+    fn all_mistakes_of_one_attribute_are_noted() {
+        let attr = parse_quote!(#[command(sujbect = "/a", path = 1, path = "/b", subject)]);
+        assert_eq!(
+            read(&attr),
+            [
+                "`sujbect` is no key of `#[command]`: did you mean `subject`?",
+                "`path` is a text in quotation marks: write `subject = \"/books\"`",
+                "`path` is given twice: remove one of them",
+                "`subject` is given twice: remove one of them",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_attribute_has_parentheses() {
+        assert_eq!(
+            read(&parse_quote!(#[command = "/a"])),
+            ["write the keys in parentheses: `#[command(…)]`"]
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! A command as it was written.
+
+use syn::{Attribute, DeriveInput, Ident};
+
+use super::{
+    attr::{self, CommandAttr},
+    rule::{self, Rule},
+};
+use crate::codegen::{
+    errors::Errors,
+    fields::{self, Field, Kind},
+    serde_attr,
+};
+
+/// What the developer wrote.
+pub(crate) struct Declared {
+    pub(crate) ident: Ident,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) attr: CommandAttr,
+    /// Nothing if the item has no named fields; that is noted.
+    pub(crate) fields: Option<Vec<CommandField>>,
+}
+
+/// A field and the rules that its value keeps.
+pub(crate) struct CommandField {
+    pub(crate) field: Field,
+    pub(crate) rules: Vec<Rule>,
+}
+
+/// Reads the item and all of its attributes.
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+    check_placement(&item.attrs, errors);
+    serde_attr::check_struct(&item.attrs, Kind::Command, errors);
+    let attr = attr::read(&item.attrs, errors);
+    let fields = fields::read(item, Kind::Command, errors);
+    fields::check_placement(
+        fields.as_deref().unwrap_or_default(),
+        &["command", "event", "es"],
+        errors,
+    );
+    let fields = fields.map(|fields| {
+        let with_rules = |field: Field| CommandField {
+            rules: rule::read(&field.attrs, errors),
+            field,
+        };
+        fields.into_iter().map(with_rules).collect()
+    });
+    Declared {
+        ident: item.ident.clone(),
+        attrs: item.attrs.clone(),
+        attr,
+        fields,
+    }
+}
+
+fn check_placement(attrs: &[Attribute], errors: &mut Errors) {
+    for attr in attrs {
+        if attr.path().is_ident("event") {
+            errors.at(
+                attr,
+                "`#[event(…)]` belongs to `#[derive(Event)]`: write `#[command(…)]` on a command",
+            );
+        } else if attr.path().is_ident("validate") {
+            errors.at(
+                attr,
+                "`#[validate(…)]` stands above the field whose value it is about",
+            );
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Whether what was written makes sense, and what follows from it.
+
+use syn::{Attribute, Ident, LitStr};
+
+use super::{
+    ast::{CommandField, Declared},
+    attr::CommandAttr,
+};
+use crate::codegen::{
+    doc,
+    errors::Errors,
+    fields::Field,
+    naming,
+    template::{self, Template},
+};
+
+/// A command that can be written out.
+pub(crate) struct Command {
+    pub(crate) ident: Ident,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) summary: String,
+    pub(crate) subject: Template,
+    pub(crate) path: String,
+    /// The variant of `Condition`.
+    pub(crate) condition: &'static str,
+    pub(crate) fields: Vec<CommandField>,
+}
+
+impl Command {
+    /// The field of this name; the check has seen to it that there is one.
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+        let mut fields = self.fields.iter().map(|field| &field.field);
+        fields.find(|field| field.name() == name)
+    }
+
+    /// The name on the wire of the field of this name.
+    pub(crate) fn member(&self, name: &str) -> String {
+        self.field(name)
+            .map_or_else(|| name.to_owned(), |field| field.member.clone())
+    }
+}
+
+/// Checks everything, so that all mistakes are noted.
+pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> {
+    let Declared {
+        ident,
+        attrs,
+        attr,
+        fields,
+    } = declared;
+    let condition = condition(attr.condition.as_ref(), errors);
+    let subject = subject(&ident, &attr, fields.as_deref(), errors);
+    let path = path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors);
+    let summary = summary(&ident, &attrs, &attr);
+    let mut command = Command {
+        ident,
+        attrs,
+        summary,
+        subject: subject?,
+        path: String::new(),
+        condition: condition?,
+        fields: fields?,
+    };
+    command.path = path?.render(|field| command.member(field));
+    Some(command)
+}
+
+fn summary(ident: &Ident, attrs: &[Attribute], attr: &CommandAttr) -> String {
+    let written = attr.summary.as_ref().map(LitStr::value);
+    written
+        .or_else(|| doc::summary(attrs))
+        .unwrap_or_else(|| naming::sentence(ident))
+}
+
+const CONDITIONS: [(&str, &str); 3] = [
+    ("none", "None"),
+    ("pristine", "Pristine"),
+    ("exists", "Exists"),
+];
+
+fn condition(given: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
+    let Some(given) = given else {
+        return Some("None");
+    };
+    let found = CONDITIONS.iter().find(|(word, _)| given == word);
+    if found.is_none() {
+        let words = CONDITIONS.map(|(word, _)| word);
+        let meant = naming::meant(&given.to_string(), &words, "conditions");
+        errors.at(given, format!("`{given}` is no condition: {meant}"));
+    }
+    found.map(|(_, variant)| *variant)
+}
+
+fn subject(
+    ident: &Ident,
+    attr: &CommandAttr,
+    fields: Option<&[CommandField]>,
+    errors: &mut Errors,
+) -> Option<Template> {
+    let Some(text) = &attr.subject else {
+        if !attr.has_subject {
+            errors.at(
+                ident,
+                "say what the command is about: write `#[command(subject = \"/books/{id}\")]` above the struct",
+            );
+        }
+        return None;
+    };
+    let template = parse(text, template::Kind::Subject, errors)?;
+    for field in named_fields(&template, text, fields, errors) {
+        if field.type_name().as_deref() == Some("Option") {
+            let name = field.name();
+            let message = format!(
+                "`{name}` is part of the subject, which every command has: make it a value without `Option`"
+            );
+            errors.at(&field.ty, message);
+        }
+    }
+    Some(template)
+}
+
+fn parse(text: &LitStr, kind: template::Kind, errors: &mut Errors) -> Option<Template> {
+    match Template::parse(&text.value(), kind) {
+        Ok(template) => Some(template),
+        Err(message) => {
+            errors.at(text, message);
+            None
+        }
+    }
+}
+
+/// The fields that the template names; a name that is none is noted.
+fn named_fields<'a>(
+    template: &Template,
+    text: &LitStr,
+    fields: Option<&'a [CommandField]>,
+    errors: &mut Errors,
+) -> Vec<&'a Field> {
+    // Without fields, another mistake is in the way.
+    let Some(fields) = fields else {
+        return vec![];
+    };
+    let names: Vec<_> = fields.iter().map(|field| field.field.name()).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let mut found = vec![];
+    for given in template.fields() {
+        match fields.iter().find(|field| field.field.name() == given) {
+            Some(field) => found.push(&field.field),
+            None => errors.at(text, template::no_such_field(given, &names)),
+        }
+    }
+    found
+}
+
+fn path(
+    ident: &Ident,
+    attr: &CommandAttr,
+    subject: Option<&Template>,
+    fields: Option<&[CommandField]>,
+    errors: &mut Errors,
+) -> Option<Template> {
+    let Some(text) = &attr.path else {
+        return path_of_subject(ident, attr.subject.as_ref()?, subject?, errors);
+    };
+    let template = parse(text, template::Kind::Path, errors)?;
+    for field in named_fields(&template, text, fields, errors) {
+        check_path_parameter(field, errors);
+    }
+    Some(template)
+}
+
+/// The head of the subject and the command's verb: `/books/purchase`.
+fn path_of_subject(
+    ident: &Ident,
+    text: &LitStr,
+    subject: &Template,
+    errors: &mut Errors,
+) -> Option<Template> {
+    let head = subject.head();
+    let verb = naming::verb(ident);
+    if head.is_empty() {
+        let message = format!(
+            "this subject has no fixed text at its start to make a path of: add `path = \"/…/{verb}\"`"
+        );
+        errors.at(text, message);
+        return None;
+    }
+    let path = Template::parse(&format!("{head}/{verb}"), template::Kind::Path);
+    if path.is_err() {
+        let message = format!(
+            "`{verb}` cannot end a path: name the command in ASCII letters, or add `path = \"{head}/…\"`"
+        );
+        errors.at(ident, message);
+    }
+    path.ok()
+}
+
+/// What comes from a path is a text, and always there.
+fn check_path_parameter(field: &Field, errors: &mut Errors) {
+    const NO_TEXTS: [&str; 16] = [
+        "Option", "bool", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",
+        "u32", "u64", "u128", "usize",
+    ];
+    let Some(type_name) = field.type_name() else {
+        return;
+    };
+    if NO_TEXTS.contains(&type_name.as_str()) {
+        let message = format!(
+            "`{}` is filled from the path, which holds texts: make it a `String`, a `Uuid` or another type that JSON writes as a text, not `{type_name}`",
+            field.name()
+        );
+        errors.at(&field.ty, message);
+    }
+}

@@ -1,0 +1,183 @@
+//! The code of a command that was checked.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{ext::IdentExt as _, spanned::Spanned as _};
+
+use super::{ast::CommandField, check::Command, rule::Rule};
+use crate::codegen::{
+    declaration,
+    fields::Kind,
+    framework::Framework,
+    template::Segment,
+    wire::{self, Wire, WireField},
+};
+
+/// Everything that the derive brings.
+pub(crate) fn expand(command: &Command, framework: &Framework) -> TokenStream {
+    let json = json(command, framework);
+    let validation = validation(command, framework);
+    let declaration = impl_command(command, framework);
+    let ident = &command.ident;
+    quote! {
+        #json
+
+        #validation
+
+        #declaration
+
+        #framework::__private::inventory::submit! {
+            #framework::command::CommandDescriptor::of::<#ident>()
+        }
+    }
+}
+
+fn json(command: &Command, framework: &Framework) -> TokenStream {
+    let fields: Vec<_> = command.fields.iter().map(wire_field).collect();
+    let wire = Wire {
+        kind: Kind::Command,
+        ident: &command.ident,
+        attrs: &command.attrs,
+        fields: &fields,
+    };
+    wire.expand(framework)
+}
+
+/// The rules of a field are part of its schema, too.
+fn wire_field(CommandField { field, rules }: &CommandField) -> WireField<'_> {
+    let constraints = rules.iter().map(Rule::constraint);
+    WireField {
+        field,
+        constraints: (!rules.is_empty()).then(|| quote!(#[schemars(#(#constraints),*)])),
+    }
+}
+
+fn validation(command: &Command, framework: &Framework) -> TokenStream {
+    let rules = quote!(#framework::command::rules);
+    let checks = command
+        .fields
+        .iter()
+        .flat_map(|CommandField { field, rules: own }| {
+            let (name, ident) = (&field.member, &field.ident);
+            // A rule for another type is reported at the field's type.
+            let value = quote_spanned!(field.ty.span()=> &self.#ident);
+            let rules = &rules;
+            own.iter().map(move |rule| {
+                let found = rule.call(rules, &value);
+                quote!(violations.check(#name, #found);)
+            })
+        });
+    let checks: Vec<_> = checks.collect();
+    let violations = match checks.as_slice() {
+        [] => format_ident!("_violations"),
+        _ => format_ident!("violations"),
+    };
+    let ident = &command.ident;
+    quote! {
+        #[automatically_derived]
+        impl #framework::command::Validate for #ident {
+            fn validate(&self, #violations: &mut #framework::command::Violations) {
+                #(#checks)*
+            }
+        }
+    }
+}
+
+fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
+    let Command {
+        ident,
+        summary,
+        path,
+        condition,
+        ..
+    } = command;
+    let name = ident.unraw().to_string();
+    let subject = command.subject.render(|field| command.member(field));
+    let condition = format_ident!("{condition}");
+    let declaration = declaration(ident, framework);
+    let parts = subject_parts(command, framework);
+    quote! {
+        #[automatically_derived]
+        impl #framework::command::Command for #ident {
+            const NAME: &'static str = #name;
+            const SUMMARY: &'static str = #summary;
+            const SUBJECT: &'static str = #subject;
+            const PATH: &'static str = #path;
+            const CONDITION: #framework::command::Condition =
+                #framework::command::Condition::#condition;
+            const DECLARATION: #framework::Declaration = #declaration;
+
+            fn subject(
+                &self,
+            ) -> ::core::result::Result<
+                #framework::event::Subject,
+                #framework::event::InvalidPart,
+            > {
+                #framework::event::Subject::from_parts(&[#(#parts),*])
+            }
+        }
+    }
+}
+
+/// Fixed text and fields in turn; neighbouring fixed text is one part.
+fn subject_parts(command: &Command, framework: &Framework) -> Vec<TokenStream> {
+    let part = quote!(#framework::event::SubjectPart);
+    let mut parts = vec![];
+    let mut text = String::new();
+    for segment in command.subject.segments() {
+        text.push('/');
+        match segment {
+            Segment::Fixed(fixed) => text.push_str(fixed),
+            Segment::Field(name) => {
+                parts.push(quote!(#part::Text(#text)));
+                text.clear();
+                parts.extend(command.field(name).map(|field| {
+                    let (member, ident) = (&field.member, &field.ident);
+                    let value = quote_spanned!(field.ty.span()=> &self.#ident);
+                    quote!(#part::Field(#member, #value))
+                }));
+            }
+        }
+    }
+    if parts.is_empty() && text.is_empty() {
+        text.push('/');
+    }
+    if !text.is_empty() {
+        parts.push(quote!(#part::Text(#text)));
+    }
+    parts
+}
+
+/// The impls of a command with mistakes, so that they are all that is reported.
+pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+    let json = wire::stub(ident, framework);
+    let declaration = declaration(ident, framework);
+    quote! {
+        #json
+
+        #[automatically_derived]
+        impl #framework::command::Validate for #ident {
+            fn validate(&self, _violations: &mut #framework::command::Violations) {}
+        }
+
+        #[automatically_derived]
+        impl #framework::command::Command for #ident {
+            const NAME: &'static str = "";
+            const SUMMARY: &'static str = "";
+            const SUBJECT: &'static str = "";
+            const PATH: &'static str = "";
+            const CONDITION: #framework::command::Condition =
+                #framework::command::Condition::None;
+            const DECLARATION: #framework::Declaration = #declaration;
+
+            fn subject(
+                &self,
+            ) -> ::core::result::Result<
+                #framework::event::Subject,
+                #framework::event::InvalidPart,
+            > {
+                ::core::unreachable!()
+            }
+        }
+    }
+}

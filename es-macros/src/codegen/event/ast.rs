@@ -1,0 +1,48 @@
+//! An event as it was written.
+
+use syn::{Attribute, DeriveInput, Ident};
+
+use super::attr::{self, EventAttr};
+use crate::codegen::{
+    errors::Errors,
+    fields::{self, Field, Kind},
+    serde_attr,
+};
+
+/// What the developer wrote.
+pub(crate) struct Declared {
+    pub(crate) ident: Ident,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) attr: EventAttr,
+    /// Nothing if the item has no named fields; that is noted.
+    pub(crate) fields: Option<Vec<Field>>,
+}
+
+/// Reads the item and all of its attributes.
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+    for attr in &item.attrs {
+        if attr.path().is_ident("command") {
+            let message =
+                "`#[command(…)]` belongs to `#[derive(Command)]`: write `#[event(…)]` on an event";
+            errors.at(attr, message);
+        }
+    }
+    serde_attr::check_struct(&item.attrs, Kind::Event, errors);
+    let attr = attr::read(&item.attrs, errors);
+    let fields = fields::read(item, Kind::Event, errors);
+    let known = fields.as_deref().unwrap_or_default();
+    fields::check_placement(known, &["command", "event", "es"], errors);
+    let on_fields = known.iter().flat_map(|field| &field.attrs);
+    for attr in item.attrs.iter().chain(on_fields) {
+        if attr.path().is_ident("validate") {
+            let message = "an event has happened and is not validated: put the rule on the command that leads to it";
+            errors.at(attr, message);
+        }
+    }
+    Declared {
+        ident: item.ident.clone(),
+        attrs: item.attrs.clone(),
+        attr,
+        fields,
+    }
+}

@@ -1,0 +1,182 @@
+//! The fully qualified type of an event: the package, a dot and the name.
+
+use syn::{Ident, ext::IdentExt as _};
+use toml::Value;
+
+use super::attr::EventAttr;
+use crate::codegen::{errors::Errors, manifest::Manifest};
+
+/// A type such as `com.example.library.BookPurchasedEvent`.
+#[derive(Debug)]
+pub(crate) struct EventType {
+    pub(crate) text: String,
+    /// Whether the package comes from Cargo.toml, so that a change there compiles the crate anew.
+    pub(crate) follows_manifest: bool,
+}
+
+/// The longest type that the framework takes, in bytes.
+const MAX_LENGTH: usize = 512;
+
+/// Puts the type together. Its rule is the event store's: at least three segments of ASCII
+/// letters, digits, `-` and `_`, the first of two characters or more.
+pub(crate) fn resolve(
+    ident: &Ident,
+    attr: &EventAttr,
+    manifest: &Manifest,
+    errors: &mut Errors,
+) -> Option<EventType> {
+    let package = match &attr.package {
+        Some(package) => pinned_package(package, errors),
+        // A package that could not be read is noted already.
+        None if attr.has_package => None,
+        None => manifest_package(ident, manifest, errors),
+    };
+    let name = name(ident, attr, errors);
+    let text = format!("{}.{}", package?, name?);
+    if text.len() > MAX_LENGTH {
+        let message = format!(
+            "the type of this event has {} characters, of which the event store takes {MAX_LENGTH}: shorten its package or its name",
+            text.len()
+        );
+        errors.at(ident, message);
+        return None;
+    }
+    Some(EventType {
+        text,
+        follows_manifest: attr.package.is_none(),
+    })
+}
+
+fn pinned_package(package: &syn::LitStr, errors: &mut Errors) -> Option<String> {
+    let text = package.value();
+    if is_package(&text) {
+        return Some(text);
+    }
+    errors.at(package, malformed(&text));
+    None
+}
+
+fn manifest_package(ident: &Ident, manifest: &Manifest, errors: &mut Errors) -> Option<String> {
+    let message = match manifest.event_package() {
+        Some(Value::String(package)) if is_package(package) => return Some(package.clone()),
+        Some(Value::String(package)) => format!(
+            "{}, in `[package.metadata.es-framework]` of Cargo.toml",
+            malformed(package)
+        ),
+        Some(_) => "`package` in `[package.metadata.es-framework]` of Cargo.toml is a text: write `package = \"com.example.library\"`".to_owned(),
+        None => "the events of this crate have no package to precede their names: add these lines to Cargo.toml\n\n    [package.metadata.es-framework]\n    package = \"com.example.library\"\n\nor name one for this event alone with `#[event(package = \"com.example.library\")]`".to_owned(),
+    };
+    errors.at(ident, message);
+    None
+}
+
+fn malformed(package: &str) -> String {
+    format!(
+        "`{package}` is no package: write two segments or more of ASCII letters, digits, `-` and `_` with dots between them, such as `com.example.library`"
+    )
+}
+
+fn name(ident: &Ident, attr: &EventAttr, errors: &mut Errors) -> Option<String> {
+    match &attr.name {
+        Some(name) => {
+            let text = name.value();
+            if text.split('.').all(is_segment) {
+                return Some(text);
+            }
+            let message = format!(
+                "`{text}` is no name: write ASCII letters, digits, `-` and `_`, such as `{ident}.v2`"
+            );
+            errors.at(name, message);
+            None
+        }
+        None => {
+            let text = ident.unraw().to_string();
+            if is_segment(&text) {
+                return Some(text);
+            }
+            let message = format!(
+                "`{text}` cannot end an event's type: name the struct in ASCII letters, or write `#[event(name = \"…\")]`"
+            );
+            errors.at(ident, message);
+            None
+        }
+    }
+}
+
+fn is_package(text: &str) -> bool {
+    let mut segments = text.split('.');
+    segments.clone().count() >= 2
+        && segments.clone().all(is_segment)
+        && segments.next().is_some_and(|first| first.len() >= 2)
+}
+
+fn is_segment(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !text.is_empty() && text.bytes().all(is_allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_follow_the_rule_of_the_event_store() {
+        for package in ["com.example", "com.example.library", "io.a-b.c_d", "a1.b"] {
+            assert!(is_package(package), "{package}");
+        }
+        for package in [
+            "",
+            "library",
+            "c.example",
+            "com.",
+            ".com",
+            "com..a",
+            "com.ex ample",
+        ] {
+            assert!(!is_package(package), "{package}");
+        }
+    }
+
+    fn resolve(attr: &EventAttr, manifest: &str) -> Result<String, Vec<String>> {
+        let mut errors = Errors::default();
+        let ident = syn::parse_str("BookPurchasedEvent").unwrap();
+        let found = super::resolve(&ident, attr, &Manifest::parse(manifest), &mut errors);
+        found.map(|found| found.text).ok_or(errors.messages())
+    }
+
+    #[test]
+    fn the_type_is_the_package_and_the_name() {
+        let manifest = "[package.metadata.es-framework]\npackage = \"com.example.library\"";
+        let expected = "com.example.library.BookPurchasedEvent";
+        assert_eq!(
+            resolve(&EventAttr::default(), manifest).as_deref(),
+            Ok(expected)
+        );
+        let pinned = EventAttr {
+            package: Some(syn::parse_quote!("org.other")),
+            name: Some(syn::parse_quote!("Bought.v2")),
+            has_package: true,
+            ..EventAttr::default()
+        };
+        assert_eq!(
+            resolve(&pinned, manifest).as_deref(),
+            Ok("org.other.Bought.v2")
+        );
+    }
+
+    #[test]
+    fn a_manifest_that_says_it_wrong_is_corrected() {
+        for (manifest, words) in [
+            ("[package]", "add these lines to Cargo.toml"),
+            ("[package.metadata.es-framework]\npackage = 1", "is a text"),
+            (
+                "[package.metadata.es-framework]\npackage = \"library\"",
+                "`library` is no package",
+            ),
+        ] {
+            let messages = resolve(&EventAttr::default(), manifest).unwrap_err();
+            assert_eq!(messages.len(), 1);
+            assert!(messages[0].contains(words), "{messages:?}");
+        }
+    }
+}

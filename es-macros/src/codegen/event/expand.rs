@@ -1,0 +1,111 @@
+//! The code of an event that was checked.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::LitStr;
+
+use super::check::Event;
+use crate::codegen::{
+    declaration,
+    fields::Kind,
+    framework::Framework,
+    naming,
+    wire::{self, Wire, WireField},
+};
+
+/// Everything that the derive brings.
+pub(crate) fn expand(event: &Event, framework: &Framework) -> TokenStream {
+    let json = json(event, framework);
+    let declaration = impl_event(&event.ident, &event.event_type.text, framework);
+    let read_model = event
+        .read_model
+        .as_ref()
+        .map(|table| read_model(event, table, framework));
+    let manifest = event.event_type.follows_manifest.then(manifest);
+    let ident = &event.ident;
+    quote! {
+        #json
+
+        #declaration
+
+        #framework::__private::inventory::submit! {
+            #framework::event::EventDescriptor::of::<#ident>()
+        }
+
+        #read_model
+
+        #manifest
+    }
+}
+
+fn json(event: &Event, framework: &Framework) -> TokenStream {
+    let field = |field| WireField {
+        field,
+        constraints: None,
+    };
+    let fields: Vec<_> = event.fields.iter().map(field).collect();
+    let wire = Wire {
+        kind: Kind::Event,
+        ident: &event.ident,
+        attrs: &event.attrs,
+        fields: &fields,
+    };
+    wire.expand(framework)
+}
+
+fn impl_event(ident: &Ident, event_type: &str, framework: &Framework) -> TokenStream {
+    let declaration = declaration(ident, framework);
+    quote! {
+        #[automatically_derived]
+        impl #framework::event::Event for #ident {
+            const TYPE: &'static str = #event_type;
+            const DECLARATION: #framework::Declaration = #declaration;
+        }
+    }
+}
+
+fn read_model(event: &Event, table: &LitStr, framework: &Framework) -> TokenStream {
+    let ident = &event.ident;
+    let projection = quote!(#framework::projection);
+    let columns = event.fields.iter().map(|field| {
+        let (name, member, ty) = (naming::snake_case(&field.name()), &field.member, &field.ty);
+        quote! {
+            #projection::Column {
+                name: #name,
+                member: #member,
+                kind: <#ty as #projection::ColumnValue>::KIND,
+            }
+        }
+    });
+    quote! {
+        #framework::__private::inventory::submit! {
+            #projection::ReadModelDescriptor {
+                name: #table,
+                event_type: <#ident as #framework::event::Event>::TYPE,
+                columns: &[#(#columns),*],
+                declaration: <#ident as #framework::event::Event>::DECLARATION,
+            }
+        }
+    }
+}
+
+/// Makes the compiler depend on Cargo.toml: Cargo itself does not compile anew when metadata
+/// changes there.
+fn manifest() -> TokenStream {
+    quote! {
+        const _: &str = ::core::include_str!(
+            ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")
+        );
+    }
+}
+
+/// The impls of an event with mistakes, so that they are all that is reported.
+pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+    let json = wire::stub(ident, framework);
+    let declaration = impl_event(ident, "", framework);
+    quote! {
+        #json
+
+        #declaration
+    }
+}

@@ -1,0 +1,146 @@
+//! The path to the framework, as the crate that uses a macro can write it.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Attribute, Path};
+
+use super::{
+    attribute::{self, Keys},
+    errors::Errors,
+    manifest::Manifest,
+};
+
+const PACKAGE: &str = "es-framework";
+const EXAMPLE: &str = "crate = \"path::to::es_framework\"";
+
+/// The path, such as `::es_framework`.
+#[derive(Debug, Clone)]
+pub(crate) struct Framework(TokenStream);
+
+impl Framework {
+    /// Takes the path from `#[es(crate = "…")]`, or else from the dependencies. Without either
+    /// nothing that a macro writes would resolve, so there is nothing.
+    pub(crate) fn resolve(
+        attrs: &[Attribute],
+        manifest: &Manifest,
+        errors: &mut Errors,
+    ) -> Option<Self> {
+        let mut keys = Keys::new("es", &["crate"]);
+        let mut given = None;
+        for attr in attrs.iter().filter(|attr| attr.path().is_ident("es")) {
+            for meta in attribute::elements(attr, errors).unwrap_or_default() {
+                if keys.recognize(&meta, errors).is_some() {
+                    given = given.or(path(&meta, errors));
+                }
+            }
+        }
+        let found = given.or_else(|| in_dependencies(manifest));
+        if found.is_none() {
+            errors.push(syn::Error::new(
+                Span::call_site(),
+                format!(
+                    "this crate does not depend on `{PACKAGE}`: add it to `[dependencies]`, or say where it is with `#[es({EXAMPLE})]`"
+                ),
+            ));
+        }
+        found
+    }
+
+    /// The path as if it had been written at this place.
+    pub(crate) fn at(&self, span: Span) -> TokenStream {
+        let at_place = |mut token: TokenTree| {
+            token.set_span(span);
+            token
+        };
+        self.0.clone().into_iter().map(at_place).collect()
+    }
+
+    /// The path as the text that the attributes of other macros want.
+    pub(crate) fn text(&self) -> String {
+        let tokens = self.0.to_string();
+        tokens.chars().filter(|one| !one.is_whitespace()).collect()
+    }
+}
+
+impl ToTokens for Framework {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.0.to_tokens(tokens);
+    }
+}
+
+fn path(meta: &syn::Meta, errors: &mut Errors) -> Option<Framework> {
+    let text = attribute::text(meta, EXAMPLE, errors)?;
+    match text.parse_with(Path::parse_mod_style) {
+        Ok(path) => Some(Framework(path.into_token_stream())),
+        Err(_) => {
+            errors.at(&text, format!("this is no path: write `{EXAMPLE}`"));
+            None
+        }
+    }
+}
+
+fn in_dependencies(manifest: &Manifest) -> Option<Framework> {
+    if let Some(name) = manifest.dependency(PACKAGE) {
+        let name = format_ident!("{name}");
+        return Some(Framework(quote!(::#name)));
+    }
+    // The framework itself answers to this name, too; without Cargo nothing renames a crate.
+    (manifest.is_of(PACKAGE) || !manifest.is_known()).then(|| Framework(quote!(::es_framework)))
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use super::*;
+
+    fn resolve(attrs: &[Attribute], manifest: &str) -> Result<String, Vec<String>> {
+        let mut errors = Errors::default();
+        let found = Framework::resolve(attrs, &Manifest::parse(manifest), &mut errors);
+        match found {
+            Some(found) if errors.is_empty() => Ok(found.text()),
+            _ => Err(errors.messages()),
+        }
+    }
+
+    #[test]
+    fn the_framework_is_found_where_the_crate_has_it() {
+        for (manifest, path) in [
+            ("[dependencies]\nes-framework = \"1\"", "::es_framework"),
+            (
+                "[dependencies]\nfw = { package = \"es-framework\" }",
+                "::fw",
+            ),
+            ("[package]\nname = \"es-framework\"", "::es_framework"),
+        ] {
+            assert_eq!(resolve(&[], manifest).as_deref(), Ok(path));
+        }
+        let without_cargo = Framework::resolve(&[], &Manifest::absent(), &mut Errors::default());
+        assert_eq!(without_cargo.unwrap().text(), "::es_framework");
+    }
+
+    #[test]
+    fn an_attribute_says_where_it_is() {
+        let attrs = [parse_quote!(#[es(crate = "crate::facade::es")])];
+        assert_eq!(resolve(&attrs, "").as_deref(), Ok("crate::facade::es"));
+    }
+
+    #[test]
+    fn a_crate_without_the_framework_is_told_so() {
+        assert_eq!(
+            resolve(&[], "[dependencies]").unwrap_err(),
+            [
+                "this crate does not depend on `es-framework`: add it to `[dependencies]`, or say where it is with `#[es(crate = \"path::to::es_framework\")]`"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_path_that_is_none_is_refused() {
+        let attrs = [parse_quote!(#[es(crate = "a b")])];
+        assert_eq!(
+            resolve(&attrs, "[package]\nname = \"es-framework\"").unwrap_err(),
+            ["this is no path: write `crate = \"path::to::es_framework\"`"]
+        );
+    }
+}

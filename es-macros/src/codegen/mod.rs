@@ -1,0 +1,31 @@
+//! What the macros write. Each macro goes through the same passes: the attributes are read
+//! (`attr`), then the item (`ast`), what was written is checked (`check`), and written out
+//! (`expand`).
+
+mod attribute;
+pub(crate) mod command;
+mod doc;
+mod errors;
+pub(crate) mod event;
+mod fields;
+mod framework;
+pub(crate) mod handler;
+pub(crate) mod manifest;
+mod naming;
+mod serde_attr;
+mod template;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote_spanned;
+
+use framework::Framework;
+
+/// The place of an item. All of it has the span of the item's name, for the line that a macro
+/// expands to is otherwise the line of the macro.
+fn declaration(item: &Ident, framework: &Framework) -> TokenStream {
+    let framework = framework.at(item.span());
+    quote_spanned!(item.span()=> #framework::declaration!())
+}

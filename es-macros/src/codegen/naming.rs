@@ -1,0 +1,164 @@
+//! How names follow from names, and which name was meant by a misspelt one.
+
+use heck::{ToSnakeCase as _, ToUpperCamelCase as _};
+use syn::{Ident, ext::IdentExt as _};
+
+/// The name of a field on the wire: serde's `rename_all = "camelCase"`, which writes it.
+pub(crate) fn camel_case(field: &str) -> String {
+    let mut name = String::with_capacity(field.len());
+    for word in field.split('_').filter(|word| !word.is_empty()) {
+        let (first, rest) = word.split_at_checked(1).unwrap_or((word, ""));
+        if name.is_empty() {
+            name.push_str(&first.to_ascii_lowercase());
+        } else {
+            name.push_str(&first.to_ascii_uppercase());
+        }
+        name.push_str(rest);
+    }
+    name
+}
+
+/// The name of a column.
+pub(crate) fn snake_case(field: &str) -> String {
+    field.to_snake_case()
+}
+
+/// The words of a command's name in lower case, without `Command` at the end.
+fn words(command: &Ident) -> Vec<String> {
+    let name = command.unraw().to_string();
+    let stem = match name.strip_suffix("Command") {
+        Some(stem) if !stem.is_empty() => stem,
+        _ => &name,
+    };
+    stem.to_snake_case().split('_').map(str::to_owned).collect()
+}
+
+/// The verb that ends a command's path: `purchase` for `PurchaseBookCommand`.
+pub(crate) fn verb(command: &Ident) -> String {
+    words(command).into_iter().next().unwrap_or_default()
+}
+
+/// What an undocumented command does: `Purchase book` for `PurchaseBookCommand`.
+pub(crate) fn sentence(command: &Ident) -> String {
+    let mut words = words(command).into_iter();
+    let first = words.next().unwrap_or_default().to_upper_camel_case();
+    std::iter::once(first)
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The end of a message about a name that is not among the known ones.
+pub(crate) fn meant(given: &str, known: &[&str], what: &str) -> String {
+    match closest(given, known) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None if known.is_empty() => format!("there are no {what}"),
+        None => format!("the {what} are {}", list(known)),
+    }
+}
+
+/// The known name that a misspelt one stands for.
+pub(crate) fn closest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+    let (distance, name) = known
+        .iter()
+        .map(|name| (distance(given, name), *name))
+        .min()?;
+    // A third of the letters may be wrong; beyond that it is another word.
+    let tolerated = given.chars().count().max(3).div_euclid(3);
+    (distance <= tolerated).then_some(name)
+}
+
+/// Names as a person lists them: `a`, `b` and `c`.
+pub(crate) fn list(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// How many letters one must insert, drop or change to get from one name to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
+    for (index, letter) in from.chars().enumerate() {
+        let mut diagonal = index;
+        let mut left = index.saturating_add(1);
+        let mut next = vec![left];
+        for (other, above) in to.chars().zip(row.iter().skip(1)) {
+            let changed = diagonal.saturating_add(usize::from(letter != other));
+            left = changed.min(left.min(*above).saturating_add(1));
+            diagonal = *above;
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ident(name: &str) -> Ident {
+        syn::parse_str(name).unwrap()
+    }
+
+    #[test]
+    fn a_field_is_in_camel_case_on_the_wire() {
+        for (field, wire) in [
+            ("id", "id"),
+            ("num_pages", "numPages"),
+            ("_hidden", "hidden"),
+            ("due__at_", "dueAt"),
+            ("line_2", "line2"),
+            ("isbn13", "isbn13"),
+            ("ISBN", "iSBN"),
+            ("__", ""),
+        ] {
+            assert_eq!(camel_case(field), wire);
+        }
+    }
+
+    #[test]
+    fn the_verb_is_the_first_word_of_the_command() {
+        for (command, expected) in [
+            ("PurchaseBookCommand", "purchase"),
+            ("ReturnBook", "return"),
+            ("Command", "command"),
+            ("RegisterISBNCommand", "register"),
+        ] {
+            assert_eq!(verb(&ident(command)), expected);
+        }
+    }
+
+    #[test]
+    fn an_undocumented_command_is_its_words() {
+        assert_eq!(sentence(&ident("PurchaseBookCommand")), "Purchase book");
+        assert_eq!(sentence(&ident("Borrow")), "Borrow");
+    }
+
+    #[test]
+    fn a_misspelt_name_finds_the_one_that_was_meant() {
+        let known = ["subject", "condition", "path"];
+        assert_eq!(closest("sujbect", &known), Some("subject"));
+        assert_eq!(closest("pth", &known), Some("path"));
+        assert_eq!(closest("table", &known), None);
+        assert_eq!(
+            meant("table", &known, "keys"),
+            "the keys are `subject`, `condition` and `path`"
+        );
+    }
+
+    #[test]
+    fn the_distance_counts_letters() {
+        for (from, to, expected) in [
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("ab", "ab", 0),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(from, to), expected);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which of serde's attributes go together with what the derives fix.
+
+use syn::{Attribute, Meta};
+
+use super::{
+    attribute::{self, Keys},
+    errors::Errors,
+    fields::Kind,
+};
+
+/// What may stand on a field. Where other keys go wrong is said below.
+const FIELD: [&str; 7] = [
+    "rename",
+    "alias",
+    "default",
+    "with",
+    "serialize_with",
+    "deserialize_with",
+    "skip_serializing_if",
+];
+
+/// The name that `#[serde(rename = "…")]` gives a field. Notes what cannot stand on one.
+pub(crate) fn rename(attrs: &[Attribute], kind: Kind, errors: &mut Errors) -> Option<String> {
+    let mut keys = Keys::new("serde", &FIELD);
+    let mut renamed = None;
+    for meta in elements(attrs, errors) {
+        match attribute::name(&meta).as_str() {
+            // The only key that one may repeat.
+            "alias" => {}
+            key @ ("flatten" | "skip" | "skip_serializing" | "skip_deserializing") => {
+                let message = format!(
+                    "each field of {} is one member of its JSON, so `{key}` cannot stand here: remove it",
+                    kind.noun()
+                );
+                errors.at(&meta, message);
+            }
+            _ => {
+                if keys.recognize(&meta, errors) == Some("rename") {
+                    renamed = name(&meta, errors);
+                }
+            }
+        }
+    }
+    renamed
+}
+
+fn name(meta: &Meta, errors: &mut Errors) -> Option<String> {
+    if let Meta::List(_) = meta {
+        let message = "a member has one name, for reading and for writing: write `rename = \"…\"`";
+        errors.at(meta, message);
+        return None;
+    }
+    attribute::text(meta, "rename = \"…\"", errors).map(|text| text.value())
+}
+
+/// Notes what cannot stand on the struct.
+pub(crate) fn check_struct(attrs: &[Attribute], kind: Kind, errors: &mut Errors) {
+    for meta in elements(attrs, errors) {
+        let key = attribute::name(&meta);
+        let message = match (key.as_str(), kind) {
+            ("default" | "expecting", _) => continue,
+            ("rename_all" | "rename_all_fields", _) => format!(
+                "the members of {} are in camelCase: remove `{key}`, and rename a single field with `#[serde(rename = \"…\")]`",
+                kind.noun()
+            ),
+            ("deny_unknown_fields", Kind::Command) => {
+                "a command refuses unknown members by itself: remove `deny_unknown_fields`"
+                    .to_owned()
+            }
+            ("deny_unknown_fields", Kind::Event) => {
+                "an event is read for ever, also what later versions wrote: remove `deny_unknown_fields`".to_owned()
+            }
+            ("rename", Kind::Event) => {
+                "an event is known by its type: write `#[event(name = \"…\")]`".to_owned()
+            }
+            _ => format!(
+                "the JSON of {} is an object with one member for each field: remove `{key}`; only `default` may stand here",
+                kind.noun()
+            ),
+        };
+        errors.at(&meta, message);
+    }
+}
+
+fn elements(attrs: &[Attribute], errors: &mut Errors) -> Vec<Meta> {
+    attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("serde"))
+        .filter_map(|attr| attribute::elements(attr, errors))
+        .flatten()
+        .collect()
+}

@@ -1,0 +1,257 @@
+//! Templates of subjects and paths: `/books/{id}` is fixed text with a field in one segment.
+
+use super::naming;
+
+/// A template that is well-formed; whether its fields exist is another question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Template {
+    segments: Vec<Segment>,
+}
+
+/// What stands between two slashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Segment {
+    /// Text that is always the same.
+    Fixed(String),
+    /// The name of the field that stands here.
+    Field(String),
+}
+
+/// What is written as a template, as messages call it, and what may stand in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// The rule is the event store's.
+    Subject,
+    /// The unreserved characters of RFC 3986, section 2.3.
+    Path,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Subject => "subject",
+            Self::Path => "path",
+        }
+    }
+
+    fn allowed(self) -> &'static str {
+        match self {
+            Self::Subject => "ASCII letters, digits, `-` and `_`",
+            Self::Path => "ASCII letters, digits, `-`, `_`, `.` and `~`",
+        }
+    }
+
+    fn allows(self, character: char) -> bool {
+        let extra = match self {
+            Self::Subject => "-_",
+            Self::Path => "-_.~",
+        };
+        character.is_ascii_alphanumeric() || extra.contains(character)
+    }
+}
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, and what to write instead.
+    pub(crate) fn parse(text: &str, kind: Kind) -> Result<Self, String> {
+        let name = kind.name();
+        let Some(rest) = text.strip_prefix('/') else {
+            return Err(format!("a {name} starts with `/`: write `\"/{text}\"`"));
+        };
+        if rest.is_empty() {
+            return Ok(Self { segments: vec![] });
+        }
+        if let Some(shorter) = rest.strip_suffix('/') {
+            return Err(format!(
+                "a {name} does not end with `/`: write `\"/{shorter}\"`"
+            ));
+        }
+        let segments = rest.split('/').map(|segment| Segment::parse(segment, kind));
+        let segments: Vec<_> = segments.collect::<Result<_, _>>()?;
+        let template = Self { segments };
+        match template.repeated_field() {
+            None => Ok(template),
+            Some(field) => Err(format!(
+                "the {name} holds `{{{field}}}` twice: once is enough"
+            )),
+        }
+    }
+
+    fn repeated_field(&self) -> Option<&str> {
+        let fields: Vec<_> = self.fields().collect();
+        let mut earlier = std::collections::BTreeSet::new();
+        fields.into_iter().find(|field| !earlier.insert(*field))
+    }
+
+    pub(crate) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The fields' names, in order.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.segments.iter().filter_map(|segment| match segment {
+            Segment::Field(name) => Some(name.as_str()),
+            Segment::Fixed(_) => None,
+        })
+    }
+
+    /// The text before the first field, without a slash at its end.
+    pub(crate) fn head(&self) -> String {
+        let mut head = String::new();
+        for segment in &self.segments {
+            let Segment::Fixed(text) = segment else {
+                break;
+            };
+            head.push('/');
+            head.push_str(text);
+        }
+        head
+    }
+
+    /// The template as text, its fields under the names that `name` gives them.
+    pub(crate) fn render(&self, name: impl Fn(&str) -> String) -> String {
+        if self.segments.is_empty() {
+            return "/".to_owned();
+        }
+        let mut text = String::new();
+        for segment in &self.segments {
+            match segment {
+                Segment::Fixed(fixed) => text.push_str(&format!("/{fixed}")),
+                Segment::Field(field) => text.push_str(&format!("/{{{}}}", name(field))),
+            }
+        }
+        text
+    }
+}
+
+impl Segment {
+    fn parse(text: &str, kind: Kind) -> Result<Self, String> {
+        let name = kind.name();
+        if text.is_empty() {
+            return Err(format!(
+                "a {name} has no empty segment: write one `/` where there are two"
+            ));
+        }
+        match (text.find('{'), text.find('}')) {
+            (None, None) => return Self::fixed(text, kind),
+            (Some(_), None) => {
+                return Err(format!(
+                    "`{text}` lacks its closing brace: write `{text}}}`"
+                ));
+            }
+            (None, Some(_)) => {
+                return Err(format!(
+                    "`{text}` lacks its opening brace: write `{{{text}`"
+                ));
+            }
+            (Some(_), Some(_)) => {}
+        }
+        let field = text
+            .strip_prefix('{')
+            .and_then(|text| text.strip_suffix('}'))
+            .filter(|field| !field.contains(['{', '}']));
+        match field {
+            None => Err(format!(
+                "a field fills a whole segment of the {name}: put a `/` around the braces in `{text}`"
+            )),
+            Some("") => {
+                Err("there is no field between the braces: write its name, as in `{id}`".to_owned())
+            }
+            Some(field) => Ok(Self::Field(field.to_owned())),
+        }
+    }
+
+    fn fixed(text: &str, kind: Kind) -> Result<Self, String> {
+        match text.chars().find(|character| !kind.allows(*character)) {
+            None => Ok(Self::Fixed(text.to_owned())),
+            Some(foreign) => Err(format!(
+                "a {} holds {} between its slashes, not {foreign:?}",
+                kind.name(),
+                kind.allowed()
+            )),
+        }
+    }
+}
+
+/// The message about a name in braces that is no field.
+pub(crate) fn no_such_field(given: &str, fields: &[&str]) -> String {
+    let meant = naming::meant(given, fields, "fields");
+    format!("the command has no field `{given}`: {meant}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Template, String> {
+        Template::parse(text, Kind::Subject)
+    }
+
+    #[test]
+    fn a_template_gives_its_head_its_fields_and_its_text() {
+        let template = parse("/books/{id}/pages/{page_number}").unwrap();
+        assert_eq!(template.head(), "/books");
+        assert_eq!(template.fields().collect::<Vec<_>>(), ["id", "page_number"]);
+        assert_eq!(
+            template.render(naming::camel_case),
+            "/books/{id}/pages/{pageNumber}"
+        );
+        assert_eq!(parse("/").unwrap().render(str::to_owned), "/");
+        assert_eq!(parse("/{id}").unwrap().head(), "");
+    }
+
+    #[test]
+    fn what_is_malformed_is_told_how_to_write_it() {
+        for (text, message) in [
+            (
+                "books/{id}",
+                "a subject starts with `/`: write `\"/books/{id}\"`",
+            ),
+            (
+                "/books/",
+                "a subject does not end with `/`: write `\"/books\"`",
+            ),
+            (
+                "/books//{id}",
+                "a subject has no empty segment: write one `/` where there are two",
+            ),
+            ("/books/{id", "`{id` lacks its closing brace: write `{id}`"),
+            ("/books/id}", "`id}` lacks its opening brace: write `{id}`"),
+            (
+                "/books/b-{id}",
+                "a field fills a whole segment of the subject: put a `/` around the braces in `b-{id}`",
+            ),
+            (
+                "/books/{a}{b}",
+                "a field fills a whole segment of the subject: put a `/` around the braces in `{a}{b}`",
+            ),
+            (
+                "/books/}{",
+                "a field fills a whole segment of the subject: put a `/` around the braces in `}{`",
+            ),
+            (
+                "/books/{}",
+                "there is no field between the braces: write its name, as in `{id}`",
+            ),
+            (
+                "/my books",
+                "a subject holds ASCII letters, digits, `-` and `_` between its slashes, not ' '",
+            ),
+            (
+                "/books/{id}/{id}",
+                "the subject holds `{id}` twice: once is enough",
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn a_path_may_hold_more_than_a_subject() {
+        assert!(Template::parse("/v1.0/books", Kind::Path).is_ok());
+        assert!(parse("/v1.0/books").is_err());
+        assert!(Template::parse("/a?b", Kind::Path).is_err());
+    }
+}
