@@ -9,6 +9,7 @@ extern crate self as es_framework;
 pub mod command;
 mod declaration;
 pub mod event;
+mod net;
 pub mod prelude;
 pub mod projection;
 pub mod store;

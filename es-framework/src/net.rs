@@ -1,0 +1,376 @@
+//! The loop behind every HTTP surface: accepts connections, bounds what one of them may cost, and
+//! drains them before it ends.
+
+use std::{
+    future::Future,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::JoinSet,
+    time::{Sleep, sleep, timeout},
+};
+
+/// What a client may cost before its request reaches a route.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    /// Connections open at once. More of them wait in the system's queue.
+    pub(crate) connections: usize,
+    /// How long the head of a request may take, and a connection may stay idle before it.
+    pub(crate) head_time: Duration,
+    /// The longest head of a request, in bytes, to within one read. Not below 8 KiB.
+    pub(crate) head_bytes: usize,
+    /// How many header fields a request may have.
+    pub(crate) headers: usize,
+    /// How long a client may take nothing of what is sent to it.
+    pub(crate) write_stall: Duration,
+    /// How long open requests may go on once the server is told to end.
+    pub(crate) drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            // Two surfaces of one process stay below the 1,024 open files that systems commonly
+            // allow.
+            connections: 480,
+            head_time: Duration::from_secs(30),
+            head_bytes: 64 * 1024,
+            headers: 64,
+            write_stall: Duration::from_secs(30),
+            drain: Duration::from_secs(10),
+        }
+    }
+}
+
+/// How long to wait after the system refused a connection, which is when files run out: they come
+/// back only as other connections end.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves until `shutdown` is done, then ends open requests within the drain time.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) {
+    let graceful = GracefulShutdown::new();
+    let mut connections = JoinSet::new();
+    let places = Arc::new(Semaphore::new(
+        limits.connections.min(Semaphore::MAX_PERMITS),
+    ));
+    let http = http1_builder(&limits);
+    let mut shutdown = std::pin::pin!(shutdown);
+    loop {
+        let (stream, place) = tokio::select! {
+            () = &mut shutdown => break,
+            accepted = accept(&listener, &places) => accepted,
+            Some(_) = connections.join_next() => continue,
+        };
+        let stream = TokioIo::new(Patient::new(stream, limits.write_stall));
+        let service = TowerToHyperService::new(router.clone());
+        let connection = graceful.watch(http.serve_connection(stream, service));
+        connections.spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection broke");
+            }
+            drop(place);
+        });
+    }
+    drop(listener);
+    if timeout(limits.drain, graceful.shutdown()).await.is_err() {
+        tracing::warn!("requests were still open when the drain time was over");
+    }
+    connections.shutdown().await;
+}
+
+fn http1_builder(limits: &Limits) -> http1::Builder {
+    // hyper panics below this size.
+    const SMALLEST_BUFFER: usize = 8 * 1024;
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time)
+        .max_buf_size(limits.head_bytes.max(SMALLEST_BUFFER))
+        .max_headers(limits.headers)
+        .keep_alive(true);
+    http
+}
+
+/// The next connection and its place among those that may be open.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> (TcpStream, Option<OwnedSemaphorePermit>) {
+    // The semaphore is never closed, so a place always comes.
+    let place = Arc::clone(places).acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // Answers are written whole, so waiting to fill a packet only delays them.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "a connection stays without TCP_NODELAY");
+                }
+                return (stream, place);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// A connection that breaks when the other side takes nothing for too long. Without it, a client
+/// that stops reading a stream would keep its place for ever.
+struct Patient {
+    stream: TcpStream,
+    patience: Duration,
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patient {
+    const fn new(stream: TcpStream, patience: Duration) -> Self {
+        Self {
+            stream,
+            patience,
+            stalled: None,
+        }
+    }
+
+    fn judge<T>(
+        &mut self,
+        written: Poll<io::Result<T>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        let patience = self.patience;
+        let stalled = self
+            .stalled
+            .get_or_insert_with(|| Box::pin(sleep(patience)));
+        stalled
+            .as_mut()
+            .poll(cx)
+            .map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.judge(written, cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.judge(written, cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use axum::{body::Body, routing::get};
+    use bytes::Bytes;
+    use futures_util::stream;
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        sync::oneshot,
+        task::JoinHandle,
+    };
+
+    use super::*;
+
+    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+
+    struct Running {
+        address: SocketAddr,
+        stop: oneshot::Sender<()>,
+        served: JoinHandle<()>,
+    }
+
+    async fn start(router: Router, limits: Limits) -> Running {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let shutdown = async {
+            let _ = stopped.await;
+        };
+        let served = tokio::spawn(serve(listener, router, limits, shutdown));
+        Running {
+            address,
+            stop,
+            served,
+        }
+    }
+
+    fn hello() -> Router {
+        Router::new().route("/", get(|| async { "hello" }))
+    }
+
+    /// Everything that comes until the server closes the connection, within a generous time.
+    async fn rest(stream: &mut TcpStream) -> String {
+        let mut text = Vec::new();
+        let read = stream.read_to_end(&mut text);
+        let _ = timeout(Duration::from_secs(10), read).await.unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    async fn some(stream: &mut TcpStream) -> String {
+        let mut buffer = [0; 4096];
+        let read = timeout(Duration::from_secs(10), stream.read(&mut buffer));
+        let count = read.await.unwrap().unwrap();
+        String::from_utf8_lossy(&buffer[..count]).into_owned()
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_sends_no_request_is_closed() {
+        let limits = Limits {
+            head_time: Duration::from_millis(50),
+            ..Limits::default()
+        };
+        let server = start(hello(), limits).await;
+        let mut silent = TcpStream::connect(server.address).await.unwrap();
+        assert_eq!(rest(&mut silent).await, "");
+        let mut half = TcpStream::connect(server.address).await.unwrap();
+        half.write_all(b"GET / HTTP/1.1\r\nhost:").await.unwrap();
+        assert!(!rest(&mut half).await.contains("hello"));
+    }
+
+    #[tokio::test]
+    async fn a_head_that_is_too_long_is_refused() {
+        let server = start(hello(), Limits::default()).await;
+        let mut client = TcpStream::connect(server.address).await.unwrap();
+        let head = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(1_000_000));
+        let _ = client.write_all(head.as_bytes()).await;
+        // The answer is lost where the system resets a connection with unread bytes.
+        let answer = rest(&mut client).await;
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"));
+    }
+
+    #[tokio::test]
+    async fn connections_beyond_the_limit_wait_for_a_place() {
+        let limits = Limits {
+            connections: 1,
+            ..Limits::default()
+        };
+        let server = start(hello(), limits).await;
+        let mut first = TcpStream::connect(server.address).await.unwrap();
+        first.write_all(REQUEST).await.unwrap();
+        assert!(some(&mut first).await.contains("hello"));
+        let mut second = TcpStream::connect(server.address).await.unwrap();
+        second.write_all(REQUEST).await.unwrap();
+        let waiting = timeout(Duration::from_millis(100), second.readable()).await;
+        assert!(waiting.is_err(), "the only place is taken");
+        drop(first);
+        assert!(some(&mut second).await.contains("hello"));
+    }
+
+    #[tokio::test]
+    async fn a_client_that_stops_reading_loses_its_connection() {
+        let endless = || async {
+            let frames =
+                stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from(vec![b'x'; 65_536])));
+            Body::from_stream(frames)
+        };
+        let limits = Limits {
+            connections: 1,
+            write_stall: Duration::from_millis(100),
+            ..Limits::default()
+        };
+        let router = hello().route("/endless", get(endless));
+        let server = start(router, limits).await;
+        let mut greedy = TcpStream::connect(server.address).await.unwrap();
+        greedy
+            .write_all(b"GET /endless HTTP/1.1\r\nhost: x\r\n\r\n")
+            .await
+            .unwrap();
+        let mut next = TcpStream::connect(server.address).await.unwrap();
+        next.write_all(REQUEST).await.unwrap();
+        assert!(some(&mut next).await.contains("hello"));
+    }
+
+    #[tokio::test]
+    async fn an_open_request_is_answered_before_the_server_ends() {
+        let slow = || async {
+            sleep(Duration::from_millis(150)).await;
+            "slow"
+        };
+        let server = start(Router::new().route("/", get(slow)), Limits::default()).await;
+        let mut client = TcpStream::connect(server.address).await.unwrap();
+        client.write_all(REQUEST).await.unwrap();
+        sleep(Duration::from_millis(50)).await;
+        server.stop.send(()).unwrap();
+        assert!(rest(&mut client).await.ends_with("slow"));
+        timeout(Duration::from_secs(10), server.served)
+            .await
+            .unwrap()
+            .unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_request_that_never_ends_is_cut_off_when_the_drain_time_is_over() {
+        let limits = Limits {
+            drain: Duration::from_millis(50),
+            ..Limits::default()
+        };
+        let router = Router::new().route("/", get(std::future::pending::<&str>));
+        let server = start(router, limits).await;
+        let mut client = TcpStream::connect(server.address).await.unwrap();
+        client.write_all(REQUEST).await.unwrap();
+        sleep(Duration::from_millis(50)).await;
+        server.stop.send(()).unwrap();
+        assert_eq!(rest(&mut client).await, "");
+        timeout(Duration::from_secs(10), server.served)
+            .await
+            .unwrap()
+            .unwrap();
+    }
+}
