@@ -12,6 +12,7 @@ pub mod event;
 mod net;
 pub mod prelude;
 pub mod projection;
+pub mod server;
 pub mod store;
 
 pub use declaration::Declaration;
