@@ -19,6 +19,7 @@ mod net;
 pub mod prelude;
 pub mod projection;
 pub mod query;
+pub mod server;
 pub mod store;
 
 pub use app::App;

@@ -1,0 +1,183 @@
+//! The command line of the `event-store` binary: the spelling of the event store whose protocol it
+//! speaks, so that scripts and test containers need no change.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tokio::{net::TcpListener, runtime::Runtime, signal};
+use tracing_subscriber::EnvFilter;
+
+use super::{InvalidApiToken, InvalidSigningKey, Settings, SigningKey, serve};
+use crate::{
+    event::Dialect,
+    store::{EventStore, memory::MemoryStore},
+};
+
+/// An event store that speaks version 1 of EventSourcingDB's HTTP API.
+#[derive(Debug, Parser)]
+#[command(name = "event-store", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Starts the event store and serves it until SIGINT or SIGTERM.
+    Run(Run),
+}
+
+#[derive(Args)]
+struct Run {
+    /// The token that clients send as `Authorization: Bearer <API_TOKEN>`.
+    #[arg(long, env = "EVENT_STORE_API_TOKEN", hide_env_values = true)]
+    api_token: String,
+    /// Keeps the events in this directory.
+    #[arg(
+        long,
+        env = "EVENT_STORE_DATA_DIRECTORY",
+        conflicts_with = "data_directory_temporary"
+    )]
+    data_directory: Option<PathBuf>,
+    /// Forgets the events at the end.
+    #[arg(long, env = "EVENT_STORE_DATA_DIRECTORY_TEMPORARY")]
+    data_directory_temporary: bool,
+    /// Serves HTTP, the only thing that is served.
+    #[arg(long, env = "EVENT_STORE_HTTP_ENABLED", num_args = 0..=1, require_equals = true,
+          default_value = "true", default_missing_value = "true", action = clap::ArgAction::Set)]
+    http_enabled: bool,
+    /// Must stay false: put a proxy that speaks TLS in front instead.
+    #[arg(long, env = "EVENT_STORE_HTTPS_ENABLED", num_args = 0..=1, require_equals = true,
+          default_value = "false", default_missing_value = "true", action = clap::ArgAction::Set)]
+    https_enabled: bool,
+    /// The address to listen on.
+    #[arg(long, env = "EVENT_STORE_HTTP_HOST", default_value = "127.0.0.1")]
+    http_host: IpAddr,
+    /// The port to listen on; 0 takes any free one, which the start names.
+    #[arg(long, env = "EVENT_STORE_HTTP_PORT", default_value_t = 3000)]
+    http_port: u16,
+    /// An Ed25519 private key, PKCS#8 PEM, that signs the events sent in dialect `event`.
+    #[arg(long, env = "EVENT_STORE_SIGNING_KEY_FILE")]
+    signing_key_file: Option<PathBuf>,
+    /// The shape of events: `item` as before version 1.0, `event` as since.
+    #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value = "item")]
+    dialect: DialectName,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum DialectName {
+    Item,
+    Event,
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Run")
+    }
+}
+
+/// Why the event store did not start.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error("HTTPS is not served: start with --https-enabled=false and put a TLS proxy in front")]
+    Https,
+    #[error("nothing would be served: start with --http-enabled")]
+    NothingServed,
+    #[error("--api-token: {0}")]
+    Token(#[from] InvalidApiToken),
+    #[error("--signing-key-file: {0}")]
+    SigningKey(#[from] InvalidSigningKey),
+    #[error("say where the events are kept: --data-directory <PATH> or --data-directory-temporary")]
+    NoDirectory,
+    #[error("the data directory {0} cannot be opened: {1}")]
+    Directory(String, String),
+    #[error("cannot listen on http://{0}: {1}")]
+    Listen(SocketAddr, io::Error),
+    #[error("the system refused what every program needs: {0}")]
+    System(#[from] io::Error),
+}
+
+/// Runs the binary on the process's own arguments.
+#[must_use]
+pub fn main() -> ExitCode {
+    let Command::Run(run) = Cli::parse().command;
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
+        .init();
+    match start(&run) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(run: &Run) -> Result<(), StartError> {
+    let settings = settings(run)?;
+    Runtime::new()?.block_on(async {
+        let store = open_store(run)?;
+        let address = SocketAddr::new(run.http_host, run.http_port);
+        let failed = |error| StartError::Listen(address, error);
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let stop = stop_signal()?;
+        tracing::info!("{}: listening on http://{address}", store.description());
+        serve(listener, store, settings, stop).await;
+        tracing::info!("stopped");
+        Ok(())
+    })
+}
+
+fn settings(run: &Run) -> Result<Settings, StartError> {
+    if run.https_enabled {
+        return Err(StartError::Https);
+    }
+    if !run.http_enabled {
+        return Err(StartError::NothingServed);
+    }
+    let mut settings = Settings::new(run.api_token.parse()?);
+    settings.dialect = match run.dialect {
+        DialectName::Item => Dialect::Item,
+        DialectName::Event => Dialect::Event,
+    };
+    let key = run.signing_key_file.as_deref().map(SigningKey::read);
+    settings.signing_key = key.transpose()?;
+    Ok(settings)
+}
+
+fn open_store(run: &Run) -> Result<Arc<dyn EventStore>, StartError> {
+    match &run.data_directory {
+        None if run.data_directory_temporary => Ok(Arc::new(MemoryStore::new())),
+        None => Err(StartError::NoDirectory),
+        Some(path) => Err(StartError::Directory(
+            path.display().to_string(),
+            "this build keeps events in memory only".to_owned(),
+        )),
+    }
+}
+
+/// Done when the process is asked to end.
+fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    let mut terminate = signal::unix::signal(signal::unix::SignalKind::terminate())?;
+    Ok(async move {
+        #[cfg(unix)]
+        let terminated = terminate.recv();
+        #[cfg(not(unix))]
+        let terminated = std::future::pending::<Option<()>>();
+        tokio::select! {
+            _ = terminated => {}
+            _ = signal::ctrl_c() => {}
+        }
+    })
+}

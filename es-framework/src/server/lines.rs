@@ -1,0 +1,150 @@
+//! Events as a streamed body: one line each, many lines a frame.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+use serde_json::json;
+use tokio::{sync::watch, time::sleep};
+
+use super::{Server, Settings};
+use crate::{
+    event::{Dialect, RecordedEvent},
+    store::{EventStream, StoreError},
+};
+
+/// From this size on, in bytes, a frame is sent although more events are ready. A frame an event
+/// would cost a system call each.
+const FRAME: usize = 64 * 1024;
+
+const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
+const HEARTBEAT: &[u8] = b"{\"type\":\"heartbeat\",\"payload\":{}}\n";
+
+/// The lines of one answer. Events are taken from the store only as the client takes frames, so
+/// a slow client holds one frame in memory and no more.
+pub(super) struct Lines {
+    server: Arc<Server>,
+    events: EventStream,
+    endless: Option<Endless>,
+    ended: bool,
+}
+
+/// What a stream without an end has beside its events.
+struct Endless {
+    heartbeat: Duration,
+    closing: watch::Receiver<bool>,
+}
+
+impl Lines {
+    /// An answer that ends with the events. No heartbeats: some clients fail on them here.
+    pub(super) fn finite(server: Arc<Server>, events: EventStream) -> Response {
+        Self {
+            server,
+            events,
+            endless: None,
+            ended: false,
+        }
+        .into_response()
+    }
+
+    /// An answer that goes on until the server closes, with a sign of life whenever it is idle.
+    pub(super) fn endless(server: Arc<Server>, events: EventStream) -> Response {
+        let endless = Endless {
+            heartbeat: server.settings.heartbeat,
+            closing: server.closing.clone(),
+        };
+        Self {
+            server,
+            events,
+            endless: Some(endless),
+            ended: false,
+        }
+        .into_response()
+    }
+
+    fn into_response(self) -> Response {
+        let frames = stream::unfold(self, |mut lines| async {
+            let frame = lines.frame().await?;
+            Some((Ok::<_, Infallible>(frame), lines))
+        });
+        ([(header::CONTENT_TYPE, NDJSON)], Body::from_stream(frames)).into_response()
+    }
+
+    /// Whatever is ready, at least one line.
+    async fn frame(&mut self) -> Option<Bytes> {
+        if self.ended {
+            return None;
+        }
+        let mut frame = Vec::new();
+        self.first(&mut frame).await;
+        while !self.ended && frame.len() < FRAME {
+            let Some(event) = self.events.next().now_or_never() else {
+                break;
+            };
+            self.write(event, &mut frame);
+        }
+        (!frame.is_empty()).then(|| frame.into())
+    }
+
+    /// Waits for the line that a frame begins with.
+    async fn first(&mut self, frame: &mut Vec<u8>) {
+        let Some(Endless { heartbeat, closing }) = &mut self.endless else {
+            let event = self.events.next().await;
+            return self.write(event, frame);
+        };
+        tokio::select! {
+            biased;
+            () = closed(closing) => {
+                write_error("the server is shutting down", frame);
+                self.ended = true;
+            }
+            event = self.events.next() => self.write(event, frame),
+            () = sleep(*heartbeat) => frame.extend_from_slice(HEARTBEAT),
+        }
+    }
+
+    fn write(&mut self, event: Option<Result<RecordedEvent, StoreError>>, frame: &mut Vec<u8>) {
+        match event {
+            Some(Ok(event)) => {
+                let settings = &self.server.settings;
+                let signature = settings.signature(&event);
+                settings
+                    .dialect
+                    .write_line(&event, signature.as_deref(), frame);
+            }
+            Some(Err(error)) => {
+                tracing::error!(%error, "a stream of events broke off");
+                write_error(&error.to_string(), frame);
+                self.ended = true;
+            }
+            None => self.ended = true,
+        }
+    }
+}
+
+impl Settings {
+    /// The signature to send beside an event, where there is a key and a place for it.
+    pub(super) fn signature(&self, event: &RecordedEvent) -> Option<String> {
+        let key = self.signing_key.as_ref()?;
+        (self.dialect == Dialect::Event)
+            .then(|| key.sign(&event.hash))
+            .flatten()
+    }
+}
+
+async fn closed(closing: &mut watch::Receiver<bool>) {
+    // An error says that the server is gone, which is the same to an observer.
+    let _ = closing.wait_for(|closing| *closing).await;
+}
+
+/// The status is long sent once a stream has begun: an error is a line of its own.
+fn write_error(text: &str, frame: &mut Vec<u8>) {
+    let line = json!({"type": "error", "payload": {"error": text}});
+    frame.extend_from_slice(line.to_string().as_bytes());
+    frame.push(b'\n');
+}

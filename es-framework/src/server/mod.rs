@@ -1,0 +1,116 @@
+//! The event store's HTTP API, version 1, over any [`EventStore`]: one file for each endpoint.
+
+mod auth;
+mod body;
+pub mod cli;
+mod error;
+mod lines;
+mod observe_events;
+mod options;
+mod ping;
+mod read_events;
+mod serve;
+mod signing;
+mod verify_api_token;
+mod write_events;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    http::{HeaderValue, header},
+    middleware,
+    response::Response,
+    routing::{get, post},
+};
+use tokio::sync::watch;
+
+use crate::{event::Dialect, store::EventStore};
+
+pub use auth::{ApiToken, InvalidApiToken};
+pub use serve::serve;
+pub use signing::{InvalidSigningKey, SigningKey};
+
+use error::Failure;
+
+/// What an event store's HTTP API is served with.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Settings {
+    /// What every request but a ping must carry.
+    pub api_token: ApiToken,
+    /// The shape of events in answers.
+    pub dialect: Dialect,
+    /// Signs events as they are sent, where the shape has a place for it.
+    pub signing_key: Option<SigningKey>,
+    /// The longest body of a request, in bytes.
+    pub body_limit: usize,
+    /// How many events, and how many preconditions, one write may have.
+    pub events_limit: usize,
+    /// How long a request's body may take to arrive, and a write to be done.
+    pub request_time: Duration,
+    /// How often an idle observer gets a sign of life.
+    pub heartbeat: Duration,
+}
+
+impl Settings {
+    /// The default settings with this token.
+    #[must_use]
+    pub const fn new(api_token: ApiToken) -> Self {
+        Self {
+            api_token,
+            dialect: Dialect::Item,
+            signing_key: None,
+            body_limit: 8 * 1024 * 1024,
+            events_limit: 10_000,
+            request_time: Duration::from_secs(30),
+            // The official clients give up after three to thirty seconds of silence, and one
+            // wants more than three signs of life within ten seconds.
+            heartbeat: Duration::from_secs(1),
+        }
+    }
+}
+
+/// What every endpoint works with.
+#[derive(Debug)]
+struct Server {
+    store: Arc<dyn EventStore>,
+    settings: Settings,
+    /// Turns true when the server is to end: observers would keep it open for ever.
+    closing: watch::Receiver<bool>,
+}
+
+/// Clients check that it starts with the name of the database whose protocol this is.
+const SERVER: HeaderValue = HeaderValue::from_static(concat!(
+    "EventSourcingDB/1.2.0 (es-framework/",
+    env!("CARGO_PKG_VERSION"),
+    ")"
+));
+
+/// The routes of version 1. Every other path is unknown, which tells newer clients to use these.
+fn router(server: Server) -> Router {
+    Router::new()
+        .route("/api/v1/ping", get(ping::ping))
+        .route(
+            "/api/v1/verify-api-token",
+            post(verify_api_token::verify_api_token),
+        )
+        .route("/api/v1/write-events", post(write_events::write_events))
+        .route("/api/v1/read-events", post(read_events::read_events))
+        .route(
+            "/api/v1/observe-events",
+            post(observe_events::observe_events),
+        )
+        .fallback(async || Failure::unknown_route())
+        .method_not_allowed_fallback(async || Failure::wrong_method())
+        .layer(middleware::map_response(name_server))
+        .with_state(Arc::new(server))
+}
+
+async fn name_server(mut response: Response) -> Response {
+    response.headers_mut().insert(header::SERVER, SERVER);
+    response
+}

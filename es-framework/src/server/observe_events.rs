@@ -1,0 +1,29 @@
+//! `POST /api/v1/observe-events`: the stored events of a subject, and then the new ones as they
+//! come.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use serde::Deserialize;
+
+use super::{
+    Server, auth::Authorized, body::Json, error::Failure, lines::Lines, options::WireObserveOptions,
+};
+use crate::event::Subject;
+
+#[derive(Deserialize)]
+pub(super) struct Request {
+    subject: Subject,
+    #[serde(default)]
+    options: Option<WireObserveOptions>,
+}
+
+pub(super) async fn observe_events(
+    _: Authorized,
+    State(server): State<Arc<Server>>,
+    Json(request): Json<Request>,
+) -> Result<Response, Failure> {
+    let options = request.options.unwrap_or_default().try_into()?;
+    let events = server.store.observe(request.subject, options);
+    Ok(Lines::endless(server, events))
+}

@@ -1,0 +1,32 @@
+//! Serves the API on a socket until it is told to end.
+
+use std::{future::Future, sync::Arc};
+
+use tokio::{net::TcpListener, sync::watch};
+
+use super::{Server, Settings, router};
+use crate::{
+    net::{self, Limits},
+    store::EventStore,
+};
+
+/// Serves a store's events until `shutdown` is done: observers are told to go, open requests are
+/// answered, and then it returns.
+pub async fn serve(
+    listener: TcpListener,
+    store: Arc<dyn EventStore>,
+    settings: Settings,
+    shutdown: impl Future<Output = ()>,
+) {
+    let (close, closing) = watch::channel(false);
+    let router = router(Server {
+        store,
+        settings,
+        closing,
+    });
+    let shutdown = async {
+        shutdown.await;
+        close.send_replace(true);
+    };
+    net::serve(listener, router, Limits::default(), shutdown).await;
+}
