@@ -1,1 +1,7 @@
-fn main() {}
+//! The library service: staff purchase book copies; readers will borrow and return them.
+
+mod book;
+
+fn main() -> es_framework::Result<()> {
+    es_framework::App::new("library-service").run()
+}

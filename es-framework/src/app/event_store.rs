@@ -1,6 +1,9 @@
 //! The event store of an application: embedded with an HTTP API of its own, or a remote one.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -8,13 +11,13 @@ use super::{listen, local_address, token};
 use crate::{
     Error, Result,
     config::{Config, Secret},
-    net, server,
-    store::{EventStore, eventsourcingdb::EventSourcingDbStore, sql::EmbeddedStore},
+    server,
+    store::{EventStore, sql::EmbeddedStore},
 };
 
 /// An open event store.
 pub(super) enum OpenStore {
-    Remote(Arc<EventSourcingDbStore>),
+    Remote(Arc<dyn EventStore>),
     Embedded(Embedded),
 }
 
@@ -37,7 +40,7 @@ impl OpenStore {
     /// The store, for those who read and write.
     pub(super) fn port(&self) -> Arc<dyn EventStore> {
         match self {
-            Self::Remote(store) => Arc::<EventSourcingDbStore>::clone(store),
+            Self::Remote(store) => Arc::clone(store),
             Self::Embedded(embedded) => Arc::new(embedded.store.clone()),
         }
     }
@@ -57,10 +60,11 @@ impl OpenStore {
     }
 }
 
-fn remote(config: &Config, url: &str) -> Result<Arc<EventSourcingDbStore>> {
-    let token = config.event_store_api_token.clone().ok_or_else(|| {
-        Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN must be set as well")
+fn remote(config: &Config, url: &str) -> Result<Arc<dyn EventStore>> {
+    let token = config.event_store_api_token.as_ref().ok_or_else(|| {
+        Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")
     })?;
+    let _ = (token, url);
     todo!()
 }
 
@@ -69,10 +73,53 @@ impl Embedded {
         let folder = config.event_store_data_dir.clone();
         let address = (config.event_store_host, config.event_store_port).into();
         let listener = listen(address, "EVENT_STORE_PORT").await?;
-        let opened = tokio::task::spawn_blocking({
+        let opening = tokio::task::spawn_blocking({
             let folder = folder.clone();
             move || EmbeddedStore::open(&folder)
         });
-        todo!()
+        let store = opening
+            .await
+            .map_err(|error| Error::because("the embedded event store cannot be opened", error))?
+            .map_err(|error| Error::because("the embedded event store cannot be opened", error))?;
+        let token = api_token(config, &folder)?;
+        let mut settings = server::Settings::new(
+            token
+                .reveal()
+                .parse()
+                .map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))?,
+        );
+        settings.dialect = config.event_store_dialect.into();
+        let address = local_address(&listener)?;
+        let (stop, stopped) = oneshot::channel();
+        let serving = server::serve(listener, Arc::new(store.clone()), settings, async {
+            // A sender that is gone says the same as one that sends.
+            let _ = stopped.await;
+        });
+        tracing::info!("event store listens on http://{address}");
+        let served = tokio::spawn(serving);
+        Ok(Self {
+            store,
+            folder,
+            stop,
+            served,
+        })
     }
+
+    async fn close(self) {
+        let _ = self.stop.send(());
+        if let Err(error) = self.served.await {
+            tracing::error!(%error, "the event store's HTTP API did not end well");
+        }
+        self.store.close().await;
+    }
+}
+
+/// The token of the settings, or the one kept beside the data, which the log says where to find.
+fn api_token(config: &Config, folder: &Path) -> Result<Secret> {
+    if let Some(token) = &config.event_store_api_token {
+        return Ok(token.clone());
+    }
+    let (token, file) = token::load_or_generate(folder)?;
+    tracing::info!("the event store's API token is in {}", file.display());
+    Ok(token)
 }

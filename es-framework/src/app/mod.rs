@@ -25,7 +25,7 @@ use event_store::OpenStore;
 /// An application. [`App::run`] is all that a `main` needs.
 #[derive(Debug)]
 pub struct App {
-    name: String,
+    name: &'static str,
     registry: RegistryBuilder,
 }
 
@@ -33,9 +33,9 @@ impl App {
     /// An application of this name, which is also the source of its events, with everything that
     /// `#[derive(Command)]` and `#[derive(Event)]` declared.
     #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
+    pub fn new(name: &'static str) -> Self {
         Self {
-            name: name.into(),
+            name,
             registry: Registry::builder().linked(),
         }
     }
@@ -68,8 +68,9 @@ impl App {
     /// # Errors
     /// One sentence on why the application could not start.
     pub fn run(self) -> Result<()> {
-        let command = Config::command().name(self.name.clone());
-        let config = Config::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
+        let command = Config::command().name(self.name);
+        let config =
+            Config::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
         log_to_stderr()?;
         tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -80,8 +81,11 @@ impl App {
 
     async fn serve(self, config: Config, shutdown: impl Future<Output = ()>) -> Result<()> {
         let name = self.name;
-        let registry = self.registry.build().map_err(|error| refused(&name, error))?;
-        let models = read_models(&registry).map_err(|error| refused(&name, error))?;
+        let registry = self
+            .registry
+            .build()
+            .map_err(|error| refused(name, error))?;
+        let models = read_models(&registry).map_err(|error| refused(name, error))?;
         let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
         let store = OpenStore::open(&config).await?;
         let database = Database::in_memory(&models)
@@ -89,7 +93,13 @@ impl App {
             .map_err(|error| Error::because("the read models cannot be set up", error))?;
         let processor = Processor::new(store.port(), database.clone(), models.clone());
         let surface = Surface {
-            bus: Bus::new(store.port(), config.event_source.clone().unwrap_or_else(|| name.clone())),
+            bus: Bus::new(
+                store.port(),
+                config
+                    .event_source
+                    .clone()
+                    .unwrap_or_else(|| name.to_owned()),
+            ),
             progress: processor.progress(),
             health: Arc::new(Health {
                 store: store.port(),
@@ -119,14 +129,26 @@ fn refused(name: &str, error: impl std::error::Error + Send + Sync + 'static) ->
 
 /// The read models of the packages that are served.
 fn read_models(registry: &Registry) -> Result<ReadModels, crate::projection::ReadModelsError> {
-    let served = |model: &&ReadModelDescriptor| registry.events().iter().any(|event| event.event_type == model.event_type);
-    ReadModels::new(inventory::iter::<ReadModelDescriptor>().filter(served).copied())
+    let served = |model: &&ReadModelDescriptor| {
+        registry
+            .events()
+            .iter()
+            .any(|event| event.event_type == model.event_type)
+    };
+    ReadModels::new(
+        inventory::iter::<ReadModelDescriptor>()
+            .filter(served)
+            .copied(),
+    )
 }
 
 async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
-        .map_err(|error| Error::because(format!("cannot listen on {address} (choose another port with {setting})"), error))
+    TcpListener::bind(address).await.map_err(|error| {
+        Error::because(
+            format!("cannot listen on {address} (choose another port with {setting})"),
+            error,
+        )
+    })
 }
 
 fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
@@ -139,7 +161,12 @@ fn log_to_stderr() -> Result<()> {
     let filter = EnvFilter::builder()
         .with_default_directive(tracing::Level::INFO.into())
         .from_env()
-        .map_err(|error| Error::because("RUST_LOG is not a filter, such as info or es_framework=debug", error))?;
+        .map_err(|error| {
+            Error::because(
+                "RUST_LOG is not a filter, such as info or es_framework=debug",
+                error,
+            )
+        })?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -153,11 +180,19 @@ fn log_routes(registry: &Registry, models: &ReadModels) {
     for command in registry.commands() {
         tracing::info!(
             "POST {} -> {} ({}), handled at {}",
-            command.path, command.name, command.declaration, command.handler
+            command.path,
+            command.name,
+            command.declaration,
+            command.handler
         );
     }
     for model in models.iter() {
-        tracing::info!("GET /{} -> rows of {} ({})", model.name, model.event_type, model.declaration);
+        tracing::info!(
+            "GET /{} -> rows of {} ({})",
+            model.name,
+            model.event_type,
+            model.declaration
+        );
     }
     tracing::info!("GET /actuator/health");
 }

@@ -4,7 +4,10 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// Ends on SIGINT or SIGTERM.
 pub(super) async fn requested() {
-    let (interrupt, terminate) = match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
+    let (interrupt, terminate) = match (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) {
         (Ok(interrupt), Ok(terminate)) => (interrupt, terminate),
         (Err(error), _) | (_, Err(error)) => {
             tracing::warn!(%error, "the application cannot be stopped gracefully");

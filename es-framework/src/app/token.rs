@@ -18,11 +18,19 @@ pub(super) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
     let file = folder.join(FILE);
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => generate(&file).map_err(|error| problem(&file, "cannot be written", error))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            generate(&file).map_err(|error| problem(&file, "cannot be written", error))?
+        }
         Err(error) => return Err(problem(&file, "cannot be read", error)),
     };
     let secret = text.trim().parse().map_err(|error| {
-        Error::because(format!("the API token in {} is not valid; delete the file to have a new one generated", file.display()), error)
+        Error::because(
+            format!(
+                "the API token in {} is not valid; delete the file to have a new one generated",
+                file.display()
+            ),
+            error,
+        )
     })?;
     Ok((secret, file))
 }
@@ -37,7 +45,11 @@ fn generate(file: &Path) -> io::Result<String> {
     let draft = file.with_extension("draft");
     let _ = fs::remove_file(&draft);
     let mut options = fs::OpenOptions::new();
-    let mut opened = options.write(true).create_new(true).mode(0o600).open(&draft)?;
+    let mut opened = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&draft)?;
     writeln!(opened, "{token}")?;
     opened.sync_all()?;
     // Renamed when it is whole: a start that was cut off leaves no half token behind.
@@ -58,7 +70,10 @@ mod tests {
         let (second, _) = load_or_generate(folder.path()).unwrap();
         assert_eq!(first, second);
         assert_eq!(first.reveal().len(), 64);
-        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
     }
 
     #[test]

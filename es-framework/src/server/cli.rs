@@ -9,14 +9,17 @@ use std::{
     sync::Arc,
 };
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use tokio::{net::TcpListener, runtime::Runtime, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::{InvalidApiToken, InvalidSigningKey, Settings, SigningKey, serve};
 use crate::{
-    event::Dialect,
-    store::{EventStore, memory::MemoryStore},
+    config::DialectName,
+    store::{
+        EventStore as _,
+        sql::embedded::{EmbeddedStore, OpenError},
+    },
 };
 
 /// An event store that speaks version 1 of EventSourcingDB's HTTP API.
@@ -66,14 +69,8 @@ struct Run {
     #[arg(long, env = "EVENT_STORE_SIGNING_KEY_FILE")]
     signing_key_file: Option<PathBuf>,
     /// The shape of events: `item` as before version 1.0, `event` as since.
-    #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value = "item")]
+    #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
     dialect: DialectName,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum DialectName {
-    Item,
-    Event,
 }
 
 impl std::fmt::Debug for Run {
@@ -95,8 +92,8 @@ enum StartError {
     SigningKey(#[from] InvalidSigningKey),
     #[error("say where the events are kept: --data-directory <PATH> or --data-directory-temporary")]
     NoDirectory,
-    #[error("the data directory {0} cannot be opened: {1}")]
-    Directory(String, String),
+    #[error(transparent)]
+    Open(#[from] OpenError),
     #[error("cannot listen on http://{0}: {1}")]
     Listen(SocketAddr, io::Error),
     #[error("the system refused what every program needs: {0}")]
@@ -132,7 +129,8 @@ fn start(run: &Run) -> Result<(), StartError> {
         let address = listener.local_addr().map_err(failed)?;
         let stop = stop_signal()?;
         tracing::info!("{}: listening on http://{address}", store.description());
-        serve(listener, store, settings, stop).await;
+        serve(listener, Arc::new(store.clone()), settings, stop).await;
+        store.close().await;
         tracing::info!("stopped");
         Ok(())
     })
@@ -146,23 +144,17 @@ fn settings(run: &Run) -> Result<Settings, StartError> {
         return Err(StartError::NothingServed);
     }
     let mut settings = Settings::new(run.api_token.parse()?);
-    settings.dialect = match run.dialect {
-        DialectName::Item => Dialect::Item,
-        DialectName::Event => Dialect::Event,
-    };
+    settings.dialect = run.dialect.into();
     let key = run.signing_key_file.as_deref().map(SigningKey::read);
     settings.signing_key = key.transpose()?;
     Ok(settings)
 }
 
-fn open_store(run: &Run) -> Result<Arc<dyn EventStore>, StartError> {
+fn open_store(run: &Run) -> Result<EmbeddedStore, StartError> {
     match &run.data_directory {
-        None if run.data_directory_temporary => Ok(Arc::new(MemoryStore::new())),
+        Some(directory) => Ok(EmbeddedStore::open(directory)?),
+        None if run.data_directory_temporary => Ok(EmbeddedStore::temporary()?),
         None => Err(StartError::NoDirectory),
-        Some(path) => Err(StartError::Directory(
-            path.display().to_string(),
-            "this build keeps events in memory only".to_owned(),
-        )),
     }
 }
 

@@ -1,3 +1,5 @@
 //! Event stores on SQL databases.
 
 pub mod embedded;
+
+pub use embedded::EmbeddedStore;

@@ -1,0 +1,179 @@
+//! Durable purchases a second over HTTP, beside the same route that parses and answers without
+//! storing: both in processes of their own, in turns, with the load from this process on the same
+//! cores. Read the ratios; the absolute figures are the machine's.
+//!
+//! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3] [--million]`
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::print_stdout,
+    reason = "a benchmark may fail by panicking, and it prints"
+)]
+
+mod bare;
+mod load;
+mod million;
+
+use std::{
+    fs::File,
+    io::{BufRead as _, BufReader, Write as _},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use load::Measured;
+
+/// How many connections, and the least ratio of durable to bare throughput asked of them.
+const GOALS: [(usize, Option<f64>); 4] = [
+    (1, None),
+    (16, Some(0.30)),
+    (64, Some(0.42)),
+    (256, Some(0.50)),
+];
+
+struct Settings {
+    seconds: f64,
+    rounds: usize,
+    million: bool,
+}
+
+impl Settings {
+    fn read() -> Self {
+        let arguments: Vec<String> = std::env::args().collect();
+        let value = |name: &str| {
+            let at = arguments.iter().position(|argument| argument == name)?;
+            arguments.get(at + 1)?.parse::<f64>().ok()
+        };
+        Self {
+            seconds: value("--seconds").unwrap_or(4.0),
+            rounds: value("--rounds").map_or(3, |rounds| rounds.max(1.0).round() as usize),
+            million: arguments.iter().any(|argument| argument == "--million"),
+        }
+    }
+}
+
+fn main() {
+    if std::env::args().nth(1).as_deref() == Some("bare") {
+        return bare::serve();
+    }
+    let settings = Settings::read();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    if settings.million {
+        return million::run(folder.path());
+    }
+    let flush = flush_time(folder.path());
+    println!(
+        "one fdatasync of 4 KiB into a growing file, median: {} µs\n",
+        flush.as_micros()
+    );
+    println!(
+        "connections |   bare /s | durable /s | ratio (goal)  | bare p50 | durable p50 /  p99 ms"
+    );
+    for (connections, goal) in GOALS {
+        let (bare, durable) = measure(&settings, folder.path(), connections);
+        let ratio = durable.rate / bare.rate;
+        let goal = match goal {
+            Some(goal) => format!("{ratio:.2} (≥ {goal:.2})"),
+            None => format!("{ratio:.2}         "),
+        };
+        println!(
+            "{connections:>11} | {:>9.0} | {:>10.0} | {goal:>13} | {:>8.3} | {:>11.3} / {:>5.2}",
+            bare.rate, durable.rate, bare.median_ms, durable.median_ms, durable.p99_ms,
+        );
+        if connections == 1 {
+            let flushes = (durable.median_ms - bare.median_ms) / (flush.as_secs_f64() * 1e3);
+            println!(
+                "{:>11} | a durable purchase takes the bare time + {flushes:.2} flushes (≤ 1.5)",
+                ""
+            );
+        }
+    }
+}
+
+/// Medians of interleaved rounds.
+fn measure(settings: &Settings, folder: &Path, connections: usize) -> (Measured, Measured) {
+    let (mut bare, mut durable) = (Vec::new(), Vec::new());
+    let time = Duration::from_secs_f64(settings.seconds);
+    for round in 0..settings.rounds {
+        let server = Server::bare();
+        bare.push(load::run(&server.address, connections, time));
+        drop(server);
+        let data = folder.join(format!("{connections}-{round}"));
+        let server = Server::library(&data);
+        durable.push(load::run(&server.address, connections, time));
+        drop(server);
+        std::fs::remove_dir_all(data).unwrap();
+    }
+    (Measured::median(bare), Measured::median(durable))
+}
+
+/// A server in a process of its own.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn bare() -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        Self::start(command.arg("bare"), "bare route on")
+    }
+
+    fn library(data: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+        command
+            .env("HTTP_PORT", "0")
+            .env("EVENT_STORE_PORT", "0")
+            .env("EVENT_STORE_DATA_DIR", data);
+        Self::start(&mut command, "library-service listens on")
+    }
+
+    fn start(command: &mut Command, mark: &str) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                Some(
+                    line.split_once(mark)?
+                        .1
+                        .split_once("http://")?
+                        .1
+                        .trim()
+                        .to_owned(),
+                )
+            })
+            .expect("the server says where it listens");
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn flush_time(folder: &Path) -> Duration {
+    let mut file = File::create(folder.join("flush")).unwrap();
+    let mut times: Vec<Duration> = (0..500)
+        .map(|_| {
+            let begin = Instant::now();
+            file.write_all(&[7; 4096]).unwrap();
+            file.sync_data().unwrap();
+            begin.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}

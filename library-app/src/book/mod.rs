@@ -1,0 +1,3 @@
+//! The life of a book copy.
+
+mod purchase;

@@ -1,0 +1,47 @@
+//! Staff purchase a copy of a book.
+
+use es_framework::prelude::*;
+
+/// Adds a new copy of a book to the inventory.
+#[derive(Command)]
+#[command(subject = "/books/{id}", condition = pristine)]
+pub struct PurchaseBookCommand {
+    pub id: Uuid,
+    #[validate(text(max = 32), characters("0123456789Xx- "))]
+    pub isbn: String,
+    #[validate(text(max = 500))]
+    pub title: String,
+    #[validate(text(max = 500))]
+    pub author: String,
+    #[validate(range(min = 1))]
+    pub num_pages: i64,
+}
+
+/// A copy of a book was added to the inventory.
+#[derive(Event)]
+#[event(read_model = "books")]
+pub struct BookPurchasedEvent {
+    pub id: Uuid,
+    pub isbn: String,
+    pub title: String,
+    pub author: String,
+    pub num_pages: i64,
+}
+
+#[handler]
+fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
+    let PurchaseBookCommand {
+        id,
+        isbn,
+        title,
+        author,
+        num_pages,
+    } = command;
+    BookPurchasedEvent {
+        id,
+        isbn,
+        title,
+        author,
+        num_pages,
+    }
+}

@@ -1,0 +1,93 @@
+//! The event store goes away and comes back.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use reqwest::StatusCode;
+use support::{Library, book, eventually, get, json_of, start_event_store};
+use uuid::Uuid;
+
+#[tokio::test]
+async fn a_library_outlives_its_event_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, store_url) = start_event_store(folder.path(), 0);
+    let port: u16 = store_url.rsplit(':').next().unwrap().parse().unwrap();
+    let library = Library::with_store(&store_url);
+    let before = Uuid::new_v4();
+    assert_eq!(
+        library.purchase(&book(before)).await.status(),
+        StatusCode::CREATED
+    );
+
+    store.kill();
+    let during = Uuid::new_v4();
+    let begin = Instant::now();
+    let answer = library.purchase(&book(during)).await;
+    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(
+        begin.elapsed() < Duration::from_secs(20),
+        "it must not hang"
+    );
+    assert_eq!(answer.headers()["content-type"], "application/problem+json");
+    assert!(answer.headers().contains_key("retry-after"));
+    let problem = json_of(answer).await;
+    assert_eq!(
+        problem["type"],
+        "tag:es-framework,2026:problem:event-store-unavailable"
+    );
+
+    let (status, health) = library.health().await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(health["status"], "DOWN");
+    assert_eq!(health["components"]["eventstore"]["status"], "DOWN");
+    assert_eq!(health["components"]["db"]["status"], "UP");
+    let stock = get(&format!("{}/books/{before}", library.url)).await;
+    assert_eq!(
+        stock.status(),
+        StatusCode::OK,
+        "queries need no event store"
+    );
+
+    let (_store, _) = start_event_store(folder.path(), port);
+    let is_up = async || (library.health().await.0 == StatusCode::OK).then_some(());
+    eventually("the library is healthy again", is_up).await;
+    assert_eq!(
+        library.purchase(&book(during)).await.status(),
+        StatusCode::CREATED
+    );
+    assert_eq!(library.stored_events().await.len(), 2);
+    let is_shown = async || {
+        let answer = get(&format!("{}/books/{during}", library.url)).await;
+        (answer.status() == StatusCode::OK).then_some(())
+    };
+    eventually("the new purchase is in the stock", is_shown).await;
+    assert!(!library.process.log().contains("panicked"));
+}
+
+#[tokio::test]
+async fn a_library_can_start_before_its_event_store() {
+    let folder = tempfile::tempdir().unwrap();
+    // A port that was free a moment ago.
+    let (store, store_url) = start_event_store(folder.path(), 0);
+    let port: u16 = store_url.rsplit(':').next().unwrap().parse().unwrap();
+    drop(store);
+    let library = Library::with_store(&store_url);
+    assert_eq!(library.health().await.0, StatusCode::SERVICE_UNAVAILABLE);
+    let (_store, _) = start_event_store(folder.path(), port);
+    let is_up = async || (library.health().await.0 == StatusCode::OK).then_some(());
+    eventually("the library is healthy", is_up).await;
+    assert_eq!(
+        library.purchase(&book(Uuid::new_v4())).await.status(),
+        StatusCode::CREATED
+    );
+}

@@ -1,0 +1,301 @@
+//! Real processes on real ports, and what tests send to them.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, OnceLock, mpsc},
+    time::{Duration, Instant},
+};
+
+use es_framework::event::{Hash, Line, RecordedEvent};
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// The token of every event store that a test starts.
+pub const TOKEN: &str = "test-token-0123456789";
+
+/// Longer than anything takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running program whose log is kept.
+pub struct Process {
+    child: Child,
+    log: Arc<Mutex<String>>,
+}
+
+impl Process {
+    /// Starts a program and waits until its log says where it listens, once for each mark.
+    pub fn start<const N: usize>(command: &mut Command, marks: [&str; N]) -> (Self, [String; N]) {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let stderr = child.stderr.take().expect("stderr is piped");
+        let log = Arc::new(Mutex::new(String::new()));
+        let (sender, lines) = mpsc::channel();
+        let kept = Arc::clone(&log);
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                kept.lock().unwrap().push_str(&format!("{line}\n"));
+                let _ = sender.send(line);
+            }
+        });
+        let mut process = Self { child, log };
+        let mut addresses = [const { None }; N];
+        while addresses.iter().any(Option::is_none) {
+            let line = match lines.recv_timeout(PATIENCE) {
+                Ok(line) => line,
+                Err(error) => {
+                    process.kill();
+                    panic!("the program does not come up ({error}):\n{}", process.log());
+                }
+            };
+            for (mark, address) in marks.iter().zip(&mut addresses) {
+                if let Some((_, url)) = line
+                    .split_once(mark)
+                    .and_then(|(_, rest)| rest.split_once("http://"))
+                {
+                    *address = Some(format!("http://{}", url.trim()));
+                }
+            }
+        }
+        (process, addresses.map(Option::unwrap))
+    }
+
+    /// Ends the program at once, as a power cut would.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Asks the program to end, and how it did.
+    pub fn stop(mut self) -> std::process::ExitStatus {
+        let id = self.child.id().to_string();
+        Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "the program does not stop:\n{}",
+                self.log()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The library service, and the event store that it uses.
+pub struct Library {
+    pub process: Process,
+    pub url: String,
+    pub store_url: String,
+}
+
+fn library_command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+    for setting in [
+        "EVENT_STORE_URL",
+        "EVENT_STORE_DIALECT",
+        "EVENT_SOURCE",
+        "RUST_LOG",
+    ] {
+        command.env_remove(setting);
+    }
+    command
+        .env("HTTP_PORT", "0")
+        .env("EVENT_STORE_API_TOKEN", TOKEN);
+    command
+}
+
+impl Library {
+    /// The library with its embedded event store in `folder`.
+    pub fn embedded(folder: &Path) -> Self {
+        let mut command = library_command();
+        command
+            .env("EVENT_STORE_PORT", "0")
+            .env("EVENT_STORE_DATA_DIR", folder);
+        let marks = ["library-service listens on", "event store listens on"];
+        let (process, [url, store_url]) = Process::start(&mut command, marks);
+        Self {
+            process,
+            url,
+            store_url,
+        }
+    }
+
+    /// The library with an event store elsewhere.
+    pub fn with_store(store_url: &str) -> Self {
+        let mut command = library_command();
+        command.env("EVENT_STORE_URL", store_url);
+        let (process, [url]) = Process::start(&mut command, ["library-service listens on"]);
+        let store_url = store_url.to_owned();
+        Self {
+            process,
+            url,
+            store_url,
+        }
+    }
+
+    pub async fn purchase(&self, book: &Value) -> Response {
+        post(&format!("{}/books/purchase", self.url), book.to_string()).await
+    }
+
+    pub async fn health(&self) -> (StatusCode, Value) {
+        let answer = get(&format!("{}/actuator/health", self.url)).await;
+        (answer.status(), json_of(answer).await)
+    }
+
+    /// Everything in the event store, oldest first, as a client with the token reads it.
+    pub async fn stored_lines(&self) -> Vec<Value> {
+        let text = read_everything(&self.store_url).await;
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// Everything in the event store, its chain checked from the first event on.
+    pub async fn stored_events(&self) -> Vec<RecordedEvent> {
+        let text = read_everything(&self.store_url).await;
+        let mut predecessor = Hash::ZERO;
+        let mut events = Vec::new();
+        for (expected, line) in (0..).zip(text.lines()) {
+            let Line::Event(event) = Line::parse(line.as_bytes()).unwrap() else {
+                panic!("not an event: {line}");
+            };
+            assert_eq!(event.id.get(), expected, "ids have no gap");
+            assert_eq!(event.verify(predecessor), Ok(()));
+            predecessor = event.hash;
+            events.push(*event);
+        }
+        events
+    }
+}
+
+/// An event store in a process of its own.
+pub fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
+    let mut command = Command::new(event_store_program());
+    command.args([
+        "run",
+        "--api-token",
+        TOKEN,
+        "--http-enabled=true",
+        "--https-enabled=false",
+    ]);
+    command
+        .args(["--http-port", &port.to_string(), "--data-directory"])
+        .arg(folder);
+    let (process, [url]) = Process::start(&mut command, ["listening on"]);
+    (process, url)
+}
+
+/// The event store's program lies beside the library's; it is built here, since Cargo builds only
+/// the programs of the package under test.
+fn event_store_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let library = Path::new(env!("CARGO_BIN_EXE_library-app"));
+        let folder = library.parent().unwrap();
+        let mut build = Command::new(env!("CARGO"));
+        build.args([
+            "build",
+            "--quiet",
+            "--package",
+            "es-framework",
+            "--bin",
+            "event-store",
+        ]);
+        if folder.ends_with("release") {
+            build.arg("--release");
+        }
+        build.arg("--target-dir").arg(folder.parent().unwrap());
+        assert!(
+            build.status().unwrap().success(),
+            "the event store does not build"
+        );
+        folder.join("event-store")
+    })
+}
+
+pub fn book(id: Uuid) -> Value {
+    json!({
+        "id": id,
+        "isbn": "978-0-345-53943-1",
+        "title": "The Lord of the Rings",
+        "author": "J. R. R. Tolkien",
+        "numPages": 1178,
+    })
+}
+
+pub fn client() -> &'static reqwest::Client {
+    static CLIENT: OnceLock<reqwest::Client> = OnceLock::new();
+    CLIENT.get_or_init(|| {
+        // A connection that a killed server left behind must not fail the next request.
+        reqwest::Client::builder()
+            .pool_max_idle_per_host(0)
+            .timeout(PATIENCE)
+            .no_proxy()
+            .build()
+            .unwrap()
+    })
+}
+
+pub async fn post(url: &str, body: impl Into<reqwest::Body>) -> Response {
+    let request = client()
+        .post(url)
+        .header("content-type", "application/json");
+    request.body(body).send().await.unwrap()
+}
+
+pub async fn get(url: &str) -> Response {
+    client().get(url).send().await.unwrap()
+}
+
+pub async fn json_of(answer: Response) -> Value {
+    serde_json::from_str(&answer.text().await.unwrap()).unwrap()
+}
+
+async fn read_everything(store_url: &str) -> String {
+    let body = json!({ "subject": "/", "options": { "recursive": true } });
+    let request = client()
+        .post(format!("{store_url}/api/v1/read-events"))
+        .bearer_auth(TOKEN)
+        .header("content-type", "application/json")
+        .body(body.to_string());
+    let answer = request.send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    answer.text().await.unwrap()
+}
+
+/// Asks again and again until the answer is right, for at most a minute.
+pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(begin.elapsed() < PATIENCE, "not within a minute: {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
