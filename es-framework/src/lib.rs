@@ -1,5 +1,6 @@
 //! An event-sourcing framework: declare a command, an event and a handler; the rest is supplied.
 
+#![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 // So that what the macros write, `::es_framework::…`, also resolves in here.

@@ -18,7 +18,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use support::{Library, book, client};
+use support::{Library, book, client, new_client};
 use uuid::Uuid;
 
 const ROUNDS: u64 = 20;
@@ -68,7 +68,7 @@ async fn no_acknowledged_purchase_is_lost_when_the_library_is_killed() {
 
 /// Purchases copies on one connection until the library is gone.
 async fn purchase_until_refused(url: &str, acknowledged: &Mutex<HashSet<String>>) {
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = new_client().build().unwrap();
     loop {
         let id = Uuid::new_v4();
         let request = client.post(url).header("content-type", "application/json");

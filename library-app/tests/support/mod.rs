@@ -16,20 +16,23 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// The token of every event store that a test starts.
-pub const TOKEN: &str = "test-token-0123456789";
+pub(crate) const TOKEN: &str = "test-token-0123456789";
 
 /// Longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running program whose log is kept.
-pub struct Process {
+pub(crate) struct Process {
     child: Child,
     log: Arc<Mutex<String>>,
 }
 
 impl Process {
     /// Starts a program and waits until its log says where it listens, once for each mark.
-    pub fn start<const N: usize>(command: &mut Command, marks: [&str; N]) -> (Self, [String; N]) {
+    pub(crate) fn start<const N: usize>(
+        command: &mut Command,
+        marks: [&str; N],
+    ) -> (Self, [String; N]) {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -68,13 +71,13 @@ impl Process {
     }
 
     /// Ends the program at once, as a power cut would.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
     /// Asks the program to end, and how it did.
-    pub fn stop(mut self) -> std::process::ExitStatus {
+    pub(crate) fn stop(mut self) -> std::process::ExitStatus {
         let id = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &id]).status().unwrap();
         let begin = Instant::now();
@@ -91,11 +94,11 @@ impl Process {
         }
     }
 
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         self.log.lock().unwrap().clone()
     }
 }
@@ -107,10 +110,10 @@ impl Drop for Process {
 }
 
 /// The library service, and the event store that it uses.
-pub struct Library {
-    pub process: Process,
-    pub url: String,
-    pub store_url: String,
+pub(crate) struct Library {
+    pub(crate) process: Process,
+    pub(crate) url: String,
+    pub(crate) store_url: String,
 }
 
 fn library_command() -> Command {
@@ -131,7 +134,7 @@ fn library_command() -> Command {
 
 impl Library {
     /// The library with its embedded event store in `folder`.
-    pub fn embedded(folder: &Path) -> Self {
+    pub(crate) fn embedded(folder: &Path) -> Self {
         let mut command = library_command();
         command
             .env("EVENT_STORE_PORT", "0")
@@ -146,7 +149,7 @@ impl Library {
     }
 
     /// The library with an event store elsewhere.
-    pub fn with_store(store_url: &str) -> Self {
+    pub(crate) fn with_store(store_url: &str) -> Self {
         let mut command = library_command();
         command.env("EVENT_STORE_URL", store_url);
         let (process, [url]) = Process::start(&mut command, ["library-service listens on"]);
@@ -158,17 +161,17 @@ impl Library {
         }
     }
 
-    pub async fn purchase(&self, book: &Value) -> Response {
+    pub(crate) async fn purchase(&self, book: &Value) -> Response {
         post(&format!("{}/books/purchase", self.url), book.to_string()).await
     }
 
-    pub async fn health(&self) -> (StatusCode, Value) {
+    pub(crate) async fn health(&self) -> (StatusCode, Value) {
         let answer = get(&format!("{}/actuator/health", self.url)).await;
         (answer.status(), json_of(answer).await)
     }
 
     /// Everything in the event store, oldest first, as a client with the token reads it.
-    pub async fn stored_lines(&self) -> Vec<Value> {
+    pub(crate) async fn stored_lines(&self) -> Vec<Value> {
         let text = read_everything(&self.store_url).await;
         text.lines()
             .map(|line| serde_json::from_str(line).unwrap())
@@ -176,7 +179,7 @@ impl Library {
     }
 
     /// Everything in the event store, its chain checked from the first event on.
-    pub async fn stored_events(&self) -> Vec<RecordedEvent> {
+    pub(crate) async fn stored_events(&self) -> Vec<RecordedEvent> {
         let text = read_everything(&self.store_url).await;
         let mut predecessor = Hash::ZERO;
         let mut events = Vec::new();
@@ -194,7 +197,7 @@ impl Library {
 }
 
 /// An event store in a process of its own.
-pub fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
+pub(crate) fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
     let mut command = Command::new(event_store_program());
     command.args([
         "run",
@@ -238,7 +241,7 @@ fn event_store_program() -> &'static Path {
     })
 }
 
-pub fn book(id: Uuid) -> Value {
+pub(crate) fn book(id: Uuid) -> Value {
     json!({
         "id": id,
         "isbn": "978-0-345-53943-1",
@@ -248,31 +251,32 @@ pub fn book(id: Uuid) -> Value {
     })
 }
 
-pub fn client() -> &'static reqwest::Client {
-    static CLIENT: OnceLock<reqwest::Client> = OnceLock::new();
-    CLIENT.get_or_init(|| {
-        // A connection that a killed server left behind must not fail the next request.
-        reqwest::Client::builder()
-            .pool_max_idle_per_host(0)
-            .timeout(PATIENCE)
-            .no_proxy()
-            .build()
-            .unwrap()
-    })
+/// A client of its own, and so with connections of its own.
+pub(crate) fn new_client() -> reqwest::ClientBuilder {
+    // Fails once it is installed, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().timeout(PATIENCE)
 }
 
-pub async fn post(url: &str, body: impl Into<reqwest::Body>) -> Response {
+pub(crate) fn client() -> &'static reqwest::Client {
+    static CLIENT: OnceLock<reqwest::Client> = OnceLock::new();
+    // A connection that a killed server left behind must not fail the next request, nor may one
+    // that belongs to another test's runtime.
+    CLIENT.get_or_init(|| new_client().pool_max_idle_per_host(0).build().unwrap())
+}
+
+pub(crate) async fn post(url: &str, body: impl Into<reqwest::Body>) -> Response {
     let request = client()
         .post(url)
         .header("content-type", "application/json");
     request.body(body).send().await.unwrap()
 }
 
-pub async fn get(url: &str) -> Response {
+pub(crate) async fn get(url: &str) -> Response {
     client().get(url).send().await.unwrap()
 }
 
-pub async fn json_of(answer: Response) -> Value {
+pub(crate) async fn json_of(answer: Response) -> Value {
     serde_json::from_str(&answer.text().await.unwrap()).unwrap()
 }
 
@@ -289,7 +293,7 @@ async fn read_everything(store_url: &str) -> String {
 }
 
 /// Asks again and again until the answer is right, for at most a minute.
-pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+pub(crate) async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
         if let Some(answer) = ask().await {
