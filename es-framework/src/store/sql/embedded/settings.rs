@@ -54,7 +54,7 @@ pub(super) struct ChunkLimits {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            tail_events: 32_768,
+            tail_events: 65_536,
             merge_factor: 4,
             batch_events: 4_096,
             batch_bytes: 8 << 20,
