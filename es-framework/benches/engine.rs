@@ -206,7 +206,10 @@ async fn large(plan: &Plan, directory: &Path) {
         assert!(events.len() >= 10);
     }
     times.sort_unstable();
-    println!("ten events of one subject, warm: {:?} (median)", times[100]);
+    println!(
+        "ten events of one subject, warm: {:?} (median)",
+        times.get(100).unwrap()
+    );
     for _ in 0..2 {
         let (begun, mut count) = (Instant::now(), 0);
         let mut events = store.read(Subject::root(), ReadOptions::recursive());

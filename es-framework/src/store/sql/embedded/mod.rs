@@ -5,11 +5,13 @@ mod directory;
 mod error;
 mod merge;
 mod pace;
+mod plan;
 mod queue;
 mod read;
 mod row;
 mod schema;
 mod settings;
+mod shared;
 mod state;
 mod tail;
 #[cfg(test)]
@@ -31,7 +33,8 @@ use self::{
     queue::{Append, Queue, Task},
     read::Reader,
     settings::Settings,
-    writer::{Shared, Writer},
+    shared::Shared,
+    writer::Writer,
 };
 use crate::{
     event::{EventCandidate, RecordedEvent, Subject},

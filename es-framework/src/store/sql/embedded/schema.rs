@@ -92,7 +92,7 @@ fn version(connection: &Connection, file: &Path) -> rusqlite::Result<Result<i64,
 /// first checkpoints and is then written in place, which a file system flushes in half the time
 /// that a growing file takes.
 fn set_up(connection: &Connection, settings: &Settings) -> rusqlite::Result<()> {
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.busy_timeout(settings.lock_wait)?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| {
         match row.get_ref(0)?.as_str() {
@@ -124,7 +124,7 @@ fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
 pub(super) fn open_reader(file: &Path, settings: &Settings) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.busy_timeout(settings.lock_wait)?;
     set_cache(&connection, settings.reader_cache_kib)?;
     Ok(connection)
 }

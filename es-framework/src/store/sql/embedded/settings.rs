@@ -19,6 +19,8 @@ pub(super) struct Settings {
     pub(super) queue_kib: u32,
     /// How long an append waits for room in the queue.
     pub(super) queue_wait: Duration,
+    /// How long to wait for somebody else who has locked the database.
+    pub(super) lock_wait: Duration,
     /// How long nothing must happen before the index in memory is emptied.
     pub(super) idle: Duration,
     /// How many pages the write-ahead log takes before they go to the database.
@@ -31,23 +33,46 @@ pub(super) struct Settings {
     pub(super) reader_cache_kib: u32,
     /// How many reads run at once.
     pub(super) readers: usize,
+    /// How much one read of the disk brings.
+    pub(super) chunk: ChunkLimits,
+}
+
+/// What bounds the memory and the time of one step of a read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChunkLimits {
+    /// How many events it brings at most.
+    pub(super) events: usize,
+    /// How many bytes of data it brings at most, but for its last event.
+    pub(super) bytes: usize,
+    /// How many rows it looks at for the events that match.
+    pub(super) rows: usize,
+    /// Up to how many events below a subject are found by the index. Beyond, reading all events
+    /// and leaving out what does not match is faster than sorting.
+    pub(super) family: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            tail_events: 32_768,
+            tail_events: 65_536,
             merge_factor: 4,
             batch_events: 4_096,
             batch_bytes: 8 << 20,
             queue_kib: 64 << 10,
             queue_wait: Duration::from_secs(5),
+            lock_wait: Duration::from_secs(5),
             idle: Duration::from_millis(500),
             checkpoint_pages: 4_096,
             log_bytes: 24 << 20,
             writer_cache_kib: 32 << 10,
             reader_cache_kib: 4 << 10,
             readers: 4,
+            chunk: ChunkLimits {
+                events: 1_000,
+                bytes: 1 << 20,
+                rows: 16_384,
+                family: 8_192,
+            },
         }
     }
 }

@@ -179,7 +179,7 @@ impl Family {
 
     pub(super) fn has(&self, subject: &str) -> bool {
         match subject.strip_prefix(&*self.itself) {
-            Some(rest) => rest.is_empty() || rest.starts_with('/'),
+            Some(rest) => rest.is_empty() || rest.starts_with('/') || self.itself.is_empty(),
             None => false,
         }
     }

@@ -1,10 +1,11 @@
 //! The one thread that writes. It takes what waits, carries it out in one transaction, commits
 //! once and then answers; between batches it merges the index.
 
+mod tidy;
+
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard},
+    sync::{Arc, Mutex, RwLock},
     time::{Duration, Instant},
 };
 
@@ -20,42 +21,10 @@ use super::{
     queue::{Answer, Append, Limits, Queue, Task, Work},
     schema,
     settings::Settings,
+    shared::Shared,
     state,
-    tail::Tail,
 };
 use crate::store::StoreError;
-
-/// How many index entries an idle writer merges in one transaction.
-const IDLE_SLICE: usize = 2_048;
-
-/// What the writer shares with those who read and ask.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) file: PathBuf,
-    pub(super) tail: RwLock<Tail>,
-    /// Why the last write failed, until one succeeds.
-    failure: Mutex<Option<String>>,
-}
-
-impl Shared {
-    /// The tail is only changed by steps that cannot fail half way.
-    pub(super) fn tail(&self) -> RwLockReadGuard<'_, Tail> {
-        self.tail.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn change<T>(&self, step: impl FnOnce(&mut Tail) -> T) -> T {
-        step(&mut self.tail.write().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn set_failure(&self, failure: Option<String>) {
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
-    }
-
-    fn has_failed(&self) -> bool {
-        let failure = self.failure.lock();
-        failure.unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-}
 
 /// The writer and all that only it touches.
 #[derive(Debug)]
@@ -323,63 +292,6 @@ impl Writer {
         );
         written.inspect_err(|_| self.roll_back())?;
         Ok(())
-    }
-
-    /// What an idle writer does: merge the index, then bring the log into the database.
-    fn tidy(&mut self) {
-        if self.merge.is_idle() {
-            self.begin_merge();
-        }
-        let tidied = if self.merge.is_idle() {
-            self.checkpoint("PASSIVE")
-        } else {
-            self.merge_slice(IDLE_SLICE)
-        };
-        if let Err(failure) = tidied {
-            tracing::warn!(error = %failure.error, "the index was not merged");
-            self.shared.set_failure(Some(failure.error.to_string()));
-        }
-    }
-
-    fn begin_merge(&mut self) {
-        self.merge = Merge::of(self.shared.change(|tail| {
-            tail.begin_merge();
-            tail.merging()
-        }));
-    }
-
-    fn merge_slice(&mut self, budget: usize) -> Result<(), Failure> {
-        self.refresh()?;
-        self.connection.execute_batch("BEGIN IMMEDIATE")?;
-        let slice = self.merge.write_slice(&self.connection, budget);
-        let slice = slice.inspect_err(|_| self.roll_back())?;
-        self.commit()?;
-        self.publish(&[], slice);
-        Ok(())
-    }
-
-    fn checkpoint(&mut self, mode: &str) -> Result<(), Failure> {
-        if std::mem::take(&mut self.has_written) {
-            let statement = format!("PRAGMA wal_checkpoint({mode})");
-            self.connection.query_row(&statement, [], |_| Ok(()))?;
-        }
-        Ok(())
-    }
-
-    /// Leaves a database that opens at once. Nothing is lost where that fails.
-    fn close(mut self) {
-        let mut closing = Ok(());
-        // What was being merged, then what came meanwhile.
-        for _ in 0..2 {
-            if self.merge.is_idle() {
-                self.begin_merge();
-            }
-            closing = closing.and_then(|()| self.merge_slice(usize::MAX));
-        }
-        self.has_written = true;
-        if let Err(failure) = closing.and_then(|()| self.checkpoint("TRUNCATE")) {
-            tracing::warn!(error = %failure.error, "the store was closed without tidying up");
-        }
     }
 }
 

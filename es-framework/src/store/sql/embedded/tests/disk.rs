@@ -1,0 +1,138 @@
+//! Disks that are full, and disks that lie.
+
+use futures_util::TryStreamExt as _;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::support::{append, assert_chain, tiny};
+use crate::{
+    event::Subject,
+    store::{
+        AppendError, EventStore as _, ReadOptions, StoreError,
+        sql::embedded::{EmbeddedStore, queue::Task},
+    },
+};
+
+#[tokio::test]
+async fn a_full_disk_refuses_the_batch_and_the_store_recovers() {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    for number in 0..6 {
+        append(&store, &[&format!("/a/{number}")]).await.unwrap();
+    }
+    store.open.push(Task::LimitPages(1)).unwrap();
+    let many: Vec<_> = (0..200).map(|number| format!("/b/{number}")).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    let refused = append(&store, &many).await;
+    assert!(
+        matches!(refused, Err(AppendError::Store(StoreError::Full(_)))),
+        "{refused:?}"
+    );
+    let unwell = store.health().await;
+    assert!(matches!(unwell, Err(StoreError::Full(_))), "{unwell:?}");
+    let read = |at: &str| store.read(at.parse().unwrap(), ReadOptions::recursive());
+    assert_eq!(read("/").try_collect::<Vec<_>>().await.unwrap().len(), 6);
+    assert!(read("/b").try_collect::<Vec<_>>().await.unwrap().is_empty());
+
+    store.open.push(Task::LimitPages(1_000_000)).unwrap();
+    assert!(store.health().await.is_ok(), "there is room again");
+    assert_eq!(append(&store, &many).await.unwrap()[0].id.get(), 6);
+    assert_chain(&read("/").try_collect::<Vec<_>>().await.unwrap());
+}
+
+#[tokio::test]
+async fn a_lock_that_others_hold_on_the_file_is_no_loss() {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    append(&store, &["/a"]).await.unwrap();
+    let other = Connection::open(store.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = append(&store, &["/b"]).await;
+    assert!(
+        matches!(
+            refused,
+            Err(AppendError::Store(StoreError::Unavailable { .. }))
+        ),
+        "{refused:?}"
+    );
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(append(&store, &["/c"]).await.unwrap()[0].id.get(), 1);
+}
+
+/// Changes the rows of a closed store and says what reading it gives.
+async fn after(change: &str, subject: &str, options: ReadOptions) -> String {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    append(&store, &["/a", "/b", "/a"]).await.unwrap();
+    drop(store);
+    let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
+    file.execute_batch(change).unwrap();
+    drop(file);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let subject: Subject = subject.parse().unwrap();
+    let read = store.read(subject, options).try_collect::<Vec<_>>().await;
+    let Err(StoreError::Corrupt { address, reason }) = read else {
+        panic!("{change}: {read:?}")
+    };
+    assert!(address.ends_with("events.sqlite"), "{address}");
+    reason
+}
+
+#[tokio::test]
+async fn a_broken_row_is_named() {
+    for (change, reason) in [
+        (
+            "UPDATE events SET subject = 'a b' WHERE id = 0",
+            "event 0 has a broken subject",
+        ),
+        (
+            "UPDATE events SET hash = x'00' WHERE id = 0",
+            "event 0 has a broken hash",
+        ),
+        (
+            "UPDATE events SET data = '{' WHERE id = 0",
+            "event 0 has a broken data",
+        ),
+        (
+            "UPDATE events SET time = 'now' WHERE id = 0",
+            "event 0 has a broken time",
+        ),
+        (
+            "UPDATE events SET type = '' WHERE id = 0",
+            "event 0 has a broken type",
+        ),
+        ("DELETE FROM events WHERE id = 0", "event 0 is missing"),
+    ] {
+        for (subject, options) in [
+            ("/a", ReadOptions::default()),
+            ("/", ReadOptions::recursive()),
+        ] {
+            let found = after(change, subject, options).await;
+            assert!(found.starts_with(reason), "{found}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_broken_end_of_the_chain_is_no_panic_at_the_start() {
+    let directory = TempDir::new().unwrap();
+    for (number, change) in [
+        "UPDATE events SET hash = x'00' WHERE id = 2",
+        "UPDATE events SET time = '' WHERE id = 2",
+        "UPDATE index_state SET indexed = 17",
+        "UPDATE index_state SET indexed = -1",
+        "DELETE FROM index_state",
+        "UPDATE index_state SET indexed = 0; DELETE FROM events WHERE id = 1",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let directory = directory.path().join(number.to_string());
+        let store = EmbeddedStore::open(&directory).unwrap();
+        append(&store, &["/a", "/b", "/a"]).await.unwrap();
+        drop(store);
+        let file = Connection::open(directory.join("events.sqlite")).unwrap();
+        file.execute_batch(change).unwrap();
+        drop(file);
+        let refused = EmbeddedStore::open(&directory).map(drop);
+        assert!(refused.is_err(), "{change}");
+    }
+}

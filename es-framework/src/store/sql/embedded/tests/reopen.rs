@@ -1,0 +1,233 @@
+//! What a later start finds.
+
+use std::path::Path;
+
+use futures_util::TryStreamExt as _;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::support::{append, assert_chain, candidate, copy, pristine, tiny};
+use crate::{
+    event::{RecordedEvent, Subject},
+    store::{
+        AppendError, EventStore as _, Precondition, ReadOptions,
+        sql::embedded::{EmbeddedStore, OpenError},
+    },
+};
+
+const VERSION_1: &[u8] = include_bytes!("../fixtures/version-1.sqlite");
+
+async fn all(store: &EmbeddedStore) -> Vec<RecordedEvent> {
+    let read = store.read(Subject::root(), ReadOptions::recursive());
+    read.try_collect().await.unwrap()
+}
+
+/// Every event can be found by its subject, and its subject is on it.
+async fn assert_whole(store: &EmbeddedStore, events: &[RecordedEvent]) {
+    assert_chain(events);
+    for event in events {
+        let subject = event.subject.clone();
+        let found = store.read(subject.clone(), ReadOptions::default());
+        let found: Vec<_> = found.try_collect().await.unwrap();
+        assert!(found.iter().any(|found| found.id == event.id), "{event:?}");
+        for condition in [
+            Precondition::SubjectIsPristine(subject.clone()),
+            Precondition::SubjectIsOnEventId(subject, event.id.next().unwrap()),
+        ] {
+            let refused = store.append(vec![], vec![condition]).await;
+            assert!(
+                matches!(refused, Err(AppendError::Conflict(_))),
+                "{refused:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_crash_at_any_point_of_a_merge_loses_nothing() {
+    let (directory, crashed) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
+    for number in 0..26 {
+        append(&store, &[&format!("/a/{:02}", number * 7 % 26)])
+            .await
+            .unwrap();
+        let now = crashed.path().join(number.to_string());
+        copy(directory.path(), &now);
+        let reopened = EmbeddedStore::open_with(&now, tiny(), None).unwrap();
+        let events = all(&reopened).await;
+        assert_eq!(events.len(), number + 1);
+        assert_whole(&reopened, &events).await;
+        let next = reopened
+            .append(vec![candidate("/b", 0)], vec![pristine("/b")])
+            .await;
+        assert_eq!(next.unwrap()[0].id.get(), number as u64 + 1);
+        assert_chain(&all(&reopened).await);
+    }
+    let indexed = store.open.shared.tail().indexed();
+    assert!(
+        (1..26).contains(&indexed),
+        "both parts of the index were in use: {indexed}"
+    );
+}
+
+#[tokio::test]
+async fn a_closed_store_opens_with_nothing_left_to_do() {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
+    for number in 0..23 {
+        append(&store, &[&format!("/a/{number}")]).await.unwrap();
+    }
+    store.close().await;
+    drop(store);
+    let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
+    assert_eq!(store.open.shared.tail().indexed(), 23);
+    assert_whole(&store, &all(&store).await).await;
+}
+
+#[tokio::test]
+async fn an_index_that_fell_far_behind_catches_up() {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let subjects: Vec<_> = (0..50)
+        .map(|number| format!("/a/{}", number % 40))
+        .collect();
+    let subjects: Vec<_> = subjects.iter().map(String::as_str).collect();
+    append(&store, &subjects).await.unwrap();
+    drop(store);
+    let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
+    file.execute_batch("DELETE FROM subject_index; UPDATE index_state SET indexed = 0")
+        .unwrap();
+    drop(file);
+    let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
+    assert!(store.open.shared.tail().indexed() >= 40);
+    let events = all(&store).await;
+    assert_eq!(events.len(), 50);
+    assert_whole(&store, &events).await;
+}
+
+#[tokio::test]
+async fn a_file_of_version_1_opens() {
+    let directory = TempDir::new().unwrap();
+    std::fs::write(directory.path().join("events.sqlite"), VERSION_1).unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let events = all(&store).await;
+    assert_eq!(events.len(), 12);
+    assert_whole(&store, &events).await;
+    let hash = "010b49c6c3c638c2bbe8755e86793a86706e98a0d51cb73844c4421443509bd4";
+    assert_eq!(events[11].hash.to_string(), hash, "no event was changed");
+    let traced = events[11].trace.as_ref().unwrap();
+    assert_eq!(traced.state(), Some("vendor=1"));
+    assert_eq!(append(&store, &["/new"]).await.unwrap()[0].id.get(), 12);
+}
+
+fn refusal(directory: &Path) -> String {
+    EmbeddedStore::open(directory).unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn a_directory_is_held_by_one_store_at_a_time() {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let text = directory.path().display().to_string();
+    assert_eq!(
+        refusal(directory.path()),
+        format!("the data directory {text} is in use: another process has it open")
+    );
+    drop(store);
+    assert!(EmbeddedStore::open(directory.path()).is_ok());
+}
+
+#[test]
+fn what_is_no_event_store_of_ours_is_named_and_left_alone() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("events.sqlite");
+    let foreign = vec![b'x'; 8_192];
+    std::fs::write(&file, &foreign).unwrap();
+    assert!(refusal(directory.path()).ends_with("it is not a SQLite database"));
+    assert_eq!(std::fs::read(&file).unwrap(), foreign);
+
+    std::fs::remove_file(&file).unwrap();
+    let other = Connection::open(&file).unwrap();
+    other
+        .execute_batch("CREATE TABLE films (title TEXT)")
+        .unwrap();
+    let text = refusal(directory.path());
+    assert!(
+        text.ends_with("it is a database of another program"),
+        "{text}"
+    );
+
+    drop(other);
+    std::fs::write(&file, VERSION_1).unwrap();
+    let newer = Connection::open(&file).unwrap();
+    newer.pragma_update(None, "user_version", 2).unwrap();
+    drop(newer);
+    let refused = EmbeddedStore::open(directory.path()).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            OpenError::Newer {
+                found: 2,
+                known: 1,
+                ..
+            }
+        ),
+        "{refused}"
+    );
+
+    let not_a_directory = directory.path().join("file");
+    std::fs::write(&not_a_directory, "").unwrap();
+    assert!(refusal(&not_a_directory).starts_with("cannot use the data directory"));
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_may_look_into_a_new_directory() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let parent = TempDir::new().unwrap();
+    let directory = parent.path().join("a/b");
+    drop(EmbeddedStore::open(&directory).unwrap());
+    let mode = std::fs::metadata(&directory).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn a_temporary_store_takes_its_directory_with_it() {
+    let store = EmbeddedStore::temporary().unwrap();
+    let directory = store.file().parent().unwrap().to_owned();
+    assert!(directory.exists());
+    drop(store);
+    assert!(!directory.exists());
+}
+
+/// Writes the fixture of the format that is current. Run by hand when there is a new one.
+#[tokio::test]
+#[ignore = "writes a file"]
+async fn write_the_fixture() {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
+    for number in 0..11 {
+        let subject = format!("/books/{}", number % 4);
+        store
+            .append(vec![candidate(&subject, number)], vec![])
+            .await
+            .unwrap();
+    }
+    let mut traced = candidate("/readers/1", 11);
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    traced.trace = crate::event::TraceContext::new(Some(parent), Some("vendor=1")).unwrap();
+    store.append(vec![traced], vec![]).await.unwrap();
+    // Copied before it is closed, so that a part of the index is not on disk yet.
+    let crashed = directory.path().join("crashed");
+    copy(directory.path(), &crashed);
+    let file = Connection::open(crashed.join("events.sqlite")).unwrap();
+    file.pragma_update(None, "journal_mode", "DELETE").unwrap();
+    drop(file);
+    let to = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/store/sql/embedded/fixtures/version-1.sqlite"
+    );
+    std::fs::copy(crashed.join("events.sqlite"), to).unwrap();
+    println!("{}", all(&store).await[11].hash);
+}

@@ -1,0 +1,66 @@
+//! What the writer does when nobody wants anything: merge the index, empty the log.
+
+use super::Writer;
+use crate::store::sql::embedded::{error::Failure, merge::Merge};
+
+/// How many index entries an idle writer merges in one transaction.
+const IDLE_SLICE: usize = 2_048;
+
+impl Writer {
+    /// What an idle writer does: merge the index, then bring the log into the database.
+    pub(super) fn tidy(&mut self) {
+        if self.merge.is_idle() {
+            self.begin_merge();
+        }
+        let tidied = if self.merge.is_idle() {
+            self.checkpoint("PASSIVE")
+        } else {
+            self.merge_slice(IDLE_SLICE)
+        };
+        if let Err(failure) = tidied {
+            tracing::warn!(error = %failure.error, "the index was not merged");
+            self.shared.set_failure(Some(failure.error.to_string()));
+        }
+    }
+
+    fn begin_merge(&mut self) {
+        self.merge = Merge::of(self.shared.change(|tail| {
+            tail.begin_merge();
+            tail.merging()
+        }));
+    }
+
+    fn merge_slice(&mut self, budget: usize) -> Result<(), Failure> {
+        self.refresh()?;
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let slice = self.merge.write_slice(&self.connection, budget);
+        let slice = slice.inspect_err(|_| self.roll_back())?;
+        self.commit()?;
+        self.publish(&[], slice);
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, mode: &str) -> Result<(), Failure> {
+        if std::mem::take(&mut self.has_written) {
+            let statement = format!("PRAGMA wal_checkpoint({mode})");
+            self.connection.query_row(&statement, [], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Leaves a database that opens at once. Nothing is lost where that fails.
+    pub(super) fn close(mut self) {
+        let mut closing = Ok(());
+        // What was being merged, then what came meanwhile.
+        for _ in 0..2 {
+            if self.merge.is_idle() {
+                self.begin_merge();
+            }
+            closing = closing.and_then(|()| self.merge_slice(usize::MAX));
+        }
+        self.has_written = true;
+        if let Err(failure) = closing.and_then(|()| self.checkpoint("TRUNCATE")) {
+            tracing::warn!(error = %failure.error, "the store was closed without tidying up");
+        }
+    }
+}
