@@ -27,7 +27,65 @@ pub use app::App;
 pub use command::Command;
 pub use declaration::Declaration;
 pub use error::{Error, Result};
-pub use es_macros::{Command, Event, handler};
+/// ```
+/// use es_framework::{command::Condition, prelude::*};
+///
+/// /// Adds a new copy of a book to the inventory.
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", condition = pristine)]
+/// pub struct PurchaseBookCommand {
+///     pub id: Uuid,
+///     #[validate(text(max = 500))]
+///     pub title: String,
+///     #[validate(range(min = 1))]
+///     pub num_pages: i64, // numPages on the wire
+/// }
+///
+/// assert_eq!(PurchaseBookCommand::PATH, "/books/purchase");
+/// assert_eq!(PurchaseBookCommand::CONDITION, Condition::Pristine);
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+/// ```
+pub use es_macros::Command;
+/// ```
+/// use es_framework::prelude::*;
+///
+/// /// A copy was added to the inventory.
+/// #[derive(Event)]
+/// pub struct BookPurchasedEvent {
+///     pub id: Uuid,
+///     pub title: String,
+/// }
+///
+/// assert_eq!(BookPurchasedEvent::TYPE, "com.example.library.BookPurchasedEvent");
+/// ```
+pub use es_macros::Event;
+/// ```
+/// use es_framework::{command::Handle, prelude::*};
+///
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}")]
+/// struct PurchaseBookCommand {
+///     id: Uuid,
+/// }
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {
+///     id: Uuid,
+/// }
+///
+/// #[handler]
+/// fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
+///     BookPurchasedEvent { id: command.id }
+/// }
+///
+/// let decision = PurchaseBookCommand { id: Uuid::nil() }.handle()?;
+/// assert_eq!(decision.into_events().len(), 1);
+/// # Ok::<_, es_framework::command::HandlerError>(())
+/// ```
+pub use es_macros::handler;
 pub use event::Event;
 
 /// What the macros write code against. Not for use by hand: it may change in any release.

@@ -47,26 +47,35 @@ pub(crate) fn name(meta: &Meta) -> String {
 #[derive(Debug)]
 pub(crate) struct Keys {
     attribute: &'static str,
+    noun: &'static str,
     known: &'static [&'static str],
     seen: Vec<&'static str>,
 }
 
 impl Keys {
     pub(crate) fn new(attribute: &'static str, known: &'static [&'static str]) -> Self {
-        let seen = vec![];
         Self {
             attribute,
+            noun: "key",
             known,
-            seen,
+            seen: vec![],
         }
+    }
+
+    /// Speaks of the keys by another name.
+    pub(crate) fn called(self, noun: &'static str) -> Self {
+        Self { noun, ..self }
     }
 
     /// The known key of this element, if it is one and was not met before; otherwise that is noted.
     pub(crate) fn recognize(&mut self, meta: &Meta, errors: &mut Errors) -> Option<&'static str> {
         let given = name(meta);
         let Some(key) = self.known.iter().find(|key| **key == given) else {
-            let meant = naming::meant(&given, self.known, "keys");
-            let message = format!("`{given}` is no key of `#[{}]`: {meant}", self.attribute);
+            let Self {
+                attribute, noun, ..
+            } = self;
+            let meant = naming::meant(&given, self.known, noun);
+            let message = format!("`{given}` is no {noun} of `#[{attribute}]`: {meant}");
             errors.at(meta.path(), message);
             self.seen.extend(naming::closest(&given, self.known));
             return None;

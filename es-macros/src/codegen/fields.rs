@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use syn::{
-    Attribute, Data, DataStruct, DeriveInput, Fields, Ident, Type, ext::IdentExt as _,
-    spanned::Spanned as _,
-};
+use syn::{Attribute, Data, DataStruct, DeriveInput, Fields, Ident, Type, ext::IdentExt as _};
 
 use super::{errors::Errors, naming, serde_attr};
 
@@ -164,7 +161,7 @@ fn check_members(fields: &[Field], errors: &mut Errors) {
                 "`{earlier}` and `{}` are both `{}` in JSON: rename one of them",
                 field.ident, field.member
             );
-            errors.push(syn::Error::new(field.ident.span(), message));
+            errors.at(&field.ident, message);
         }
     }
 }
@@ -174,7 +171,7 @@ pub(crate) fn check_placement(fields: &[Field], on_struct: &[&str], errors: &mut
     for attr in fields.iter().flat_map(|field| &field.attrs) {
         if let Some(name) = on_struct.iter().find(|name| attr.path().is_ident(name)) {
             let message = format!("`#[{name}(…)]` stands above the struct, not on a field");
-            errors.push(syn::Error::new(attr.meta.span(), message));
+            errors.at(attr, message);
         }
     }
 }

@@ -49,11 +49,12 @@ pub(crate) fn sentence(command: &Ident) -> String {
 }
 
 /// The end of a message about a name that is not among the known ones.
-pub(crate) fn meant(given: &str, known: &[&str], what: &str) -> String {
-    match closest(given, known) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None if known.is_empty() => format!("there are no {what}"),
-        None => format!("the {what} are {}", list(known)),
+pub(crate) fn meant(given: &str, known: &[&str], noun: &str) -> String {
+    match (closest(given, known), known) {
+        (Some(meant), _) => format!("did you mean `{meant}`?"),
+        (None, []) => "there is none".to_owned(),
+        (None, [only]) => format!("the only {noun} is `{only}`"),
+        (None, known) => format!("the {noun}s are {}", list(known)),
     }
 }
 
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(closest("pth", &known), Some("path"));
         assert_eq!(closest("table", &known), None);
         assert_eq!(
-            meant("table", &known, "keys"),
+            meant("table", &known, "key"),
             "the keys are `subject`, `condition` and `path`"
         );
     }

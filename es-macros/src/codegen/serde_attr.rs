@@ -58,7 +58,11 @@ pub(crate) fn check_struct(attrs: &[Attribute], kind: Kind, errors: &mut Errors)
     for meta in elements(attrs, errors) {
         let key = attribute::name(&meta);
         let message = match (key.as_str(), kind) {
-            ("default" | "expecting", _) => continue,
+            // It would ask the shadow for a default, which only the struct itself has.
+            ("default", _) => {
+                "a default stands above the field that has it: write `#[serde(default)]` there"
+                    .to_owned()
+            }
             ("rename_all" | "rename_all_fields", _) => format!(
                 "the members of {} are in camelCase: remove `{key}`, and rename a single field with `#[serde(rename = \"…\")]`",
                 kind.noun()
@@ -74,7 +78,7 @@ pub(crate) fn check_struct(attrs: &[Attribute], kind: Kind, errors: &mut Errors)
                 "an event is known by its type: write `#[event(name = \"…\")]`".to_owned()
             }
             _ => format!(
-                "the JSON of {} is an object with one member for each field: remove `{key}`; only `default` may stand here",
+                "the JSON of {} is an object with one member for each field: remove `{key}`",
                 kind.noun()
             ),
         };

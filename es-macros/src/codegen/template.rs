@@ -177,7 +177,7 @@ impl Segment {
 
 /// The message about a name in braces that is no field.
 pub(crate) fn no_such_field(given: &str, fields: &[&str]) -> String {
-    let meant = naming::meant(given, fields, "fields");
+    let meant = naming::meant(given, fields, "field");
     format!("the command has no field `{given}`: {meant}")
 }
 

@@ -78,12 +78,12 @@ impl Wire<'_> {
             quote!(#(#attrs)* #constraints #ident: #ty)
         });
         quote! {
-            #(#attrs)*
             #[derive(
                 #framework::__private::serde::Serialize,
                 #framework::__private::serde::Deserialize,
                 #framework::__private::schemars::JsonSchema,
             )]
+            #(#attrs)*
             #[serde(
                 crate = #serde,
                 remote = #remote,

@@ -85,7 +85,7 @@ fn condition(given: Option<&Ident>, errors: &mut Errors) -> Option<&'static str>
     let found = CONDITIONS.iter().find(|(word, _)| given == word);
     if found.is_none() {
         let words = CONDITIONS.map(|(word, _)| word);
-        let meant = naming::meant(&given.to_string(), &words, "conditions");
+        let meant = naming::meant(&given.to_string(), &words, "condition");
         errors.at(given, format!("`{given}` is no condition: {meant}"));
     }
     found.map(|(_, variant)| *variant)

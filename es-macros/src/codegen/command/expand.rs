@@ -7,7 +7,7 @@ use syn::{ext::IdentExt as _, spanned::Spanned as _};
 use super::{ast::CommandField, check::Command, rule::Rule};
 use crate::codegen::{
     declaration,
-    fields::Kind,
+    fields::{Field, Kind},
     framework::Framework,
     template::Segment,
     wire::{self, Wire, WireField},
@@ -53,17 +53,17 @@ fn wire_field(CommandField { field, rules }: &CommandField) -> WireField<'_> {
 }
 
 fn validation(command: &Command, framework: &Framework) -> TokenStream {
-    let rules = quote!(#framework::command::rules);
     let checks = command
         .fields
         .iter()
         .flat_map(|CommandField { field, rules: own }| {
-            let (name, ident) = (&field.member, &field.ident);
             // A rule for another type is reported at the field's type.
-            let value = quote_spanned!(field.ty.span()=> &self.#ident);
-            let rules = &rules;
+            let span = field.ty.span();
+            let framework = framework.at(span);
+            let rules = quote_spanned!(span=> #framework::command::rules);
+            let (name, value) = (&field.member, reference(field));
             own.iter().map(move |rule| {
-                let found = rule.call(rules, &value);
+                let found = rule.call(&rules, &value);
                 quote!(violations.check(#name, #found);)
             })
         });
@@ -119,6 +119,13 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
     }
 }
 
+/// A reference to a field, underlined at its type.
+fn reference(field: &Field) -> TokenStream {
+    let mut ident = field.ident.clone();
+    ident.set_span(field.ty.span());
+    quote_spanned!(field.ty.span()=> &self.#ident)
+}
+
 /// Fixed text and fields in turn; neighbouring fixed text is one part.
 fn subject_parts(command: &Command, framework: &Framework) -> Vec<TokenStream> {
     let part = quote!(#framework::event::SubjectPart);
@@ -132,8 +139,7 @@ fn subject_parts(command: &Command, framework: &Framework) -> Vec<TokenStream> {
                 parts.push(quote!(#part::Text(#text)));
                 text.clear();
                 parts.extend(command.field(name).map(|field| {
-                    let (member, ident) = (&field.member, &field.ident);
-                    let value = quote_spanned!(field.ty.span()=> &self.#ident);
+                    let (member, value) = (&field.member, reference(field));
                     quote!(#part::Field(#member, #value))
                 }));
             }

@@ -1,8 +1,8 @@
 //! `#[validate(…)]` on a field: the rules that its value keeps.
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, LitStr, Meta, UnOp};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, LitStr, Meta, UnOp, spanned::Spanned as _};
 
 use crate::codegen::{
     attribute::{self, Keys},
@@ -30,7 +30,7 @@ const RANGE: &str = "range(min = 1, max = 9)";
 
 /// Reads every `#[validate(…)]` of a field.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> Vec<Rule> {
-    let mut keys = Keys::new("validate", &RULES);
+    let mut keys = Keys::new("validate", &RULES).called("rule");
     let mut rules = vec![];
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("validate")) {
         let elements = attribute::elements(attr, errors);
@@ -169,16 +169,20 @@ fn whole(value: &Expr) -> Option<i128> {
 impl Rule {
     /// The call that checks `value`, a reference to the field.
     pub(crate) fn call(&self, rules: &TokenStream, value: &TokenStream) -> TokenStream {
+        // All of the call is at one place, so that one mistake there is one message.
+        let span = value.span();
         let end = |end: &Option<Expr>| match end {
-            Some(end) => quote!(::core::option::Option::Some(#end)),
-            None => quote!(::core::option::Option::None),
+            Some(end) => quote_spanned!(span=> ::core::option::Option::Some(#end)),
+            None => quote_spanned!(span=> ::core::option::Option::None),
         };
         match self {
-            Self::Text { max } => quote!(#rules::text(#value, #max)),
-            Self::Characters(allowed) => quote!(#rules::characters(#value, #allowed)),
+            Self::Text { max } => quote_spanned!(span=> #rules::text(#value, #max)),
+            Self::Characters(allowed) => {
+                quote_spanned!(span=> #rules::characters(#value, #allowed))
+            }
             Self::Range { min, max } => {
                 let (min, max) = (end(min), end(max));
-                quote!(#rules::range(#value, #min, #max))
+                quote_spanned!(span=> #rules::range(#value, #min, #max))
             }
         }
     }
@@ -242,7 +246,7 @@ mod tests {
         let cases: [(Attribute, &str); 9] = [
             (
                 parse_quote!(#[validate(txt(max = 1))]),
-                "`txt` is no key of `#[validate]`: did you mean `text`?",
+                "`txt` is no rule of `#[validate]`: did you mean `text`?",
             ),
             (
                 parse_quote!(#[validate(text)]),

@@ -1,7 +1,9 @@
 //! The code of a handler that was checked.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::{ItemFn, Type, parse_quote};
 
 use super::{ast::Declared, check::Handler};
@@ -54,6 +56,8 @@ fn implementation(
 /// reported as well.
 pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
     let mut function = declared.function();
+    // Of what is mistaken, nothing but the mistakes is worth a message.
+    function.attrs.push(parse_quote!(#[allow(unused)]));
     if !function.sig.generics.params.is_empty() {
         return quote!(#function);
     }
@@ -61,6 +65,10 @@ pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
     let body = quote!(::core::unreachable!());
     let implementations: TokenStream = declared
         .commands()
+        .filter({
+            let mut seen = BTreeSet::new();
+            move |command| seen.insert(command.to_token_stream().to_string())
+        })
         .map(|command| implementation(command, &declaration, &body, framework))
         .collect();
     if function.sig.receiver().is_none() {

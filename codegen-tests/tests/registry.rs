@@ -1,0 +1,198 @@
+//! What the macros register, and the one sentence about what cannot be served.
+
+use es_framework::{
+    __private::{schemars, serde},
+    Declaration,
+    command::{Registry, RegistryError},
+    prelude::*,
+};
+
+mod shop {
+    use super::*;
+
+    #[derive(Event)]
+    pub(crate) struct BookPurchasedEvent {}
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}", path = "/books/{id}/buy")]
+    pub(crate) struct BuyBookCommand {
+        pub(crate) id: Uuid,
+    }
+
+    #[handler]
+    fn buy(_: BuyBookCommand) -> BookPurchasedEvent {
+        BookPurchasedEvent {}
+    }
+}
+
+mod library {
+    use super::*;
+
+    #[derive(Event)]
+    pub(crate) struct BookPurchasedEvent {}
+
+    #[derive(Command)]
+    #[command(subject = "/books/{isbn}", path = "/books/{isbn}/buy")]
+    pub(crate) struct PurchaseBookCommand {
+        pub(crate) isbn: String,
+    }
+
+    #[handler]
+    fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent {
+        BookPurchasedEvent {}
+    }
+}
+
+#[derive(Command)]
+#[command(subject = "/actuator/{id}")]
+struct StopCommand {
+    id: Uuid,
+}
+
+#[handler]
+fn stop(_: StopCommand) -> shop::BookPurchasedEvent {
+    shop::BookPurchasedEvent {}
+}
+
+/// As if a crate that this one depends on had declared it; written by hand for once.
+#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(crate = "serde")]
+#[schemars(crate = "schemars")]
+struct ForeignEvent {}
+
+impl Event for ForeignEvent {
+    const TYPE: &'static str = "com.example.foreign.ForeignEvent";
+    const DECLARATION: Declaration = Declaration {
+        package: "foreign",
+        ..es_framework::declaration!()
+    };
+}
+
+/// The place of the line that starts so.
+fn place(start: &str, occurrence: usize) -> String {
+    let lines = include_str!("registry.rs").lines().zip(1..);
+    let mut lines = lines.filter(|(line, _)| line.trim().starts_with(start));
+    let (_, line) = lines.nth(occurrence).unwrap();
+    format!("{}:{line}", file!())
+}
+
+fn refused(builder: es_framework::command::RegistryBuilder) -> (RegistryError, String) {
+    let error = builder.build().unwrap_err();
+    let sentence = error.to_string();
+    (error, sentence)
+}
+
+#[test]
+fn an_application_without_a_command_does_not_start() {
+    let (error, sentence) = refused(Registry::builder().event::<shop::BookPurchasedEvent>());
+    assert_eq!(error, RegistryError::Empty);
+    assert_eq!(
+        sentence,
+        "no command is declared: put #[derive(Command)] on a struct, or link the crate that holds the commands with `use the_crate as _;`"
+    );
+}
+
+#[test]
+fn two_commands_on_one_path_are_both_named() {
+    let (_, sentence) = refused(
+        Registry::builder()
+            .command::<shop::BuyBookCommand>()
+            .command::<library::PurchaseBookCommand>(),
+    );
+    assert_eq!(
+        sentence,
+        format!(
+            "two commands are posted to /books/{{isbn}}/buy: BuyBookCommand at {} and PurchaseBookCommand at {}: give one of them another path with #[command(path = \"…\")]",
+            place("pub(crate) struct BuyBookCommand", 0),
+            place("pub(crate) struct PurchaseBookCommand", 0),
+        )
+    );
+}
+
+#[test]
+fn two_events_of_one_type_are_both_named() {
+    // Modules are in the order of their names, not of the file.
+    let (_, sentence) = refused(
+        Registry::builder()
+            .command::<shop::BuyBookCommand>()
+            .event::<library::BookPurchasedEvent>()
+            .event::<shop::BookPurchasedEvent>(),
+    );
+    assert_eq!(
+        sentence,
+        format!(
+            "two events have the type com.example.tests.BookPurchasedEvent: at {} and at {}: rename one of them, or give it a name of its own with #[event(name = \"…\")]",
+            place("pub(crate) struct BookPurchasedEvent", 1),
+            place("pub(crate) struct BookPurchasedEvent", 0),
+        )
+    );
+}
+
+#[test]
+fn the_paths_of_the_framework_are_its_own() {
+    let (_, sentence) = refused(Registry::builder().command::<StopCommand>());
+    assert_eq!(
+        sentence,
+        format!(
+            "StopCommand at {} is posted to /actuator/stop, which the framework keeps for itself: give it another path with #[command(path = \"…\")]",
+            place("struct StopCommand", 0),
+        )
+    );
+}
+
+#[test]
+fn declarations_of_several_packages_are_served_only_if_named() {
+    let builder = || {
+        Registry::builder()
+            .command::<shop::BuyBookCommand>()
+            .event::<ForeignEvent>()
+    };
+    let (_, sentence) = refused(builder());
+    assert_eq!(
+        sentence,
+        "commands and events are declared in the packages codegen-tests, foreign: name each one that is to be served with App::mount(\"…\")"
+    );
+    let own = builder().mount("codegen-tests").build().unwrap();
+    assert!(own.events().is_empty());
+    let both = builder()
+        .mount("codegen-tests")
+        .mount("foreign")
+        .build()
+        .unwrap();
+    assert_eq!(both.events().len(), 1);
+}
+
+#[test]
+fn a_package_that_declares_nothing_cannot_be_mounted() {
+    let (_, sentence) = refused(Registry::builder().linked().mount("library-stock"));
+    assert_eq!(
+        sentence,
+        "App::mount(\"library-stock\"): the package declares no command and no event, or is not linked: write `use library_stock as _;`"
+    );
+}
+
+#[test]
+fn what_is_registered_by_hand_and_by_the_macros_is_there_once() {
+    let registry = Registry::builder()
+        .command::<shop::BuyBookCommand>()
+        .command::<shop::BuyBookCommand>()
+        .event::<shop::BookPurchasedEvent>()
+        .event::<shop::BookPurchasedEvent>()
+        .mount("codegen-tests")
+        .build()
+        .unwrap();
+    assert_eq!((registry.commands().len(), registry.events().len()), (1, 1));
+}
+
+#[test]
+fn the_macros_register_by_themselves() {
+    // This program declares what cannot be served together, so linking all of it must fail.
+    let (error, _) = refused(Registry::builder().linked());
+    assert!(matches!(
+        error,
+        RegistryError::ReservedRoute {
+            name: "StopCommand",
+            ..
+        }
+    ));
+}

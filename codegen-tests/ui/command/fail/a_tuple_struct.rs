@@ -1,0 +1,9 @@
+//! A command whose fields have no names.
+
+use es_framework::prelude::*;
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand(Uuid, String);
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! A condition written as a text.
+
+use es_framework::prelude::*;
+
+#[derive(Command)]
+#[command(subject = "/books/{id}", condition = "pristine")]
+struct PurchaseBookCommand {
+    id: Uuid,
+}
+
+fn main() {}

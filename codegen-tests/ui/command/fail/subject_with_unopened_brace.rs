@@ -1,0 +1,11 @@
+//! A brace that was never opened.
+
+use es_framework::prelude::*;
+
+#[derive(Command)]
+#[command(subject = "/books/id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+}
+
+fn main() {}

@@ -1,0 +1,29 @@
+//! `#[es(crate = "…")]` finds the framework where another crate re-exports it.
+
+mod facade {
+    pub use es_framework as es;
+}
+
+use facade::es::prelude::*;
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+#[es(crate = "crate::facade::es")]
+struct PurchaseBookCommand {
+    id: Uuid,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+#[es(crate = "crate::facade::es")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[handler]
+#[es(crate = "crate::facade::es")]
+fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
+    BookPurchasedEvent { id: command.id }
+}
+
+fn main() {}

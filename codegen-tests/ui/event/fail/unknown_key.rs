@@ -1,0 +1,11 @@
+//! A key that does not exist.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library", subject = "/books")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+fn main() {}

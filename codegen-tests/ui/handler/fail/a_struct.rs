@@ -1,0 +1,8 @@
+//! A handler that is no function.
+
+use es_framework::prelude::*;
+
+#[handler]
+struct Purchase;
+
+fn main() {}

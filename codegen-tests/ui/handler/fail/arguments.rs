@@ -1,0 +1,22 @@
+//! An attribute with arguments.
+
+use es_framework::prelude::*;
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[handler(condition = pristine)]
+fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
+    BookPurchasedEvent { id: command.id }
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! A parameter with an attribute.
+
+use es_framework::prelude::*;
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[handler]
+fn purchase(#[subject("/books/{id}")] command: PurchaseBookCommand) -> BookPurchasedEvent {
+    BookPurchasedEvent { id: command.id }
+}
+
+fn main() {}

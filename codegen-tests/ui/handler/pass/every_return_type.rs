@@ -1,0 +1,84 @@
+//! A handler returns an event, several, perhaps one, or a refusal; the command may be taken apart.
+
+use es_framework::{
+    command::{Rejection, RejectionKind},
+    prelude::*,
+};
+
+#[derive(Debug)]
+struct Refused;
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("refused")
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Rejection for Refused {
+    fn kind(&self) -> RejectionKind {
+        RejectionKind::Conflict
+    }
+
+    fn name(&self) -> &'static str {
+        "refused"
+    }
+
+    fn title(&self) -> &'static str {
+        "Refused"
+    }
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct HappenedEvent {}
+
+macro_rules! commands {
+    ($($name:ident)*) => {$(
+        #[derive(Command)]
+        #[command(subject = "/things/{id}")]
+        struct $name {
+            id: Uuid,
+        }
+    )*};
+}
+
+commands!(One Pair Perhaps Many Refusing);
+
+#[handler]
+fn one(One { id: _ }: One) -> HappenedEvent {
+    HappenedEvent {}
+}
+
+#[handler]
+fn pair(_: Pair) -> (HappenedEvent, HappenedEvent) {
+    (HappenedEvent {}, HappenedEvent {})
+}
+
+#[handler]
+fn perhaps(mut command: Perhaps) -> Option<HappenedEvent> {
+    command.id = Uuid::nil();
+    (!command.id.is_nil()).then_some(HappenedEvent {})
+}
+
+mod elsewhere {
+    use super::*;
+
+    #[handler]
+    pub(crate) fn many(_: super::Many) -> Vec<super::HappenedEvent> {
+        vec![]
+    }
+}
+
+#[handler]
+#[cfg(all())]
+const fn refusing(_: Refusing) -> Result<HappenedEvent, Refused> {
+    Err(Refused)
+}
+
+#[handler]
+#[cfg(any())]
+fn never_compiled(_: Refusing) -> HappenedEvent {}
+
+fn main() {}
