@@ -21,6 +21,7 @@ use crate::{
 pub(crate) const TOKEN: &str = "secret-token";
 
 /// A server on a free port, gone when it is dropped.
+#[derive(Debug)]
 pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,

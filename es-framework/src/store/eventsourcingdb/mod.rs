@@ -1,1 +1,152 @@
-//! The event store behind the HTTP API of EventSourcingDB.
+//! An event store behind EventSourcingDB's HTTP API, version 1, in either generation of it.
+
+mod append;
+mod connection;
+mod health;
+mod lines;
+mod streams;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use reqwest::Url;
+
+use super::{
+    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+};
+use crate::event::{EventCandidate, RecordedEvent, Subject};
+
+use connection::Connection;
+
+/// Where the event store is and how long to wait for it.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Its base URL, such as `http://localhost:3000`.
+    pub url: String,
+    /// The secret it was started with.
+    pub api_token: String,
+    /// How long a connection may take to be established.
+    pub connect_time: Duration,
+    /// How long a write, and each step of a health check, may take as a whole.
+    pub request_time: Duration,
+    /// How long a read may be silent, from its request on.
+    pub read_silence: Duration,
+    /// How long an observation may be silent: a sign of life is due every second.
+    pub observe_silence: Duration,
+    /// The longest line of a stream that is taken, in bytes.
+    pub line_limit: usize,
+    /// The longest answer to a write that is taken, in bytes.
+    pub answer_limit: usize,
+}
+
+impl Settings {
+    /// The default settings for a store at this URL.
+    #[must_use]
+    pub fn new(url: impl Into<String>, api_token: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            api_token: api_token.into(),
+            connect_time: Duration::from_secs(5),
+            request_time: Duration::from_secs(30),
+            read_silence: Duration::from_secs(30),
+            observe_silence: Duration::from_secs(10),
+            line_limit: 16 * 1024 * 1024,
+            answer_limit: 64 * 1024 * 1024,
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Neither the token nor a URL that may hold a password.
+        f.debug_struct("Settings").finish_non_exhaustive()
+    }
+}
+
+/// Settings that no store can be reached with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSettings {
+    /// The URL is none, or of another kind.
+    #[error(
+        "the event store's URL must be like http://host:3000 or https://host/path, without credentials, query or fragment"
+    )]
+    Url,
+    /// The token cannot stand in a header.
+    #[error("the event store's API token must be visible ASCII characters without spaces")]
+    ApiToken,
+    /// The HTTP client does not start.
+    #[error("the HTTP client cannot be set up: {0}")]
+    Client(String),
+}
+
+/// A client of an EventSourcingDB, or of anything that speaks its protocol. Cheap to clone.
+#[derive(Clone)]
+pub struct EventSourcingDbStore {
+    connection: Arc<Connection>,
+}
+
+impl EventSourcingDbStore {
+    /// A client with these settings. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// The settings cannot be right.
+    pub fn new(settings: Settings) -> Result<Self, InvalidSettings> {
+        let connection = Arc::new(Connection::new(settings)?);
+        Ok(Self { connection })
+    }
+}
+
+/// The base that the routes are joined to.
+fn base_url(text: &str) -> Result<Url, InvalidSettings> {
+    let mut url: Url = text.parse().map_err(|_| InvalidSettings::Url)?;
+    let plain = url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    if !plain || !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(InvalidSettings::Url);
+    }
+    if !url.path().ends_with('/') {
+        let path = format!("{}/", url.path());
+        url.set_path(&path);
+    }
+    Ok(url)
+}
+
+impl fmt::Debug for EventSourcingDbStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EventSourcingDbStore({})", self.connection.address)
+    }
+}
+
+#[async_trait]
+impl EventStore for EventSourcingDbStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        append::append(&self.connection, candidates, &preconditions).await
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        streams::read(Arc::clone(&self.connection), subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        streams::observe(Arc::clone(&self.connection), subject, options)
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        health::check(&self.connection).await
+    }
+
+    fn description(&self) -> String {
+        format!("EventSourcingDB at {}", self.connection.address)
+    }
+}

@@ -1,0 +1,209 @@
+//! The client against the server of this crate, which both keep the contract together, and
+//! against servers that do not.
+
+mod hostile;
+mod settings;
+
+use async_trait::async_trait;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use serde_json::value::RawValue;
+
+use super::{EventSourcingDbStore, Settings};
+use crate::{
+    event::{Dialect, EventCandidate, RecordedEvent, Subject},
+    server::tests::{TOKEN, TestServer},
+    store::{
+        AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
+        StoreError, contract, memory::MemoryStore,
+    },
+};
+
+/// A client together with the server that it speaks to.
+#[derive(Debug)]
+struct Served {
+    client: EventSourcingDbStore,
+    server: TestServer,
+}
+
+impl Served {
+    async fn start(dialect: Dialect) -> Self {
+        let server = TestServer::start(dialect).await;
+        let client = client(&server.url(), TOKEN);
+        Self { client, server }
+    }
+}
+
+#[async_trait]
+impl EventStore for Served {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        self.client.append(candidates, preconditions).await
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        self.client.read(subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        self.client.observe(subject, options)
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        self.client.health().await
+    }
+
+    fn description(&self) -> String {
+        self.client.description()
+    }
+}
+
+fn client(url: &str, token: &str) -> EventSourcingDbStore {
+    EventSourcingDbStore::new(Settings::new(url, token)).unwrap()
+}
+
+fn candidate(subject: &str, data: &str) -> EventCandidate {
+    EventCandidate {
+        source: "tag:test".into(),
+        subject: subject.parse().unwrap(),
+        event_type: "io.example.test".parse().unwrap(),
+        data: RawValue::from_string(data.to_owned()).unwrap(),
+        trace: None,
+    }
+}
+
+#[tokio::test]
+async fn client_and_server_keep_the_contract_in_the_older_shape() {
+    contract::run(|| Served::start(Dialect::Item)).await;
+}
+
+#[tokio::test]
+async fn client_and_server_keep_the_contract_in_the_newer_shape() {
+    contract::run(|| Served::start(Dialect::Event)).await;
+}
+
+#[tokio::test]
+async fn what_an_append_returns_is_what_is_stored() {
+    for dialect in [Dialect::Item, Dialect::Event] {
+        let served = Served::start(dialect).await;
+        let pair = vec![candidate("/a", r#"{"n":1.50}"#), candidate("/b", "{}")];
+        let written = served.append(pair, vec![]).await.unwrap();
+        let read = served.read(Subject::root(), ReadOptions::recursive());
+        let read: Vec<_> = read.try_collect().await.unwrap();
+        for (written, read) in written.iter().zip(&read) {
+            assert_eq!((written.id, written.hash), (read.id, read.hash));
+            assert_eq!(written.data.get(), read.data.get());
+            assert_eq!(written.time, read.time);
+        }
+        assert_eq!((written.len(), read.len()), (2, 2));
+    }
+}
+
+#[tokio::test]
+async fn a_healthy_server_with_the_right_token_is_healthy() {
+    for dialect in [Dialect::Item, Dialect::Event] {
+        let served = Served::start(dialect).await;
+        served.health().await.unwrap();
+        let stranger = client(&served.server.url(), "wrong-token");
+        let refused = stranger.health().await;
+        assert!(
+            matches!(refused, Err(StoreError::Unauthorized { .. })),
+            "{refused:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_an_error_of_its_own_everywhere() {
+    let served = Served::start(Dialect::Item).await;
+    let stranger = client(&served.server.url(), "wrong-token");
+    let written = stranger.append(vec![candidate("/a", "{}")], vec![]).await;
+    assert!(
+        matches!(
+            written,
+            Err(AppendError::Store(StoreError::Unauthorized { .. }))
+        ),
+        "{written:?}"
+    );
+    let read = stranger
+        .read(Subject::root(), ReadOptions::default())
+        .next()
+        .await;
+    assert!(
+        matches!(read, Some(Err(StoreError::Unauthorized { .. }))),
+        "{read:?}"
+    );
+    let observed = stranger
+        .observe(Subject::root(), ObserveOptions::default())
+        .next()
+        .await;
+    assert!(
+        matches!(observed, Some(Err(StoreError::Unauthorized { .. }))),
+        "{observed:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_wrong_request_is_refused_with_the_servers_words() {
+    let served = Served::start(Dialect::Event).await;
+    let mut wrong = candidate("/a", "{}");
+    wrong.source = "my-app".into();
+    let refused = served.append(vec![wrong], vec![]).await.unwrap_err();
+    assert!(matches!(
+        refused,
+        AppendError::Store(StoreError::Refused(_))
+    ));
+    assert!(
+        refused.to_string().contains("a source is a URI"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_shuts_down_ends_an_observation_with_an_error() {
+    let mut served = Served::start(Dialect::Item).await;
+    let mut observed = served.observe(Subject::root(), ObserveOptions::recursive_after(None));
+    served
+        .append(vec![candidate("/a", "{}")], vec![])
+        .await
+        .unwrap();
+    assert!(observed.next().await.unwrap().is_ok());
+    served.server.stop().await;
+    let last = observed.next().await.unwrap().unwrap_err();
+    assert!(
+        last.is_transient() && last.to_string().contains("shutting down"),
+        "{last}"
+    );
+    assert!(observed.next().await.is_none());
+    let refused = served
+        .append(vec![candidate("/a", "{}")], vec![])
+        .await
+        .unwrap_err();
+    let address = served.server.address.to_string();
+    assert!(refused.to_string().contains(&address), "{refused}");
+    assert!(
+        matches!(refused, AppendError::Store(StoreError::Unavailable { .. })),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_reader_that_stops_does_not_make_the_client_collect_the_rest() {
+    let store = MemoryStore::new();
+    let data = format!("{{\"text\":\"{}\"}}", "x".repeat(100_000));
+    for _ in 0..300 {
+        store
+            .append(vec![candidate("/a", &data)], vec![])
+            .await
+            .unwrap();
+    }
+    let server = TestServer::with(store, |_| {}).await;
+    let client = client(&server.url(), TOKEN);
+    let mut read = client.read(Subject::root(), ReadOptions::recursive());
+    assert!(read.next().await.unwrap().is_ok());
+    drop(read);
+    let rest = client.read(Subject::root(), ReadOptions::recursive());
+    assert_eq!(rest.try_collect::<Vec<_>>().await.unwrap().len(), 300);
+}

@@ -1,0 +1,149 @@
+//! The JSON bodies of requests. What is not asked for is left out: servers since version 1.0 take
+//! no nulls, and want `recursive` always.
+
+use serde::Serialize;
+use serde_json::{json, value::RawValue};
+
+use crate::{
+    event::{EventCandidate, Subject},
+    store::{
+        Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, Precondition, ReadOptions,
+    },
+};
+
+#[derive(Serialize)]
+pub(super) struct Write<'a> {
+    events: Vec<WireCandidate<'a>>,
+    preconditions: Vec<serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct WireCandidate<'a> {
+    source: &'a str,
+    subject: &'a str,
+    r#type: &'a str,
+    data: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tracestate: Option<&'a str>,
+}
+
+impl<'a> Write<'a> {
+    pub(super) fn new(candidates: &'a [EventCandidate], preconditions: &[Precondition]) -> Self {
+        Self {
+            events: candidates.iter().map(WireCandidate::new).collect(),
+            preconditions: preconditions.iter().map(precondition).collect(),
+        }
+    }
+}
+
+impl<'a> WireCandidate<'a> {
+    fn new(candidate: &'a EventCandidate) -> Self {
+        let trace = candidate.trace.as_ref();
+        Self {
+            source: &candidate.source,
+            subject: candidate.subject.as_str(),
+            r#type: candidate.event_type.as_str(),
+            data: &candidate.data,
+            traceparent: trace.map(|trace| trace.parent()),
+            tracestate: trace.and_then(|trace| trace.state()),
+        }
+    }
+}
+
+fn precondition(condition: &Precondition) -> serde_json::Value {
+    let subject = condition.subject();
+    match condition {
+        Precondition::SubjectIsPristine(_) => {
+            json!({"type": "isSubjectPristine", "payload": {"subject": subject}})
+        }
+        Precondition::SubjectIsPopulated(_) => {
+            json!({"type": "isSubjectPopulated", "payload": {"subject": subject}})
+        }
+        Precondition::SubjectIsOnEventId(_, id) => {
+            json!({"type": "isSubjectOnEventId", "payload": {"subject": subject, "eventId": id}})
+        }
+    }
+}
+
+/// The body of a read or an observation.
+#[derive(Serialize)]
+pub(super) struct Read<'a> {
+    subject: &'a Subject,
+    options: WireOptions<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WireOptions<'a> {
+    recursive: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_bound: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_bound: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_latest_event: Option<WireLatest<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WireLatest<'a> {
+    subject: &'a str,
+    r#type: &'a str,
+    if_event_is_missing: &'static str,
+}
+
+impl<'a> Read<'a> {
+    pub(super) fn stored(subject: &'a Subject, options: &'a ReadOptions) -> Self {
+        Self {
+            subject,
+            options: WireOptions {
+                recursive: options.recursive,
+                order: match options.order {
+                    Order::Chronological => None,
+                    Order::Antichronological => Some("antichronological"),
+                },
+                lower_bound: options.lower_bound.map(bound),
+                upper_bound: options.upper_bound.map(bound),
+                from_latest_event: latest(options.from_latest_event.as_ref(), "read-nothing"),
+            },
+        }
+    }
+
+    pub(super) fn endless(subject: &'a Subject, options: &'a ObserveOptions) -> Self {
+        Self {
+            subject,
+            options: WireOptions {
+                recursive: options.recursive,
+                order: None,
+                lower_bound: options.lower_bound.map(bound),
+                upper_bound: None,
+                from_latest_event: latest(options.from_latest_event.as_ref(), "wait-for-event"),
+            },
+        }
+    }
+}
+
+fn bound(bound: Bound) -> serde_json::Value {
+    match bound {
+        Bound::Inclusive(id) => json!({"id": id, "type": "inclusive"}),
+        Bound::Exclusive(id) => json!({"id": id, "type": "exclusive"}),
+    }
+}
+
+fn latest<'a>(
+    latest: Option<&'a FromLatestEvent>,
+    nothing: &'static str,
+) -> Option<WireLatest<'a>> {
+    latest.map(|latest| WireLatest {
+        subject: latest.subject.as_str(),
+        r#type: latest.event_type.as_str(),
+        if_event_is_missing: match latest.if_missing {
+            IfEventIsMissing::ReadEverything => "read-everything",
+            IfEventIsMissing::Nothing => nothing,
+        },
+    })
+}
