@@ -12,7 +12,11 @@ use crate::{
     Error, Result,
     config::{Config, Secret},
     server,
-    store::{EventStore, sql::EmbeddedStore},
+    store::{
+        EventStore,
+        eventsourcingdb::{self, EventSourcingDbStore},
+        sql::EmbeddedStore,
+    },
 };
 
 /// An open event store.
@@ -64,8 +68,16 @@ fn remote(config: &Config, url: &str) -> Result<Arc<dyn EventStore>> {
     let token = config.event_store_api_token.as_ref().ok_or_else(|| {
         Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")
     })?;
-    let _ = (token, url);
-    todo!()
+    let mut settings = eventsourcingdb::Settings::new(url, token.reveal());
+    if let Some(file) = &config.event_store_ca_file {
+        settings.certificates = std::fs::read(file).map_err(|error| {
+            Error::because(format!("EVENT_STORE_CA_FILE {}", file.display()), error)
+        })?;
+    }
+    let store = EventSourcingDbStore::new(settings)
+        .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
+    tracing::info!("events are kept by {}", store.description());
+    Ok(Arc::new(store))
 }
 
 impl Embedded {

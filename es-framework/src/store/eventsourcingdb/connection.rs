@@ -4,7 +4,7 @@ use std::{error::Error, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
-    Client, Method, RequestBuilder, Response, StatusCode, Url,
+    Certificate, Client, Method, RequestBuilder, Response, StatusCode, Url,
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
     redirect,
 };
@@ -53,7 +53,10 @@ impl Connection {
         authorization.set_sensitive(true);
         // Fails where the program has chosen one already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let certificates = Certificate::from_pem_bundle(&settings.certificates)
+            .map_err(|error| InvalidSettings::Certificates(chain(&error)))?;
         let client = Client::builder()
+            .tls_certs_merge(certificates)
             // The token goes to this server and to no other that an answer or the environment
             // may name.
             .redirect(redirect::Policy::none())

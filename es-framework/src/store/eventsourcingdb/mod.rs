@@ -30,6 +30,8 @@ pub struct Settings {
     pub url: String,
     /// The secret it was started with.
     pub api_token: String,
+    /// Certificates to trust besides the system's, as PEM text.
+    pub certificates: Vec<u8>,
     /// How long a connection may take to be established.
     pub connect_time: Duration,
     /// How long a write, and each step of a health check, may take as a whole.
@@ -51,6 +53,7 @@ impl Settings {
         Self {
             url: url.into(),
             api_token: api_token.into(),
+            certificates: Vec::new(),
             connect_time: Duration::from_secs(5),
             request_time: Duration::from_secs(30),
             read_silence: Duration::from_secs(30),
@@ -79,6 +82,9 @@ pub enum InvalidSettings {
     /// The token cannot stand in a header.
     #[error("the event store's API token must be visible ASCII characters without spaces")]
     ApiToken,
+    /// The certificates are not PEM text.
+    #[error("the certificates to trust are not valid PEM text: {0}")]
+    Certificates(String),
     /// The HTTP client does not start.
     #[error("the HTTP client cannot be set up: {0}")]
     Client(String),
