@@ -22,7 +22,7 @@ use crate::{
 /// An open event store.
 pub(super) enum OpenStore {
     Remote(Arc<dyn EventStore>),
-    Embedded(Embedded),
+    Embedded(Box<Embedded>),
 }
 
 /// An event store in this process, with its own HTTP API beside the application's.
@@ -37,7 +37,10 @@ impl OpenStore {
     pub(super) async fn open(config: &Config) -> Result<Self> {
         match &config.event_store_url {
             Some(url) => remote(config, url).map(Self::Remote),
-            None => Embedded::open(config).await.map(Self::Embedded),
+            None => Embedded::open(config)
+                .await
+                .map(Box::new)
+                .map(Self::Embedded),
         }
     }
 

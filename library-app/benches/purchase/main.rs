@@ -2,7 +2,9 @@
 //! storing: both in processes of their own, in turns, with the load from this process on the same
 //! cores. Read the ratios; the absolute figures are the machine's.
 //!
-//! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3] [--million]`
+//! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3]`; with `--million`
+//! instead the memory over a million purchases and the time to open them; with `--load
+//! 127.0.0.1:8080 [--connections 64]` a library that runs already.
 
 #![allow(
     clippy::unwrap_used,
@@ -42,19 +44,24 @@ struct Settings {
     seconds: f64,
     rounds: usize,
     million: bool,
+    load: Option<String>,
+    connections: usize,
 }
 
 impl Settings {
     fn read() -> Self {
         let arguments: Vec<String> = std::env::args().collect();
-        let value = |name: &str| {
+        let text = |name: &str| {
             let at = arguments.iter().position(|argument| argument == name)?;
-            arguments.get(at + 1)?.parse::<f64>().ok()
+            arguments.get(at + 1).cloned()
         };
+        let value = |name: &str| text(name)?.parse::<f64>().ok();
         Self {
             seconds: value("--seconds").unwrap_or(4.0),
-            rounds: value("--rounds").map_or(3, |rounds| rounds.max(1.0).round() as usize),
+            rounds: value("--rounds").map_or(3, |rounds| rounds.max(1.0) as usize),
             million: arguments.iter().any(|argument| argument == "--million"),
+            load: text("--load"),
+            connections: value("--connections").map_or(64, |count| count.max(1.0) as usize),
         }
     }
 }
@@ -64,6 +71,17 @@ fn main() {
         return bare::serve();
     }
     let settings = Settings::read();
+    if let Some(address) = &settings.load {
+        let time = Duration::from_secs_f64(settings.seconds);
+        let Measured {
+            rate,
+            median_ms,
+            p99_ms,
+        } = load::run(address, settings.connections, time);
+        return println!(
+            "{rate:.0} purchases/s, {median_ms:.3} ms median, {p99_ms:.2} ms 99th percentile"
+        );
+    }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     if settings.million {
         return million::run(folder.path());
