@@ -1,5 +1,13 @@
 //! The `event-store` binary, started as the real one is.
 
+// What clippy.toml allows in test functions, for the functions that they share.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use std::{
     io::{BufRead as _, BufReader, Read as _},
     process::{Child, ChildStderr, Command, ExitStatus, Stdio},

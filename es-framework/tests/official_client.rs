@@ -1,5 +1,13 @@
 //! The database's own client for Rust against this crate's server.
 
+// What clippy.toml allows in test functions, for the functions that they share.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use std::{future::Future, io::Write as _, sync::Arc, time::Duration};
 
 use ed25519_dalek::VerifyingKey;
