@@ -113,7 +113,8 @@ pub fn main() -> ExitCode {
     match start(&run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!("{error}");
+            // Not logged: a filter on the log must not hide why there is no event store.
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }

@@ -4,9 +4,56 @@ use std::time::Duration;
 
 use futures_util::stream;
 use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
+};
 
-use super::{TestServer, candidate};
+use super::{LIMIT, TOKEN, TestServer, candidate};
 use crate::{event::Dialect, store::memory::MemoryStore};
+
+/// What the server says to these bytes until it closes the connection.
+async fn raw(server: &TestServer, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(request).await.unwrap();
+    let mut answer = Vec::new();
+    let reading = stream.read_to_end(&mut answer);
+    timeout(LIMIT, reading).await.unwrap().unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_no_http_does_no_harm() {
+    let server = TestServer::start(Dialect::Item).await;
+    for garbage in [
+        &b"garbage\r\n\r\n"[..],
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        b"GET / HTTP/9.9\r\n\r\n",
+    ] {
+        let answer = raw(&server, garbage).await;
+        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    }
+    server.fill(&["/a"]).await;
+}
+
+#[tokio::test]
+async fn many_events_share_a_frame() {
+    let server = TestServer::start(Dialect::Item).await;
+    let body = json!({"events": vec![candidate("/a"); 5_000]});
+    assert_eq!(server.answer("write-events", &body).await.0, 200);
+    let body = r#"{"subject":"/a"}"#;
+    let length = body.len();
+    let request = format!(
+        "POST /api/v1/read-events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+         authorization: Bearer {TOKEN}\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    let answer = raw(&server, request.as_bytes()).await;
+    let events = answer.matches("\"type\":\"item\"").count();
+    let frames = answer.matches("}\n\r\n").count();
+    assert_eq!(events, 5_000);
+    assert!((1..100).contains(&frames), "{frames}");
+}
 
 #[tokio::test]
 async fn a_body_beyond_the_limit_is_refused() {

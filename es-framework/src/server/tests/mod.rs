@@ -1,5 +1,6 @@
 //! The API through a real socket.
 
+mod broken_store;
 mod limits;
 mod observe;
 mod protocol;

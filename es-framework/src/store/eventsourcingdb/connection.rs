@@ -141,8 +141,8 @@ impl Connection {
             },
             StatusCode::INSUFFICIENT_STORAGE => StoreError::Full(text),
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                let after = retry_after.and_then(|value| value.to_str().ok().map(self.visible()));
-                let after = after.map(|after| format!(" (Retry-After: {after})"));
+                let after = retry_after.as_ref().and_then(|value| value.to_str().ok());
+                let after = after.map(|after| format!(" (Retry-After: {})", self.shown(after)));
                 self.unavailable(format!("{status}: {text}{}", after.unwrap_or_default()))
             }
             status if status.is_server_error() => self.unavailable(format!("{status}: {text}")),
@@ -153,33 +153,30 @@ impl Connection {
         }
     }
 
-    async fn refusal_text(&self, answer: Response) -> String {
-        let read = self.body(answer, REFUSAL);
-        let bytes = match timeout(REFUSAL_TIME, read).await {
-            Ok(Ok(bytes)) => bytes,
-            Ok(Err(reason)) => return format!("no text: {reason}"),
-            Err(_) => return "no text within the time".to_owned(),
+    /// The beginning of what a refusal says.
+    async fn refusal_text(&self, mut answer: Response) -> String {
+        let mut text = Vec::new();
+        let reading = async {
+            while text.len() < REFUSAL
+                && let Ok(Some(chunk)) = answer.chunk().await
+            {
+                text.extend_from_slice(&chunk);
+            }
         };
-        self.visible()(&String::from_utf8_lossy(&bytes))
+        // A text that breaks off or does not come is no reason to lose the status.
+        let _ = timeout(REFUSAL_TIME, reading).await;
+        self.shown(&String::from_utf8_lossy(&text))
     }
 
     /// A text of the server as it may be shown: short, on one line, and never with the token,
     /// which a server could send back.
-    fn visible(&self) -> impl Fn(&str) -> String {
-        let token = self.settings.api_token.clone();
-        move |text: &str| {
-            let text = text.trim().replace(&token, "***");
-            let plain = |character: char| match character.is_control() {
-                true => ' ',
-                false => character,
-            };
-            text.chars().map(plain).take(TOLD).collect()
-        }
-    }
-
-    /// The text of an error line, as it may be shown.
     pub(super) fn shown(&self, text: &str) -> String {
-        self.visible()(text)
+        let plain = |character: char| match character.is_control() {
+            true => ' ',
+            false => character,
+        };
+        let text = text.trim().replace(&self.settings.api_token, "***");
+        text.chars().map(plain).take(TOLD).collect()
     }
 
     /// The whole body, if it is no longer than the limit.

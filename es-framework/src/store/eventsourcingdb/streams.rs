@@ -42,12 +42,15 @@ pub(super) fn read(
         let request = Connection::json(connection.post("read-events"), body);
         let sent = connection.send(request, silence).await;
         let answer = sent.map_err(|failure| connection.unavailable(failure.reason))?;
-        if answer.status() == StatusCode::CONFLICT && options.from_latest_event.is_some() {
-            // The event to start from lies behind the upper bound: there is nothing to read.
-            return Ok(None);
-        }
         if answer.status() != StatusCode::OK {
-            return Err(connection.refusal(answer).await);
+            let is_conflict = answer.status() == StatusCode::CONFLICT;
+            return match connection.refusal(answer).await {
+                // The event to start from lies behind the upper bound: there is nothing to read.
+                StoreError::Refused(text) if is_conflict && text.contains("fromLatestEvent") => {
+                    Ok(None)
+                }
+                refusal => Err(refusal),
+            };
         }
         Ok(Some(Events {
             connection,

@@ -65,10 +65,15 @@ async fn perform(mut stream: TcpStream, act: Act) {
 }
 
 async fn client(act: Act) -> EventSourcingDbStore {
+    // Short only where the time is what is to run out.
+    let patience = match act {
+        Act::Silence | Act::SayAndHang(_) => Duration::from_millis(300),
+        Act::Close | Act::Say(_) | Act::Endless => Duration::from_secs(20),
+    };
     let mut settings = Settings::new(format!("http://{}", server(act).await), TOKEN);
-    settings.request_time = Duration::from_millis(300);
-    settings.read_silence = Duration::from_millis(300);
-    settings.observe_silence = Duration::from_millis(300);
+    settings.request_time = patience;
+    settings.read_silence = patience;
+    settings.observe_silence = patience;
     settings.line_limit = 100_000;
     settings.answer_limit = 100_000;
     EventSourcingDbStore::new(settings).unwrap()
