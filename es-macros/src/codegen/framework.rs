@@ -79,6 +79,8 @@ fn path(meta: &syn::Meta, errors: &mut Errors) -> Option<Framework> {
     }
 }
 
+/// Looks no further than the crate's own manifest: to find a workspace's one would have to start
+/// Cargo for each crate, or read files that are none of the crate's.
 fn in_dependencies(manifest: &Manifest) -> Option<Framework> {
     if let Some(name) = manifest.dependency(PACKAGE) {
         // Cargo has seen to it that the name is one; what it lets through must not end in a panic.

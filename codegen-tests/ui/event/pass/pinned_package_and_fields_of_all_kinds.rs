@@ -1,5 +1,7 @@
 //! A pinned package needs no metadata; fields may be whatever serde and schemars know.
 
+#![deny(warnings)]
+
 use std::collections::BTreeMap;
 
 use es_framework::prelude::*;
