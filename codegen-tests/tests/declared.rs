@@ -1,5 +1,7 @@
 //! What one derive brings, seen through the public traits.
 
+// Also the functions that tests share panic on what they do not expect.
+#![allow(clippy::unwrap_used)]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

@@ -1,5 +1,8 @@
 //! What the macros register, and the one sentence about what cannot be served.
 
+// Also the functions that tests share panic on what they do not expect.
+#![allow(clippy::unwrap_used)]
+
 use es_framework::{
     __private::{schemars, serde},
     Declaration,

@@ -86,7 +86,7 @@ impl Decision {
 /// or a `Result` of any of these.
 #[diagnostic::on_unimplemented(
     message = "a handler cannot return `{Self}`",
-    label = "this is no event",
+    label = "this is not what a handler decides on",
     note = "return a struct with `#[derive(Event)]`, a tuple, `Vec` or `Option` of such structs, or a `Result` of these and a `Rejection`"
 )]
 pub trait IntoDecision {

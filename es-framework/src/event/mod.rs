@@ -10,6 +10,7 @@ mod hash;
 mod id;
 mod recorded;
 mod subject;
+mod subject_value;
 mod time;
 mod trace;
 
@@ -22,5 +23,6 @@ pub use hash::{Hash, HashedMetadata, InvalidHash};
 pub use id::{EventId, InvalidEventId};
 pub use recorded::{BrokenChain, DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
 pub use subject::{InvalidPart, InvalidSubject, Subject, SubjectPart};
+pub use subject_value::SubjectValue;
 pub use time::EventTime;
 pub use trace::{InvalidTrace, TraceContext};

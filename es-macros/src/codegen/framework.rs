@@ -1,8 +1,8 @@
 //! The path to the framework, as the crate that uses a macro can write it.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Path};
+use quote::{ToTokens, quote};
+use syn::{Attribute, Ident, Path};
 
 use super::{
     attribute::{self, Keys},
@@ -79,9 +79,12 @@ fn path(meta: &syn::Meta, errors: &mut Errors) -> Option<Framework> {
     }
 }
 
+/// Looks no further than the crate's own manifest: to find a workspace's one would have to start
+/// Cargo for each crate, or read files that are none of the crate's.
 fn in_dependencies(manifest: &Manifest) -> Option<Framework> {
     if let Some(name) = manifest.dependency(PACKAGE) {
-        let name = format_ident!("{name}");
+        // Cargo has seen to it that the name is one; what it lets through must not end in a panic.
+        let name: Ident = syn::parse_str(&name).ok()?;
         return Some(Framework(quote!(::#name)));
     }
     // The framework itself answers to this name, too; without Cargo nothing renames a crate.

@@ -26,7 +26,9 @@ pub(crate) fn rename(attrs: &[Attribute], kind: Kind, errors: &mut Errors) -> Op
     for meta in elements(attrs, errors) {
         match attribute::name(&meta).as_str() {
             // The only key that one may repeat.
-            "alias" => {}
+            "alias" => {
+                attribute::text(&meta, "alias = \"…\"", errors);
+            }
             key @ ("flatten" | "skip" | "skip_serializing" | "skip_deserializing") => {
                 let message = format!(
                     "each field of {} is one member of its JSON, so `{key}` cannot stand here: remove it",
@@ -34,11 +36,14 @@ pub(crate) fn rename(attrs: &[Attribute], kind: Kind, errors: &mut Errors) -> Op
                 );
                 errors.at(&meta, message);
             }
-            _ => {
-                if keys.recognize(&meta, errors) == Some("rename") {
-                    renamed = name(&meta, errors);
+            _ => match (keys.recognize(&meta, errors), &meta) {
+                (None, _) | (Some("default"), Meta::Path(_)) => {}
+                (Some("rename"), _) => renamed = name(&meta, errors),
+                // What serde refuses it reports itself, and all that builds on it as well.
+                (Some(key), _) => {
+                    attribute::text(&meta, &format!("{key} = \"…\""), errors);
                 }
-            }
+            },
         }
     }
     renamed

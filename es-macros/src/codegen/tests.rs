@@ -1,8 +1,12 @@
-//! Compares what the macros write with the snapshots in `codegen-tests/expansion`.
+//! Compares what the macros write with the snapshots in `codegen-tests/expansion`, and sees to it
+//! that they survive whatever else they are given.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Attribute, Item};
 
@@ -16,23 +20,26 @@ const MANIFEST: &str = r#"
     es-framework = "0.1"
 "#;
 
-/// Expands the one item of each file in the folder, and compares it with the snapshot beside it.
-fn compare(folder: &str, expand: fn(Item, &Manifest) -> TokenStream) {
-    let folder: PathBuf = [
-        env!("CARGO_MANIFEST_DIR"),
-        "../codegen-tests/expansion",
-        folder,
-    ]
-    .iter()
-    .collect();
-    let mut inputs: Vec<_> = fs::read_dir(&folder)
+fn folder(name: &str) -> PathBuf {
+    let root = env!("CARGO_MANIFEST_DIR");
+    [root, "../codegen-tests/expansion", name].iter().collect()
+}
+
+fn inputs(folder: &Path) -> Vec<PathBuf> {
+    let mut inputs: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
         .collect();
     inputs.sort();
     assert!(!inputs.is_empty());
-    for input in inputs {
+    inputs
+}
+
+/// Expands the one item of each file in the folder, and compares it with the snapshot beside it.
+fn compare(name: &str, expand: fn(Item, &Manifest) -> TokenStream) {
+    let folder = folder(name);
+    for input in inputs(&folder) {
         let item = syn::parse_file(&fs::read_to_string(&input).unwrap()).unwrap();
         let item = item.items.into_iter().last().unwrap();
         let expanded = expand(item, &Manifest::parse(MANIFEST));
@@ -84,4 +91,43 @@ fn a_handler_expands_to_what_a_person_would_write() {
         item.attrs.extract_if(.., is_handler).for_each(drop);
         handler::handler(TokenStream::new(), item.into_token_stream(), manifest)
     });
+}
+
+/// The code with one token left out, doubled or made another, for every token at every depth.
+fn mutations(code: TokenStream) -> Vec<TokenStream> {
+    let tokens: Vec<_> = code.into_iter().collect();
+    let others: TokenStream = r#" "" "/{" "ä" 'a 1 self { } [ ] "#.parse().unwrap();
+    let mut mutations = vec![];
+    for (at, token) in tokens.iter().enumerate() {
+        let with = |replacement: Vec<TokenTree>| {
+            let mut mutated = tokens.clone();
+            mutated.splice(at..=at, replacement);
+            mutated.into_iter().collect()
+        };
+        mutations.push(with(vec![]));
+        mutations.push(with(vec![token.clone(), token.clone()]));
+        mutations.extend(others.clone().into_iter().map(|other| with(vec![other])));
+        if let TokenTree::Group(group) = token {
+            let inside = |stream| Group::new(group.delimiter(), stream).into();
+            let mutated = self::mutations(group.stream());
+            mutations.extend(mutated.into_iter().map(|stream| with(vec![inside(stream)])));
+        }
+    }
+    mutations
+}
+
+#[test]
+fn no_input_makes_a_macro_panic() {
+    let manifest = Manifest::parse(MANIFEST);
+    for name in ["command", "event", "handler"] {
+        for input in inputs(&folder(name)) {
+            let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
+            for mutation in mutations(code) {
+                // Each macro meets what was meant for the others, too.
+                let _ = command::derive(mutation.clone(), &manifest);
+                let _ = event::derive(mutation.clone(), &manifest);
+                let _ = handler::handler(TokenStream::new(), mutation, &manifest);
+            }
+        }
+    }
 }

@@ -4,8 +4,6 @@ use es_framework::prelude::*;
 
 #[derive(Command)]
 #[command(subject = "/books/{id}")]
-struct PurchaseBookCommand {
-
-}
+struct PurchaseBookCommand {}
 
 fn main() {}

@@ -1,5 +1,7 @@
 //! `#[es(crate = "…")]` finds the framework where another crate re-exports it.
 
+#![deny(warnings)]
+
 mod facade {
     pub use es_framework as es;
 }

@@ -4,8 +4,6 @@ use es_framework::prelude::*;
 
 #[derive(Event)]
 #[event(package = "com.example.library", read_model = "books")]
-struct BookPurchasedEvent {
-
-}
+struct BookPurchasedEvent {}
 
 fn main() {}

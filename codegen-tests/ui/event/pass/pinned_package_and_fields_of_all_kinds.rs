@@ -1,5 +1,7 @@
 //! A pinned package needs no metadata; fields may be whatever serde and schemars know.
 
+#![deny(warnings)]
+
 use std::collections::BTreeMap;
 
 use es_framework::prelude::*;
@@ -13,22 +15,17 @@ struct BookPurchasedEvent {
     #[serde(rename = "by", alias = "buyer", alias = "customer")]
     bought_by: Option<String>,
     tags: Vec<BTreeMap<String, bool>>,
+    #[serde(rename = "größe")]
+    größe: i64,
     #[serde(default = "one", skip_serializing_if = "is_one")]
     copies: u8,
     nested: Nested,
 }
 
-#[derive(Event, Clone, Debug, Default)]
+#[derive(Event, Clone, Debug)]
 #[event(package = "com.example.library")]
 struct Nested {
     a: String,
-}
-
-impl Default for BookPurchasedEvent {
-    fn default() -> Self {
-        let id = Uuid::nil();
-        Self { id, bought_by: None, tags: vec![], copies: one(), nested: Nested::default() }
-    }
 }
 
 fn one() -> u8 {
@@ -40,8 +37,21 @@ fn is_one(copies: &u8) -> bool {
 }
 
 fn main() {
-    assert_eq!(BookPurchasedEvent::TYPE, "com.example.library.BookPurchasedEvent.v2");
-    let event = BookPurchasedEvent { copies: 2, ..BookPurchasedEvent::default() };
-    assert!(event.id.is_nil() && event.bought_by.is_none() && event.tags.is_empty());
-    assert_eq!(event.nested.a, "");
+    assert_eq!(
+        BookPurchasedEvent::TYPE,
+        "com.example.library.BookPurchasedEvent.v2"
+    );
+    let event = BookPurchasedEvent {
+        id: Uuid::nil(),
+        bought_by: None,
+        tags: vec![],
+        größe: 1,
+        copies: one(),
+        nested: Nested { a: String::new() },
+    };
+    assert!(event.bought_by.is_none() && event.tags.is_empty() && event.copies == 1);
+    assert_eq!(
+        (event.id, event.nested.a.as_str(), event.größe),
+        (Uuid::nil(), "", 1)
+    );
 }

@@ -8,7 +8,6 @@ struct BookPurchasedEvent {
     id: Uuid,
 }
 
-
 #[handler]
 fn purchase<C: Command>(command: C) -> BookPurchasedEvent {
     drop(command);

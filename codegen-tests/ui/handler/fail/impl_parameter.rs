@@ -8,7 +8,6 @@ struct BookPurchasedEvent {
     id: Uuid,
 }
 
-
 #[handler]
 fn purchase(command: impl Command) -> BookPurchasedEvent {
     drop(command);

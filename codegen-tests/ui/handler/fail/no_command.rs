@@ -8,7 +8,6 @@ struct BookPurchasedEvent {
     id: Uuid,
 }
 
-
 #[handler]
 fn purchase() -> BookPurchasedEvent {
     BookPurchasedEvent { id: Uuid::nil() }

@@ -8,7 +8,6 @@ struct BookPurchasedEvent {
     id: Uuid,
 }
 
-
 struct Order {
     id: Uuid,
 }

@@ -8,7 +8,6 @@ struct BookPurchasedEvent {
     id: Uuid,
 }
 
-
 #[handler]
 fn purchase(pair: (Uuid, String)) -> BookPurchasedEvent {
     BookPurchasedEvent { id: pair.0 }

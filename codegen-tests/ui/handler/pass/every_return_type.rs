@@ -1,5 +1,7 @@
 //! A handler returns an event, several, perhaps one, or a refusal; the command may be taken apart.
 
+#![deny(warnings)]
+
 use es_framework::{
     command::{Rejection, RejectionKind},
     prelude::*,

@@ -119,6 +119,14 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
     }
 }
 
+/// All of it is at the field's type, where one that cannot stand in a subject is reported.
+fn subject_field(field: &Field, framework: &Framework) -> TokenStream {
+    let span = field.ty.span();
+    let framework = framework.at(span);
+    let (member, value) = (&field.member, reference(field));
+    quote_spanned!(span=> #framework::event::SubjectPart::field(#member, #value))
+}
+
 /// A reference to a field, underlined at its type.
 fn reference(field: &Field) -> TokenStream {
     let mut ident = field.ident.clone();
@@ -138,10 +146,11 @@ fn subject_parts(command: &Command, framework: &Framework) -> Vec<TokenStream> {
             Segment::Field(name) => {
                 parts.push(quote!(#part::Text(#text)));
                 text.clear();
-                parts.extend(command.field(name).map(|field| {
-                    let (member, value) = (&field.member, reference(field));
-                    quote!(#part::Field(#member, #value))
-                }));
+                parts.extend(
+                    command
+                        .field(name)
+                        .map(|field| subject_field(field, framework)),
+                );
             }
         }
     }
