@@ -12,7 +12,7 @@ const APPLICATION_ID: i64 = 0x4553_4556;
 /// The format that is written. Every earlier one is brought up to it when it is opened.
 pub(super) const VERSION: i64 = 1;
 
-/// `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
+/// The index has its subjects packed (see [`pack`](super::key::pack)). `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
 /// events may be in it already, or not.
 const VERSION_1: &str = "
     CREATE TABLE events (
@@ -28,7 +28,7 @@ const VERSION_1: &str = "
         data TEXT NOT NULL
     ) STRICT;
     CREATE TABLE subject_index (
-        subject TEXT NOT NULL,
+        subject BLOB NOT NULL,
         event_id INTEGER NOT NULL,
         PRIMARY KEY (subject, event_id)
     ) STRICT, WITHOUT ROWID;
