@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
 
 use super::{
+    key::{Key, pack},
     queue::{Answer, Append},
     row,
     tail::Tail,
@@ -44,10 +45,11 @@ pub(super) struct Batch<'a> {
     pub(super) head: Head,
     time: EventTime,
     /// The latest events of the subjects that this batch wrote to.
-    latest: HashMap<Subject, EventId>,
+    latest: HashMap<Key, EventId>,
+    /// The subjects of its events, in their order.
+    pub(super) subjects: Vec<Key>,
     /// What becomes of each append if the transaction is committed.
     pub(super) outcomes: Vec<Answer>,
-    pub(super) events: usize,
 }
 
 struct Statements<'a> {
@@ -65,8 +67,8 @@ impl<'a> Batch<'a> {
             head,
             time: EventTime::at(head.time),
             latest: HashMap::with_capacity(appends),
+            subjects: Vec::with_capacity(appends),
             outcomes: Vec::with_capacity(appends),
-            events: 0,
         }
     }
 
@@ -105,9 +107,10 @@ impl<'a> Batch<'a> {
         };
         for event in &recorded {
             row::insert(&mut statements.insert, event)?;
-            self.latest.insert(event.subject.clone(), event.id);
+            let subject = pack(event.subject.as_str());
+            self.latest.insert(subject.clone(), event.id);
+            self.subjects.push(subject);
         }
-        self.events = self.events.saturating_add(recorded.len());
         Ok(Ok(recorded))
     }
 
@@ -117,15 +120,16 @@ impl<'a> Batch<'a> {
         statements: &mut Statements<'_>,
         subject: &Subject,
     ) -> rusqlite::Result<Option<EventId>> {
-        if let Some(id) = self.latest.get(subject) {
+        let subject = pack(subject.as_str());
+        if let Some(id) = self.latest.get(&subject) {
             return Ok(Some(*id));
         }
-        if let Some(id) = self.tail.latest(subject.as_str()) {
+        if let Some(id) = self.tail.latest(&subject) {
             return Ok(EventId::new(id));
         }
         let id = statements
             .latest
-            .query_row([subject.as_str()], |row| row.get::<_, i64>(0))
+            .query_row([&*subject], |row| row.get::<_, i64>(0))
             .optional()?;
         Ok(id.and_then(|id| EventId::new(u64::try_from(id).ok()?)))
     }

@@ -51,11 +51,23 @@ impl Directory {
 
 /// Others on the machine have no business in the events.
 fn create(path: &Path) -> io::Result<()> {
+    let missing: Vec<_> = path.ancestors().take_while(|path| !path.exists()).collect();
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.create(path)?;
+    // A file is durable only when the way to it is.
+    #[cfg(unix)]
+    for parent in missing.into_iter().filter_map(Path::parent) {
+        let parent = if parent.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            parent
+        };
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
 }
 
 /// A directory that goes with its store.

@@ -67,13 +67,16 @@ pub(super) enum DiskError {
     Event { id: i64, flaw: String },
     #[error("{0}")]
     Broken(String),
+    /// It could not be opened again.
+    #[error("{0}")]
+    Unopened(String),
 }
 
 impl DiskError {
     fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Sqlite(error) => error.sqlite_error_code(),
-            Self::Event { .. } | Self::Broken(_) => None,
+            Self::Event { .. } | Self::Broken(_) | Self::Unopened(_) => None,
         }
     }
 
@@ -88,6 +91,7 @@ impl DiskError {
                 Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
             ),
             Self::Event { .. } | Self::Broken(_) => true,
+            Self::Unopened(_) => false,
         }
     }
 

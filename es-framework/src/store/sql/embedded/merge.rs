@@ -5,7 +5,7 @@ use std::{ops::Bound, sync::Arc};
 
 use rusqlite::Connection;
 
-use super::{row, tail::Subjects};
+use super::{key::Key, row, tail::Subjects};
 
 /// Where a merge stands.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Merge {
     subjects: Arc<Subjects>,
     to: u64,
     /// The last subject that is on disk.
-    after: Option<Box<str>>,
+    after: Option<Key>,
 }
 
 /// A slice that was written, in effect once its transaction is committed.
@@ -22,7 +22,7 @@ pub(super) enum Slice {
     /// There was nothing to do.
     Nothing,
     /// All up to this subject.
-    To(Box<str>),
+    To(Key),
     /// All that was left, and the state that says so.
     Last,
 }
@@ -58,7 +58,7 @@ impl Merge {
         let mut statement =
             connection.prepare_cached("INSERT OR IGNORE INTO subject_index VALUES (?1, ?2)")?;
         let mut written = 0_usize;
-        for (subject, ids) in self.subjects.range::<str, _>((after, Bound::Unbounded)) {
+        for (subject, ids) in self.subjects.range::<[u8], _>((after, Bound::Unbounded)) {
             for id in ids.as_slice() {
                 statement.execute((&**subject, row::number(*id)))?;
             }

@@ -3,6 +3,7 @@
 mod batch;
 mod directory;
 mod error;
+mod key;
 mod merge;
 mod pace;
 mod plan;

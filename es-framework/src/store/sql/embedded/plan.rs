@@ -4,9 +4,10 @@ use rusqlite::{CachedStatement, Connection};
 
 use super::{
     error::DiskError,
+    key::{Family, Key, pack},
     row::{self, Decoder, select},
     settings::ChunkLimits,
-    tail::{Family, Tail},
+    tail::Tail,
 };
 use crate::{
     event::{EventId, EventType, RecordedEvent, Subject},
@@ -47,7 +48,7 @@ pub(super) enum Plan {
 /// The first ids of one subject: those of the tail are known, those on disk are to be looked up.
 pub(super) struct Ids {
     limits: ChunkLimits,
-    subject: Subject,
+    subject: Key,
     range: IdRange,
     order: Order,
     indexed: u64,
@@ -72,13 +73,14 @@ impl Ids {
         order: Order,
         limits: ChunkLimits,
     ) -> Self {
+        let subject = pack(subject.as_str());
         Self {
             limits,
-            subject: subject.clone(),
             range,
             order,
             indexed: tail.indexed(),
-            tail: tail.ids(subject.as_str(), range, order, limits.events),
+            tail: tail.ids(&subject, range, order, limits.events),
+            subject,
         }
     }
 
@@ -102,7 +104,7 @@ impl Ids {
         let mut statement = connection.prepare_cached(query)?;
         let (first, last) = (row::number(self.range.first), row::number(last));
         let room = row::number(self.limits.events.saturating_sub(ids.len()));
-        let mut rows = statement.query((self.subject.as_str(), first, last, room))?;
+        let mut rows = statement.query((&*self.subject, first, last, room))?;
         while let Some(row) = rows.next()? {
             ids.push(row::id(row.get(0)?)?.get());
         }
@@ -164,7 +166,7 @@ impl Plan {
         let IdRange { first, last } = scan.range;
         let is_short = usize::try_from(last.saturating_sub(first)).is_ok_and(|n| n < limits.rows);
         let family = Family::of(scan.subject.as_str());
-        if is_short || family.itself.is_empty() {
+        if is_short || family.is_everything() {
             return Self::Rows;
         }
         match tail.ids_within(&family, limits.family) {

@@ -7,7 +7,7 @@ use serde::{Deserialize as _, de::value};
 use serde_json::value::RawValue;
 
 use super::error::DiskError;
-use crate::event::{EventId, EventTime, Hash, RecordedEvent, TraceContext};
+use crate::event::{EventId, EventTime, EventType, Hash, RecordedEvent, TraceContext};
 
 /// The columns that [`Decoder::event`] expects, in its order.
 macro_rules! select {
@@ -67,12 +67,13 @@ pub(super) fn flawed(id: i64, flaw: impl ToString) -> DiskError {
     DiskError::Event { id, flaw }
 }
 
-/// Makes events of rows. Neighbours often share their source and, as a commit has one time, their
-/// time; so the last of each is kept instead of being parsed again.
+/// Makes events of rows. Neighbours often share their source, their type and, as a commit has one
+/// time, their time; so the last of each is kept instead of being parsed again.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     source: Option<Arc<str>>,
     time: Option<EventTime>,
+    event_type: Option<EventType>,
 }
 
 impl Decoder {
@@ -82,7 +83,7 @@ impl Decoder {
         Ok(RecordedEvent {
             id: id(number)?,
             subject: fields.parsed(1, "subject")?,
-            event_type: fields.parsed(2, "type")?,
+            event_type: self.event_type(&fields)?,
             source: self.source(fields.text(3, "source")?),
             time: self.time(&fields)?,
             trace: fields.trace()?,
@@ -96,6 +97,14 @@ impl Decoder {
         match &self.source {
             Some(source) if **source == *text => Arc::clone(source),
             _ => Arc::clone(self.source.insert(text.into())),
+        }
+    }
+
+    fn event_type(&mut self, fields: &Fields<'_, '_>) -> Result<EventType, DiskError> {
+        let text = fields.text(2, "type")?;
+        match &self.event_type {
+            Some(known) if known.as_str() == text => Ok(known.clone()),
+            _ => Ok(self.event_type.insert(fields.parsed(2, "type")?).clone()),
         }
     }
 

@@ -12,7 +12,7 @@ const APPLICATION_ID: i64 = 0x4553_4556;
 /// The format that is written. Every earlier one is brought up to it when it is opened.
 pub(super) const VERSION: i64 = 1;
 
-/// `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
+/// The index has its subjects packed (see [`pack`](super::key::pack)). `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
 /// events may be in it already, or not.
 const VERSION_1: &str = "
     CREATE TABLE events (
@@ -28,7 +28,7 @@ const VERSION_1: &str = "
         data TEXT NOT NULL
     ) STRICT;
     CREATE TABLE subject_index (
-        subject TEXT NOT NULL,
+        subject BLOB NOT NULL,
         event_id INTEGER NOT NULL,
         PRIMARY KEY (subject, event_id)
     ) STRICT, WITHOUT ROWID;
@@ -61,6 +61,13 @@ pub(super) fn open_writer(file: &Path, settings: &Settings) -> Result<Connection
         });
     }
     set_up(&connection, settings).map_err(failed)?;
+    let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
+    if mode.map_err(failed)? != "wal" {
+        return Err(OpenError::Database {
+            file: file.to_owned(),
+            reason: "its file system cannot share memory, which the write-ahead log needs".into(),
+        });
+    }
     if version < VERSION {
         upgrade(&connection).map_err(failed)?;
     }
@@ -94,13 +101,7 @@ fn version(connection: &Connection, file: &Path) -> rusqlite::Result<Result<i64,
 fn set_up(connection: &Connection, settings: &Settings) -> rusqlite::Result<()> {
     connection.busy_timeout(settings.lock_wait)?;
     connection.set_prepared_statement_cache_capacity(32);
-    connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| {
-        match row.get_ref(0)?.as_str() {
-            Ok("wal") => Ok(()),
-            // Some network file systems cannot share memory.
-            _ => Err(rusqlite::Error::InvalidQuery),
-        }
-    })?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", settings.checkpoint_pages)?;
     connection.pragma_update(None, "journal_size_limit", settings.log_bytes)?;

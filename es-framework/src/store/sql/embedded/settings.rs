@@ -23,7 +23,8 @@ pub(super) struct Settings {
     pub(super) lock_wait: Duration,
     /// How long nothing must happen before the index in memory is emptied.
     pub(super) idle: Duration,
-    /// How many pages the write-ahead log takes before they go to the database.
+    /// How many pages the write-ahead log takes before they go to the database. More are written
+    /// more cheaply, but callers wait for longer meanwhile, and so does the start after a crash.
     pub(super) checkpoint_pages: u32,
     /// How large the write-ahead log may be and stay, in bytes.
     pub(super) log_bytes: u32,
@@ -54,7 +55,7 @@ pub(super) struct ChunkLimits {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            tail_events: 65_536,
+            tail_events: 49_152,
             merge_factor: 4,
             batch_events: 4_096,
             batch_bytes: 8 << 20,
@@ -62,7 +63,7 @@ impl Default for Settings {
             queue_wait: Duration::from_secs(5),
             lock_wait: Duration::from_secs(5),
             idle: Duration::from_millis(500),
-            checkpoint_pages: 4_096,
+            checkpoint_pages: 2_048,
             log_bytes: 24 << 20,
             writer_cache_kib: 32 << 10,
             reader_cache_kib: 4 << 10,

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{
     batch::Head,
     error::DiskError,
+    key::pack,
     merge::{Merge, Slice},
     row::{self, Decoder, select},
     settings::Settings,
@@ -67,7 +68,8 @@ fn tail(connection: &Connection, indexed: u64, most: usize) -> Result<Tail, Disk
             return Err(row::flawed(missing, "is missing"));
         }
         let subject = row.get_ref(1)?.as_str();
-        tail.push(subject.map_err(|error| row::flawed(number, error))?, id);
+        let subject = subject.map_err(|error| row::flawed(number, error))?;
+        tail.push(pack(subject), id);
     }
     Ok(tail)
 }

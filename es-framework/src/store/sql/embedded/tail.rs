@@ -2,12 +2,17 @@
 //! the part on disk: an index on disk that is kept up to date with every event costs three
 //! quarters of the writes.
 
-use std::{collections::BTreeMap, ops::Bound, sync::Arc};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    ops::Bound,
+    sync::Arc,
+};
 
+use super::key::{Family, Key};
 use crate::store::{Order, options::IdRange};
 
 /// Subjects in order, and the ids of their events.
-pub(super) type Subjects = BTreeMap<Box<str>, Ids>;
+pub(super) type Subjects = BTreeMap<Key, Ids>;
 
 /// The ids of one subject's events, ascending. Most subjects have one event among the newest.
 #[derive(Debug)]
@@ -72,11 +77,11 @@ impl Tail {
     }
 
     /// Takes in the next event.
-    pub(super) fn push(&mut self, subject: &str, id: u64) {
-        match self.newest.get_mut(subject) {
-            Some(ids) => ids.push(id),
-            None => {
-                self.newest.insert(subject.into(), Ids::One(id));
+    pub(super) fn push(&mut self, subject: Key, id: u64) {
+        match self.newest.entry(subject) {
+            Entry::Occupied(ids) => ids.into_mut().push(id),
+            Entry::Vacant(none) => {
+                none.insert(Ids::One(id));
             }
         }
         self.newest_events = self.newest_events.saturating_add(1);
@@ -84,7 +89,7 @@ impl Tail {
     }
 
     /// The latest event of a subject, if it is among these.
-    pub(super) fn latest(&self, subject: &str) -> Option<u64> {
+    pub(super) fn latest(&self, subject: &[u8]) -> Option<u64> {
         let of = |subjects: &Subjects| subjects.get(subject)?.as_slice().last().copied();
         of(&self.newest).or_else(|| of(&self.merging))
     }
@@ -112,7 +117,7 @@ impl Tail {
     /// The first `limit` ids of a subject in a range, in the order asked for.
     pub(super) fn ids(
         &self,
-        subject: &str,
+        subject: &[u8],
         range: IdRange,
         order: Order,
         limit: usize,
@@ -141,7 +146,7 @@ impl Tail {
         let mut found = Vec::new();
         for subjects in [&*self.merging, &self.newest] {
             let itself = subjects.get(&*family.itself);
-            let below = subjects.range::<str, _>((
+            let below = subjects.range::<[u8], _>((
                 Bound::Included(&*family.below_from),
                 Bound::Excluded(&*family.below_to),
             ));
@@ -153,34 +158,5 @@ impl Tail {
             }
         }
         Some(found)
-    }
-}
-
-/// A subject and all below it as it stands in an order of texts.
-#[derive(Debug, Clone)]
-pub(super) struct Family {
-    /// The subject, without a slash at its end.
-    pub(super) itself: Box<str>,
-    /// The least text below it.
-    pub(super) below_from: Box<str>,
-    /// The least text after those; `0` comes right after `/`.
-    pub(super) below_to: Box<str>,
-}
-
-impl Family {
-    pub(super) fn of(subject: &str) -> Self {
-        let itself = subject.trim_end_matches('/');
-        Self {
-            itself: itself.into(),
-            below_from: format!("{itself}/").into(),
-            below_to: format!("{itself}0").into(),
-        }
-    }
-
-    pub(super) fn has(&self, subject: &str) -> bool {
-        match subject.strip_prefix(&*self.itself) {
-            Some(rest) => rest.is_empty() || rest.starts_with('/') || self.itself.is_empty(),
-            None => false,
-        }
     }
 }

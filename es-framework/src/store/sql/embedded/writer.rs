@@ -16,6 +16,7 @@ use super::{
     batch::{Batch, Head},
     directory::Directory,
     error::{DiskError, Failure, OpenError},
+    key::Key,
     merge::{Merge, Slice},
     pace::Pace,
     queue::{Answer, Append, Limits, Queue, Task, Work},
@@ -24,7 +25,7 @@ use super::{
     shared::Shared,
     state,
 };
-use crate::store::StoreError;
+use crate::{event::EventId, store::StoreError};
 
 /// The writer and all that only it touches.
 #[derive(Debug)]
@@ -148,8 +149,8 @@ impl Writer {
         let begun = Instant::now();
         let shared = Arc::clone(&self.shared);
         match self.transact(&shared, &mut appends) {
-            Ok((outcomes, slice)) => {
-                self.publish(&outcomes, slice);
+            Ok((outcomes, written)) => {
+                self.publish(written);
                 self.pace
                     .committed(begun.elapsed(), appends.len(), self.queue.len());
                 for (append, outcome) in appends.into_iter().zip(outcomes) {
@@ -174,21 +175,35 @@ impl Writer {
         &mut self,
         shared: &Shared,
         appends: &mut [Append],
-    ) -> Result<(Vec<Answer>, Slice), Failure> {
+    ) -> Result<(Vec<Answer>, Written), Failure> {
         self.refresh()?;
         let tail = shared.tail();
         let mut batch = Batch::new(&tail, self.head, appends.len());
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let slice = batch.carry_out(&self.connection, appends).and_then(|()| {
-            let budget = batch.events.saturating_mul(self.settings.merge_factor);
+            let budget = batch
+                .subjects
+                .len()
+                .saturating_mul(self.settings.merge_factor);
             self.merge.write_slice(&self.connection, budget)
         });
         let slice = slice.inspect_err(|_| self.roll_back())?;
-        let (head, outcomes) = (batch.head, batch.outcomes);
+        let Batch {
+            head,
+            outcomes,
+            subjects,
+            ..
+        } = batch;
         drop(tail);
         self.commit()?;
-        self.head = head;
-        Ok((outcomes, slice))
+        let first = std::mem::replace(&mut self.head, head).next;
+        let first = first.map_or(u64::MAX, EventId::get);
+        let written = Written {
+            first,
+            subjects,
+            slice,
+        };
+        Ok((outcomes, written))
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
@@ -198,11 +213,18 @@ impl Writer {
         };
         self.roll_back();
         let error = DiskError::from(error);
-        // A full disk cuts the transaction short. Anything else may have failed after all of it was
-        // in the log, where the next start would find it, unless something is written over it.
-        let uncertain = !error.is_full() && self.write_nothing().is_err();
         self.is_stale = true;
+        // A full disk cuts the transaction short. Anything else may have failed after all of it was
+        // in the log, where the next start would find it.
+        let uncertain = !error.is_full() && !self.is_undone();
         Err(Failure { error, uncertain })
+    }
+
+    /// Whether nothing is left of a commit that failed: something else was written over it, and
+    /// the chain ends where it did.
+    fn is_undone(&mut self) -> bool {
+        let end = self.head.next;
+        self.write_nothing().is_ok() && self.refresh().is_ok() && self.head.next == end
     }
 
     fn roll_back(&self) {
@@ -218,13 +240,13 @@ impl Writer {
     }
 
     /// Shows readers what is durable now: first where to find it, then that it is there.
-    fn publish(&mut self, outcomes: &[Answer], slice: Slice) {
+    fn publish(&mut self, written: Written) {
         let most = self.settings.tail_events;
-        let ended = self.merge.wrote(slice);
+        let ended = self.merge.wrote(written.slice);
         let (length, merging, merged) = self.shared.change(|tail| {
             let merged = ended.then(|| tail.end_merge());
-            for event in outcomes.iter().flatten().flatten() {
-                tail.push(event.subject.as_str(), event.id.get());
+            for (subject, id) in written.subjects.into_iter().zip(written.first..) {
+                tail.push(subject, id);
             }
             let merging = (self.merge.is_idle() && tail.newest_events() >= most).then(|| {
                 tail.begin_merge();
@@ -263,7 +285,7 @@ impl Writer {
             .connection
             .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
         self.connection = schema::open_writer(&self.shared.file, &self.settings)
-            .map_err(|error| DiskError::Broken(error.to_string()))?;
+            .map_err(|error| DiskError::Unopened(error.to_string()))?;
         #[cfg(test)]
         self.connection
             .pragma_update(None, "max_page_count", pages)?;
@@ -293,6 +315,15 @@ impl Writer {
         written.inspect_err(|_| self.roll_back())?;
         Ok(())
     }
+}
+
+/// What a committed transaction wrote.
+struct Written {
+    /// The id of its first event.
+    first: u64,
+    /// The subjects of its events, in their order.
+    subjects: Vec<Key>,
+    slice: Slice,
 }
 
 /// Wakes whoever still waits when the writer is gone.

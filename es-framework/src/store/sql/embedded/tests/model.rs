@@ -13,8 +13,19 @@ use crate::{
     },
 };
 
-const SUBJECTS: [&str; 9] = [
-    "/", "/a", "/a/", "/a/b", "/a/b/c", "/a0", "/a-b", "/b", "/b/c",
+const SUBJECTS: [&str; 12] = [
+    "/",
+    "/a",
+    "/a/",
+    "/a/b",
+    "/a/b/c",
+    "/a0",
+    "/a-b",
+    "/b",
+    "/b/c",
+    "/a/0199a3c2-7d4e-7c3a-9f00-0123456789ab",
+    "/a/0199a3c2-7d4e-7c3a-9f00-0123456789ab/d",
+    "/a/0199A3C2-7D4E-7C3A-9F00-0123456789AB",
 ];
 const TYPES: [&str; 2] = ["io.example.Opened", "io.example.Closed"];
 

@@ -1,6 +1,6 @@
 //! What the writer does when nobody wants anything: merge the index, empty the log.
 
-use super::Writer;
+use super::{Writer, Written};
 use crate::store::sql::embedded::{error::Failure, merge::Merge};
 
 /// How many index entries an idle writer merges in one transaction.
@@ -36,7 +36,11 @@ impl Writer {
         let slice = self.merge.write_slice(&self.connection, budget);
         let slice = slice.inspect_err(|_| self.roll_back())?;
         self.commit()?;
-        self.publish(&[], slice);
+        self.publish(Written {
+            first: 0,
+            subjects: Vec::new(),
+            slice,
+        });
         Ok(())
     }
 
