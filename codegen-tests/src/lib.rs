@@ -1,1 +1,18 @@
-//! What the macros accept, refuse and write: see `ui`, `expansion`, `outside` and `tests`.
+//! What the macros accept, refuse and write: see `ui`, `expansion`, `outside` and `tests`. The Rust
+//! code of the README and the book is compiled and run here, too.
+
+#[cfg(doctest)]
+mod documentation {
+    macro_rules! pages {
+        ($($name:ident: $page:literal),* $(,)?) => {
+            $(#[doc = include_str!(concat!("../../", $page))] struct $name;)*
+        };
+    }
+
+    pages! {
+        Readme: "README.md",
+        Tutorial: "docs/src/tutorial.md",
+        Reject: "docs/src/how-to/reject.md",
+        Macros: "docs/src/reference/macros.md",
+    }
+}

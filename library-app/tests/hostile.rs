@@ -236,6 +236,14 @@ async fn every_bad_request_line_or_header_is_a_clear_problem() {
         untyped.send().await.unwrap().status(),
         StatusCode::UNSUPPORTED_MEDIA_TYPE
     );
+    still_works(&library).await;
+}
+
+#[tokio::test]
+async fn every_bad_path_or_parameter_is_a_clear_problem() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let url = |path: &str| format!("{}{path}", library.url);
     for (path, status) in [
         ("/nothing", StatusCode::NOT_FOUND),
         ("/books/../etc/passwd", StatusCode::NOT_FOUND),

@@ -129,8 +129,8 @@ fn two_read_models_of_one_name_are_refused_with_both_places() {
     let mut other = TREES;
     other.declaration.line += 1;
     let refused = ReadModels::new([TREES, other]).unwrap_err();
-    let ReadModelsError::DuplicateName { first, second, .. } = refused.clone();
     let message = refused.to_string();
+    let ReadModelsError::DuplicateName { first, second, .. } = refused;
     assert!(message.contains(&first.to_string()), "{message}");
     assert!(message.contains(&second.to_string()), "{message}");
 }

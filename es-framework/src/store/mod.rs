@@ -26,7 +26,7 @@ pub use precondition::{Conflict, Precondition};
 /// Events as they come, ended by the first error.
 pub type EventStream = BoxStream<'static, Result<RecordedEvent, StoreError>>;
 
-/// Where events are kept. Every adapter passes the whole suite in [`contract`].
+/// Where events are kept. Every adapter passes the whole contract suite.
 #[async_trait]
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     /// Writes all candidates in order, or none. An `Ok` means that they are durable.

@@ -30,18 +30,11 @@ pub struct BookPurchasedEvent {
 
 #[handler]
 fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
-    let PurchaseBookCommand {
-        id,
-        isbn,
-        title,
-        author,
-        num_pages,
-    } = command;
     BookPurchasedEvent {
-        id,
-        isbn,
-        title,
-        author,
-        num_pages,
+        id: command.id,
+        isbn: command.isbn,
+        title: command.title,
+        author: command.author,
+        num_pages: command.num_pages,
     }
 }
