@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 /// The part of a commit's time that is spent waiting for more.
-const LINGER_PART: u32 = 4;
+const LINGER_PART: u32 = 8;
 /// However slow the disk: a caller is not kept for longer.
 const LONGEST: Duration = Duration::from_millis(5);
 

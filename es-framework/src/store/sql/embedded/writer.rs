@@ -159,8 +159,7 @@ impl Writer {
                 }
             }
             Err(failure) => {
-                tracing::error!(error = %failure.error, "a batch of events was not written");
-                shared.set_failure(Some(failure.error.to_string()));
+                self.has_failed("a batch of events was not written", &failure);
                 // What a connection is worth after a failed read or write is not known.
                 self.is_stale |= !failure.error.is_full();
                 for append in appends {
@@ -218,6 +217,14 @@ impl Writer {
         // in the log, where the next start would find it.
         let uncertain = !error.is_full() && !self.is_undone();
         Err(Failure { error, uncertain })
+    }
+
+    /// Remembers a failure until something succeeds. Logs the first: a full disk fails every batch.
+    fn has_failed(&self, what: &str, failure: &Failure) {
+        if !self.shared.has_failed() {
+            tracing::error!(error = %failure.error, "{what}");
+        }
+        self.shared.set_failure(Some(failure.error.to_string()));
     }
 
     /// Whether nothing is left of a commit that failed: something else was written over it, and

@@ -7,20 +7,22 @@ use crate::store::sql::embedded::{error::Failure, merge::Merge};
 const IDLE_SLICE: usize = 2_048;
 
 impl Writer {
-    /// What an idle writer does: merge the index, then bring the log into the database.
+    /// Merges the index, then brings the log into the database; a step at a time.
     pub(super) fn tidy(&mut self) {
+        if let Err(failure) = self.tidy_a_step() {
+            self.has_failed("the index was not merged", &failure);
+        }
+    }
+
+    fn tidy_a_step(&mut self) -> Result<(), Failure> {
+        self.refresh()?;
         if self.merge.is_idle() {
             self.begin_merge();
         }
-        let tidied = if self.merge.is_idle() {
-            self.checkpoint("PASSIVE")
-        } else {
-            self.merge_slice(IDLE_SLICE)
-        };
-        if let Err(failure) = tidied {
-            tracing::warn!(error = %failure.error, "the index was not merged");
-            self.shared.set_failure(Some(failure.error.to_string()));
+        if self.merge.is_idle() {
+            return self.checkpoint("PASSIVE");
         }
+        self.merge_slice(IDLE_SLICE)
     }
 
     fn begin_merge(&mut self) {
