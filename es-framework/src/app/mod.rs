@@ -1,10 +1,11 @@
 //! An application: what was declared, put to work.
 
 mod event_store;
+mod processing;
 mod shutdown;
 mod token;
 
-use std::{future::Future, net::SocketAddr, sync::Arc};
+use std::{future::Future, net::SocketAddr};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use tokio::net::TcpListener;
@@ -21,6 +22,7 @@ use crate::{
 };
 
 use event_store::OpenStore;
+use processing::Processing;
 
 /// An application. [`App::run`] is all that a `main` needs.
 #[derive(Debug)]
@@ -101,23 +103,23 @@ impl App {
                     .unwrap_or_else(|| name.to_owned()),
             ),
             progress: processor.progress(),
-            health: Arc::new(Health {
+            health: Health {
                 store: store.port(),
                 database: database.clone(),
                 progress: processor.progress(),
                 folder: store.folder(),
                 certificates: config.event_store_ca_file.clone(),
-            }),
+            },
             database,
             limits: RequestLimits::default(),
         };
         let router = http::router(&registry, &models, surface);
         log_routes(&registry, &models);
-        let processing = tokio::spawn(processor.run());
+        let processing = Processing::start(processor)?;
         tracing::info!("{name} listens on http://{}", local_address(&listener)?);
         net::serve(listener, router, net::Limits::default(), shutdown).await;
         tracing::info!("{name} stops");
-        processing.abort();
+        processing.stop();
         store.close().await;
         Ok(())
     }

@@ -122,15 +122,19 @@ fn is_segment_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
+/// One pass: every event that is read goes through here.
 fn is_subject(text: &str) -> bool {
     let Some(path) = text.strip_prefix('/') else {
         return false;
     };
-    if text.len() > MAX_LENGTH {
-        return false;
+    let mut after_slash = true;
+    for byte in path.bytes() {
+        if byte == b'/' && after_slash || byte != b'/' && !is_segment_byte(byte) {
+            return false;
+        }
+        after_slash = byte == b'/';
     }
-    let path = path.strip_suffix('/').unwrap_or(path);
-    (path.is_empty() && text == "/") || path.split('/').all(is_segment)
+    text.len() <= MAX_LENGTH
 }
 
 impl std::str::FromStr for Subject {

@@ -1,8 +1,10 @@
 //! Commands over HTTP: `POST` to the command's path, answered without a body.
 
+use std::sync::Arc;
+
 use axum::{
     body::{Body, Bytes},
-    extract::{RawPathParams, State},
+    extract::{RawPathParams, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, post},
@@ -17,7 +19,7 @@ pub(super) const EVENT_POSITION: HeaderName = HeaderName::from_static("event-pos
 
 /// The route of a command. Its path parameters are mounted under names of their position, so that
 /// two commands may call the same segment differently.
-pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Surface>) {
+pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Surface>>) {
     let mut names = Vec::new();
     let mut path = Vec::new();
     for segment in command.path.split('/') {
@@ -33,12 +35,11 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Surface
         }
     }
     let names: &'static [&'static str] = names.leak();
-    let handler = move |State(surface): State<Surface>,
+    let handler = move |State(surface): State<Arc<Surface>>,
                         parameters: RawPathParams,
-                        headers: HeaderMap,
-                        body: Body| async move {
-        check_content_type(&headers)?;
-        let body = read_body(body, surface.limits).await?;
+                        request: Request| async move {
+        check_content_type(request.headers())?;
+        let body = read_body(request.into_body(), surface.limits).await?;
         let values = parameters.iter().map(|(_, value)| value);
         let path_parameters: Vec<_> = names.iter().copied().zip(values).collect();
         let text = CommandText {

@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    extract::{FromRef, Request},
+    extract::Request,
     http::{Method, Uri},
     response::IntoResponse as _,
     routing::get,
@@ -47,7 +47,7 @@ impl Default for RequestLimits {
 }
 
 /// What the routes work with.
-#[derive(Clone)]
+#[derive(Debug)]
 pub struct Surface {
     /// Carries commands to the store.
     pub bus: Bus,
@@ -56,15 +56,9 @@ pub struct Surface {
     /// How far the read models have come.
     pub progress: Progress,
     /// Checks of all that the application needs.
-    pub health: Arc<Health>,
+    pub health: Health,
     /// Bounds on requests.
     pub limits: RequestLimits,
-}
-
-impl FromRef<Surface> for Arc<Health> {
-    fn from_ref(surface: &Surface) -> Self {
-        Self::clone(&surface.health)
-    }
 }
 
 /// The routes of an application.
@@ -80,7 +74,7 @@ pub fn router(registry: &Registry, models: &ReadModels, surface: Surface) -> Rou
     router
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .with_state(surface)
+        .with_state(Arc::new(surface))
 }
 
 async fn not_found(uri: Uri) -> Problem {

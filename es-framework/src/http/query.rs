@@ -1,5 +1,7 @@
 //! Queries over HTTP: `GET` of a read model or of one row.
 
+use std::sync::Arc;
+
 use axum::{
     Router,
     extract::{Path, Query, State},
@@ -16,8 +18,11 @@ use crate::{
 };
 
 /// Adds `GET /<name>` and `GET /<name>/{key}`.
-pub(super) fn routes(router: Router<Surface>, model: ReadModelDescriptor) -> Router<Surface> {
-    let browse = move |State(surface): State<Surface>,
+pub(super) fn routes(
+    router: Router<Arc<Surface>>,
+    model: ReadModelDescriptor,
+) -> Router<Arc<Surface>> {
+    let browse = move |State(surface): State<Arc<Surface>>,
                        parameters: Parameters,
                        headers: HeaderMap| async move {
         let Query(parameters) = parameters.map_err(|_| malformed_parameters())?;
@@ -29,7 +34,7 @@ pub(super) fn routes(router: Router<Surface>, model: ReadModelDescriptor) -> Rou
         let page = browse.run(&surface.database, &model).await?;
         Ok::<_, Problem>(axum::Json(page).into_response())
     };
-    let find = move |State(surface): State<Surface>,
+    let find = move |State(surface): State<Arc<Surface>>,
                      uri: Uri,
                      key: KeyOrNot,
                      headers: HeaderMap| async move {

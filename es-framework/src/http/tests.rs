@@ -36,7 +36,7 @@ async fn garden() -> Router {
         bus: Bus::new(store, "garden"),
         database,
         progress,
-        health: Arc::new(health),
+        health,
         limits: RequestLimits::default(),
     };
     tokio::spawn(processor.run());

@@ -4,6 +4,7 @@ mod database;
 mod processor;
 mod progress;
 mod read_model;
+mod rows;
 mod tables;
 #[cfg(test)]
 mod tests;

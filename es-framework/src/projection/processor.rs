@@ -2,16 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
-use serde::Serialize;
-use serde_json::value::RawValue;
-use sqlx::AssertSqlSafe;
-
-use super::{Database, DatabaseError, Progress, ReadModelDescriptor, ReadModels, tables};
+use super::{
+    Database, DatabaseError, Progress, ReadModels,
+    rows::{self, RowError},
+    tables,
+};
 use crate::{
-    event::{DecodeError, EventId, RecordedEvent, Subject},
+    event::{EventId, RecordedEvent, Subject},
     store::{EventStore, ObserveOptions, Order, ReadOptions, StoreError},
 };
+use futures_util::{StreamExt as _, TryStreamExt as _};
 
 /// How many events are folded into one transaction at the most.
 const BATCH: usize = 1_000;
@@ -45,14 +45,6 @@ enum ProcessorError {
     },
     #[error("the event store ended the observation")]
     Ended,
-}
-
-/// What a row is made of.
-#[derive(Serialize)]
-struct Row<'a> {
-    position: u64,
-    subject: &'a Subject,
-    payload: &'a RawValue,
 }
 
 impl Processor {
@@ -163,13 +155,7 @@ impl Processor {
         };
         let mut transaction = self.database.begin().await?;
         for model in self.models.iter() {
-            if let Some(rows) = rows(model, events)? {
-                let insert = AssertSqlSafe(tables::insert(model));
-                sqlx::query(insert)
-                    .bind(rows)
-                    .execute(&mut *transaction)
-                    .await?;
-            }
+            rows::write(model, events, &mut transaction).await?;
         }
         sqlx::query(tables::WRITE_CHECKPOINT)
             .bind(i64::try_from(last.id.get()).unwrap_or(i64::MAX))
@@ -184,34 +170,9 @@ impl Processor {
 #[derive(Debug, thiserror::Error)]
 enum WriteError {
     #[error(transparent)]
-    Decode(#[from] DecodeError),
+    Row(#[from] RowError),
     #[error(transparent)]
     Database(#[from] DatabaseError),
     #[error(transparent)]
     Sql(#[from] sqlx::Error),
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-}
-
-/// The rows of a batch as one JSON array, or `None` where the batch has no event of the model.
-fn rows(
-    model: &ReadModelDescriptor,
-    events: &[RecordedEvent],
-) -> Result<Option<String>, WriteError> {
-    let of_model = |event: &&RecordedEvent| event.event_type.as_str() == model.event_type;
-    let rows = events
-        .iter()
-        .filter(of_model)
-        .map(|event| {
-            Ok(Row {
-                position: event.id.get(),
-                subject: &event.subject,
-                payload: event.raw_payload()?,
-            })
-        })
-        .collect::<Result<Vec<_>, DecodeError>>()?;
-    if rows.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(serde_json::to_string(&rows)?))
 }

@@ -31,23 +31,19 @@ fn column_definition(column: &Column) -> String {
     format!(", {} {sql_type}", quoted(column.name))
 }
 
-/// Writes a batch of rows, given as one JSON array, in one statement. A row that is there already
-/// stays: the same event always makes the same row.
-pub(super) fn insert(model: &ReadModelDescriptor) -> String {
+/// Writes so many rows in one statement. A row that is there already stays: the same event always
+/// makes the same row.
+pub(super) fn insert(model: &ReadModelDescriptor, rows: usize) -> String {
     let names: String = model
         .columns
         .iter()
         .map(|column| format!(", {}", quoted(column.name)))
         .collect();
-    let values: String = model
-        .columns
-        .iter()
-        .map(|column| format!(", row.value ->> {}", member_path(column.member)))
-        .collect();
+    let row = format!("(?, ?{})", ", ?".repeat(model.columns.len()));
+    let values = vec![row; rows].join(", ");
     format!(
-        "INSERT INTO {} (es_position, es_subject{names}) \
-         SELECT row.value ->> '$.position', row.value ->> '$.subject'{values} \
-         FROM json_each(?1) AS row WHERE true ON CONFLICT (es_position) DO NOTHING",
+        "INSERT INTO {} (es_position, es_subject{names}) VALUES {values} \
+         ON CONFLICT (es_position) DO NOTHING",
         quoted(model.name),
     )
 }
@@ -76,8 +72,4 @@ pub(crate) fn quoted(name: &str) -> String {
 
 fn text(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
-}
-
-fn member_path(member: &str) -> String {
-    text(&format!("$.payload.\"{member}\""))
 }

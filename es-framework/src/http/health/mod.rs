@@ -16,6 +16,7 @@ use axum::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::Surface;
 use crate::{
     projection::{Database, Progress},
     store::EventStore,
@@ -113,8 +114,8 @@ async fn within_limit(check: impl Future<Output = Component>) -> Component {
         .unwrap_or_else(|_| Component::silent())
 }
 
-pub(super) async fn show(State(health): State<Arc<Health>>) -> Response {
-    let report = health.report().await;
+pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
+    let report = surface.health.report().await;
     let status = match report.status {
         Status::Up => StatusCode::OK,
         Status::Down => StatusCode::SERVICE_UNAVAILABLE,
