@@ -17,7 +17,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 const BATCH: usize = 1_000;
 /// How long events gather between two transactions once the rebuild is over. A transaction costs far
 /// more than a row: taking each commit of a busy store by itself took a third of the machine.
-const GATHER: Duration = Duration::from_millis(8);
+const GATHER: Duration = Duration::from_millis(15);
 /// The pauses after a failure double from the first to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
@@ -106,7 +106,8 @@ impl Processor {
             self.take(&events).await?;
             self.note_rebuild(newest);
             failure.map_or(Ok(()), Err)?;
-            if self.progress.is_rebuilt() {
+            // A batch that is half full says that more are waiting.
+            if self.progress.is_rebuilt() && events.len() < BATCH / 2 {
                 tokio::time::sleep(GATHER).await;
             }
         }
