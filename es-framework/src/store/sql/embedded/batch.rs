@@ -124,6 +124,9 @@ impl<'a> Batch<'a> {
         if let Some(id) = self.latest.get(&subject) {
             return Ok(Some(*id));
         }
+        if self.tail.filter.is_new(&subject) {
+            return Ok(None);
+        }
         if let Some(id) = self.tail.latest(&subject) {
             return Ok(EventId::new(id));
         }

@@ -3,6 +3,7 @@
 mod batch;
 mod directory;
 mod error;
+mod filter;
 mod key;
 mod merge;
 mod pace;

@@ -3,13 +3,15 @@
 //! quarters of the writes.
 
 use std::{
-    collections::{BTreeMap, HashSet, btree_map::Entry},
-    hash::{BuildHasher as _, RandomState},
+    collections::{BTreeMap, btree_map::Entry},
     ops::Bound,
     sync::Arc,
 };
 
-use super::key::{Family, Key};
+use super::{
+    filter::Filter,
+    key::{Family, Key},
+};
 use crate::store::{Order, options::IdRange};
 
 /// Subjects in order, and the ids of their events.
@@ -38,27 +40,6 @@ impl Ids {
     }
 }
 
-/// The hashes of the subjects in memory. Most commands ask for a subject that nobody has written
-/// to, and a hash says so at a tenth of the price of a walk through two trees.
-#[derive(Debug, Default)]
-struct Known {
-    hasher: RandomState,
-    merging: HashSet<u64>,
-    newest: HashSet<u64>,
-}
-
-impl Known {
-    fn insert(&mut self, subject: &[u8]) {
-        self.newest.insert(self.hasher.hash_one(subject));
-    }
-
-    /// Whether the subject may be in memory; a no is certain.
-    fn may_have(&self, subject: &[u8]) -> bool {
-        let hash = self.hasher.hash_one(subject);
-        self.newest.contains(&hash) || self.merging.contains(&hash)
-    }
-}
-
 /// What is indexed where.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
@@ -71,7 +52,8 @@ pub(super) struct Tail {
     /// The events after those.
     newest: Subjects,
     newest_events: usize,
-    known: Known,
+    /// Every subject that has an event, here or on disk.
+    pub(super) filter: Filter,
     /// How many events there are.
     length: u64,
 }
@@ -83,6 +65,7 @@ impl Tail {
             indexed,
             merging_to: indexed,
             length: indexed,
+            filter: Filter::after(indexed),
             ..Self::default()
         }
     }
@@ -101,7 +84,7 @@ impl Tail {
 
     /// Takes in the next event.
     pub(super) fn push(&mut self, subject: Key, id: u64) {
-        self.known.insert(&subject);
+        self.filter.insert(&subject);
         match self.newest.entry(subject) {
             Entry::Occupied(ids) => ids.into_mut().push(id),
             Entry::Vacant(none) => {
@@ -114,9 +97,6 @@ impl Tail {
 
     /// The latest event of a subject, if it is among these.
     pub(super) fn latest(&self, subject: &[u8]) -> Option<u64> {
-        if !self.known.may_have(subject) {
-            return None;
-        }
         let of = |subjects: &Subjects| subjects.get(subject)?.as_slice().last().copied();
         of(&self.newest).or_else(|| of(&self.merging))
     }
@@ -127,7 +107,6 @@ impl Tail {
             self.merging = Arc::new(std::mem::take(&mut self.newest));
             self.merging_to = self.length;
             self.newest_events = 0;
-            self.known.merging = std::mem::take(&mut self.known.newest);
         }
     }
 
@@ -139,7 +118,6 @@ impl Tail {
     /// What was being merged is on disk.
     pub(super) fn end_merge(&mut self) -> Arc<Subjects> {
         self.indexed = self.merging_to;
-        self.known.merging.clear();
         std::mem::take(&mut self.merging)
     }
 

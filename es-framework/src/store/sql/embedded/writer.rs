@@ -107,7 +107,7 @@ impl Writer {
             bytes: self.settings.batch_bytes,
         };
         // A merge that nobody disturbs goes on at once, unless the disk would not have it.
-        let idle = if self.merge.is_idle() || self.shared.has_failed() {
+        let idle = if self.is_settled() || self.shared.has_failed() {
             self.settings.idle
         } else {
             Duration::ZERO
@@ -138,6 +138,7 @@ impl Writer {
         }
         if !appends.is_empty() {
             self.write(appends);
+            self.learn();
         }
         for probe in probes {
             let _ = probe.send(self.probe());

@@ -1,12 +1,30 @@
 //! What the writer does when nobody wants anything: merge the index, empty the log.
 
 use super::{Writer, Written};
-use crate::store::sql::embedded::{error::Failure, merge::Merge};
+use crate::store::sql::embedded::{
+    error::Failure,
+    filter::{self, Learned},
+    merge::Merge,
+};
 
 /// How many index entries an idle writer merges in one transaction.
 const IDLE_SLICE: usize = 2_048;
 
 impl Writer {
+    /// Whether there is nothing to do unless somebody wants something.
+    pub(super) fn is_settled(&self) -> bool {
+        self.merge.is_idle() && !matches!(self.shared.tail().filter.learned(), Learned::To(_))
+    }
+
+    /// Reads some more of the index on disk into the filter. Opening does not wait for all of it.
+    pub(super) fn learn(&self) {
+        let learned = self.shared.tail().filter.learned().clone();
+        if let Learned::To(after) = learned {
+            let slice = filter::slice(&self.connection, after);
+            self.shared.change(|tail| tail.filter.learn(slice));
+        }
+    }
+
     /// Merges the index, then brings the log into the database; a step at a time.
     pub(super) fn tidy(&mut self) {
         if let Err(failure) = self.tidy_a_step() {
@@ -16,6 +34,7 @@ impl Writer {
 
     fn tidy_a_step(&mut self) -> Result<(), Failure> {
         self.refresh()?;
+        self.learn();
         if self.merge.is_idle() {
             self.begin_merge();
         }
