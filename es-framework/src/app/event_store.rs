@@ -56,7 +56,9 @@ impl OpenStore {
     pub(super) fn folder(&self) -> PathBuf {
         match self {
             Self::Remote(_) => PathBuf::from("."),
-            Self::Embedded(embedded) => embedded.folder.clone(),
+            Self::Embedded(embedded) => {
+                std::path::absolute(&embedded.folder).unwrap_or_else(|_| embedded.folder.clone())
+            }
         }
     }
 

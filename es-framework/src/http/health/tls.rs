@@ -62,3 +62,58 @@ fn describe(pem: &Pem) -> Result<(Value, bool), String> {
     });
     Ok((chain, validity.is_valid()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Status, *};
+
+    /// The check of a file that holds these texts.
+    async fn checked(texts: &[&str]) -> Component {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("certificates.pem");
+        std::fs::write(&file, texts.concat()).unwrap();
+        check(Some(file)).await
+    }
+
+    const VALID: &str = include_str!("fixtures/valid.pem");
+    const EXPIRED: &str = include_str!("fixtures/expired.pem");
+
+    #[tokio::test]
+    async fn without_certificates_there_is_nothing_wrong() {
+        assert_eq!(check(None).await.status, Status::Up);
+    }
+
+    #[tokio::test]
+    async fn a_certificate_that_is_valid_today_is_shown_with_its_end() {
+        let component = checked(&[VALID]).await;
+        assert_eq!(component.status, Status::Up);
+        let shown = component.details["validChains"][0].to_string();
+        assert!(
+            shown.contains("event-store.test") && shown.contains("notAfter"),
+            "{shown}"
+        );
+    }
+
+    #[tokio::test]
+    async fn one_certificate_that_has_expired_is_named_beside_the_valid_ones() {
+        let component = checked(&[VALID, EXPIRED]).await;
+        assert_eq!(component.status, Status::Down);
+        let invalid = component.details["invalidChains"].to_string();
+        assert!(invalid.contains("expired.test") && !invalid.contains("event-store.test"));
+    }
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_read_or_holds_none_is_down_and_says_so() {
+        for text in [
+            "",
+            "no certificate",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+        ] {
+            let component = checked(&[text]).await;
+            assert_eq!(component.status, Status::Down, "{text}");
+            assert!(component.details["error"].is_string(), "{text}");
+        }
+        let missing = check(Some("/nowhere/at-all.pem".into())).await;
+        assert_eq!(missing.status, Status::Down);
+    }
+}
