@@ -34,10 +34,10 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Sur
             None => path.push(segment.to_owned()),
         }
     }
-    let names: &'static [&'static str] = names.leak();
-    let handler = move |State(surface): State<Arc<Surface>>,
-                        parameters: RawPathParams,
-                        request: Request| async move {
+    let names: Arc<[&'static str]> = names.into();
+    let handler = async move |State(surface): State<Arc<Surface>>,
+                              parameters: RawPathParams,
+                              request: Request| {
         check_content_type(request.headers())?;
         let body = read_body(request.into_body(), surface.limits).await?;
         let values = parameters.iter().map(|(_, value)| value);

@@ -48,6 +48,9 @@ use crate::{
 
 pub use error::OpenError;
 
+/// How long an append waits for the disk once it is queued.
+const WRITE_LIMIT: Duration = Duration::from_secs(30);
+
 /// How long a health check may take.
 const HEALTH_LIMIT: Duration = Duration::from_secs(2);
 /// The largest append, in bytes. It has to fit into memory and into one transaction.
@@ -250,12 +253,16 @@ impl EventStore for EmbeddedStore {
             answer,
             permit,
         }))?;
-        answered.await.unwrap_or_else(|_| {
-            Err(AppendError::Unknown {
-                address: self.open.shared.file.display().to_string(),
-                reason: "its writer ended before it answered".into(),
-            })
-        })
+        let unknown = |reason: &str| AppendError::Unknown {
+            address: self.open.shared.file.display().to_string(),
+            reason: reason.to_owned(),
+        };
+        // A disk that hangs may still come back and write.
+        match tokio::time::timeout(WRITE_LIMIT, answered).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => Err(unknown("its writer ended before it answered")),
+            Err(_) => Err(unknown("the disk did not take the events in time")),
+        }
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
