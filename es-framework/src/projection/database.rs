@@ -45,13 +45,14 @@ impl Database {
         Ok(database)
     }
 
-    /// Whether the database answers a query.
+    /// How much memory the rows and their indexes take, in bytes.
     ///
     /// # Errors
-    /// It does not, and why.
-    pub async fn ping(&self) -> Result<(), DatabaseError> {
-        sqlx::query("SELECT 1").fetch_one(&self.pool).await?;
-        Ok(())
+    /// The database does not answer.
+    pub async fn size(&self) -> Result<u64, DatabaseError> {
+        let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+        let bytes: i64 = sqlx::query_scalar(size).fetch_one(&self.pool).await?;
+        Ok(u64::try_from(bytes).unwrap_or_default())
     }
 
     pub(crate) const fn pool(&self) -> &SqlitePool {

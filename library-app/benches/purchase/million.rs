@@ -1,6 +1,8 @@
 //! A million purchases: memory must stay flat, and the store must open fast afterwards.
 
 use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
     path::Path,
     sync::{
         Arc,
@@ -24,15 +26,16 @@ pub(crate) fn run(folder: &Path) {
         .enable_all()
         .build()
         .unwrap();
-    println!("purchases | resident MiB | purchases/s");
+    println!("purchases | resident MiB | of it read models | the rest | purchases/s");
     for step in 1..=STEPS {
         let begin = Instant::now();
         runtime.block_on(purchase(&server.address, PURCHASES / STEPS));
         let rate = (PURCHASES / STEPS) as f64 / begin.elapsed().as_secs_f64();
+        let (resident, models) = (resident_mib(server.child.id()), models_mib(&server.address));
         println!(
-            "{:>9} | {:>12} | {rate:>11.0}",
+            "{:>9} | {resident:>12} | {models:>17} | {:>8} | {rate:>11.0}",
             step * PURCHASES / STEPS,
-            resident_mib(server.child.id())
+            resident.saturating_sub(models),
         );
     }
     drop(server);
@@ -69,4 +72,17 @@ fn resident_mib(process: u32) -> u64 {
         .and_then(|line| line.split_whitespace().next()?.parse().ok())
         .unwrap_or(0);
     kib / 1024
+}
+
+/// What the health report says of the read models, which hold every book and so grow with them.
+fn models_mib(address: &str) -> u64 {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = "GET /actuator/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    let health: serde_json::Value = serde_json::from_str(body).unwrap();
+    let details = &health["components"]["db"]["details"];
+    details["sizeInBytes"].as_u64().unwrap_or(0) >> 20
 }

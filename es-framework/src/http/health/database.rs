@@ -6,10 +6,10 @@ use super::Component;
 use crate::projection::{Database, Progress};
 
 pub(super) async fn check(database: &Database, progress: &Progress) -> Component {
-    let details = |error: Value| {
+    let details = |size: Option<u64>, error: Value| {
         json!({
             "database": "SQLite",
-            "validationQuery": "SELECT 1",
+            "sizeInBytes": size,
             "error": error,
             "readModels": {
                 "position": progress.position().map(|id| id.to_string()),
@@ -18,8 +18,8 @@ pub(super) async fn check(database: &Database, progress: &Progress) -> Component
             },
         })
     };
-    match database.ping().await {
-        Ok(()) => Component::up(details(Value::Null)),
-        Err(error) => Component::down(details(error.to_string().into())),
+    match database.size().await {
+        Ok(size) => Component::up(details(Some(size), Value::Null)),
+        Err(error) => Component::down(details(None, error.to_string().into())),
     }
 }
