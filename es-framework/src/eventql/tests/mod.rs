@@ -1,0 +1,1 @@
+//! What the query language does, end to end.
