@@ -149,8 +149,10 @@ fn note_id(operator: BinaryOperator, number: i64, hint: &mut Hint) -> bool {
 /// The order of the ids, if that is what is asked for. Times and the ids' texts have orders of
 /// their own: clocks are set back, and "10" is less than "9".
 fn by_id(order: &[OrderKey], alias: &str) -> Option<Order> {
-    // No two events have the same id, so the first key decides.
-    let key = order.first()?;
+    // No two events have the same id, so another key would decide nothing; but it could fail.
+    let [key] = order else {
+        return None;
+    };
     match &key.expr.kind {
         ExprKind::Cast(id, CastType::Int) if is_field(id, alias, "id") => Some(if key.descending {
             Order::Antichronological

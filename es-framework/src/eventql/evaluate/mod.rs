@@ -45,7 +45,7 @@ impl Scope<'_> {
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(literal.into()),
             ExprKind::Alias(name) => Ok(self.alias(name)),
-            ExprKind::Field(target, name) => Ok(self.evaluate(target)?.field(name)),
+            ExprKind::Field(target, name) => self.evaluate(target)?.field(name).map_err(failed),
             ExprKind::Index(target, index) => {
                 let target = self.evaluate(target)?;
                 operator::index(&target, &self.settled(index)?).map_err(failed)

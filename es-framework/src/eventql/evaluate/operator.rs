@@ -145,8 +145,8 @@ pub(super) fn sign(operator: UnaryOperator, operand: Value) -> Computed {
 /// `array[0]` or `record["name"]`; null where there is nothing of that kind.
 pub(super) fn index(target: &Value, index: &Value) -> Computed {
     match index {
-        Value::Int(index) => Ok(target.element(*index)),
-        Value::Text(name) => Ok(target.field(name)),
+        Value::Int(index) => target.element(*index),
+        Value::Text(name) => target.field(name),
         Value::Null => Ok(Value::Null),
         other => Err(ErrorKind::WrongOperand {
             operator: "[]",

@@ -2,10 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::eventql::{
-    ast::{
-        BinaryOperator, CastType, Expr, ExprKind, Literal, UnaryOperator,
-        precedence::{CAST, LOWEST},
-    },
+    ast::{BinaryOperator, CastType, Expr, ExprKind, Literal, UnaryOperator, precedence::LOWEST},
     error::{ErrorKind, Fault},
     evaluate::Callable,
     lexer::{Number, number, unescaped},
@@ -18,14 +15,15 @@ impl<'a> Parser<'a> {
         self.nested(|parser| parser.operators(LOWEST))
     }
 
-    /// An operand and all operators after it that bind at least as tightly as `least`.
+    /// An operand and all operators after it that bind at least as tightly as `least`. AS binds more
+    /// tightly than all others.
     fn operators(&mut self, least: u8) -> Parsed<Expr> {
         let mut left = match self.prefix() {
             Some(operator) => self.unary(operator, least)?,
             None => self.postfix()?,
         };
         loop {
-            if least <= CAST && self.take_keyword("AS") {
+            if self.take_keyword("AS") {
                 let to = self.cast_type()?;
                 let span = self.since(left.span);
                 left = self.grown(ExprKind::Cast(Box::new(left), to), span)?;

@@ -20,35 +20,43 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The JSON text as a value to compute with.
 pub(super) fn parse(raw: &RawValue) -> Result<Value, ErrorKind> {
-    serde_json::from_str(raw.get()).map_err(|error| ErrorKind::Data {
-        reason: error.to_string().into(),
-    })
+    serde_json::from_str(raw.get()).map_err(unreadable)
 }
 
 /// The member of an object that was written last under this name.
-pub(super) fn member(object: &RawValue, name: &str) -> Value {
+pub(super) fn member(object: &RawValue, name: &str) -> Result<Value, ErrorKind> {
+    if !object.get().starts_with('{') {
+        return Ok(Value::Null);
+    }
     let mut deserializer = serde_json::Deserializer::from_str(object.get());
-    let found = deserializer.deserialize_any(Member(name));
-    found.ok().flatten().map_or(Value::Null, passed_on)
+    let found = deserializer.deserialize_map(Member(name));
+    Ok(found.map_err(unreadable)?.map_or(Value::Null, passed_on))
 }
 
-pub(super) fn element(array: &RawValue, index: usize) -> Value {
+pub(super) fn element(array: &RawValue, index: usize) -> Result<Value, ErrorKind> {
+    if !array.get().starts_with('[') {
+        return Ok(Value::Null);
+    }
     let mut deserializer = serde_json::Deserializer::from_str(array.get());
-    let found = deserializer.deserialize_any(Element(index));
-    found.ok().flatten().map_or(Value::Null, passed_on)
+    let found = deserializer.deserialize_seq(Element(index));
+    Ok(found.map_err(unreadable)?.map_or(Value::Null, passed_on))
+}
+
+fn unreadable(error: serde_json::Error) -> ErrorKind {
+    let reason = error.to_string().into();
+    ErrorKind::Data { reason }
 }
 
 /// Plain where the plain value is written in the same way, else as it was written.
 fn passed_on(raw: &RawValue) -> Value {
     let text = raw.get();
     match text.as_bytes().first() {
-        Some(b'{' | b'[') => Value::Json(raw.to_owned().into()),
-        Some(b'"' | b't' | b'f' | b'n') => parse(raw).unwrap_or(Value::Null),
-        _ => match text.parse() {
-            Ok(value) if text != "-0" => Value::Int(value),
-            _ => Value::Json(raw.to_owned().into()),
-        },
+        // A string may hold half a surrogate pair: it can be passed on, but not computed with.
+        Some(b'"' | b't' | b'f' | b'n') => parse(raw).ok(),
+        Some(b'{' | b'[') => None,
+        _ => text.parse().ok().filter(|_| text != "-0").map(Value::Int),
     }
+    .unwrap_or_else(|| Value::Json(raw.to_owned().into()))
 }
 
 struct Member<'n>(&'n str);

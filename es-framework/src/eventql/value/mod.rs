@@ -34,8 +34,8 @@ pub(super) enum Value {
     Event(Arc<RecordedEvent>),
     /// The whole data of an event.
     Data(Arc<RecordedEvent>),
-    /// A part of an event's data that is passed on as it was written: an array, an object, or a
-    /// number that would be written in another way. See [`Value::settled`].
+    /// A part of an event's data that is passed on as it was written: an array, an object, or what
+    /// would be written in another way. See [`Value::settled`].
     Json(Arc<RawValue>),
 }
 
@@ -59,35 +59,42 @@ impl Value {
             Self::Json(raw) => match raw.get().as_bytes().first() {
                 Some(b'[') => "an array",
                 Some(b'{') => "a record",
+                Some(b'"') => "a string",
                 _ => "a number",
             },
         }
     }
 
     /// A member of a record or an object; null where there is none.
-    pub(super) fn field(&self, name: &str) -> Self {
+    ///
+    /// # Errors
+    /// Data that is no text.
+    pub(super) fn field(&self, name: &str) -> Result<Self, ErrorKind> {
         match self {
             Self::Record(fields) => {
                 let mut fields = fields.iter().rev();
                 let found = fields.find(|(field, _)| &**field == name);
-                found.map_or(Self::Null, |(_, value)| value.clone())
+                Ok(found.map_or(Self::Null, |(_, value)| value.clone()))
             }
-            Self::Event(event) => event_field(event, name),
+            Self::Event(event) => Ok(event_field(event, name)),
             Self::Data(event) => json::member(&event.data, name),
             Self::Json(raw) => json::member(raw, name),
-            _ => Self::Null,
+            _ => Ok(Self::Null),
         }
     }
 
     /// An element of an array, counted from zero; null where there is none.
-    pub(super) fn element(&self, index: i64) -> Self {
+    ///
+    /// # Errors
+    /// Data that is no text.
+    pub(super) fn element(&self, index: i64) -> Result<Self, ErrorKind> {
         let Ok(index) = usize::try_from(index) else {
-            return Self::Null;
+            return Ok(Self::Null);
         };
         match self {
-            Self::Array(items) => items.get(index).cloned().unwrap_or(Self::Null),
+            Self::Array(items) => Ok(items.get(index).cloned().unwrap_or(Self::Null)),
             Self::Json(raw) => json::element(raw, index),
-            _ => Self::Null,
+            _ => Ok(Self::Null),
         }
     }
 
