@@ -22,6 +22,8 @@ use super::{
 
 pub(super) use aggregate::Accumulator;
 pub(super) use cast::shown;
+#[cfg(test)]
+pub(super) use names::{AGGREGATES, FUNCTIONS};
 pub(super) use names::{Aggregate, Callable, Function};
 
 /// What the names of an expression mean.
