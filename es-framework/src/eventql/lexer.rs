@@ -163,7 +163,7 @@ impl Lexer<'_> {
         self.skip_while(is_name_part);
         let token = self.ended(start, TokenKind::Number);
         if number(&token.text).is_none() {
-            let text = token.text.clone();
+            let text = token.text;
             return Err(self.fault(start, ErrorKind::InvalidNumber { text }));
         }
         Ok(token)

@@ -41,6 +41,12 @@ pub(super) fn plan(statement: &Statement) -> Plan {
             break;
         }
     }
+    // What a store makes of a range that ends before it begins is not for a query to find out.
+    if let (Some(lower), Some(upper)) = (plan.hint.lower_bound, plan.hint.upper_bound)
+        && id_of(lower) > id_of(upper)
+    {
+        plan.hint.upper_bound = None;
+    }
     // Newest first with TOP leaves events unread, so no condition on them may fail either.
     let by_id = by_id(&statement.order, &source.alias);
     if let (Some(order), true, false) = (by_id, every_one_is_safe, statement.is_grouped()) {
@@ -48,6 +54,12 @@ pub(super) fn plan(statement: &Statement) -> Plan {
         plan.sorted = true;
     }
     plan
+}
+
+const fn id_of(bound: Bound) -> u64 {
+    match bound {
+        Bound::Inclusive(id) | Bound::Exclusive(id) => id.get(),
+    }
 }
 
 /// `a AND b AND c` as its parts, in the order in which they are computed.

@@ -3,8 +3,9 @@
 use super::{function::wrong, names::Function};
 use crate::eventql::{error::ErrorKind, value::Value};
 
-/// The longest string that REPLACE makes, in bytes: each replacement may grow it.
-const MAX_LENGTH: usize = 16 * 1024 * 1024;
+/// How much longer than its text the result of REPLACE may be, in bytes: a few nested calls could
+/// otherwise fill any memory.
+const MAX_GROWTH: usize = 64 * 1024;
 
 pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, ErrorKind> {
     if let (Function::Len, [Value::Array(items)]) = (function, arguments) {
@@ -54,7 +55,7 @@ fn replace(text: &str, from: &str, to: &str) -> Result<Value, ErrorKind> {
         return Ok(Value::text(text));
     }
     let grown = text.matches(from).count().saturating_mul(to.len());
-    if grown.saturating_add(text.len()) > MAX_LENGTH {
+    if grown > MAX_GROWTH.saturating_add(text.len()) {
         return Err(ErrorKind::OutOfRange);
     }
     Ok(Value::Text(text.replace(from, to).into()))

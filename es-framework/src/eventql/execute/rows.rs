@@ -20,7 +20,7 @@ use crate::{
 
 /// How many rows pass until other tasks have their turn: rows in memory never wait by themselves,
 /// and neither the deadline nor anyone else would get a word in.
-const TURN: usize = 128;
+const TURN: usize = 32;
 
 /// The rows of all FROM clauses. The first one is read as it comes, the others are held.
 pub(super) fn rows(statement: &Statement, run: &Arc<Run>, hint: Hint) -> Frames {

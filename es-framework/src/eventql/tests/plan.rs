@@ -56,6 +56,8 @@ fn what_is_not_certain_is_not_passed_on() {
     ] {
         assert_eq!(of_where(condition), Hint::default(), "{condition}");
     }
+    let empty = of_where("e.id AS INT > 5 AND e.id AS INT < 3");
+    assert_eq!(empty.upper_bound, None);
     let two = "FROM e IN events FROM f IN events WHERE e.subject == '/a' PROJECT INTO e";
     assert_eq!(hint(two).0, Hint::default());
 }
