@@ -13,6 +13,7 @@ pub mod config;
 mod declaration;
 mod error;
 pub mod event;
+pub mod eventql;
 #[cfg(test)]
 mod garden;
 pub mod http;

@@ -1,0 +1,50 @@
+//! Functions of dates and times, all in UTC.
+
+use jiff::civil::{Date, Time};
+
+use super::{cast::utc, function::wrong, names::Function};
+use crate::eventql::{error::ErrorKind, value::Value};
+
+pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, ErrorKind> {
+    let [value] = arguments else {
+        return Ok(Value::Null);
+    };
+    let number = match function {
+        Function::Year | Function::Month | Function::Day | Function::Weekday => {
+            let date = date(value);
+            let date = date.ok_or_else(|| wrong(function, "a date or a datetime", value))?;
+            match function {
+                Function::Year => date.year().into(),
+                Function::Month => date.month().into(),
+                Function::Day => date.day().into(),
+                _ => date.weekday().to_sunday_zero_offset().into(),
+            }
+        }
+        _ => {
+            let time = time(value);
+            let time = time.ok_or_else(|| wrong(function, "a time or a datetime", value))?;
+            match function {
+                Function::Hour => time.hour().into(),
+                Function::Minute => time.minute().into(),
+                _ => time.second().into(),
+            }
+        }
+    };
+    Ok(Value::Int(number))
+}
+
+fn date(value: &Value) -> Option<Date> {
+    match value {
+        Value::Date(date) => Some(*date),
+        Value::DateTime(time) => Some(utc(*time).date()),
+        _ => None,
+    }
+}
+
+fn time(value: &Value) -> Option<Time> {
+    match value {
+        Value::Time(time) => Some(*time),
+        Value::DateTime(time) => Some(utc(*time).time()),
+        _ => None,
+    }
+}

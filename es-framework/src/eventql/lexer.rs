@@ -1,0 +1,275 @@
+//! Cuts the text of a query into words.
+
+use std::{iter::Peekable, str::CharIndices};
+
+use super::{
+    error::{ErrorKind, QueryError},
+    token::{Token, TokenKind},
+};
+
+/// Symbols of two characters; every other one is a single character.
+const PAIRS: [&str; 4] = ["==", "!=", "<=", ">="];
+const SINGLES: &str = "+-*/%<>()[]{},.:";
+
+/// The words of `text`, ended by one of kind [`TokenKind::End`].
+pub(super) fn tokens(text: &str) -> Result<Vec<Token>, QueryError> {
+    let mut lexer = Lexer {
+        text,
+        characters: text.char_indices().peekable(),
+        line: 1,
+        column: 1,
+    };
+    let mut tokens = Vec::new();
+    loop {
+        lexer.skip_blanks()?;
+        let token = lexer.token()?;
+        let ended = token.kind == TokenKind::End;
+        tokens.push(token);
+        if ended {
+            return Ok(tokens);
+        }
+    }
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    characters: Peekable<CharIndices<'a>>,
+    line: u32,
+    column: u32,
+}
+
+/// Where a word begins.
+#[derive(Clone, Copy)]
+struct Start {
+    offset: usize,
+    line: u32,
+    column: u32,
+}
+
+impl Lexer<'_> {
+    fn peek(&mut self) -> Option<char> {
+        self.characters.peek().map(|(_, character)| *character)
+    }
+
+    fn offset(&mut self) -> usize {
+        let length = self.text.len();
+        self.characters.peek().map_or(length, |(offset, _)| *offset)
+    }
+
+    fn rest(&mut self) -> &str {
+        let offset = self.offset();
+        self.text.get(offset..).unwrap_or_default()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let (_, character) = self.characters.next()?;
+        if character == '\n' {
+            self.line = self.line.saturating_add(1);
+            self.column = 1;
+        } else {
+            self.column = self.column.saturating_add(1);
+        }
+        Some(character)
+    }
+
+    fn skip_while(&mut self, mut wanted: impl FnMut(char) -> bool) {
+        while self.peek().is_some_and(&mut wanted) {
+            self.next();
+        }
+    }
+
+    fn start(&mut self) -> Start {
+        Start {
+            offset: self.offset(),
+            line: self.line,
+            column: self.column,
+        }
+    }
+
+    fn ended(&mut self, start: Start, kind: TokenKind) -> Token {
+        let end = self.offset();
+        Token {
+            line: start.line,
+            column: start.column,
+            text: self.text.get(start.offset..end).unwrap_or_default().into(),
+            kind,
+        }
+    }
+
+    fn fault(&mut self, start: Start, kind: ErrorKind) -> QueryError {
+        QueryError::at(kind, self.ended(start, TokenKind::Invalid))
+    }
+
+    fn skip_blanks(&mut self) -> Result<(), QueryError> {
+        loop {
+            self.skip_while(char::is_whitespace);
+            if self.rest().starts_with("//") {
+                self.skip_while(|character| character != '\n');
+            } else if self.rest().starts_with("/*") {
+                self.skip_block_comment()?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn skip_block_comment(&mut self) -> Result<(), QueryError> {
+        let start = self.start();
+        self.next();
+        self.next();
+        while self.peek().is_some() {
+            if self.rest().starts_with("*/") {
+                self.next();
+                self.next();
+                return Ok(());
+            }
+            self.next();
+        }
+        Err(self.fault(start, ErrorKind::UnterminatedComment))
+    }
+
+    fn token(&mut self) -> Result<Token, QueryError> {
+        let start = self.start();
+        match self.peek() {
+            None => Ok(self.ended(start, TokenKind::End)),
+            Some(character) if is_name_start(character) => {
+                self.skip_while(is_name_part);
+                let mut token = self.ended(start, TokenKind::Identifier);
+                token.kind = TokenKind::of_word(&token.text);
+                Ok(token)
+            }
+            Some(character) if character.is_ascii_digit() => self.number(start),
+            Some('"' | '\'') => self.string(start),
+            Some(_) => self.symbol(start),
+        }
+    }
+
+    fn number(&mut self, start: Start) -> Result<Token, QueryError> {
+        let is_digit = |character: char| character.is_ascii_digit();
+        self.skip_while(is_digit);
+        let mut rest = self.rest().chars();
+        if rest.next() == Some('.') && rest.next().is_some_and(is_digit) {
+            self.next();
+            self.skip_while(is_digit);
+        }
+        if matches!(self.peek(), Some('e' | 'E')) {
+            self.next();
+            if matches!(self.peek(), Some('+' | '-')) {
+                self.next();
+            }
+            self.skip_while(is_digit);
+        }
+        // What is glued to a number is part of the mistake, not a word of its own.
+        self.skip_while(is_name_part);
+        let token = self.ended(start, TokenKind::Number);
+        if number(&token.text).is_none() {
+            let text = token.text;
+            return Err(self.fault(start, ErrorKind::InvalidNumber { text }));
+        }
+        Ok(token)
+    }
+
+    fn string(&mut self, start: Start) -> Result<Token, QueryError> {
+        let quote = self.next();
+        loop {
+            match self.next() {
+                None => return Err(self.fault(start, ErrorKind::UnterminatedString)),
+                Some('\\') => {
+                    self.next();
+                }
+                character if character == quote => break,
+                Some(_) => {}
+            }
+        }
+        let token = self.ended(start, TokenKind::String);
+        match unescaped(&token.text) {
+            Ok(_) => Ok(token),
+            Err(escape) => Err(self.fault(start, ErrorKind::InvalidEscape { escape })),
+        }
+    }
+
+    fn symbol(&mut self, start: Start) -> Result<Token, QueryError> {
+        let rest = self.rest();
+        let is_pair = PAIRS.iter().any(|pair| rest.starts_with(pair));
+        let character = self.next().unwrap_or_default();
+        if is_pair {
+            self.next();
+        } else if !SINGLES.contains(character) {
+            return Err(self.fault(start, ErrorKind::UnexpectedCharacter { character }));
+        }
+        Ok(self.ended(start, TokenKind::Symbol))
+    }
+}
+
+fn is_name_start(character: char) -> bool {
+    character == '_' || character.is_alphabetic()
+}
+
+fn is_name_part(character: char) -> bool {
+    character == '_' || character.is_alphanumeric()
+}
+
+/// Whether `text` can follow a dot.
+pub(super) fn is_name(text: &str) -> bool {
+    text.starts_with(is_name_start) && text.chars().all(is_name_part)
+}
+
+/// A number as it is written in a query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Number {
+    Int(i64),
+    Float(f64),
+}
+
+pub(super) fn number(text: &str) -> Option<Number> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().ok().map(Number::Int);
+    }
+    let float: f64 = text.parse().ok()?;
+    float.is_finite().then_some(Number::Float(float))
+}
+
+/// The text between the quotes, or the escape that is none.
+pub(super) fn unescaped(quoted: &str) -> Result<String, Box<str>> {
+    let mut inside = quoted.chars();
+    inside.next();
+    inside.next_back();
+    let mut text = String::with_capacity(quoted.len());
+    while let Some(character) = inside.next() {
+        if character != '\\' {
+            text.push(character);
+            continue;
+        }
+        let escape = inside.next().unwrap_or_default();
+        text.push(match escape {
+            '"' | '\'' | '\\' | '/' => escape,
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'u' => unicode(&mut inside).ok_or("\\u")?,
+            other => return Err(format!("\\{other}").into()),
+        });
+    }
+    Ok(text)
+}
+
+/// Four hexadecimal digits, twice where they are the first half of a surrogate pair, as in JSON.
+fn unicode(inside: &mut std::str::Chars<'_>) -> Option<char> {
+    let first = unit(inside)?;
+    if (0xd800..0xdc00).contains(&first) {
+        if (inside.next()?, inside.next()?) != ('\\', 'u') {
+            return None;
+        }
+        let pair = [first, unit(inside)?];
+        return char::decode_utf16(pair).next()?.ok();
+    }
+    char::from_u32(first.into())
+}
+
+fn unit(inside: &mut std::str::Chars<'_>) -> Option<u16> {
+    let digits: String = inside.by_ref().take(4).collect();
+    let hex = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    hex.then(|| u16::from_str_radix(&digits, 16).ok()).flatten()
+}

@@ -1,0 +1,94 @@
+//! One order over all values, in which equal numbers are equal whatever they are made of.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use super::Value;
+
+/// Null, booleans, numbers, strings, dates, times, datetimes, arrays, records: kinds in this order,
+/// values by size within their kind. Records compare by their names and values in the order of the
+/// names. Meant for settled values; what is not settled compares by its text.
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
+            (Self::Int(_) | Self::Float(_), Self::Int(_) | Self::Float(_)) => numbers(self, other),
+            (Self::Text(left), Self::Text(right)) => left.cmp(right),
+            (Self::Date(left), Self::Date(right)) => left.cmp(right),
+            (Self::Time(left), Self::Time(right)) => left.cmp(right),
+            (Self::DateTime(left), Self::DateTime(right)) => left.cmp(right),
+            (Self::Array(left), Self::Array(right)) => left.cmp(right),
+            (Self::Record(left), Self::Record(right)) => by_name(left).cmp(&by_name(right)),
+            (Self::Event(left) | Self::Data(left), Self::Event(right) | Self::Data(right)) => {
+                left.id.cmp(&right.id)
+            }
+            (Self::Json(left), Self::Json(right)) => left.get().cmp(right.get()),
+            _ => rank(self).cmp(&rank(other)),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Value {}
+
+fn by_name(fields: &[(Arc<str>, Value)]) -> Vec<&(Arc<str>, Value)> {
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_by(|(left, _), (right, _)| left.cmp(right));
+    fields
+}
+
+const fn rank(value: &Value) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Bool(_) => 1,
+        Value::Int(_) | Value::Float(_) => 2,
+        Value::Text(_) => 3,
+        Value::Date(_) => 4,
+        Value::Time(_) => 5,
+        Value::DateTime(_) => 6,
+        Value::Array(_) => 7,
+        Value::Record(_) => 8,
+        Value::Event(_) | Value::Data(_) => 9,
+        Value::Json(_) => 10,
+    }
+}
+
+/// Compares two numbers exactly: whole numbers above 2^53 are no floats, so none is made of them.
+pub(in crate::eventql) fn numbers(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Int(left), Value::Int(right)) => left.cmp(right),
+        (Value::Float(left), Value::Float(right)) => floats(*left, *right),
+        (Value::Int(left), Value::Float(right)) => int_with_float(*left, *right),
+        (Value::Float(left), Value::Int(right)) => int_with_float(*right, *left).reverse(),
+        _ => Ordering::Equal,
+    }
+}
+
+fn floats(left: f64, right: f64) -> Ordering {
+    // Floats here are finite, so they have an order.
+    left.partial_cmp(&right).unwrap_or(Ordering::Equal)
+}
+
+fn int_with_float(int: i64, float: f64) -> Ordering {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if float >= BEYOND {
+        return Ordering::Less;
+    }
+    if float < -BEYOND {
+        return Ordering::Greater;
+    }
+    // In range, and the fraction is looked at afterwards.
+    #[allow(clippy::cast_possible_truncation)]
+    let whole = float.trunc() as i64;
+    int.cmp(&whole).then_with(|| floats(0.0, float.fract()))
+}
