@@ -28,12 +28,17 @@ pub struct Limits {
     pub memory: usize,
 }
 
+impl Limits {
+    /// A minute and 64 MiB.
+    pub const DEFAULT: Self = Self {
+        time: Duration::from_secs(60),
+        memory: 64 * 1024 * 1024,
+    };
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            time: Duration::from_secs(60),
-            memory: 64 * 1024 * 1024,
-        }
+        Self::DEFAULT
     }
 }
 

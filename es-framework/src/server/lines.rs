@@ -20,10 +20,10 @@ use crate::{
 
 /// From this size on, in bytes, a frame is sent although more events are ready. A frame an event
 /// would cost a system call each.
-const FRAME: usize = 64 * 1024;
+pub(super) const FRAME: usize = 64 * 1024;
 
-const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
-const HEARTBEAT: &[u8] = b"{\"type\":\"heartbeat\",\"payload\":{}}\n";
+pub(super) const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
+pub(super) const HEARTBEAT: &[u8] = b"{\"type\":\"heartbeat\",\"payload\":{}}\n";
 
 /// The lines of one answer. Events are taken from the store only as the client takes frames, so
 /// a slow client holds one frame in memory and no more.

@@ -9,6 +9,7 @@ mod observe_events;
 mod options;
 mod ping;
 mod read_events;
+mod run_eventql_query;
 mod serve;
 mod signing;
 mod verify_api_token;
@@ -28,7 +29,7 @@ use axum::{
 };
 use tokio::sync::watch;
 
-use crate::{event::Dialect, store::EventStore};
+use crate::{event::Dialect, eventql::Limits, store::EventStore};
 
 pub use auth::{ApiToken, InvalidApiToken};
 pub use serve::serve;
@@ -52,8 +53,10 @@ pub struct Settings {
     pub events_limit: usize,
     /// How long a request's body may take to arrive, and a write to be done.
     pub request_time: Duration,
-    /// How often an idle observer gets a sign of life.
+    /// How often an idle observer, or a query without rows, gets a sign of life.
     pub heartbeat: Duration,
+    /// What a query may cost.
+    pub query_limits: Limits,
 }
 
 impl Settings {
@@ -70,6 +73,7 @@ impl Settings {
             // The official clients give up after three to thirty seconds of silence, and one
             // wants more than three signs of life within ten seconds.
             heartbeat: Duration::from_secs(1),
+            query_limits: Limits::DEFAULT,
         }
     }
 }
@@ -103,6 +107,10 @@ fn router(server: Server) -> Router {
         .route(
             "/api/v1/observe-events",
             post(observe_events::observe_events),
+        )
+        .route(
+            "/api/v1/run-eventql-query",
+            post(run_eventql_query::run_eventql_query),
         )
         .fallback(async || Failure::unknown_route())
         .method_not_allowed_fallback(async || Failure::wrong_method())

@@ -4,6 +4,7 @@ mod broken_store;
 mod limits;
 mod observe;
 mod protocol;
+mod query;
 mod read;
 mod write;
 
