@@ -1,9 +1,16 @@
 //! An event store behind EventSourcingDB's HTTP API, version 1, in either generation of it.
+//!
+//! An append, a read or a health check is one attempt and ends within its time: whoever asked
+//! knows best whether to ask again, and a read that was begun cannot be begun anew unseen. A 429 or
+//! 503 is told as [`StoreError::Unavailable`], its `Retry-After` in the text. An observation lasts,
+//! so it comes back by itself: see [`Reconnect`].
 
 mod append;
 mod connection;
 mod health;
 mod lines;
+mod observation;
+mod reconnect;
 mod streams;
 mod wire;
 
@@ -21,6 +28,8 @@ use super::{
 use crate::event::{EventCandidate, RecordedEvent, Subject};
 
 use connection::Connection;
+
+pub use reconnect::Reconnect;
 
 /// Where the event store is and how long to wait for it.
 #[derive(Clone)]
@@ -40,6 +49,11 @@ pub struct Settings {
     pub read_silence: Duration,
     /// How long an observation may be silent: a sign of life is due every second.
     pub observe_silence: Duration,
+    /// How an observation goes on after its server was away.
+    pub reconnect: Reconnect,
+    /// Whether neighbouring events of a stream are checked to be linked by their hashes. The hash
+    /// of each event by itself is always checked.
+    pub verify_chain: bool,
     /// The longest line of a stream that is taken, in bytes.
     pub line_limit: usize,
     /// The longest answer to a write that is taken, in bytes.
@@ -58,6 +72,8 @@ impl Settings {
             request_time: Duration::from_secs(30),
             read_silence: Duration::from_secs(30),
             observe_silence: Duration::from_secs(10),
+            reconnect: Reconnect::default(),
+            verify_chain: true,
             line_limit: 16 * 1024 * 1024,
             answer_limit: 64 * 1024 * 1024,
         }
@@ -145,7 +161,7 @@ impl EventStore for EventSourcingDbStore {
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        streams::observe(Arc::clone(&self.connection), subject, options)
+        observation::observe(Arc::clone(&self.connection), subject, options)
     }
 
     async fn health(&self) -> Result<(), StoreError> {

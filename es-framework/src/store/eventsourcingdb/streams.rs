@@ -1,33 +1,41 @@
-//! Reading and observing: lines become events, each checked before it is handed on.
+//! Reading: lines become events, each checked before it is handed on.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use reqwest::StatusCode;
+use reqwest::{Response, StatusCode};
 use serde::Serialize;
 
 use super::{connection::Connection, lines::Lines, wire};
 use crate::{
-    event::{EventId, Line, RecordedEvent, Subject},
-    store::{EventStream, ObserveOptions, Order, ReadOptions, StoreError, options::IdRange},
+    event::{EventId, Hash, Line, RecordedEvent, Subject},
+    store::{EventStream, Order, ReadOptions, StoreError, options::IdRange},
 };
 
 /// What the events of a stream must look like.
-struct Expected {
-    subject: Subject,
-    recursive: bool,
-    order: Order,
-    range: IdRange,
-    /// Whether the body may end.
-    endless: bool,
+pub(super) struct Expected {
+    pub(super) subject: Subject,
+    pub(super) recursive: bool,
+    pub(super) order: Order,
+    pub(super) range: IdRange,
 }
 
 /// One answer, and how far it was read.
-struct Events {
+pub(super) struct Events {
     connection: Arc<Connection>,
     lines: Lines,
     expected: Expected,
-    last: Option<EventId>,
+    last: Option<Link>,
+    /// Whether any line has come, if only a sign of life.
+    pub(super) is_alive: bool,
+}
+
+/// An event's place in the chain of hashes.
+#[derive(Clone, Copy)]
+pub(super) struct Link {
+    pub(super) id: EventId,
+    predecessor: Hash,
+    hash: Hash,
 }
 
 pub(super) fn read(
@@ -52,50 +60,20 @@ pub(super) fn read(
                 refusal => Err(refusal),
             };
         }
-        Ok(Some(Events {
-            connection,
-            lines: Lines::new(answer, silence),
-            expected: Expected {
-                subject,
-                recursive: options.recursive,
-                order: options.order,
-                range: IdRange::of(options.lower_bound, options.upper_bound),
-                endless: false,
-            },
-            last: None,
-        }))
+        let expected = Expected {
+            subject,
+            recursive: options.recursive,
+            order: options.order,
+            range: IdRange::of(options.lower_bound, options.upper_bound),
+        };
+        Ok(Some(Events::new(
+            connection, answer, silence, expected, None,
+        )))
     };
     streamed(begin)
 }
 
-pub(super) fn observe(
-    connection: Arc<Connection>,
-    subject: Subject,
-    options: ObserveOptions,
-) -> EventStream {
-    let begin = async move {
-        options.check()?;
-        let body = encode(&wire::Read::endless(&subject, &options))?;
-        let silence = connection.settings.observe_silence;
-        let request = Connection::json(connection.post("observe-events"), body);
-        let answer = connection.ask(request, silence).await?;
-        Ok(Some(Events {
-            connection,
-            lines: Lines::new(answer, silence),
-            expected: Expected {
-                subject,
-                recursive: options.recursive,
-                order: Order::Chronological,
-                range: IdRange::of(options.lower_bound, None),
-                endless: true,
-            },
-            last: None,
-        }))
-    };
-    streamed(begin)
-}
-
-fn encode(body: &impl Serialize) -> Result<Vec<u8>, StoreError> {
+pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, StoreError> {
     serde_json::to_vec(body).map_err(|error| StoreError::Refused(error.to_string()))
 }
 
@@ -115,30 +93,47 @@ fn streamed(
 }
 
 impl Events {
-    async fn next(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
+    /// The events of an answer that goes on after `last`.
+    pub(super) fn new(
+        connection: Arc<Connection>,
+        answer: Response,
+        silence: Duration,
+        expected: Expected,
+        last: Option<Link>,
+    ) -> Self {
+        Self {
+            connection,
+            lines: Lines::new(answer, silence),
+            expected,
+            last,
+            is_alive: false,
+        }
+    }
+
+    /// The next event that was asked for, or `None` at the end of the answer.
+    pub(super) async fn next(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
         while let Some(line) = self.lines.next(&self.connection).await? {
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let parsed = Line::parse(&line);
             match parsed.map_err(|error| self.connection.corrupt(error.to_string()))? {
-                Line::Heartbeat => {}
+                Line::Heartbeat => self.is_alive = true,
                 Line::Error(text) => {
                     return Err(self.connection.unavailable(self.connection.shown(&text)));
                 }
                 Line::Event(event) => {
+                    self.is_alive = true;
                     self.check(&event)?;
-                    self.last = Some(event.id);
                     // Servers of the older generation may not know this spelling of bounds.
                     let range = &self.expected.range;
                     if (range.first..=range.last).contains(&event.id.get()) {
+                        self.check_place(&event)?;
+                        self.last = Some(Link::of(&event));
                         return Ok(Some(*event));
                     }
                 }
             }
-        }
-        if self.expected.endless {
-            return Err(self.connection.unavailable("the observation ended"));
         }
         Ok(None)
     }
@@ -146,28 +141,54 @@ impl Events {
     /// What is not what it claims to be, or not what was asked for, is not handed on.
     fn check(&self, event: &RecordedEvent) -> Result<(), StoreError> {
         let Expected {
-            subject,
-            recursive,
-            order,
-            ..
+            subject, recursive, ..
         } = &self.expected;
         event
             .verify(event.predecessor_hash)
             .map_err(|broken| self.connection.corrupt(broken.to_string()))?;
         let belongs = event.subject == *subject || (*recursive && event.subject.is_within(subject));
-        if !belongs {
-            let (id, other) = (event.id, &event.subject);
-            let reason = format!("event {id} of {other} came in a read of {subject}");
+        if belongs {
+            return Ok(());
+        }
+        let (id, other) = (event.id, &event.subject);
+        let reason = format!("event {id} of {other} came in a read of {subject}");
+        Err(self.connection.corrupt(reason))
+    }
+
+    /// Neither is what does not follow the event before it.
+    fn check_place(&self, event: &RecordedEvent) -> Result<(), StoreError> {
+        let link = Link::of(event);
+        let first = link.id == EventId::FIRST;
+        if self.connection.settings.verify_chain && first && link.predecessor != Hash::ZERO {
+            let reason = "the first event follows another one";
             return Err(self.connection.corrupt(reason));
         }
-        let follows = self.last.is_none_or(|last| match order {
-            Order::Chronological => last < event.id,
-            Order::Antichronological => last > event.id,
-        });
-        if !follows {
+        let Some(last) = self.last else {
+            return Ok(());
+        };
+        let (older, newer) = match self.expected.order {
+            Order::Chronological => (last, link),
+            Order::Antichronological => (link, last),
+        };
+        if older.id >= newer.id {
             let reason = format!("event {} came out of order", event.id);
             return Err(self.connection.corrupt(reason));
         }
+        let neighbours = older.id.next() == Some(newer.id);
+        if self.connection.settings.verify_chain && neighbours && newer.predecessor != older.hash {
+            let reason = format!("event {} does not follow event {}", newer.id, older.id);
+            return Err(self.connection.corrupt(reason));
+        }
         Ok(())
+    }
+}
+
+impl Link {
+    pub(super) const fn of(event: &RecordedEvent) -> Self {
+        Self {
+            id: event.id,
+            predecessor: event.predecessor_hash,
+            hash: event.hash,
+        }
     }
 }

@@ -9,7 +9,7 @@ use tokio::{
     time::sleep,
 };
 
-use super::{EventSourcingDbStore, Settings, TOKEN, candidate};
+use super::{EventSourcingDbStore, Reconnect, Settings, TOKEN, candidate};
 use crate::{
     event::{Dialect, EventId, EventTime, Hash, RecordedEvent, Subject},
     store::{
@@ -74,6 +74,7 @@ async fn client(act: Act) -> EventSourcingDbStore {
     settings.request_time = patience;
     settings.read_silence = patience;
     settings.observe_silence = patience;
+    settings.reconnect = Reconnect::never();
     settings.line_limit = 100_000;
     settings.answer_limit = 100_000;
     EventSourcingDbStore::new(settings).unwrap()

@@ -2,13 +2,14 @@
 //! against servers that do not.
 
 mod hostile;
+mod reconnect;
 mod settings;
 
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::value::RawValue;
 
-use super::{EventSourcingDbStore, Settings};
+use super::{EventSourcingDbStore, Reconnect, Settings};
 use crate::{
     event::{Dialect, EventCandidate, RecordedEvent, Subject},
     server::tests::{TOKEN, TestServer},
@@ -164,6 +165,9 @@ async fn a_wrong_request_is_refused_with_the_servers_words() {
 #[tokio::test]
 async fn a_server_that_shuts_down_ends_an_observation_with_an_error() {
     let mut served = Served::start(Dialect::Item).await;
+    let mut settings = Settings::new(served.server.url(), TOKEN);
+    settings.reconnect = Reconnect::never();
+    served.client = EventSourcingDbStore::new(settings).unwrap();
     let mut observed = served.observe(Subject::root(), ObserveOptions::recursive_after(None));
     served
         .append(vec![candidate("/a", "{}")], vec![])
