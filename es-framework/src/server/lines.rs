@@ -22,7 +22,7 @@ use crate::{
 /// would cost a system call each.
 const FRAME: usize = 64 * 1024;
 
-const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
+pub(super) const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 const HEARTBEAT: &[u8] = b"{\"type\":\"heartbeat\",\"payload\":{}}\n";
 
 /// The lines of one answer. Events are taken from the store only as the client takes frames, so
@@ -143,7 +143,7 @@ async fn closed(closing: &mut watch::Receiver<bool>) {
 }
 
 /// The status is long sent once a stream has begun: an error is a line of its own.
-fn write_error(text: &str, frame: &mut Vec<u8>) {
+pub(super) fn write_error(text: &str, frame: &mut Vec<u8>) {
     let line = json!({"type": "error", "payload": {"error": text}});
     frame.extend_from_slice(line.to_string().as_bytes());
     frame.push(b'\n');

@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 use super::{TOKEN, TestServer};
 use crate::event::Dialect;
 
-const PROTECTED: [&str; 4] = [
+const PROTECTED: [&str; 8] = [
+    "read-subjects",
+    "read-event-type",
+    "read-event-types",
+    "register-event-schema",
     "verify-api-token",
     "write-events",
     "read-events",
