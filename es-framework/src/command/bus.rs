@@ -125,6 +125,9 @@ impl Bus {
             Ok(recorded) => Ok(Written::At(recorded.last().map(|event| event.id))),
             Err(AppendError::Conflict(_)) => Ok(Written::Conflict),
             Err(AppendError::Store(error)) => Err(error.into()),
+            Err(AppendError::Schema(conflict)) => {
+                Err(StoreError::Refused(conflict.to_string()).into())
+            }
             Err(AppendError::Unknown { reason, .. }) => {
                 self.find_out(subject, found, &sent, reason).await
             }

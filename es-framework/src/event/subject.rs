@@ -63,6 +63,17 @@ impl Subject {
         &self.0
     }
 
+    /// The subject right above; `/` has none.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        let (parent, own) = self.0.rsplit_once('/')?;
+        match parent {
+            "" if own.is_empty() => None,
+            "" => Some(Self::root()),
+            parent => Some(Self(parent.into())),
+        }
+    }
+
     /// Whether this subject is `base` or lies below it.
     #[must_use]
     pub fn is_within(&self, base: &Self) -> bool {

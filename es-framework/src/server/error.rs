@@ -7,7 +7,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::store::{AppendError, Conflict, InvalidOptions, StoreError};
+use crate::store::{
+    AppendError, Conflict, InvalidOptions, RegisterError, SchemaConflict, StoreError,
+};
 
 /// Why a request was not done. The line break that ends its text is added when it is sent.
 #[derive(Debug)]
@@ -83,6 +85,21 @@ impl From<Conflict> for Failure {
     }
 }
 
+impl From<SchemaConflict> for Failure {
+    fn from(conflict: SchemaConflict) -> Self {
+        Self::new(StatusCode::CONFLICT, conflict.to_string())
+    }
+}
+
+impl From<RegisterError> for Failure {
+    fn from(error: RegisterError) -> Self {
+        match error {
+            RegisterError::Conflict(conflict) => conflict.into(),
+            RegisterError::Store(error) => error.into(),
+        }
+    }
+}
+
 impl From<InvalidOptions> for Failure {
     fn from(options: InvalidOptions) -> Self {
         Self::invalid(options.to_string())
@@ -93,6 +110,7 @@ impl From<AppendError> for Failure {
     fn from(error: AppendError) -> Self {
         match error {
             AppendError::Conflict(conflict) => conflict.into(),
+            AppendError::Schema(conflict) => conflict.into(),
             AppendError::Store(error) => error.into(),
             AppendError::Unknown { .. } => {
                 tracing::error!(%error, "a write ended without an outcome");

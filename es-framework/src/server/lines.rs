@@ -143,7 +143,7 @@ async fn closed(closing: &mut watch::Receiver<bool>) {
 }
 
 /// The status is long sent once a stream has begun: an error is a line of its own.
-fn write_error(text: &str, frame: &mut Vec<u8>) {
+pub(super) fn write_error(text: &str, frame: &mut Vec<u8>) {
     let line = json!({"type": "error", "payload": {"error": text}});
     frame.extend_from_slice(line.to_string().as_bytes());
     frame.push(b'\n');

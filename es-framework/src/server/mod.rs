@@ -4,11 +4,15 @@ mod auth;
 mod body;
 pub mod cli;
 mod error;
+mod event_types;
 mod lines;
 mod observe_events;
 mod options;
 mod ping;
 mod read_events;
+mod read_subjects;
+mod register_event_schema;
+mod rows;
 mod run_eventql_query;
 mod serve;
 mod signing;
@@ -111,6 +115,19 @@ fn router(server: Server) -> Router {
         .route(
             "/api/v1/run-eventql-query",
             post(run_eventql_query::run_eventql_query),
+        )
+        .route("/api/v1/read-subjects", post(read_subjects::read_subjects))
+        .route(
+            "/api/v1/read-event-type",
+            post(event_types::read_event_type),
+        )
+        .route(
+            "/api/v1/read-event-types",
+            post(event_types::read_event_types),
+        )
+        .route(
+            "/api/v1/register-event-schema",
+            post(register_event_schema::register_event_schema),
         )
         .fallback(async || Failure::unknown_route())
         .method_not_allowed_fallback(async || Failure::wrong_method())

@@ -2,16 +2,11 @@
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-use axum::{
-    body::Body,
-    extract::State,
-    http::header,
-    response::{IntoResponse as _, Response},
-};
+use axum::{extract::State, response::Response};
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde::Deserialize;
-use serde_json::{json, value::RawValue};
+use serde_json::value::RawValue;
 use tokio::time::sleep;
 
 use super::{
@@ -19,7 +14,8 @@ use super::{
     auth::Authorized,
     body::Json,
     error::Failure,
-    lines::{FRAME, HEARTBEAT, NDJSON},
+    lines::{FRAME, HEARTBEAT},
+    rows::{ndjson, write_row},
 };
 use crate::eventql::{Query, QueryError, Rows, Source};
 
@@ -45,7 +41,7 @@ pub(super) async fn run_eventql_query(
         let frame = answer.frame().await?;
         Some((Ok::<_, Infallible>(frame), answer))
     });
-    Ok(([(header::CONTENT_TYPE, NDJSON)], Body::from_stream(frames)).into_response())
+    Ok(ndjson(frames))
 }
 
 /// The rows that are still to be sent. They are taken from the query only as the client takes
@@ -79,15 +75,9 @@ impl Answer {
 
     fn write(&mut self, row: Option<Result<Box<RawValue>, QueryError>>, frame: &mut Vec<u8>) {
         match row {
-            Some(Ok(row)) => {
-                frame.extend_from_slice(br#"{"type":"row","payload":"#);
-                frame.extend_from_slice(row.get().as_bytes());
-                frame.extend_from_slice(b"}\n");
-            }
+            Some(Ok(row)) => write_row("row", &row, frame),
             Some(Err(error)) => {
-                let line = json!({"type": "error", "payload": error.payload()});
-                frame.extend_from_slice(line.to_string().as_bytes());
-                frame.push(b'\n');
+                write_row("error", &error.payload(), frame);
                 self.ended = true;
             }
             None => self.ended = true,

@@ -1,6 +1,6 @@
 //! What can go wrong with an event store, in terms of what the caller should do.
 
-use super::{Conflict, InvalidOptions};
+use super::{Conflict, InvalidOptions, SchemaConflict};
 
 /// The event store did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,9 @@ pub enum AppendError {
     /// A precondition does not hold: decide again on what is there now.
     #[error(transparent)]
     Conflict(#[from] Conflict),
+    /// An event does not follow the schema of its type. Trying again does not help.
+    #[error(transparent)]
+    Schema(#[from] SchemaConflict),
     /// The connection broke after the request was sent: the events may be there or not. Read the
     /// subject to find out; never just send them again.
     #[error("it is unknown whether the event store {address} wrote the events: {reason}")]
@@ -62,6 +65,17 @@ pub enum AppendError {
         reason: String,
     },
     /// Nothing was written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A schema that was not registered.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    /// The type has a schema already, or an event that does not follow this one.
+    #[error(transparent)]
+    Conflict(#[from] SchemaConflict),
+    /// The store did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

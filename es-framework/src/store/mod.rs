@@ -1,5 +1,6 @@
 //! The port to the event store, and one folder for each adapter behind it.
 
+mod catalogue;
 #[cfg(test)]
 mod contract;
 mod error;
@@ -8,23 +9,36 @@ pub mod memory;
 mod options;
 mod precondition;
 mod scan;
+mod schema;
 pub mod sql;
+mod subjects;
 
 use std::fmt;
 
 use async_trait::async_trait;
-use futures_util::stream::BoxStream;
+use futures_util::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
 
-use crate::event::{EventCandidate, RecordedEvent, Subject};
+use crate::event::{EventCandidate, EventType, RecordedEvent, Subject};
 
-pub use error::{AppendError, StoreError};
+pub use catalogue::KnownEventType;
+pub use error::{AppendError, RegisterError, StoreError};
 pub use options::{
     Bound, FromLatestEvent, IfEventIsMissing, InvalidOptions, ObserveOptions, Order, ReadOptions,
 };
 pub use precondition::{Conflict, Precondition};
+pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
 
 /// Events as they come, ended by the first error.
 pub type EventStream = BoxStream<'static, Result<RecordedEvent, StoreError>>;
+
+/// Subjects in order, ended by the first error.
+pub type SubjectStream = BoxStream<'static, Result<Subject, StoreError>>;
+
+/// Event types in order, ended by the first error.
+pub type EventTypeStream = BoxStream<'static, Result<KnownEventType, StoreError>>;
 
 /// Where events are kept. Every adapter passes the whole contract suite.
 #[async_trait]
@@ -47,6 +61,43 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     /// error.
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream;
 
+    /// The subjects at and below `base`, sorted: those with events, and those between them and
+    /// `base`. An empty store has none at all.
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        let _ = base;
+        stream::iter([Err(unsupported("listing subjects"))]).boxed()
+    }
+
+    /// The types of all events and those with a schema, sorted.
+    fn read_event_types(&self) -> EventTypeStream {
+        stream::iter([Err(unsupported("listing event types"))]).boxed()
+    }
+
+    /// One event type, where it is known.
+    ///
+    /// # Errors
+    /// The store cannot say.
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        let _ = event_type;
+        Err(unsupported("looking up an event type"))
+    }
+
+    /// Has every event of a type follow a schema from now on, for ever.
+    ///
+    /// # Errors
+    /// The type has a schema, or an event that does not follow it.
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        let _ = (event_type, schema);
+        Err(unsupported("registering a schema").into())
+    }
+
     /// Whether the store answers, and writes where that can be told.
     ///
     /// # Errors
@@ -55,4 +106,8 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
 
     /// A word for people: which store this is and where.
     fn description(&self) -> String;
+}
+
+fn unsupported(what: &str) -> StoreError {
+    StoreError::Refused(format!("{what} is not supported by this event store"))
 }

@@ -1,6 +1,7 @@
 //! The API through a real socket.
 
 mod broken_store;
+mod catalogue;
 mod limits;
 mod observe;
 mod protocol;

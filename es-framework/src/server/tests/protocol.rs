@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 use super::{TOKEN, TestServer};
 use crate::event::Dialect;
 
-const PROTECTED: [&str; 4] = [
+const PROTECTED: [&str; 8] = [
+    "read-subjects",
+    "read-event-type",
+    "read-event-types",
+    "register-event-schema",
     "verify-api-token",
     "write-events",
     "read-events",
@@ -94,7 +98,7 @@ async fn every_answer_names_the_server() {
         (server.get("/api/v1/read-events"), 405),
         (server.post("/api/v1/ping"), 405),
         (stranger, 401),
-        (server.post("/api/v1/run-eventql-query"), 404),
+        (server.post("/api/v1/no-such-route"), 404),
         (server.get("/"), 404),
     ];
     for (request, status) in answers {

@@ -2,6 +2,7 @@
 //! store; each rule gets a store of its own.
 
 mod append;
+mod catalogue;
 mod observe;
 mod precondition;
 mod read;
@@ -11,6 +12,36 @@ use std::future::Future;
 
 use super::EventStore;
 
+macro_rules! rules {
+    ($empty:ident: $($module:ident :: { $($rule:ident),* $(,)? })*) => {
+        $($(
+            let store = $empty().await;
+            support::within_time(stringify!($rule), $module::$rule(&store)).await;
+        )*)*
+    };
+}
+
+/// Runs the rules of what a store knows of its subjects and types, which not every store says.
+pub(crate) async fn run_catalogue<S, F, Fut>(mut empty: F)
+where
+    S: EventStore,
+    F: FnMut() -> Fut,
+    Fut: Future<Output = S>,
+{
+    rules! { empty:
+        catalogue::{
+            subjects_are_listed_sorted_and_with_their_parents,
+            event_types_are_listed_sorted,
+            a_refused_write_leaves_no_event_type,
+            a_type_with_a_schema_and_no_event_is_a_phantom,
+            events_follow_the_schema_of_their_type,
+            a_schema_is_registered_once,
+            a_schema_that_an_event_contradicts_is_refused,
+            a_schema_and_writers_at_once_leave_no_event_that_contradicts_it,
+        }
+    }
+}
+
 /// Runs every rule against a fresh store and names each as it passes.
 pub(crate) async fn run<S, F, Fut>(mut empty: F)
 where
@@ -18,15 +49,7 @@ where
     F: FnMut() -> Fut,
     Fut: Future<Output = S>,
 {
-    macro_rules! rules {
-        ($($module:ident :: { $($rule:ident),* $(,)? })*) => {
-            $($(
-                let store = empty().await;
-                support::within_time(stringify!($rule), $module::$rule(&store)).await;
-            )*)*
-        };
-    }
-    rules! {
+    rules! { empty:
         append::{
             events_are_numbered_from_zero_without_a_gap,
             each_event_names_the_hash_of_the_one_before_it,

@@ -6,13 +6,17 @@ use std::{
 };
 
 use async_trait::async_trait;
+use futures_util::{StreamExt as _, stream};
 use tokio::sync::watch;
 
 use super::{
-    AppendError, Conflict, EventStore, EventStream, ObserveOptions, Order, Precondition,
-    ReadOptions, StoreError,
+    AppendError, Conflict, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
+    ObserveOptions, Order, Precondition, ReadOptions, RegisterError, SchemaConflict, StoreError,
+    SubjectStream,
+    catalogue::Catalogue,
     options::IdRange,
     scan::{self, Chunk, Scan},
+    subjects::SubjectTree,
 };
 use crate::event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
 
@@ -30,6 +34,7 @@ pub struct MemoryStore {
 struct Log {
     events: Vec<RecordedEvent>,
     latest: HashMap<Subject, EventId>,
+    catalogue: Catalogue,
 }
 
 impl Default for MemoryStore {
@@ -67,8 +72,10 @@ impl Log {
         {
             return Err(Conflict.into());
         }
+        self.catalogue.check(&candidates)?;
         let recorded = self.record(candidates)?;
         for event in &recorded {
+            self.catalogue.saw(&event.event_type, event.id);
             self.latest.insert(event.subject.clone(), event.id);
         }
         self.events.extend(recorded.iter().cloned());
@@ -88,6 +95,31 @@ impl Log {
             recorded.push(event);
         }
         Ok(recorded)
+    }
+
+    fn register(
+        &mut self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), SchemaConflict> {
+        self.catalogue.is_free(&event_type)?;
+        for event in &self.events {
+            if event.event_type == event_type {
+                let id = event.id;
+                let checked = schema.check(&event.data);
+                checked.map_err(|reason| SchemaConflict::Event { id, reason })?;
+            }
+        }
+        self.catalogue.register(event_type, Arc::new(schema))
+    }
+
+    fn subjects(&self, base: Subject) -> SubjectTree {
+        let mut tree = SubjectTree::below(base);
+        self.latest
+            .keys()
+            .cloned()
+            .for_each(|subject| tree.insert(subject));
+        tree
     }
 
     fn length(&self) -> u64 {
@@ -166,6 +198,32 @@ impl EventStore for MemoryStore {
         scan::observe(self.clone(), subject, options)
     }
 
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        let tree = self.log().subjects(base);
+        stream::iter(tree.into_sorted()).map(Ok).boxed()
+    }
+
+    fn read_event_types(&self) -> EventTypeStream {
+        let known = self.log().catalogue.all();
+        stream::iter(known).map(Ok).boxed()
+    }
+
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        Ok(self.log().catalogue.get(&event_type))
+    }
+
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        let mut log = self.log.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(log.register(event_type, schema)?)
+    }
+
     async fn health(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -182,5 +240,6 @@ mod tests {
     #[tokio::test]
     async fn the_memory_store_keeps_the_contract() {
         contract::run(|| async { MemoryStore::new() }).await;
+        contract::run_catalogue(|| async { MemoryStore::new() }).await;
     }
 }

@@ -12,9 +12,11 @@ use super::{
     tail::Tail,
 };
 use crate::{
-    event::{EventCandidate, EventId, EventTime, Hash, RecordedEvent, Subject},
-    store::{Conflict, StoreError},
+    event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject},
+    store::{Conflict, StoreError, catalogue::Catalogue},
 };
+
+const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)";
 
 const LATEST: &str =
     "SELECT event_id FROM subject_index WHERE subject = ?1 ORDER BY event_id DESC LIMIT 1";
@@ -41,6 +43,7 @@ impl Head {
 #[derive(Debug)]
 pub(super) struct Batch<'a> {
     tail: &'a Tail,
+    catalogue: &'a Catalogue,
     /// The end of the chain with this batch.
     pub(super) head: Head,
     time: EventTime,
@@ -48,6 +51,10 @@ pub(super) struct Batch<'a> {
     latest: HashMap<Key, EventId>,
     /// The subjects of its events, in their order.
     pub(super) subjects: Vec<Key>,
+    /// The types that no event before this batch had, each with its first event.
+    pub(super) types: Vec<(EventType, EventId)>,
+    /// The type that was looked at last: neighbours often share it.
+    known: Option<EventType>,
     /// What becomes of each append if the transaction is committed.
     pub(super) outcomes: Vec<Answer>,
 }
@@ -60,14 +67,22 @@ struct Statements<'a> {
 impl<'a> Batch<'a> {
     /// All events of a batch have one time: they become durable at once. It never goes back, even
     /// if the machine's clock does.
-    pub(super) fn new(tail: &'a Tail, mut head: Head, appends: usize) -> Self {
+    pub(super) fn new(
+        tail: &'a Tail,
+        catalogue: &'a Catalogue,
+        mut head: Head,
+        appends: usize,
+    ) -> Self {
         head.time = head.time.max(Timestamp::now());
         Self {
             tail,
+            catalogue,
             head,
             time: EventTime::at(head.time),
             latest: HashMap::with_capacity(appends),
             subjects: Vec::with_capacity(appends),
+            types: Vec::new(),
+            known: None,
             outcomes: Vec::with_capacity(appends),
         }
     }
@@ -83,7 +98,7 @@ impl<'a> Batch<'a> {
             latest: connection.prepare_cached(LATEST)?,
         };
         for append in appends {
-            let outcome = self.append(&mut statements, append)?;
+            let outcome = self.append(connection, &mut statements, append)?;
             self.outcomes.push(outcome);
         }
         Ok(())
@@ -91,9 +106,16 @@ impl<'a> Batch<'a> {
 
     fn append(
         &mut self,
+        connection: &Connection,
         statements: &mut Statements<'_>,
         append: &mut Append,
     ) -> rusqlite::Result<Answer> {
+        // Checked when it came, off this thread; again only where a schema has come since.
+        if append.schemas != self.catalogue.schemas()
+            && let Err(conflict) = self.catalogue.check(&append.candidates)
+        {
+            return Ok(Err(conflict.into()));
+        }
         for precondition in &append.preconditions {
             let latest = self.latest(statements, precondition.subject())?;
             if !precondition.holds(latest) {
@@ -107,11 +129,32 @@ impl<'a> Batch<'a> {
         };
         for event in &recorded {
             row::insert(&mut statements.insert, event)?;
+            self.note_type(connection, event)?;
             let subject = pack(event.subject.as_str());
             self.latest.insert(subject.clone(), event.id);
             self.subjects.push(subject);
         }
         Ok(Ok(recorded))
+    }
+
+    fn note_type(
+        &mut self,
+        connection: &Connection,
+        event: &RecordedEvent,
+    ) -> rusqlite::Result<()> {
+        let event_type = &event.event_type;
+        if self.known.as_ref() == Some(event_type) {
+            return Ok(());
+        }
+        self.known = Some(event_type.clone());
+        let is_new = self.catalogue.first(event_type).is_none()
+            && self.types.iter().all(|(known, _)| known != event_type);
+        if is_new {
+            let id = row::number(event.id.get());
+            connection.execute(NEW_TYPE, (event_type.as_str(), id))?;
+            self.types.push((event_type.clone(), event.id));
+        }
+        Ok(())
     }
 
     /// The latest event of a subject: from this batch, from memory, or from the disk.

@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-/// A subject in the index. Never turned back: the events have the text.
+/// A subject in the index.
 pub(super) type Key = Box<[u8]>;
 
 /// Stands before the bytes of a UUID; no subject has this byte.
@@ -28,6 +28,29 @@ fn push(key: &mut Vec<u8>, segment: &str) {
             key.extend_from_slice(uuid.as_bytes());
         }
         None => key.extend_from_slice(segment.as_bytes()),
+    }
+}
+
+/// The subject of a key; `None` for bytes that [`pack`] never gives.
+pub(super) fn unpack(mut key: &[u8]) -> Option<String> {
+    let mut subject = String::with_capacity(key.len().saturating_mul(2));
+    loop {
+        if let Some((bytes, rest)) = key
+            .strip_prefix(&[UUID_MARK])
+            .and_then(<[u8]>::split_first_chunk)
+        {
+            let uuid = Uuid::from_bytes(*bytes);
+            subject.push_str(uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()));
+            key = rest;
+        }
+        let end = key.iter().position(|byte| *byte == b'/');
+        let (text, rest) = key.split_at(end.unwrap_or(key.len()));
+        subject.push_str(std::str::from_utf8(text).ok()?);
+        let Some(rest) = rest.strip_prefix(b"/") else {
+            return Some(subject);
+        };
+        subject.push('/');
+        key = rest;
     }
 }
 
@@ -96,6 +119,22 @@ mod tests {
         ] {
             assert_eq!(&*pack(text), text.as_bytes());
         }
+    }
+
+    #[test]
+    fn a_key_gives_its_subject_back() {
+        // The bytes of this one hold slashes.
+        let uuid = "2f2f2f2f-2f2f-2f2f-2f2f-2f2f2f2f2f2f";
+        for subject in [
+            "/".to_owned(),
+            "/a".to_owned(),
+            "/a/".to_owned(),
+            format!("/{uuid}"),
+            format!("/a/{uuid}/b/{uuid}/"),
+        ] {
+            assert_eq!(unpack(&pack(&subject)), Some(subject));
+        }
+        assert_eq!(unpack(b"/\xff"), None);
     }
 
     #[test]

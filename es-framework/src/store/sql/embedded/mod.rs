@@ -1,6 +1,7 @@
 //! The default event store: one process, one SQLite file, no set-up, durable.
 
 mod batch;
+mod catalogue;
 mod directory;
 mod error;
 mod filter;
@@ -28,21 +29,22 @@ use std::{
 };
 
 use async_trait::async_trait;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use self::{
     directory::{Directory, Temporary},
-    queue::{Append, Queue, Task},
+    queue::{Append, Queue, Register, Task},
     read::Reader,
     settings::Settings,
     shared::Shared,
     writer::Writer,
 };
 use crate::{
-    event::{EventCandidate, RecordedEvent, Subject},
+    event::{EventCandidate, EventType, RecordedEvent, Subject},
     store::{
-        AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
-        StoreError, scan,
+        AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
+        ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
     },
 };
 
@@ -244,12 +246,16 @@ impl EventStore for EmbeddedStore {
         preconditions: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
         let bytes = candidates.iter().map(size).fold(0, usize::saturating_add);
+        let catalogue = self.open.shared.catalogue();
+        catalogue.check(&candidates)?;
+        let schemas = catalogue.schemas();
         let permit = self.open.admit(bytes).await?;
         let (answer, answered) = oneshot::channel();
         self.open.push(Task::Append(Append {
             candidates,
             preconditions,
             bytes,
+            schemas,
             answer,
             permit,
         }))?;
@@ -271,6 +277,47 @@ impl EventStore for EmbeddedStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         scan::observe(self.reader.clone(), subject, options)
+    }
+
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        let reader = self.reader.clone();
+        let listed = async move { reader.subjects(base).await };
+        stream::once(listed)
+            .map_ok(|tree| stream::iter(tree.into_sorted()).map(Ok))
+            .try_flatten()
+            .boxed()
+    }
+
+    fn read_event_types(&self) -> EventTypeStream {
+        let known = self.open.shared.catalogue().all();
+        stream::iter(known).map(Ok).boxed()
+    }
+
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        Ok(self.open.shared.catalogue().get(&event_type))
+    }
+
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        self.open.shared.catalogue().is_free(&event_type)?;
+        let schema = Arc::new(schema);
+        // Before it is the writer's turn: everybody would wait for it.
+        let unchecked = self.reader.check_existing(&event_type, &schema).await?;
+        let (answer, answered) = oneshot::channel();
+        self.open.push(Task::Register(Register {
+            event_type,
+            schema,
+            unchecked,
+            answer,
+        }))?;
+        let gone = |_| self.open.unavailable("its writer ended before it answered");
+        answered.await.map_err(gone)?
     }
 
     async fn health(&self) -> Result<(), StoreError> {

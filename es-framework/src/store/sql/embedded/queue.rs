@@ -2,15 +2,15 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
-    event::{EventCandidate, RecordedEvent},
-    store::{AppendError, Precondition, StoreError},
+    event::{EventCandidate, EventType, RecordedEvent},
+    store::{AppendError, EventSchema, Precondition, RegisterError, StoreError},
 };
 
 /// The answer to an append.
@@ -22,15 +22,28 @@ pub(super) struct Append {
     pub(super) candidates: Vec<EventCandidate>,
     pub(super) preconditions: Vec<Precondition>,
     pub(super) bytes: usize,
+    /// How many schemas there were when the candidates were checked against them.
+    pub(super) schemas: usize,
     pub(super) answer: oneshot::Sender<Answer>,
     /// Its room in the queue, given back when it is answered.
     pub(super) permit: OwnedSemaphorePermit,
+}
+
+/// A schema that is to be registered.
+#[derive(Debug)]
+pub(super) struct Register {
+    pub(super) event_type: EventType,
+    pub(super) schema: Arc<EventSchema>,
+    /// The first event that was not checked against it yet.
+    pub(super) unchecked: u64,
+    pub(super) answer: oneshot::Sender<Result<(), RegisterError>>,
 }
 
 /// Something for the writer to do.
 #[derive(Debug)]
 pub(super) enum Task {
     Append(Append),
+    Register(Register),
     /// Says whether writing works.
     Probe(oneshot::Sender<Result<(), StoreError>>),
     /// Pretends that the disk ends after so many pages.

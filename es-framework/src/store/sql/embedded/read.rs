@@ -56,6 +56,10 @@ impl Reader {
         }
     }
 
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     /// Whether the disk answers.
     pub(super) async fn check(&self) -> Result<(), StoreError> {
         self.with(|connection| {
@@ -73,7 +77,7 @@ impl Reader {
 
     /// Runs a query on a connection of the pool, off the async threads. A connection that failed
     /// is not used again.
-    async fn with<T: Send + 'static>(
+    pub(super) async fn with<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, DiskError> + Send + 'static,
     ) -> Result<T, StoreError> {

@@ -10,7 +10,7 @@ use super::{error::OpenError, settings::Settings};
 const APPLICATION_ID: i64 = 0x4553_4556;
 
 /// The format that is written. Every earlier one is brought up to it when it is opened.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// The index has its subjects packed (see [`pack`](super::key::pack)). `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
 /// events may be in it already, or not.
@@ -34,6 +34,20 @@ const VERSION_1: &str = "
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE index_state (indexed INTEGER NOT NULL) STRICT;
     INSERT INTO index_state VALUES (0);
+";
+
+/// The types of all events, each with its first event, and the schemas. Opening must not look at
+/// every event to know them.
+const VERSION_2: &str = "
+    CREATE TABLE event_types (
+        type TEXT PRIMARY KEY,
+        first_event INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO event_types SELECT type, min(id) FROM events GROUP BY type;
+    CREATE TABLE event_schemas (
+        type TEXT PRIMARY KEY,
+        schema TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
 ";
 
 /// Opens the database for the writer, and makes or upgrades its tables.
@@ -69,7 +83,7 @@ pub(super) fn open_writer(file: &Path, settings: &Settings) -> Result<Connection
         });
     }
     if version < VERSION {
-        upgrade(&connection).map_err(failed)?;
+        upgrade(&connection, version).map_err(failed)?;
     }
     Ok(connection)
 }
@@ -113,9 +127,14 @@ fn set_cache(connection: &Connection, kib: u32) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", i64::from(kib).saturating_neg())
 }
 
-fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
+/// From the version that was found, 0 for none, to the current one. All or nothing.
+fn upgrade(connection: &Connection, found: i64) -> rusqlite::Result<()> {
     let transaction = connection.unchecked_transaction()?;
-    transaction.execute_batch(VERSION_1)?;
+    for (version, statements) in [(1, VERSION_1), (2, VERSION_2)] {
+        if found < version {
+            transaction.execute_batch(statements)?;
+        }
+    }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()

@@ -1,7 +1,9 @@
 //! What is read back when the database is opened: the end of the chain, and the part of the index
 //! that is not on disk.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use std::{fmt, sync::Arc};
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
     batch::Head,
@@ -11,6 +13,10 @@ use super::{
     row::{self, Decoder, select},
     settings::Settings,
     tail::Tail,
+};
+use crate::{
+    event::EventType,
+    store::{EventSchema, catalogue::Catalogue},
 };
 
 /// Reads the state that the database is in. A few milliseconds, however many events there are.
@@ -36,6 +42,35 @@ pub(super) fn load(
         // A store that had a larger index in memory: memory stays bounded all the same.
         catch_up(connection, tail)?;
     }
+}
+
+/// The event types, of events and of schemas.
+pub(super) fn catalogue(connection: &Connection) -> Result<Catalogue, DiskError> {
+    let mut catalogue = Catalogue::default();
+    let mut statement = connection.prepare("SELECT type, first_event FROM event_types")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        catalogue.saw(&event_type(row)?, row::id(row.get(1)?)?);
+    }
+    let mut statement = connection.prepare("SELECT type, schema FROM event_schemas")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let event_type = event_type(row)?;
+        let broken = |error: &dyn fmt::Display| {
+            DiskError::Broken(format!("the schema of {event_type} is broken: {error}"))
+        };
+        let text = row.get_ref(1)?.as_str().map_err(|error| broken(&error))?;
+        let schema = EventSchema::parse(text).map_err(|error| broken(&error))?;
+        let registered = catalogue.register(event_type.clone(), Arc::new(schema));
+        registered.map_err(|error| broken(&error))?;
+    }
+    Ok(catalogue)
+}
+
+fn event_type(row: &Row<'_>) -> Result<EventType, DiskError> {
+    let text: String = row.get(0)?;
+    let parsed = text.parse();
+    parsed.map_err(|_| DiskError::Broken(format!("it lists the broken event type {text:?}")))
 }
 
 fn head(connection: &Connection) -> Result<Head, DiskError> {

@@ -148,6 +148,20 @@ impl Tail {
         ids
     }
 
+    /// A subject and all below it, as far as they are here; some twice.
+    pub(super) fn subjects_within(&self, family: &Family) -> Vec<Key> {
+        let mut found = Vec::new();
+        for subjects in [&*self.merging, &self.newest] {
+            let itself = subjects.get_key_value(&*family.itself);
+            let below = subjects.range::<[u8], _>((
+                Bound::Included(&*family.below_from),
+                Bound::Excluded(&*family.below_to),
+            ));
+            found.extend(itself.into_iter().chain(below).map(|(key, _)| key.clone()));
+        }
+        found
+    }
+
     /// The ids of a subject and of all below it, in no order; `None` if there are more than `limit`.
     pub(super) fn ids_within(&self, family: &Family, limit: usize) -> Option<Vec<u64>> {
         let mut found = Vec::new();

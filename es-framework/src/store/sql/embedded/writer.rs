@@ -1,6 +1,8 @@
 //! The one thread that writes. It takes what waits, carries it out in one transaction, commits
 //! once and then answers; between batches it merges the index.
 
+mod recover;
+mod register;
 mod tidy;
 
 use std::{
@@ -25,7 +27,7 @@ use super::{
     shared::Shared,
     state,
 };
-use crate::{event::EventId, store::StoreError};
+use crate::event::{EventId, EventType};
 
 /// The writer and all that only it touches.
 #[derive(Debug)]
@@ -54,14 +56,17 @@ impl Writer {
     ) -> Result<(Self, Arc<Shared>, watch::Receiver<u64>), OpenError> {
         let file = directory.file();
         let connection = schema::open_writer(&file, &settings)?;
-        let (head, tail) = state::load(&connection, &settings).map_err(|error| {
+        let failed = |error: DiskError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }
-        })?;
+        };
+        let (head, tail) = state::load(&connection, &settings).map_err(failed)?;
+        let catalogue = state::catalogue(&connection).map_err(failed)?;
         let (length, seen) = watch::channel(tail.length());
         let shared = Arc::new(Shared {
             file,
             tail: RwLock::new(tail),
+            catalogue: RwLock::new(Arc::new(catalogue)),
             failure: Mutex::default(),
         });
         let writer = Self {
@@ -122,10 +127,11 @@ impl Writer {
 
     fn perform(&mut self, tasks: Vec<Task>) {
         let mut appends = Vec::with_capacity(tasks.len());
-        let mut probes = Vec::new();
+        let (mut registers, mut probes) = (Vec::new(), Vec::new());
         for task in tasks {
             match task {
                 Task::Append(append) => appends.push(append),
+                Task::Register(register) => registers.push(register),
                 Task::Probe(answer) => probes.push(answer),
                 #[cfg(test)]
                 Task::LimitPages(pages) => {
@@ -139,6 +145,9 @@ impl Writer {
         if !appends.is_empty() {
             self.write(appends);
             self.learn();
+        }
+        for register in registers {
+            self.register(register);
         }
         for probe in probes {
             let _ = probe.send(self.probe());
@@ -178,7 +187,8 @@ impl Writer {
     ) -> Result<(Vec<Answer>, Written), Failure> {
         self.refresh()?;
         let tail = shared.tail();
-        let mut batch = Batch::new(&tail, self.head, appends.len());
+        let catalogue = shared.catalogue();
+        let mut batch = Batch::new(&tail, &catalogue, self.head, appends.len());
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let slice = batch.carry_out(&self.connection, appends).and_then(|()| {
             let budget = batch
@@ -192,6 +202,7 @@ impl Writer {
             head,
             outcomes,
             subjects,
+            types,
             ..
         } = batch;
         drop(tail);
@@ -201,6 +212,7 @@ impl Writer {
         let written = Written {
             first,
             subjects,
+            types,
             slice,
         };
         Ok((outcomes, written))
@@ -249,6 +261,13 @@ impl Writer {
 
     /// Shows readers what is durable now: first where to find it, then that it is there.
     fn publish(&mut self, written: Written) {
+        if !written.types.is_empty() {
+            self.shared.change_catalogue(|catalogue| {
+                for (event_type, first) in &written.types {
+                    catalogue.saw(event_type, *first);
+                }
+            });
+        }
         let most = self.settings.tail_events;
         let ended = self.merge.wrote(written.slice);
         let (length, merging, merged) = self.shared.change(|tail| {
@@ -270,59 +289,6 @@ impl Writer {
         self.shared.set_failure(None);
         self.length.send_replace(length);
     }
-
-    /// After a failure only the disk knows what is true.
-    fn refresh(&mut self) -> Result<(), DiskError> {
-        if !self.is_stale {
-            return Ok(());
-        }
-        self.roll_back();
-        self.reopen()?;
-        let (head, tail) = state::load(&self.connection, &self.settings)?;
-        let length = tail.length();
-        (self.head, self.merge) = (head, Merge::default());
-        self.shared.change(|shared| *shared = tail);
-        self.length.send_replace(length);
-        self.is_stale = false;
-        Ok(())
-    }
-
-    fn reopen(&mut self) -> Result<(), DiskError> {
-        #[cfg(test)]
-        let pages: u32 = self
-            .connection
-            .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
-        self.connection = schema::open_writer(&self.shared.file, &self.settings)
-            .map_err(|error| DiskError::Unopened(error.to_string()))?;
-        #[cfg(test)]
-        self.connection
-            .pragma_update(None, "max_page_count", pages)?;
-        Ok(())
-    }
-
-    /// Whether writing works: known after a success, tried after a failure.
-    fn probe(&mut self) -> Result<(), StoreError> {
-        if !self.shared.has_failed() {
-            return Ok(());
-        }
-        let tried = self.refresh().and_then(|()| self.write_scratch());
-        tried.map_err(|error| error.at(&self.shared.file))?;
-        self.shared.set_failure(None);
-        Ok(())
-    }
-
-    /// Takes as much room as a batch may want and gives it back.
-    fn write_scratch(&self) -> Result<(), DiskError> {
-        let written = self.connection.execute_batch(
-            "BEGIN IMMEDIATE;
-             CREATE TABLE IF NOT EXISTS scratch (body BLOB);
-             INSERT INTO scratch VALUES (zeroblob(65536));
-             COMMIT;
-             DROP TABLE scratch;",
-        );
-        written.inspect_err(|_| self.roll_back())?;
-        Ok(())
-    }
 }
 
 /// What a committed transaction wrote.
@@ -331,6 +297,8 @@ struct Written {
     first: u64,
     /// The subjects of its events, in their order.
     subjects: Vec<Key>,
+    /// Types that were new, each with its first event.
+    types: Vec<(EventType, EventId)>,
     slice: Slice,
 }
 

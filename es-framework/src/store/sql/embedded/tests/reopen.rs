@@ -8,14 +8,15 @@ use tempfile::TempDir;
 
 use super::support::{append, assert_chain, candidate, copy, pristine, tiny};
 use crate::{
-    event::{RecordedEvent, Subject},
+    event::{EventType, RecordedEvent, Subject},
     store::{
-        AppendError, EventStore as _, Precondition, ReadOptions,
+        AppendError, EventSchema, EventStore as _, KnownEventType, Precondition, ReadOptions,
         sql::embedded::{EmbeddedStore, OpenError},
     },
 };
 
 const VERSION_1: &[u8] = include_bytes!("../fixtures/version-1.sqlite");
+const VERSION_2: &[u8] = include_bytes!("../fixtures/version-2.sqlite");
 
 async fn all(store: &EmbeddedStore) -> Vec<RecordedEvent> {
     let read = store.read(Subject::root(), ReadOptions::recursive());
@@ -105,19 +106,63 @@ async fn an_index_that_fell_far_behind_catches_up() {
     assert_whole(&store, &events).await;
 }
 
-#[tokio::test]
-async fn a_file_of_version_1_opens() {
+/// Opens a fixture and writes to it; returns the types that it knew, each with whether it is a
+/// phantom.
+async fn known_after_opening(fixture: &[u8], hash: &str) -> Vec<(String, bool)> {
     let directory = TempDir::new().unwrap();
-    std::fs::write(directory.path().join("events.sqlite"), VERSION_1).unwrap();
+    std::fs::write(directory.path().join("events.sqlite"), fixture).unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
+    let known: Vec<_> = store.read_event_types().try_collect().await.unwrap();
     let events = all(&store).await;
     assert_eq!(events.len(), 12);
     assert_whole(&store, &events).await;
-    let hash = "2ab961f3e4ff68bf2c3fc76fefdeb79779e7b4d68436b4036a9ce9e229434843";
     assert_eq!(events[11].hash.to_string(), hash, "no event was changed");
     let traced = events[11].trace.as_ref().unwrap();
     assert_eq!(traced.state(), Some("vendor=1"));
     assert_eq!(append(&store, &["/new"]).await.unwrap()[0].id.get(), 12);
+    drop(store);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    assert_eq!(all(&store).await.len(), 13);
+    let named = |known: KnownEventType| (known.event_type.to_string(), known.is_phantom);
+    known.into_iter().map(named).collect()
+}
+
+#[tokio::test]
+async fn a_file_of_version_1_opens() {
+    let hash = "2ab961f3e4ff68bf2c3fc76fefdeb79779e7b4d68436b4036a9ce9e229434843";
+    let known = known_after_opening(VERSION_1, hash).await;
+    assert_eq!(known, [("io.example.Happened".to_owned(), false)]);
+}
+
+#[tokio::test]
+async fn a_file_of_version_2_opens() {
+    let hash = "6c6936b168ba84bcef7aa006852e2702df7618dcbc385f68d92ced6c833ba5bc";
+    let known = known_after_opening(VERSION_2, hash).await;
+    let happened = ("io.example.Happened".to_owned(), false);
+    assert_eq!(known, [happened, ("io.example.Planned".to_owned(), true)]);
+}
+
+#[tokio::test]
+async fn schemas_hold_after_a_later_start() {
+    let directory = TempDir::new().unwrap();
+    std::fs::write(directory.path().join("events.sqlite"), VERSION_2).unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let schema = r#"{"type":"object","properties":{"number":{"minimum":100}}}"#;
+    let schema = || EventSchema::parse(schema).unwrap();
+    let happened = "io.example.Lent".parse::<EventType>().unwrap();
+    let registering = store.register_event_schema(happened.clone(), schema());
+    registering.await.unwrap();
+    drop(store);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let mut lent = candidate("/a", 1);
+    lent.event_type = happened.clone();
+    let refused = store.append(vec![lent], vec![]).await;
+    assert!(
+        matches!(refused, Err(AppendError::Schema(_))),
+        "{refused:?}"
+    );
+    let again = store.register_event_schema(happened, schema()).await;
+    assert!(again.is_err());
 }
 
 fn refusal(directory: &Path) -> String {
@@ -160,15 +205,15 @@ fn what_is_no_event_store_of_ours_is_named_and_left_alone() {
     drop(other);
     std::fs::write(&file, VERSION_1).unwrap();
     let newer = Connection::open(&file).unwrap();
-    newer.pragma_update(None, "user_version", 2).unwrap();
+    newer.pragma_update(None, "user_version", 3).unwrap();
     drop(newer);
     let refused = EmbeddedStore::open(directory.path()).unwrap_err();
     assert!(
         matches!(
             refused,
             OpenError::Newer {
-                found: 2,
-                known: 1,
+                found: 3,
+                known: 2,
                 ..
             }
         ),
@@ -218,6 +263,9 @@ async fn write_the_fixture() {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     traced.trace = crate::event::TraceContext::new(Some(parent), Some("vendor=1")).unwrap();
     store.append(vec![traced], vec![]).await.unwrap();
+    let schema = EventSchema::parse(r#"{"type":"object","properties":{}}"#).unwrap();
+    let planned = store.register_event_schema("io.example.Planned".parse().unwrap(), schema);
+    planned.await.unwrap();
     // Copied before it is closed, so that a part of the index is not on disk yet.
     let crashed = directory.path().join("crashed");
     copy(directory.path(), &crashed);
@@ -226,7 +274,7 @@ async fn write_the_fixture() {
     drop(file);
     let to = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/src/store/sql/embedded/fixtures/version-1.sqlite"
+        "/src/store/sql/embedded/fixtures/version-2.sqlite"
     );
     std::fs::copy(crashed.join("events.sqlite"), to).unwrap();
     println!("{}", all(&store).await[11].hash);

@@ -60,6 +60,7 @@ impl Writer {
         self.publish(Written {
             first: 0,
             subjects: Vec::new(),
+            types: Vec::new(),
             slice,
         });
         Ok(())

@@ -1,0 +1,116 @@
+//! The event types that a store knows: those of its events, and those with a schema.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{EventSchema, SchemaConflict};
+use crate::event::{EventCandidate, EventId, EventType};
+
+/// An event type that a store knows.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KnownEventType {
+    /// Its name.
+    pub event_type: EventType,
+    /// Whether there is a schema but no event yet.
+    pub is_phantom: bool,
+    /// What the data of its events has to follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Box<RawValue>>,
+}
+
+/// All event types of a store. Few, so they are kept in memory and copied when one is added.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Catalogue {
+    types: BTreeMap<EventType, Entry>,
+    schemas: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Entry {
+    first: Option<EventId>,
+    schema: Option<Arc<EventSchema>>,
+}
+
+impl Entry {
+    fn known(&self, event_type: &EventType) -> KnownEventType {
+        KnownEventType {
+            event_type: event_type.clone(),
+            is_phantom: self.first.is_none(),
+            schema: self.schema.as_ref().map(|schema| schema.json().to_owned()),
+        }
+    }
+}
+
+impl Catalogue {
+    /// The first event of a type.
+    pub(crate) fn first(&self, event_type: &EventType) -> Option<EventId> {
+        self.types.get(event_type)?.first
+    }
+
+    /// How many schemas there are. Grows only, so that it tells whether a check is still good.
+    pub(crate) const fn schemas(&self) -> usize {
+        self.schemas
+    }
+
+    /// Takes in an event of a type.
+    pub(crate) fn saw(&mut self, event_type: &EventType, id: EventId) {
+        let entry = match self.types.get_mut(event_type) {
+            Some(entry) => entry,
+            None => self.types.entry(event_type.clone()).or_default(),
+        };
+        entry.first.get_or_insert(id);
+    }
+
+    /// Takes in a schema; the first of a type stays.
+    pub(crate) fn register(
+        &mut self,
+        event_type: EventType,
+        schema: Arc<EventSchema>,
+    ) -> Result<(), SchemaConflict> {
+        let entry = self.types.entry(event_type).or_default();
+        if entry.schema.is_some() {
+            return Err(SchemaConflict::Exists);
+        }
+        entry.schema = Some(schema);
+        self.schemas = self.schemas.saturating_add(1);
+        Ok(())
+    }
+
+    /// Whether a type may still get a schema.
+    pub(crate) fn is_free(&self, event_type: &EventType) -> Result<(), SchemaConflict> {
+        let entry = self.types.get(event_type);
+        match entry.is_some_and(|entry| entry.schema.is_some()) {
+            true => Err(SchemaConflict::Exists),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether all candidates follow the schemas of their types.
+    pub(crate) fn check(&self, candidates: &[EventCandidate]) -> Result<(), SchemaConflict> {
+        if self.schemas == 0 {
+            return Ok(());
+        }
+        for candidate in candidates {
+            let entry = self.types.get(&candidate.event_type);
+            if let Some(schema) = entry.and_then(|entry| entry.schema.as_ref()) {
+                let checked = schema.check(&candidate.data);
+                checked.map_err(SchemaConflict::Candidate)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn get(&self, event_type: &EventType) -> Option<KnownEventType> {
+        let entry = self.types.get(event_type)?;
+        Some(entry.known(event_type))
+    }
+
+    /// All types, sorted.
+    pub(crate) fn all(&self) -> Vec<KnownEventType> {
+        let known = |(event_type, entry): (&EventType, &Entry)| entry.known(event_type);
+        self.types.iter().map(known).collect()
+    }
+}

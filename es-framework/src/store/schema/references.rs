@@ -1,0 +1,127 @@
+//! References of a schema: those that could make the server fetch something, or check for ever,
+//! are refused before anything is made of the schema.
+
+use serde_json::Value;
+
+/// How many schemas may apply to one value, references followed: a few that refer to each other
+/// twice over double with each step.
+const MOST: usize = 10_000;
+/// How many references may follow on each other.
+const DEEPEST: usize = 64;
+
+/// Keywords whose schemas apply to the same value.
+const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+/// Keywords whose schemas, by the name of a property, apply to the same value.
+const IN_PLACE_BY_NAME: [&str; 2] = ["dependentSchemas", "dependencies"];
+
+/// Checks that all references stay in the schema and none leads around in a circle.
+pub(super) fn check(schema: &Value) -> Result<(), String> {
+    let mut walk = Walk {
+        root: schema,
+        path: Vec::new(),
+        left: MOST,
+    };
+    let mut rest = vec![schema];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Object(members) => {
+                if !std::ptr::eq(value, schema) {
+                    check_base(value)?;
+                }
+                for name in ["$dynamicRef", "$recursiveRef"] {
+                    if members.get(name).is_some_and(Value::is_string) {
+                        return Err(format!("{name} is not supported"));
+                    }
+                }
+                walk.follow(value)?;
+                rest.extend(members.values());
+            }
+            Value::Array(items) => rest.extend(items),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A part with a name of its own would give the references in it another meaning.
+fn check_base(part: &Value) -> Result<(), String> {
+    match part.get("$id") {
+        Some(Value::String(id)) => Err(format!("$id {id:?}: only the whole schema may have one")),
+        _ => Ok(()),
+    }
+}
+
+/// Goes from a schema to those that apply to the very same value. Coming back would be a check
+/// without an end.
+struct Walk<'a> {
+    root: &'a Value,
+    path: Vec<&'a str>,
+    left: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn follow(&mut self, schema: &'a Value) -> Result<(), String> {
+        let left = self.left.checked_sub(1);
+        self.left = left.ok_or("its references are too many to follow")?;
+        if let Some(Value::String(target)) = schema.get("$ref") {
+            self.follow_reference(target)?;
+        }
+        for applied in IN_PLACE.iter().filter_map(|name| schema.get(name)) {
+            match applied {
+                Value::Array(schemas) => schemas.iter().try_for_each(|next| self.follow(next))?,
+                applied => self.follow(applied)?,
+            }
+        }
+        let by_name = IN_PLACE_BY_NAME.iter();
+        for applied in by_name.filter_map(|name| schema.get(name)?.as_object()) {
+            applied.values().try_for_each(|next| self.follow(next))?;
+        }
+        Ok(())
+    }
+
+    fn follow_reference(&mut self, target: &'a str) -> Result<(), String> {
+        let Some(pointer) = target.strip_prefix('#') else {
+            return Err(format!(
+                "$ref {target:?} leads out of the schema, and nothing is ever fetched"
+            ));
+        };
+        if self.path.contains(&target) || self.path.len() >= DEEPEST {
+            return Err(format!("$ref {target:?} leads around in a circle"));
+        }
+        let found = self.root.pointer(pointer);
+        let found = found.ok_or_else(|| format!("$ref {target:?} leads nowhere"))?;
+        self.path.push(target);
+        self.follow(found)?;
+        self.path.pop();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn recursion_into_parts_of_the_data_is_no_circle() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"children": {"items": {"$ref": "#"}}},
+            "not": {"items": {"$ref": "#"}},
+        });
+        assert_eq!(check(&schema), Ok(()));
+    }
+
+    #[test]
+    fn references_that_double_with_each_step_are_refused() {
+        let mut definitions = serde_json::Map::new();
+        for step in 0..40 {
+            let next = json!({"$ref": format!("#/$defs/s{}", step + 1)});
+            definitions.insert(format!("s{step}"), json!({"allOf": [next, next]}));
+        }
+        definitions.insert("s40".into(), json!({}));
+        let schema = json!({"$defs": definitions, "$ref": "#/$defs/s0"});
+        assert!(check(&schema).unwrap_err().contains("too many"));
+    }
+}
