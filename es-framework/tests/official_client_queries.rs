@@ -15,7 +15,7 @@ use es_framework::{
     server::{self, Settings},
     store::memory::MemoryStore,
 };
-use eventsourcingdb::{Client, EventCandidate};
+use eventsourcingdb::{Client, EventCandidate, Precondition};
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -36,19 +36,21 @@ async fn client() -> Client {
         std::future::pending(),
     ));
     let client = Client::new(url.parse().unwrap(), TOKEN);
-    let candidates = [23, 42].map(|value| {
-        EventCandidate::builder()
-            .source("https://www.eventsourcingdb.io".to_string())
-            .data(json!({"value": value}))
-            .subject("/test".to_string())
-            .ty("io.eventsourcingdb.test".to_string())
-            .build()
-    });
+    let candidates = [23, 42].map(candidate);
     client
         .write_events(candidates.to_vec(), vec![])
         .await
         .unwrap();
     client
+}
+
+fn candidate(value: u32) -> EventCandidate {
+    EventCandidate::builder()
+        .source("https://www.eventsourcingdb.io".to_string())
+        .data(json!({"value": value}))
+        .subject("/test".to_string())
+        .ty("io.eventsourcingdb.test".to_string())
+        .build()
 }
 
 async fn rows(client: &Client, query: &str) -> Vec<Value> {
@@ -81,4 +83,18 @@ async fn the_official_client_hears_what_is_wrong_with_a_query() {
         .await;
     let rows: Result<Vec<Value>, _> = failing.unwrap().try_collect().await;
     assert!(rows.is_err());
+}
+
+#[tokio::test]
+async fn the_official_client_writes_only_if_a_query_is_true() {
+    let client = client().await;
+    let write_if = async |query: &str| {
+        let condition = Precondition::is_eventql_query_true(query);
+        client
+            .write_events(vec![candidate(1)], vec![condition])
+            .await
+    };
+    let two = "FROM e IN events PROJECT INTO COUNT() == 2";
+    assert!(write_if(two).await.is_ok());
+    assert!(write_if(two).await.is_err());
 }

@@ -80,7 +80,9 @@ impl SegmentFile {
             bytes.clear();
             for (candidate, condition, answer) in appends {
                 assert!(
-                    subjects.insert(condition.subject().clone()),
+                    condition
+                        .subject()
+                        .is_none_or(|subject| subjects.insert(subject.clone())),
                     "subjects are fresh"
                 );
                 let event = RecordedEvent::record(candidate, next, EventTime::now(), hash);

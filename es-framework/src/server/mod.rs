@@ -3,6 +3,7 @@
 mod auth;
 mod body;
 pub mod cli;
+mod conditional_write;
 mod error;
 mod event_types;
 mod lines;

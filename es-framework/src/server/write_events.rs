@@ -11,12 +11,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use super::{Server, Settings, auth::Authorized, body::Json, error::Failure};
+use super::{
+    Server, Settings, auth::Authorized, body::Json, conditional_write::Write, error::Failure,
+};
 use crate::{
     event::{
         Dialect, EventCandidate, EventId, EventType, RecordedEvent, Subject, TraceContext,
         compact_object,
     },
+    eventql::Query,
     store::Precondition,
 };
 
@@ -50,7 +53,13 @@ enum WirePrecondition {
     #[serde(rename = "isSubjectOnEventId")]
     OnEventId(OfSubjectAndId),
     #[serde(rename = "isEventQlQueryTrue", alias = "isEventQlTrue")]
-    EventQl(serde::de::IgnoredAny),
+    EventQl(OfQuery),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfQuery {
+    query: String,
 }
 
 #[derive(Deserialize)]
@@ -77,8 +86,14 @@ pub(super) async fn write_events(
     let candidates = all(request.events, "events", |event| {
         candidate(event, settings.dialect)
     })?;
-    let preconditions = all(preconditions, "preconditions", precondition)?;
-    let writing = server.store.append(candidates, preconditions);
+    let mut write = Write {
+        candidates,
+        ..Write::default()
+    };
+    all(preconditions, "preconditions", |condition| {
+        write.demand(condition)
+    })?;
+    let writing = write.carry_out(&server);
     let written = timeout(settings.request_time, writing)
         .await
         .map_err(|_| Failure::unknown_outcome())??;
@@ -104,7 +119,7 @@ fn check_counts(events: usize, preconditions: usize, settings: &Settings) -> Res
 fn all<T, U>(
     elements: Vec<T>,
     name: &str,
-    check: impl Fn(T) -> Result<U, String>,
+    mut check: impl FnMut(T) -> Result<U, String>,
 ) -> Result<Vec<U>, Failure> {
     let check = |(index, element)| {
         check(element).map_err(|reason| format!("invalid request: {name}[{index}]{reason}"))
@@ -163,21 +178,27 @@ fn is_uri(text: &str) -> bool {
         && escapes.all(is_escape)
 }
 
-fn precondition(wire: WirePrecondition) -> Result<Precondition, String> {
-    Ok(match wire {
-        WirePrecondition::Pristine(OfSubject { subject }) => {
-            Precondition::SubjectIsPristine(subject)
-        }
-        WirePrecondition::Populated(OfSubject { subject }) => {
-            Precondition::SubjectIsPopulated(subject)
-        }
-        WirePrecondition::OnEventId(OfSubjectAndId { subject, event_id }) => {
-            Precondition::SubjectIsOnEventId(subject, event_id)
-        }
-        WirePrecondition::EventQl(_) => {
-            return Err(": isEventQlQueryTrue is not supported yet".to_owned());
-        }
-    })
+impl Write {
+    /// Takes in a precondition.
+    fn demand(&mut self, wire: WirePrecondition) -> Result<(), String> {
+        self.preconditions.push(match wire {
+            WirePrecondition::Pristine(OfSubject { subject }) => {
+                Precondition::SubjectIsPristine(subject)
+            }
+            WirePrecondition::Populated(OfSubject { subject }) => {
+                Precondition::SubjectIsPopulated(subject)
+            }
+            WirePrecondition::OnEventId(OfSubjectAndId { subject, event_id }) => {
+                Precondition::SubjectIsOnEventId(subject, event_id)
+            }
+            WirePrecondition::EventQl(OfQuery { query }) => {
+                let query = Query::parse(&query).map_err(|error| format!(".query: {error}"))?;
+                self.queries.push(query);
+                return Ok(());
+            }
+        });
+        Ok(())
+    }
 }
 
 fn answer(written: &[RecordedEvent], settings: &Settings) -> Response {

@@ -11,26 +11,31 @@ pub enum Precondition {
     SubjectIsPopulated(Subject),
     /// The latest event of the subject itself has this id.
     SubjectIsOnEventId(Subject, EventId),
+    /// The latest event of the whole store has this id; `None`: it has no event. For decisions that
+    /// were made on everything there is.
+    StoreIsOnEventId(Option<EventId>),
 }
 
 impl Precondition {
-    /// The subject that the condition is about.
+    /// The subject that the condition is about; `None`: the whole store.
     #[must_use]
-    pub const fn subject(&self) -> &Subject {
+    pub const fn subject(&self) -> Option<&Subject> {
         match self {
             Self::SubjectIsPristine(subject)
             | Self::SubjectIsPopulated(subject)
-            | Self::SubjectIsOnEventId(subject, _) => subject,
+            | Self::SubjectIsOnEventId(subject, _) => Some(subject),
+            Self::StoreIsOnEventId(_) => None,
         }
     }
 
-    /// Whether the condition holds, given the subject's latest event.
+    /// Whether the condition holds, given the latest event of what it is about.
     #[must_use]
     pub fn holds(&self, latest: Option<EventId>) -> bool {
         match self {
             Self::SubjectIsPristine(_) => latest.is_none(),
             Self::SubjectIsPopulated(_) => latest.is_some(),
             Self::SubjectIsOnEventId(_, id) => latest == Some(*id),
+            Self::StoreIsOnEventId(id) => latest == *id,
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::TestServer;
+use super::{TestServer, candidate};
 use crate::{event::Dialect, store::memory::MemoryStore};
 
 async fn lines(server: &TestServer, query: &str) -> Vec<Value> {
@@ -93,4 +94,52 @@ async fn a_client_hears_signs_of_life_only_while_there_is_no_row() {
         .filter(|line| line["type"] != "heartbeat")
         .collect();
     assert_eq!(rows, [&row(json!("/a"))]);
+}
+
+async fn write_if(server: &TestServer, query: &str) -> (u16, String) {
+    let condition = json!({"type": "isEventQlQueryTrue", "payload": {"query": query}});
+    let body = json!({"events": [candidate("/a")], "preconditions": [condition]});
+    let answer = server.send("write-events", &body).await;
+    (answer.status().as_u16(), answer.text().await.unwrap())
+}
+
+#[tokio::test]
+async fn a_write_can_depend_on_a_query() {
+    let server = TestServer::start(Dialect::Event).await;
+    let empty = "FROM e IN events PROJECT INTO COUNT() == 0";
+    assert_eq!(write_if(&server, empty).await.0, 200);
+    let refused = write_if(&server, empty).await;
+    assert_eq!(
+        refused,
+        (409, "state conflict: precondition failed\n".to_owned())
+    );
+    let some = "FROM e IN events WHERE e.subject == '/a' PROJECT INTO COUNT() > 0";
+    assert_eq!(write_if(&server, some).await.0, 200);
+    let failing = "FROM e IN events WHERE e.id PROJECT INTO true";
+    assert_eq!(write_if(&server, failing).await.0, 400);
+}
+
+#[tokio::test]
+async fn of_many_writes_that_depend_on_the_same_query_one_passes() {
+    let server = TestServer::start(Dialect::Event).await;
+    let empty = "FROM e IN events PROJECT INTO COUNT() == 0";
+    let writes = join_all((0..16).map(|_| write_if(&server, empty))).await;
+    let statuses: Vec<_> = writes.iter().map(|(status, _)| *status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1);
+    assert_eq!(
+        statuses.iter().filter(|status| **status == 409).count(),
+        15,
+        "{statuses:?}"
+    );
+}
+
+#[tokio::test]
+async fn writes_that_depend_on_queries_pass_beside_others() {
+    let server = TestServer::start(Dialect::Event).await;
+    let always = "FROM e IN events PROJECT INTO COUNT() >= 0";
+    let writes = join_all((0..8).map(|_| write_if(&server, always))).await;
+    assert!(
+        writes.iter().all(|(status, _)| *status == 200),
+        "{writes:?}"
+    );
 }

@@ -48,6 +48,17 @@ pub(super) async fn a_subject_on_an_event_id_has_not_moved(store: &impl EventSto
     assert!(passes(store, on("/a", 2)).await);
 }
 
+pub(super) async fn a_store_on_an_event_id_has_not_grown(store: &impl EventStore) {
+    let on = |number: Option<u64>| vec![Precondition::StoreIsOnEventId(number.map(id))];
+    assert!(!passes(store, on(Some(0))).await);
+    assert!(passes(store, on(None)).await);
+    assert!(!passes(store, on(None)).await);
+    assert!(passes(store, on(Some(0))).await);
+    write(store, &["/elsewhere"]).await;
+    assert!(!passes(store, on(Some(1))).await);
+    assert!(passes(store, on(Some(2))).await);
+}
+
 pub(super) async fn all_preconditions_must_hold_together(store: &impl EventStore) {
     write(store, &["/a"]).await;
     let holds = || Precondition::SubjectIsOnEventId(subject("/a"), id(0));

@@ -64,6 +64,12 @@ fn precondition(condition: &Precondition) -> serde_json::Value {
         Precondition::SubjectIsOnEventId(_, id) => {
             json!({"type": "isSubjectOnEventId", "payload": {"subject": subject, "eventId": id}})
         }
+        // Ids have no gap, so the number of events says which is the last.
+        Precondition::StoreIsOnEventId(id) => {
+            let count = id.map_or(0, |id| id.get().saturating_add(1));
+            let query = format!("FROM e IN events PROJECT INTO COUNT() == {count}");
+            json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
+        }
     }
 }
 

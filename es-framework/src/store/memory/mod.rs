@@ -65,7 +65,10 @@ impl Log {
         candidates: Vec<EventCandidate>,
         preconditions: &[Precondition],
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        let latest = |subject: &Subject| self.latest.get(subject).copied();
+        let latest = |subject: Option<&Subject>| match subject {
+            Some(subject) => self.latest.get(subject).copied(),
+            None => self.events.last().map(|event| event.id),
+        };
         if !preconditions
             .iter()
             .all(|condition| condition.holds(latest(condition.subject())))

@@ -37,6 +37,14 @@ impl Head {
         predecessor: Hash::ZERO,
         time: Timestamp::UNIX_EPOCH,
     };
+
+    /// The last event of the chain.
+    fn last(&self) -> Option<EventId> {
+        let next = self
+            .next
+            .map_or(EventId::MAX.saturating_add(1), EventId::get);
+        EventId::new(next.checked_sub(1)?)
+    }
 }
 
 /// Appends that were carried out in a transaction that is still open.
@@ -117,7 +125,10 @@ impl<'a> Batch<'a> {
             return Ok(Err(conflict.into()));
         }
         for precondition in &append.preconditions {
-            let latest = self.latest(statements, precondition.subject())?;
+            let latest = match precondition.subject() {
+                Some(subject) => self.latest(statements, subject)?,
+                None => self.head.last(),
+            };
             if !precondition.holds(latest) {
                 return Ok(Err(Conflict.into()));
             }
