@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt as _;
 
-use super::{EventStore, ReadOptions, StoreError};
+use super::{Bound, EventStore, ReadOptions, StoreError};
 use crate::event::{EventId, Hash, RecordedEvent, Subject};
 
 /// How many events are checked between two words about it.
@@ -87,16 +87,15 @@ pub async fn verify(
         let checked = match events.next().await {
             None => break None,
             Some(Ok(event)) => chain.follow(&event),
-            Some(Err(StoreError::Corrupt { reason, .. })) => Err(Flaw {
-                event: chain.events(),
-                reason,
-            }),
+            Some(Err(StoreError::Corrupt { reason, .. })) => {
+                Err(find(store, &mut chain, reason).await)
+            }
             Some(Err(error)) => return Err(error),
         };
         if let Err(flaw) = checked {
             break Some(flaw);
         }
-        if chain.events() % STEP == 0 {
+        if chain.events().is_multiple_of(STEP) {
             progress(chain.events());
         }
     };
@@ -105,6 +104,27 @@ pub async fn verify(
         hash: chain.hash(),
         flaw,
     })
+}
+
+/// Finds the event that cannot be read. A store reads many at once, so that one hides those
+/// before it.
+async fn find(store: &dyn EventStore, chain: &mut Chain, reason: String) -> Flaw {
+    while let Some(id) = EventId::new(chain.events()) {
+        let only = ReadOptions {
+            lower_bound: Some(Bound::Inclusive(id)),
+            upper_bound: Some(Bound::Inclusive(id)),
+            ..ReadOptions::recursive()
+        };
+        let event = store.read(Subject::root(), only).next().await;
+        let Some(Ok(event)) = event else {
+            break;
+        };
+        if let Err(flaw) = chain.follow(&event) {
+            return flaw;
+        }
+    }
+    let event = chain.events();
+    Flaw { event, reason }
 }
 
 #[cfg(test)]
