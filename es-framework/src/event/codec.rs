@@ -25,11 +25,8 @@ impl Dialect {
     pub fn write_line(self, event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
         match self {
             Self::Item => {
-                out.extend_from_slice(br#"{"type":"item","payload":{"event":"#);
-                write_members(event, Some(&event.data), out);
-                out.extend_from_slice(br#"},"hash":""#);
-                out.extend_from_slice(&event.hash.hex());
-                out.extend_from_slice(b"\"}}\n");
+                out.extend_from_slice(br#"{"type":"item","payload":"#);
+                write_item(event, out);
             }
             Self::Event => {
                 out.extend_from_slice(br#"{"type":"event","payload":"#);
@@ -50,6 +47,30 @@ impl Dialect {
             Self::Event => write_signed(event, signature, out),
         }
     }
+}
+
+impl RecordedEvent {
+    /// Appends the event as a line of a backup, line break included: the older shape's payload
+    /// under the newer one's name.
+    pub(crate) fn write_backup_line(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(br#"{"type":"event","payload":"#);
+        write_item(self, out);
+    }
+
+    /// Reads the payload of such a line.
+    pub(crate) fn parse_backup(payload: &RawValue) -> Result<Self, InvalidLine> {
+        let ItemPayload { event, hash } = serde_json::from_str(payload.get())?;
+        recorded(event.get(), Some(hash))
+    }
+}
+
+/// Appends an event with its hash beside it, and what closes the line.
+fn write_item(event: &RecordedEvent, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"event":"#);
+    write_members(event, Some(&event.data), out);
+    out.extend_from_slice(br#"},"hash":""#);
+    out.extend_from_slice(&event.hash.hex());
+    out.extend_from_slice(b"\"}}\n");
 }
 
 fn write_signed(event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {

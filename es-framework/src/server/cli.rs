@@ -1,6 +1,11 @@
 //! The command line of the `event-store` binary: the spelling of the event store whose protocol it
 //! speaks, so that scripts and test containers need no change.
 
+mod offline;
+mod progress;
+mod stats;
+mod transfer;
+
 use std::{
     io,
     net::{IpAddr, SocketAddr},
@@ -13,27 +18,67 @@ use clap::{Args, Parser, Subcommand};
 use tokio::{net::TcpListener, runtime::Runtime, signal};
 use tracing_subscriber::EnvFilter;
 
+use self::{
+    offline::{Backup, DataDirectory, RestoreArguments},
+    transfer::{Export, Import},
+};
 use super::{InvalidApiToken, InvalidSigningKey, Settings, SigningKey, serve};
 use crate::{
     config::DialectName,
     store::{
-        EventStore as _,
-        sql::embedded::{EmbeddedStore, OpenError},
+        EventStore as _, StoreError,
+        sql::embedded::{EmbeddedStore, OpenError, RestoreError},
     },
 };
 
 /// An event store that speaks version 1 of EventSourcingDB's HTTP API.
+///
+/// `run` serves it. All other commands work on a data directory on which no event store is running;
+/// a running one offers the same at its endpoints, such as POST /api/v1/backup.
 #[derive(Debug, Parser)]
-#[command(name = "event-store", version)]
+#[command(name = "event-store", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  event-store run --api-token secret --data-directory ./events
+      Keeps events in ./events and serves http://127.0.0.1:3000.
+  event-store verify --data-directory ./events
+      Checks that no event was changed, taken out or put in.
+  event-store backup --data-directory ./events --output monday.ndjson
+  event-store restore --data-directory ./elsewhere --input monday.ndjson
+      Brings a store to another place, byte for byte, ids and hashes included.
+  event-store export --data-directory ./events --subject /books | \\
+      event-store import --data-directory ./other
+      Writes a part of the events to another store, as new events with new ids.";
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Starts the event store and serves it until SIGINT or SIGTERM.
     Run(Run),
+    /// Walks the whole hash chain and says where it breaks.
+    ///
+    /// The exit code is 0 for a whole chain, 1 for a broken one and 2 when it could not be checked.
+    Verify(DataDirectory),
+    /// Writes all schemas and events as lines of JSON, for `restore`.
+    Backup(Backup),
+    /// Makes a store of a backup, exactly as it was.
+    ///
+    /// A backup that is not whole or in which an event was changed is refused, and then nothing is
+    /// left behind.
+    Restore(RestoreArguments),
+    /// Writes events as lines of JSON, in the shape that clients read.
+    Export(Export),
+    /// Writes the events of an export, or candidates as clients send them, as new events.
+    ///
+    /// They get new ids, times and hashes, a thousand in a write, and must follow the schemas of
+    /// their types. After an error it says how many were written.
+    Import(Import),
+    /// Says what a store holds.
+    Stats(DataDirectory),
 }
 
 #[derive(Args)]
@@ -100,24 +145,73 @@ enum StartError {
     System(#[from] io::Error),
 }
 
+/// Why a command came to nothing.
+#[derive(Debug, thiserror::Error)]
+enum CommandError {
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("{} holds no event store", .0.display())]
+    NoStore(PathBuf),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
+    #[error("line {0}: {1}")]
+    Line(usize, String),
+    #[error("line {0}: {1}\n{2} events were imported before")]
+    Import(usize, String, u64),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
 /// Runs the binary on the process's own arguments.
 #[must_use]
 pub fn main() -> ExitCode {
-    let Command::Run(run) = Cli::parse().command;
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let command = Cli::parse().command;
+    // What a command has to say it says itself; a server's log is all that is seen of it.
+    let level = if matches!(command, Command::Run(_)) {
+        "info"
+    } else {
+        "warn"
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
         .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
         .init();
-    match start(&run) {
-        Ok(()) => ExitCode::SUCCESS,
+    match perform(&command) {
+        Ok(code) => code,
         Err(error) => {
             // Not logged: a filter on the log must not hide why there is no event store.
             eprintln!("error: {error}");
-            ExitCode::FAILURE
+            match command {
+                Command::Verify(_) => ExitCode::from(2),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
+}
+
+fn perform(command: &Command) -> Result<ExitCode, CommandError> {
+    if let Command::Run(run) = command {
+        start(run)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    Runtime::new()?.block_on(async {
+        match command {
+            Command::Run(_) => {}
+            Command::Verify(directory) => return offline::verify_store(directory).await,
+            Command::Backup(arguments) => offline::back_up(arguments).await?,
+            Command::Restore(arguments) => offline::restore(arguments)?,
+            Command::Export(arguments) => transfer::export(arguments).await?,
+            Command::Import(arguments) => transfer::import(arguments).await?,
+            Command::Stats(directory) => stats::stats(directory).await?,
+        }
+        Ok(ExitCode::SUCCESS)
+    })
 }
 
 fn start(run: &Run) -> Result<(), StartError> {

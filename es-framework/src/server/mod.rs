@@ -1,13 +1,17 @@
 //! The event store's HTTP API, version 1, over any [`EventStore`]: one file for each endpoint.
 
 mod auth;
+mod backup;
 mod body;
 pub mod cli;
 mod conditional_write;
+mod diagnostics;
 mod error;
 mod event_types;
+mod health;
 mod lines;
 mod observe_events;
+mod openapi;
 mod options;
 mod ping;
 mod read_events;
@@ -18,12 +22,16 @@ mod run_eventql_query;
 mod serve;
 mod signing;
 mod verify_api_token;
+mod verify_store;
 mod write_events;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{
     Router,
@@ -88,6 +96,7 @@ impl Settings {
 struct Server {
     store: Arc<dyn EventStore>,
     settings: Settings,
+    started: Instant,
     /// Turns true when the server is to end: observers would keep it open for ever.
     closing: watch::Receiver<bool>,
 }
@@ -130,6 +139,11 @@ fn router(server: Server) -> Router {
             "/api/v1/register-event-schema",
             post(register_event_schema::register_event_schema),
         )
+        .route("/api/v1/health", get(health::health))
+        .route("/api/v1/diagnostics", get(diagnostics::diagnostics))
+        .route("/api/v1/verify-store", post(verify_store::verify_store))
+        .route("/api/v1/backup", post(backup::backup))
+        .route("/.well-known/openapi", get(openapi::openapi))
         .fallback(async || Failure::unknown_route())
         .method_not_allowed_fallback(async || Failure::wrong_method())
         .layer(middleware::map_response(name_server))

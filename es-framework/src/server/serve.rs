@@ -1,6 +1,6 @@
 //! Serves the API on a socket until it is told to end.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Instant};
 
 use tokio::{net::TcpListener, sync::watch};
 
@@ -22,6 +22,7 @@ pub async fn serve(
     let router = router(Server {
         store,
         settings,
+        started: Instant::now(),
         closing,
     });
     let shutdown = async {

@@ -1,5 +1,6 @@
 //! The port to the event store, and one folder for each adapter behind it.
 
+pub mod backup;
 mod catalogue;
 #[cfg(test)]
 mod contract;
@@ -12,6 +13,7 @@ mod scan;
 mod schema;
 pub mod sql;
 mod subjects;
+mod verify;
 
 use std::fmt;
 
@@ -30,6 +32,7 @@ pub use options::{
 };
 pub use precondition::{Conflict, Precondition};
 pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
+pub use verify::{Chain, Flaw, Verified, verify};
 
 /// Events as they come, ended by the first error.
 pub type EventStream = BoxStream<'static, Result<RecordedEvent, StoreError>>;

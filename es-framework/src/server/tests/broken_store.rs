@@ -123,3 +123,30 @@ async fn a_stream_that_breaks_off_says_so_in_its_last_line() {
         );
     }
 }
+
+#[tokio::test]
+async fn health_says_what_is_broken() {
+    let server = server().await;
+    let request = server.get("/api/v1/health").bearer_auth(super::TOKEN);
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), 503);
+    let health: Value = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+    assert_eq!(health["status"], "fail");
+    let output = health["checks"]["eventStore"]["output"].as_str().unwrap();
+    assert!(output.contains("the disk is gone"), "{output}");
+}
+
+#[tokio::test]
+async fn what_a_store_does_not_support_is_said() {
+    let server = server().await;
+    let (status, text) = server
+        .answer("read-event-type", &json!({"eventType": "io.example.a"}))
+        .await;
+    assert_eq!(status, 400);
+    assert!(text.contains("not supported"), "{text}");
+    for route in ["read-event-types", "verify-store", "backup"] {
+        let (status, text) = server.answer(route, &json!({})).await;
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!((status, &last["type"]), (200, &json!("error")), "{route}");
+    }
+}

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use super::{TOKEN, TestServer};
 use crate::event::Dialect;
 
-const PROTECTED: [&str; 8] = [
+const PROTECTED: [&str; 10] = [
+    "backup",
+    "verify-store",
     "read-subjects",
     "read-event-type",
     "read-event-types",

@@ -11,6 +11,7 @@ mod pace;
 mod plan;
 mod queue;
 mod read;
+mod restore;
 mod row;
 mod schema;
 mod settings;
@@ -49,6 +50,7 @@ use crate::{
 };
 
 pub use error::OpenError;
+pub use restore::{Restore, RestoreError};
 
 /// How long an append waits for the disk once it is queued.
 const WRITE_LIMIT: Duration = Duration::from_secs(30);

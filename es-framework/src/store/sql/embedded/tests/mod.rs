@@ -3,6 +3,7 @@
 mod disk;
 mod model;
 mod reopen;
+mod restore;
 mod support;
 
 use std::time::Duration;

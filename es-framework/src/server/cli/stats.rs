@@ -1,0 +1,61 @@
+//! What a store holds, in a few lines.
+
+use std::io::{self, Write as _};
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+
+use super::{
+    CommandError,
+    offline::{DataDirectory, count},
+};
+use crate::{
+    event::Subject,
+    store::{EventStore as _, Order, ReadOptions},
+};
+
+pub(super) async fn stats(directory: &DataDirectory) -> Result<(), CommandError> {
+    let store = directory.open()?;
+    let time = async |order| -> Result<String, CommandError> {
+        let options = ReadOptions {
+            order,
+            ..ReadOptions::recursive()
+        };
+        let event = store.read(Subject::root(), options).next().await;
+        let event = event.transpose()?;
+        Ok(event.map_or_else(|| "-".into(), |event| event.time.as_str().to_owned()))
+    };
+    let mut subjects = 0_u64;
+    let mut listed = store.read_subjects(Subject::root());
+    while listed.try_next().await?.is_some() {
+        subjects = subjects.saturating_add(1);
+    }
+    let types: Vec<_> = store.read_event_types().try_collect().await?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "file:        {}", store.file().display())?;
+    writeln!(out, "bytes:       {}", store.file().metadata()?.len())?;
+    writeln!(out, "events:      {}", count(&store).await?)?;
+    writeln!(out, "first event: {}", time(Order::Chronological).await?)?;
+    writeln!(
+        out,
+        "last event:  {}",
+        time(Order::Antichronological).await?
+    )?;
+    writeln!(out, "subjects:    {subjects}, parents included")?;
+    writeln!(out, "event types: {}", types.len())?;
+    for known in types {
+        let has_schema = if known.schema.is_some() {
+            ", has a schema"
+        } else {
+            ""
+        };
+        let phantom = if known.is_phantom {
+            ", no event yet"
+        } else {
+            ""
+        };
+        writeln!(out, "  {}{has_schema}{phantom}", known.event_type)?;
+    }
+    drop(out);
+    store.close().await;
+    Ok(())
+}

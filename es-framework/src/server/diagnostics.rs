@@ -1,0 +1,59 @@
+//! `GET /api/v1/diagnostics`: what this server is, for people who look for a fault. Nothing secret.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use serde_json::json;
+
+use super::{Server, auth::Authorized, error::Failure};
+use crate::{
+    event::{Dialect, Subject},
+    store::{Order, ReadOptions},
+};
+
+pub(super) async fn diagnostics(
+    _: Authorized,
+    State(server): State<Arc<Server>>,
+) -> Result<Response, Failure> {
+    let newest = ReadOptions {
+        order: Order::Antichronological,
+        ..ReadOptions::recursive()
+    };
+    let last = server.store.read(Subject::root(), newest).next().await;
+    let last = last.transpose()?;
+    let types: Vec<_> = server.store.read_event_types().try_collect().await?;
+    let settings = &server.settings;
+    Ok(Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "apiVersion": "v1",
+        "dialect": match settings.dialect {
+            Dialect::Item => "item",
+            Dialect::Event => "event",
+        },
+        "store": server.store.description(),
+        "uptimeSeconds": server.started.elapsed().as_secs(),
+        "system": {"os": std::env::consts::OS, "architecture": std::env::consts::ARCH},
+        "events": {
+            "count": last.as_ref().map_or(0, |event| event.id.get().saturating_add(1)),
+            "lastId": last.as_ref().map(|event| event.id.to_string()),
+            "lastTime": last.as_ref().map(|event| event.time.as_str()),
+            "lastHash": last.as_ref().map(|event| event.hash.to_string()),
+        },
+        "eventTypes": {
+            "count": types.len(),
+            "withSchema": types.iter().filter(|known| known.schema.is_some()).count(),
+        },
+        "signing": settings.signing_key.is_some(),
+        "limits": {
+            "bodyBytes": settings.body_limit,
+            "eventsPerWrite": settings.events_limit,
+            "requestSeconds": settings.request_time.as_secs(),
+        },
+    }))
+    .into_response())
+}

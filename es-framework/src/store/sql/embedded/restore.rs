@@ -1,0 +1,206 @@
+//! Filling an empty directory with the events of a backup, exactly as they were recorded.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::Connection;
+
+use super::{
+    directory::Directory,
+    error::{DiskError, OpenError},
+    row, schema,
+    settings::Settings,
+    state,
+};
+use crate::{
+    event::{EventType, RecordedEvent},
+    store::{Chain, EventSchema, Flaw, InvalidSchema, backup::BackupLine},
+};
+
+/// How many events share a transaction.
+const BATCH: u64 = 10_000;
+/// Where they are put until all are there: what is not whole must not look like a store.
+const UNFINISHED: &str = "restoring.sqlite";
+
+/// A store in the making. Removed again unless it is finished.
+#[derive(Debug)]
+pub struct Restore {
+    directory: PathBuf,
+    connection: Option<Connection>,
+    settings: Settings,
+    chain: Chain,
+    types: BTreeSet<EventType>,
+    held: Option<Directory>,
+}
+
+/// Why a backup was not restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// It cannot be put there.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// Something is there already.
+    #[error("{} is not empty: restore into a new directory", .0.display())]
+    NotEmpty(PathBuf),
+    /// An event was changed, or one is missing.
+    #[error("the backup is broken at event {}: {}", .0.event, .0.reason)]
+    Broken(Flaw),
+    /// It was cut short when it was made.
+    #[error("the backup is not whole, its store said: {0}")]
+    Incomplete(String),
+    /// A schema in it is none.
+    #[error("the backup has a broken schema of {0}: {1}")]
+    Schema(EventType, InvalidSchema),
+    /// It could not be written.
+    #[error("cannot write the store: {0}")]
+    Disk(String),
+}
+
+impl From<DiskError> for RestoreError {
+    fn from(error: DiskError) -> Self {
+        Self::Disk(error.to_string())
+    }
+}
+
+impl From<rusqlite::Error> for RestoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Disk(error.to_string())
+    }
+}
+
+impl From<io::Error> for RestoreError {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error.to_string())
+    }
+}
+
+impl Restore {
+    /// Begins a store in a directory that is missing or empty.
+    ///
+    /// # Errors
+    /// It holds something, or cannot be used.
+    pub fn begin(directory: &Path) -> Result<Self, RestoreError> {
+        if !is_empty(directory)? {
+            return Err(RestoreError::NotEmpty(directory.to_owned()));
+        }
+        let held = Directory::hold(directory)?;
+        let directory = directory.to_owned();
+        // What an earlier attempt left when it was killed.
+        remove(&directory);
+        let settings = Settings::default();
+        let connection = schema::open_writer(&directory.join(UNFINISHED), &settings)?;
+        connection.execute_batch("BEGIN")?;
+        Ok(Self {
+            directory,
+            connection: Some(connection),
+            settings,
+            chain: Chain::default(),
+            types: BTreeSet::new(),
+            held: Some(held),
+        })
+    }
+
+    /// How many events there are by now.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.chain.events()
+    }
+
+    /// Takes the next line of the backup.
+    ///
+    /// # Errors
+    /// It breaks the chain, or cannot be written.
+    pub fn add(&mut self, line: BackupLine) -> Result<(), RestoreError> {
+        match line {
+            BackupLine::Event(event) => self.add_event(&event),
+            BackupLine::Schema(event_type, schema) => {
+                let read = EventSchema::parse(schema.get());
+                let schema = read.map_err(|error| {
+                    let event_type = event_type.clone();
+                    RestoreError::Schema(event_type, error)
+                })?;
+                self.connection()?.execute(
+                    "INSERT OR IGNORE INTO event_schemas (type, schema) VALUES (?1, ?2)",
+                    (event_type.as_str(), schema.json().get()),
+                )?;
+                Ok(())
+            }
+            BackupLine::Error(error) => Err(RestoreError::Incomplete(error)),
+        }
+    }
+
+    fn add_event(&mut self, event: &RecordedEvent) -> Result<(), RestoreError> {
+        self.chain.follow(event).map_err(RestoreError::Broken)?;
+        let is_new = self.types.insert(event.event_type.clone());
+        let connection = self.connection()?;
+        row::insert(&mut row::insert_statement(connection)?, event)?;
+        if is_new {
+            connection.execute(
+                "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)",
+                (event.event_type.as_str(), row::number(event.id.get())),
+            )?;
+        }
+        if self.chain.events().is_multiple_of(BATCH) {
+            self.connection()?.execute_batch("COMMIT; BEGIN")?;
+        }
+        Ok(())
+    }
+
+    fn connection(&self) -> Result<&Connection, RestoreError> {
+        let closed = || RestoreError::Disk("it is closed".into());
+        self.connection.as_ref().ok_or_else(closed)
+    }
+
+    /// Makes a store of what was added, durably. Returns the end of its chain.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn finish(mut self) -> Result<Chain, RestoreError> {
+        let connection = self.connection()?;
+        connection.execute_batch("COMMIT")?;
+        // Brings most of the index to the disk, which the first start would otherwise do.
+        state::load(connection, &self.settings)?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        drop(self.connection.take());
+        let to = self.directory.join("events.sqlite");
+        fs::rename(self.directory.join(UNFINISHED), to)?;
+        File::open(&self.directory)?.sync_all()?;
+        Ok(std::mem::take(&mut self.chain))
+    }
+}
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        drop(self.connection.take());
+        remove(&self.directory);
+        drop(self.held.take());
+    }
+}
+
+/// Whether nothing but the traces of an attempt is there.
+fn is_empty(directory: &Path) -> io::Result<bool> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        if name != "events.lock" && !name.starts_with(UNFINISHED) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn remove(directory: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        // What is not there need not be removed.
+        let _ = fs::remove_file(directory.join(format!("{UNFINISHED}{suffix}")));
+    }
+}

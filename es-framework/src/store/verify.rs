@@ -1,0 +1,181 @@
+//! Walking the whole hash chain of a store.
+
+use futures_util::StreamExt as _;
+
+use super::{Bound, EventStore, ReadOptions, StoreError};
+use crate::event::{EventId, Hash, RecordedEvent, Subject};
+
+/// How many events are checked between two words about it.
+const STEP: u64 = 16_384;
+
+/// What a walk along the chain found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// How many events, from the first, are as they were written.
+    pub events: u64,
+    /// The hash of the last of them. Whoever notes it elsewhere can tell later that none of them
+    /// was changed and none taken away.
+    pub hash: Hash,
+    /// Where the chain breaks, if it does.
+    pub flaw: Option<Flaw>,
+}
+
+/// The first place where a chain breaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaw {
+    /// The event that was changed, or should be there, or cannot be read.
+    pub event: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Follows a chain one event after the other.
+#[derive(Debug, Clone)]
+pub struct Chain {
+    events: u64,
+    hash: Hash,
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        let (events, hash) = (0, Hash::ZERO);
+        Self { events, hash }
+    }
+}
+
+impl Chain {
+    /// How many events there were.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The hash of the last one.
+    #[must_use]
+    pub const fn hash(&self) -> Hash {
+        self.hash
+    }
+
+    /// Takes the next event.
+    ///
+    /// # Errors
+    /// It was changed, or is not the one that comes next.
+    pub fn follow(&mut self, event: &RecordedEvent) -> Result<(), Flaw> {
+        let flaw = |event, reason| Flaw { event, reason };
+        if Some(event.id) != EventId::new(self.events) {
+            let reason = format!("event {} is missing: {} follows", self.events, event.id);
+            return Err(flaw(self.events, reason));
+        }
+        let verified = event.verify(self.hash);
+        verified.map_err(|broken| flaw(self.events, broken.to_string()))?;
+        (self.events, self.hash) = (self.events.saturating_add(1), event.hash);
+        Ok(())
+    }
+}
+
+/// Checks every event of a store. Says after each few thousand how many there were.
+///
+/// # Errors
+/// The store does not answer. What it cannot make sense of is a flaw and no error.
+pub async fn verify(
+    store: &dyn EventStore,
+    mut progress: impl FnMut(u64) + Send,
+) -> Result<Verified, StoreError> {
+    let mut chain = Chain::default();
+    let mut events = store.read(Subject::root(), ReadOptions::recursive());
+    let flaw = loop {
+        let checked = match events.next().await {
+            None => break None,
+            Some(Ok(event)) => chain.follow(&event),
+            Some(Err(StoreError::Corrupt { reason, .. })) => {
+                Err(find(store, &mut chain, reason).await)
+            }
+            Some(Err(error)) => return Err(error),
+        };
+        if let Err(flaw) = checked {
+            break Some(flaw);
+        }
+        if chain.events().is_multiple_of(STEP) {
+            progress(chain.events());
+        }
+    };
+    Ok(Verified {
+        events: chain.events(),
+        hash: chain.hash(),
+        flaw,
+    })
+}
+
+/// Finds the event that cannot be read. A store reads many at once, so that one hides those
+/// before it.
+async fn find(store: &dyn EventStore, chain: &mut Chain, reason: String) -> Flaw {
+    while let Some(id) = EventId::new(chain.events()) {
+        let only = ReadOptions {
+            lower_bound: Some(Bound::Inclusive(id)),
+            upper_bound: Some(Bound::Inclusive(id)),
+            ..ReadOptions::recursive()
+        };
+        let event = store.read(Subject::root(), only).next().await;
+        let Some(Ok(event)) = event else {
+            break;
+        };
+        if let Err(flaw) = chain.follow(&event) {
+            return flaw;
+        }
+    }
+    let event = chain.events();
+    Flaw { event, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::{event::EventCandidate, store::memory::MemoryStore};
+
+    fn candidate(number: usize) -> EventCandidate {
+        EventCandidate {
+            source: "tag:test".into(),
+            subject: "/a".parse().unwrap(),
+            event_type: "io.example.happened".parse().unwrap(),
+            data: RawValue::from_string(format!(r#"{{"number":{number}}}"#)).unwrap(),
+            trace: None,
+        }
+    }
+
+    async fn recorded() -> (MemoryStore, Vec<RecordedEvent>) {
+        let store = MemoryStore::new();
+        let candidates = (0..4).map(candidate).collect();
+        let events = store.append(candidates, vec![]).await.unwrap();
+        (store, events)
+    }
+
+    #[tokio::test]
+    async fn a_store_that_nobody_touched_is_whole() {
+        let (store, events) = recorded().await;
+        let verified = verify(&store, |_| {}).await.unwrap();
+        assert_eq!((verified.events, verified.flaw), (4, None));
+        assert_eq!(verified.hash, events[3].hash);
+        let empty = verify(&MemoryStore::new(), |_| {}).await.unwrap();
+        assert_eq!((empty.events, empty.hash), (0, Hash::ZERO));
+    }
+
+    #[tokio::test]
+    async fn the_first_flaw_is_named() {
+        let (_, events) = recorded().await;
+        let flaw = |events: &[RecordedEvent]| {
+            let mut chain = Chain::default();
+            let mut followed = events.iter().map(|event| chain.follow(event));
+            followed.find_map(Result::err).unwrap()
+        };
+        let mut changed = events.clone();
+        changed[2].data = RawValue::from_string("{}".into()).unwrap();
+        assert_eq!(flaw(&changed).event, 2);
+        assert!(flaw(&changed).reason.starts_with("event 2 was changed"));
+        let mut without = events.clone();
+        without.remove(1);
+        assert_eq!(flaw(&without).reason, "event 1 is missing: 2 follows");
+        assert_eq!(flaw(&events[1..]).event, 0);
+    }
+}
