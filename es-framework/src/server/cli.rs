@@ -2,6 +2,7 @@
 //! speaks, so that scripts and test containers need no change.
 
 mod offline;
+mod output;
 mod progress;
 mod stats;
 mod transfer;

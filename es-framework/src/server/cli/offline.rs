@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead as _, BufReader, BufWriter, Write},
+    io::{self, BufRead as _, BufReader},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -11,7 +11,7 @@ use std::{
 use clap::Args;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
-use super::{CommandError, progress::Progress};
+use super::{CommandError, output::Output, progress::Progress};
 use crate::{
     event::{EventId, Subject},
     store::{
@@ -52,14 +52,6 @@ pub(super) async fn count(store: &EmbeddedStore) -> Result<u64, CommandError> {
     Ok(last
         .map_or(0, EventId::get)
         .saturating_add(u64::from(last.is_some())))
-}
-
-/// Where lines go: a file, durably, or standard output.
-pub(super) fn output(file: Option<&Path>) -> io::Result<Box<dyn Write + Send>> {
-    Ok(match file {
-        None => Box::new(BufWriter::new(io::stdout())),
-        Some(file) => Box::new(BufWriter::new(File::create_new(file)?)),
-    })
 }
 
 /// Where lines come from: a file or standard input.
@@ -113,21 +105,17 @@ pub(super) struct Backup {
 pub(super) async fn back_up(arguments: &Backup) -> Result<(), CommandError> {
     let store = arguments.directory.open()?;
     let mut progress = Progress::of("backup", Some(count(&store).await?));
-    let mut output = output(arguments.output.as_deref())?;
+    let mut output = Output::create(arguments.output.as_deref())?;
     let mut lines = backup::lines(Arc::new(store.clone()));
     let (mut events, mut text) = (0_u64, Vec::new());
     while let Some(line) = lines.try_next().await? {
         events = events.saturating_add(u64::from(matches!(line, BackupLine::Event(_))));
         text.clear();
         line.write(&mut text);
-        output.write_all(&text)?;
+        output.write(&text)?;
         progress.at(events);
     }
-    output.flush()?;
-    drop(output);
-    if let Some(file) = &arguments.output {
-        File::open(file)?.sync_all()?;
-    }
+    output.finish()?;
     progress.end();
     drop(lines);
     store.close().await;

@@ -1,6 +1,6 @@
 //! Events as lines of JSON, out of a store and into another one, where they get new ids.
 
-use std::{fs::File, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use futures_util::TryStreamExt as _;
@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 
 use super::{
     CommandError,
-    offline::{DataDirectory, lines, output},
+    offline::{DataDirectory, lines},
+    output::Output,
     progress::Progress,
 };
 use crate::{
@@ -35,22 +36,18 @@ pub(super) struct Export {
 
 pub(super) async fn export(arguments: &Export) -> Result<(), CommandError> {
     let store = arguments.directory.open()?;
-    let mut output = output(arguments.output.as_deref())?;
+    let mut output = Output::create(arguments.output.as_deref())?;
     let mut progress = Progress::of("export", None);
     let mut events = store.read(arguments.subject.clone(), ReadOptions::recursive());
     let (mut count, mut text) = (0_u64, Vec::new());
     while let Some(event) = events.try_next().await? {
         text.clear();
         Dialect::Event.write_line(&event, None, &mut text);
-        output.write_all(&text)?;
+        output.write(&text)?;
         count = count.saturating_add(1);
         progress.at(count);
     }
-    output.flush()?;
-    drop(output);
-    if let Some(file) = &arguments.output {
-        File::open(file)?.sync_all()?;
-    }
+    output.finish()?;
     progress.end();
     store.close().await;
     eprintln!("exported {count} events");

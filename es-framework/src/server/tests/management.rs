@@ -9,7 +9,7 @@ use super::{TOKEN, TestServer};
 use crate::{
     event::{Dialect, Hash},
     server::openapi,
-    store::{Chain, backup::BackupLine},
+    store::{Chain, backup::BackupLine, sql::embedded::EmbeddedStore},
 };
 
 async fn get(server: &TestServer, path: &str) -> Response {
@@ -110,6 +110,35 @@ async fn a_whole_store_is_verified() {
     assert_eq!(whole["payload"]["events"], 2);
     let diagnostics = json_of(get(&server, "/api/v1/diagnostics").await).await;
     assert_eq!(whole["payload"]["hash"], diagnostics["events"]["lastHash"]);
+}
+
+#[tokio::test]
+async fn an_event_that_was_changed_on_disk_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    for (change, reason) in [
+        ("data = '{\"a\":1}'", "event 1 was changed"),
+        ("subject = 'a b'", "event 1 has a broken subject"),
+    ] {
+        let at = directory.path().join(reason.replace(' ', "-"));
+        let store = EmbeddedStore::open(&at).unwrap();
+        let mut server = TestServer::with(store, |_| {}).await;
+        server.fill(&["/a", "/b", "/c"]).await;
+        server.stop().await;
+        let file = rusqlite::Connection::open(at.join("events.sqlite")).unwrap();
+        let statement = format!("UPDATE events SET {change} WHERE id = 1");
+        file.execute_batch(&statement).unwrap();
+        drop(file);
+        let store = EmbeddedStore::open(&at).unwrap();
+        let server = TestServer::with(store, |_| {}).await;
+        let (status, text) = server.answer("verify-store", &json!({})).await;
+        let result: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        let payload = &result["payload"];
+        assert_eq!((status, &payload["isValid"]), (200, &json!(false)));
+        assert_eq!(payload["brokenAt"]["id"], "1");
+        let found = payload["brokenAt"]["reason"].as_str().unwrap();
+        assert!(found.starts_with(reason), "{found}");
+        assert_eq!(payload["events"], 1);
+    }
 }
 
 #[tokio::test]
