@@ -1,6 +1,6 @@
 //! Events as JSON text, in both shapes that event stores of version 1 of the protocol send.
 
-use std::sync::Arc;
+use std::{io::Write as _, sync::Arc};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -107,7 +107,8 @@ fn write_members(event: &RecordedEvent, data: Option<&RawValue>, out: &mut Vec<u
         }
     }
     out.extend_from_slice(br#","specversion":"1.0","id":""#);
-    out.extend_from_slice(event.id.to_string().as_bytes());
+    // Writing into memory cannot fail, here and below.
+    let _ = write!(out, "{}", event.id);
     out.extend_from_slice(br#"","time":""#);
     out.extend_from_slice(event.time.as_str().as_bytes());
     out.extend_from_slice(br#"","datacontenttype":"application/json","predecessorhash":""#);
@@ -120,7 +121,6 @@ fn write_members(event: &RecordedEvent, data: Option<&RawValue>, out: &mut Vec<u
 }
 
 fn write_text(text: &str, out: &mut Vec<u8>) {
-    // Writing a text into memory cannot fail.
     let _ = serde_json::to_writer(out, text);
 }
 

@@ -1,17 +1,17 @@
 //! When an event was recorded, in the exact text that the hash covers.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// An RFC 3339 time in UTC, kept as the text that was hashed.
+/// An RFC 3339 time in UTC, kept as the text that was hashed. The events of a commit share it.
 ///
 /// Some clients parse the time and write it again with trailing zeros trimmed before they hash it,
 /// one needs at least six digits of fraction. A time made here therefore has nine digits of which
 /// the last is not zero: both read it back as it was.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct EventTime(Box<str>);
+pub struct EventTime(Arc<str>);
 
 impl EventTime {
     /// The time now.

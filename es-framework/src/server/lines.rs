@@ -31,6 +31,9 @@ pub(super) struct Lines {
     server: Arc<Server>,
     events: EventStream,
     endless: Option<Endless>,
+    /// How long the last frame was: the next is likely to be as long, and one that grows bit by
+    /// bit is copied several times.
+    length: usize,
     ended: bool,
 }
 
@@ -47,6 +50,7 @@ impl Lines {
             server,
             events,
             endless: None,
+            length: 0,
             ended: false,
         }
         .into_response()
@@ -62,6 +66,7 @@ impl Lines {
             server,
             events,
             endless: Some(endless),
+            length: 0,
             ended: false,
         }
         .into_response()
@@ -80,7 +85,7 @@ impl Lines {
         if self.ended {
             return None;
         }
-        let mut frame = Vec::new();
+        let mut frame = Vec::with_capacity(self.length);
         self.first(&mut frame).await;
         while !self.ended && frame.len() < FRAME {
             let Some(event) = self.events.next().now_or_never() else {
@@ -88,6 +93,8 @@ impl Lines {
             };
             self.write(event, &mut frame);
         }
+        // With room for a last line that crosses the limit.
+        self.length = frame.len().saturating_add(frame.len() / 8);
         (!frame.is_empty()).then(|| frame.into())
     }
 

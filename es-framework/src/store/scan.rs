@@ -1,9 +1,15 @@
 //! Reading and observing over anything that hands out events a chunk at a time. The adapters that
 //! hold the events themselves share it.
 
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+    vec,
+};
+
 use async_trait::async_trait;
-use futures_util::{StreamExt as _, stream};
-use tokio::sync::watch;
+use futures_util::{Stream, TryStreamExt as _, stream};
+use tokio::{sync::watch, task::JoinHandle};
 
 use super::{
     EventStream, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions, StoreError,
@@ -74,30 +80,58 @@ impl Scan {
 pub(crate) fn read<L: Log>(log: L, subject: Subject, options: ReadOptions) -> EventStream {
     let begin = async move {
         options.check()?;
-        let scan = first_scan(&log, subject, &options).await?;
-        Ok((log, scan))
-    };
-    let chunks = |(log, scan): (L, Option<Scan>)| {
-        stream::try_unfold((log, scan), |(log, scan)| async {
-            let Some(mut scan) = scan else {
-                return Ok(None);
-            };
-            let Chunk { events, rest } = log.chunk(&scan).await?;
-            let scan = rest.map(|range| {
-                scan.range = range;
-                scan
-            });
-            Ok(Some((events, (log, scan))))
+        let rest = first_scan(&log, subject, &options).await?;
+        Ok::<_, StoreError>(Reading {
+            log,
+            rest,
+            ahead: None,
+            goes_on: false,
         })
     };
-    flatten(
-        stream::once(begin)
-            .map(move |begun| match begun {
-                Ok(begun) => chunks(begun).boxed(),
-                Err(error) => stream::once(async { Err(error) }).boxed(),
-            })
-            .flatten(),
-    )
+    let chunks = |reading: Reading<L>| {
+        stream::try_unfold(reading, |mut reading| async {
+            let events = reading.next_events().await?;
+            Ok(events.map(|events| (events, reading)))
+        })
+    };
+    flatten(stream::once(begin).map_ok(chunks).try_flatten())
+}
+
+/// One read and how far it has come.
+struct Reading<L> {
+    log: L,
+    rest: Option<Scan>,
+    /// The next chunk, on its way while the events before it are handed out.
+    ahead: Option<JoinHandle<Result<Chunk, StoreError>>>,
+    goes_on: bool,
+}
+
+impl<L: Log> Reading<L> {
+    async fn next_events(&mut self) -> Result<Option<Vec<RecordedEvent>>, StoreError> {
+        let Some(mut scan) = self.rest.take() else {
+            return Ok(None);
+        };
+        let Chunk { events, rest } = match self.ahead.take() {
+            None => self.log.chunk(&scan).await?,
+            Some(ahead) => ahead.await.map_err(|error| StoreError::Unavailable {
+                address: "in this process".into(),
+                reason: error.to_string(),
+            })??,
+        };
+        if let Some(range) = rest {
+            scan.range = range;
+            // Many readers want the first event or two, so only the second chunk has one ahead.
+            // A task, not a future that waits to be asked: what it holds of the log is free again
+            // when it is done, however slow this reader is.
+            self.ahead = self.goes_on.then(|| {
+                let (log, scan) = (self.log.clone(), scan.clone());
+                tokio::spawn(async move { log.chunk(&scan).await })
+            });
+            self.rest = Some(scan);
+        }
+        self.goes_on = true;
+        Ok(Some(events))
+    }
 }
 
 async fn first_scan<L: Log>(
@@ -167,15 +201,36 @@ pub(crate) fn observe<L: Log>(log: L, subject: Subject, options: ObserveOptions)
 }
 
 fn flatten(
-    chunks: impl stream::Stream<Item = Result<Vec<RecordedEvent>, StoreError>> + Send + 'static,
+    chunks: impl Stream<Item = Result<Vec<RecordedEvent>, StoreError>> + Send + 'static,
 ) -> EventStream {
-    chunks
-        .map(|chunk| match chunk {
-            Ok(events) => stream::iter(events).map(Ok).left_stream(),
-            Err(error) => stream::once(async { Err(error) }).right_stream(),
-        })
-        .flatten()
-        .boxed()
+    Box::pin(Flat {
+        chunks: Box::pin(chunks),
+        events: Vec::new().into_iter(),
+    })
+}
+
+/// Chunks as single events. By hand, because each adapter in between would move every event once
+/// more, and an event is large.
+struct Flat<C> {
+    chunks: Pin<Box<C>>,
+    events: vec::IntoIter<RecordedEvent>,
+}
+
+impl<C: Stream<Item = Result<Vec<RecordedEvent>, StoreError>>> Stream for Flat<C> {
+    type Item = Result<RecordedEvent, StoreError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(event) = self.events.next() {
+                return Poll::Ready(Some(Ok(event)));
+            }
+            match ready!(self.chunks.as_mut().poll_next(cx)) {
+                Some(Ok(events)) => self.events = events.into_iter(),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
 }
 
 /// One observer and how far it has come.
