@@ -90,7 +90,7 @@ struct Run {
     /// Keeps the events in this directory.
     #[arg(
         long,
-        env = "EVENT_STORE_DATA_DIRECTORY",
+        env = "EVENT_STORE_DATA_DIR",
         conflicts_with = "data_directory_temporary"
     )]
     data_directory: Option<PathBuf>,

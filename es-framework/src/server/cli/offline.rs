@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(super) struct DataDirectory {
     /// The directory in which `event-store run` keeps the events. It must not be running.
-    #[arg(long, env = "EVENT_STORE_DATA_DIRECTORY", value_name = "PATH")]
+    #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
     data_directory: PathBuf,
 }
 
@@ -127,7 +127,7 @@ pub(super) async fn back_up(arguments: &Backup) -> Result<(), CommandError> {
 #[derive(Debug, Args)]
 pub(super) struct RestoreArguments {
     /// The directory to fill, which must be missing or empty.
-    #[arg(long, env = "EVENT_STORE_DATA_DIRECTORY", value_name = "PATH")]
+    #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
     data_directory: PathBuf,
     /// The backup; standard input where it is left out.
     #[arg(long, value_name = "FILE")]

@@ -59,7 +59,7 @@ pub(super) async fn export(arguments: &Export) -> Result<(), CommandError> {
 pub(super) struct Import {
     /// The directory to write to, which is made where it is missing. No event store may be
     /// running on it.
-    #[arg(long, env = "EVENT_STORE_DATA_DIRECTORY", value_name = "PATH")]
+    #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
     data_directory: PathBuf,
     /// The events; standard input where it is left out.
     #[arg(long, value_name = "FILE")]
