@@ -229,6 +229,22 @@ fn event_store_program() -> &'static Path {
             "--bin",
             "event-store",
         ]);
+        // Cargo tells each test of its own package; some build scripts would take that for a change
+        // and build half of all dependencies again.
+        let of_package = |name: &str| {
+            [
+                "CARGO_PKG",
+                "CARGO_MANIFEST",
+                "CARGO_CRATE",
+                "CARGO_BIN",
+                "CARGO_PRIMARY",
+            ]
+            .iter()
+            .any(|head| name.starts_with(head))
+        };
+        for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
+            build.env_remove(name);
+        }
         if folder.ends_with("release") {
             build.arg("--release");
         }
