@@ -100,7 +100,11 @@ async fn run(stores: Vec<Arc<dyn EventStore>>, seed: u64) {
         "seed {seed}: the clients were not in each other's way"
     );
     if let Err(violation) = check(&log, &history) {
-        panic!("seed {seed}: {violation:?}\nlog: {log:#?}\nhistory: {history:#?}");
+        let numbered = history.iter().enumerate();
+        let lines: String = numbered
+            .map(|(number, operation)| format!("{number}: {operation:?}\n"))
+            .collect();
+        panic!("seed {seed}: {violation:?}\n{lines}");
     }
 }
 
