@@ -1,4 +1,4 @@
-"""Every call of the official client that the server answers, each checked for what it promises."""
+"""The calls of the official client about events, each checked for what it promises."""
 
 import asyncio
 import sys
@@ -279,12 +279,13 @@ STEPS = [
 ]
 
 
-async def main():
+async def run(steps):
     async with Client(base_url=URL, api_token=TOKEN) as client:
-        for step in STEPS:
+        for step in steps:
             print(step.__name__, flush=True)
             # A server that hangs fails instead of blocking the run.
             await asyncio.wait_for(step(client), timeout=30)
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(run(STEPS))

@@ -96,6 +96,10 @@ impl From<RegisterError> for Failure {
         match error {
             RegisterError::Conflict(conflict) => conflict.into(),
             RegisterError::Store(error) => error.into(),
+            RegisterError::Unknown { .. } => {
+                tracing::error!(%error, "a registration ended without an outcome");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+            }
         }
     }
 }

@@ -75,6 +75,15 @@ pub enum RegisterError {
     /// The type has a schema already, or an event that does not follow this one.
     #[error(transparent)]
     Conflict(#[from] SchemaConflict),
+    /// The connection broke after the request was sent: the schema may be there or not. Read the
+    /// event type to find out.
+    #[error("it is unknown whether the event store {address} registered the schema: {reason}")]
+    Unknown {
+        /// Where it is.
+        address: String,
+        /// What was seen of it.
+        reason: String,
+    },
     /// The store did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use super::{connection::Connection, wire};
+use super::{connection::Connection, register::conflict, wire};
 use crate::{
     event::{BrokenChain, EventCandidate, EventId, EventTime, Hash, RecordedEvent},
     store::{AppendError, Conflict, Precondition, StoreError},
@@ -110,21 +110,29 @@ fn complete(written: Written, mut candidate: EventCandidate) -> Result<RecordedE
     }
 }
 
-/// Statuses that say that nothing was written, and those that do not.
-async fn refusal(connection: &Connection, answer: Response) -> AppendError {
-    let status = answer.status();
-    let refusal = connection.refusal(answer).await;
-    let certain = status.is_client_error()
+/// Whether a status other than 200 says that nothing was written.
+pub(super) fn is_certain(status: StatusCode) -> bool {
+    status.is_client_error()
         || status.is_redirection()
         || matches!(
             status,
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::INSUFFICIENT_STORAGE
-        );
+        )
+}
+
+/// Refusals that say that nothing was written, and those that do not.
+async fn refusal(connection: &Connection, answer: Response) -> AppendError {
+    let status = answer.status();
+    let refusal = connection.refusal(answer).await;
     match refusal {
         StoreError::Refused(text) if status == StatusCode::CONFLICT && text.contains(CONFLICT) => {
             Conflict.into()
         }
-        refusal if certain => refusal.into(),
+        StoreError::Refused(text) => match conflict(status, &text) {
+            Some(conflict) => conflict.into(),
+            None => StoreError::Refused(text).into(),
+        },
+        refusal if is_certain(status) => refusal.into(),
         StoreError::Unavailable { address, reason } | StoreError::Corrupt { address, reason } => {
             AppendError::Unknown { address, reason }
         }

@@ -1,16 +1,19 @@
 //! An event store behind EventSourcingDB's HTTP API, version 1, in either generation of it.
 //!
-//! An append, a read or a health check is one attempt and ends within its time: whoever asked
+//! An append, a read, a look-up or a health check is one attempt and ends within its time: whoever asked
 //! knows best whether to ask again, and a read that was begun cannot be begun anew unseen. A 429 or
 //! 503 is told as [`StoreError::Unavailable`], its `Retry-After` in the text. An observation lasts,
 //! so it comes back by itself: see [`Reconnect`].
 
 mod append;
+mod catalogue;
 mod connection;
 mod health;
 mod lines;
 mod observation;
 mod reconnect;
+mod register;
+mod rows;
 mod streams;
 mod wire;
 
@@ -23,9 +26,10 @@ use async_trait::async_trait;
 use reqwest::Url;
 
 use super::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
+    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
 };
-use crate::event::{EventCandidate, RecordedEvent, Subject};
+use crate::event::{EventCandidate, EventType, RecordedEvent, Subject};
 
 use connection::Connection;
 
@@ -43,9 +47,10 @@ pub struct Settings {
     pub certificates: Vec<u8>,
     /// How long a connection may take to be established.
     pub connect_time: Duration,
-    /// How long a write, and each step of a health check, may take as a whole.
+    /// How long a write, a registration, a look-up, and each step of a health check, may take as a
+    /// whole.
     pub request_time: Duration,
-    /// How long a read may be silent, from its request on.
+    /// How long a read or a list may be silent, from its request on.
     pub read_silence: Duration,
     /// How long an observation may be silent: a sign of life is due every second.
     pub observe_silence: Duration,
@@ -54,7 +59,7 @@ pub struct Settings {
     /// Whether neighbouring events of a stream are checked to be linked by their hashes. The hash
     /// of each event by itself is always checked.
     pub verify_chain: bool,
-    /// The longest line of a stream that is taken, in bytes.
+    /// The longest line of a stream, or description of an event type, that is taken, in bytes.
     pub line_limit: usize,
     /// The longest answer to a write that is taken, in bytes.
     pub answer_limit: usize,
@@ -162,6 +167,29 @@ impl EventStore for EventSourcingDbStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         observation::observe(Arc::clone(&self.connection), subject, options)
+    }
+
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        catalogue::read_subjects(Arc::clone(&self.connection), base)
+    }
+
+    fn read_event_types(&self) -> EventTypeStream {
+        catalogue::read_event_types(Arc::clone(&self.connection))
+    }
+
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        catalogue::read_event_type(&self.connection, event_type).await
+    }
+
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        register::register(&self.connection, &event_type, &schema).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

@@ -243,6 +243,5 @@ mod tests {
     #[tokio::test]
     async fn the_memory_store_keeps_the_contract() {
         contract::run(|| async { MemoryStore::new() }).await;
-        contract::run_catalogue(|| async { MemoryStore::new() }).await;
     }
 }

@@ -20,7 +20,7 @@ use crate::{
 
 /// What a server does once it has the head of a request.
 #[derive(Clone)]
-enum Act {
+pub(super) enum Act {
     Silence,
     Close,
     /// These bytes, then the end of the connection.
@@ -64,7 +64,7 @@ async fn perform(mut stream: TcpStream, act: Act) {
     }
 }
 
-async fn client(act: Act) -> EventSourcingDbStore {
+pub(super) async fn client(act: Act) -> EventSourcingDbStore {
     // Short only where the time is what is to run out.
     let patience = match act {
         Act::Silence | Act::SayAndHang(_) => Duration::from_millis(300),
@@ -80,7 +80,7 @@ async fn client(act: Act) -> EventSourcingDbStore {
     EventSourcingDbStore::new(settings).unwrap()
 }
 
-fn answer(status: &str, body: &str) -> Act {
+pub(super) fn answer(status: &str, body: &str) -> Act {
     let length = body.len();
     Act::Say(format!(
         "HTTP/1.1 {status}\r\nretry-after: 7\r\ncontent-length: {length}\r\n\r\n{body}"

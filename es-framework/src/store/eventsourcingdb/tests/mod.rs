@@ -1,6 +1,7 @@
 //! The client against the server of this crate, which both keep the contract together, and
 //! against servers that do not.
 
+mod catalogue;
 mod hostile;
 mod reconnect;
 mod settings;
@@ -11,11 +12,12 @@ use serde_json::value::RawValue;
 
 use super::{EventSourcingDbStore, Reconnect, Settings};
 use crate::{
-    event::{Dialect, EventCandidate, RecordedEvent, Subject},
+    event::{Dialect, EventCandidate, EventType, RecordedEvent, Subject},
     server::tests::{TOKEN, TestServer},
     store::{
-        AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
-        StoreError, contract, memory::MemoryStore,
+        AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
+        ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
+        contract, memory::MemoryStore,
     },
 };
 
@@ -50,6 +52,29 @@ impl EventStore for Served {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.client.observe(subject, options)
+    }
+
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        self.client.read_subjects(base)
+    }
+
+    fn read_event_types(&self) -> EventTypeStream {
+        self.client.read_event_types()
+    }
+
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        self.client.read_event_type(event_type).await
+    }
+
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        self.client.register_event_schema(event_type, schema).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

@@ -22,14 +22,12 @@ use crate::{
 #[tokio::test]
 async fn the_embedded_store_keeps_the_contract() {
     contract::run(|| async { EmbeddedStore::temporary().unwrap() }).await;
-    contract::run_catalogue(|| async { EmbeddedStore::temporary().unwrap() }).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn limits_that_nobody_would_set_change_nothing() {
     let empty = || async { EmbeddedStore::temporary_with(tiny()).unwrap() };
     contract::run(empty).await;
-    contract::run_catalogue(empty).await;
 }
 
 #[tokio::test]
