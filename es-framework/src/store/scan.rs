@@ -153,8 +153,9 @@ async fn first_scan<L: Log>(
             (None, IfEventIsMissing::Nothing) => return Ok(None),
         },
     };
+    // Never before the lower end of the bounds: beyond their upper end they leave nothing.
     let range = IdRange {
-        first,
+        first: first.max(bounds.first),
         last: bounds.last.min(newest),
     };
     let (recursive, order) = (options.recursive, options.order);

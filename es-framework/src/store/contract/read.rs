@@ -127,6 +127,11 @@ pub(super) async fn a_read_starts_from_the_latest_event_of_a_type(store: &impl E
             .await
             .is_empty()
     );
+    let nothing_before = ReadOptions {
+        upper_bound: Some(Bound::Exclusive(id(0))),
+        ..from("missing", IfEventIsMissing::ReadEverything)
+    };
+    assert!(read(store, "/a", nothing_before).await.is_empty());
 }
 
 pub(super) async fn two_starts_are_refused(store: &impl EventStore) {
