@@ -22,6 +22,7 @@ pub mod prelude;
 pub mod projection;
 pub mod query;
 pub mod server;
+mod shutdown;
 pub mod store;
 
 pub use app::App;

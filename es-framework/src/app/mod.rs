@@ -2,7 +2,6 @@
 
 mod event_store;
 mod processing;
-mod shutdown;
 mod token;
 
 use std::{future::Future, net::SocketAddr};
@@ -19,6 +18,7 @@ use crate::{
     http::{self, RequestLimits, Surface, health::Health},
     net,
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+    shutdown,
 };
 
 use event_store::OpenStore;
@@ -78,7 +78,7 @@ impl App {
             .enable_all()
             .build()
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
-            .block_on(self.serve(config, shutdown::requested()))
+            .block_on(self.serve(config, stop_requested()))
     }
 
     async fn serve(self, config: Config, shutdown: impl Future<Output = ()>) -> Result<()> {
@@ -122,6 +122,17 @@ impl App {
         processing.stop();
         store.close().await;
         Ok(())
+    }
+}
+
+/// Done when the application is told to stop.
+async fn stop_requested() {
+    match shutdown::requested() {
+        Ok(requested) => requested.await,
+        Err(error) => {
+            tracing::warn!(%error, "the application cannot be stopped gracefully");
+            std::future::pending().await
+        }
     }
 }
 

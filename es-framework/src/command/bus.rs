@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use super::{CommandError, Condition, Decision, Handle, HandlerError, NewEvent, Violation};
 use crate::{
     event::{EventCandidate, EventId, InvalidPart, RecordedEvent, Subject},
-    store::{AppendError, Bound, EventStore, Order, Precondition, ReadOptions, StoreError},
+    store::{AppendError, Bound, EventStore, Precondition, ReadOptions, StoreError, latest_event},
 };
 
 /// When the subject is read again after a connection broke in the middle of a write.
@@ -96,15 +96,7 @@ impl Bus {
     }
 
     async fn latest_event(&self, subject: &Subject) -> Result<Option<EventId>, StoreError> {
-        let newest_first = ReadOptions {
-            order: Order::Antichronological,
-            ..ReadOptions::default()
-        };
-        let latest = self
-            .store
-            .read(subject.clone(), newest_first)
-            .try_next()
-            .await?;
+        let latest = latest_event(&*self.store, subject.clone(), false).await?;
         Ok(latest.map(|event| event.id))
     }
 

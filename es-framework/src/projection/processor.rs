@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{
     event::{EventId, RecordedEvent, Subject},
-    store::{EventStore, ObserveOptions, Order, ReadOptions, StoreError},
+    store::{EventStore, ObserveOptions, StoreError, latest_event},
 };
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::StreamExt as _;
 
 /// How many events are folded into one transaction at the most.
 const BATCH: usize = 1_000;
@@ -116,12 +116,8 @@ impl Processor {
 
     /// The last event that is stored now: the rebuild is over once it was taken.
     async fn newest(&self) -> Result<Option<EventId>, StoreError> {
-        let newest_first = ReadOptions {
-            order: Order::Antichronological,
-            ..ReadOptions::recursive()
-        };
-        let mut newest = self.store.read(Subject::root(), newest_first);
-        Ok(newest.try_next().await?.map(|event| event.id))
+        let newest = latest_event(&*self.store, Subject::root(), true).await?;
+        Ok(newest.map(|event| event.id))
     }
 
     fn note_rebuild(&self, newest: Option<EventId>) {

@@ -16,7 +16,7 @@ use std::{
 };
 
 use clap::{Args, Parser, Subcommand};
-use tokio::{net::TcpListener, runtime::Runtime, signal};
+use tokio::{net::TcpListener, runtime::Runtime};
 use tracing_subscriber::EnvFilter;
 
 use self::{
@@ -26,6 +26,7 @@ use self::{
 use super::{InvalidApiToken, InvalidSigningKey, Settings, SigningKey, serve};
 use crate::{
     config::DialectName,
+    shutdown,
     store::{
         EventStore as _, StoreError,
         sql::embedded::{EmbeddedStore, OpenError, RestoreError},
@@ -223,7 +224,7 @@ fn start(run: &Run) -> Result<(), StartError> {
         let failed = |error| StartError::Listen(address, error);
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let stop = stop_signal()?;
+        let stop = shutdown::requested()?;
         tracing::info!("{}: listening on http://{address}", store.description());
         serve(listener, Arc::new(store.clone()), settings, stop).await;
         store.close().await;
@@ -252,20 +253,4 @@ fn open_store(run: &Run) -> Result<EmbeddedStore, StartError> {
         None if run.data_directory_temporary => Ok(EmbeddedStore::temporary()?),
         None => Err(StartError::NoDirectory),
     }
-}
-
-/// Done when the process is asked to end.
-fn stop_signal() -> io::Result<impl Future<Output = ()>> {
-    #[cfg(unix)]
-    let mut terminate = signal::unix::signal(signal::unix::SignalKind::terminate())?;
-    Ok(async move {
-        #[cfg(unix)]
-        let terminated = terminate.recv();
-        #[cfg(not(unix))]
-        let terminated = std::future::pending::<Option<()>>();
-        tokio::select! {
-            _ = terminated => {}
-            _ = signal::ctrl_c() => {}
-        }
-    })
 }

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use futures_util::TryStreamExt as _;
 
 use super::{Server, error::Failure};
 use crate::{
     event::{EventCandidate, EventId, RecordedEvent, Subject},
     eventql::{Query, Source},
-    store::{AppendError, Conflict, EventStore, Order, Precondition, ReadOptions, StoreError},
+    store::{AppendError, Conflict, EventStore, Precondition, StoreError, latest_event},
 };
 
 /// How often queries are asked anew because others wrote meanwhile.
@@ -67,10 +66,6 @@ impl Write {
 
 /// The last event of the store.
 async fn end_of(store: &dyn EventStore) -> Result<Option<EventId>, StoreError> {
-    let newest_first = ReadOptions {
-        order: Order::Antichronological,
-        ..ReadOptions::recursive()
-    };
-    let mut newest = store.read(Subject::root(), newest_first);
-    Ok(newest.try_next().await?.map(|event| event.id))
+    let last = latest_event(store, Subject::root(), true).await?;
+    Ok(last.map(|event| event.id))
 }

@@ -7,25 +7,20 @@ use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::TryStreamExt as _;
 use serde_json::json;
 
 use super::{Server, auth::Authorized, error::Failure};
 use crate::{
     event::{Dialect, Subject},
-    store::{Order, ReadOptions},
+    store::latest_event,
 };
 
 pub(super) async fn diagnostics(
     _: Authorized,
     State(server): State<Arc<Server>>,
 ) -> Result<Response, Failure> {
-    let newest = ReadOptions {
-        order: Order::Antichronological,
-        ..ReadOptions::recursive()
-    };
-    let last = server.store.read(Subject::root(), newest).next().await;
-    let last = last.transpose()?;
+    let last = latest_event(&*server.store, Subject::root(), true).await?;
     let types: Vec<_> = server.store.read_event_types().try_collect().await?;
     let settings = &server.settings;
     Ok(Json(json!({

@@ -111,6 +111,21 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     fn description(&self) -> String;
 }
 
+/// The latest event of a subject, or of a subject and all below it.
+pub(crate) async fn latest_event(
+    store: &dyn EventStore,
+    subject: Subject,
+    recursive: bool,
+) -> Result<Option<RecordedEvent>, StoreError> {
+    let newest_first = ReadOptions {
+        recursive,
+        order: Order::Antichronological,
+        ..ReadOptions::default()
+    };
+    let mut newest = store.read(subject, newest_first);
+    newest.next().await.transpose()
+}
+
 fn unsupported(what: &str) -> StoreError {
     StoreError::Refused(format!("{what} is not supported by this event store"))
 }

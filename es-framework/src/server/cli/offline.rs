@@ -9,14 +9,14 @@ use std::{
 };
 
 use clap::Args;
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::TryStreamExt as _;
 
 use super::{CommandError, output::Output, progress::Progress};
 use crate::{
     event::{EventId, Subject},
     store::{
-        EventStore as _, Order, ReadOptions,
         backup::{self, BackupLine},
+        latest_event,
         sql::embedded::{EmbeddedStore, Restore},
         verify,
     },
@@ -43,12 +43,8 @@ impl DataDirectory {
 
 /// How many events there are.
 pub(super) async fn count(store: &EmbeddedStore) -> Result<u64, CommandError> {
-    let newest = ReadOptions {
-        order: Order::Antichronological,
-        ..ReadOptions::recursive()
-    };
-    let last = store.read(Subject::root(), newest).next().await;
-    let last = last.transpose()?.map(|event| event.id);
+    let last = latest_event(store, Subject::root(), true).await?;
+    let last = last.map(|event| event.id);
     Ok(last
         .map_or(0, EventId::get)
         .saturating_add(u64::from(last.is_some())))
