@@ -60,7 +60,7 @@ impl RecordedEvent {
             .map(|decoded| decoded.payload)
     }
 
-    fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
+    pub(super) fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
         result.map_err(|reason| DecodeError {
             id: self.id,
             event_type: self.event_type.clone(),

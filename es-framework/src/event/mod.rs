@@ -13,6 +13,7 @@ mod subject;
 mod subject_value;
 mod time;
 mod trace;
+mod view;
 
 pub use candidate::{EventCandidate, InvalidData, compact_object};
 pub use codec::{Dialect, InvalidLine, Line};
@@ -26,3 +27,4 @@ pub use subject::{InvalidPart, InvalidSubject, Subject, SubjectPart};
 pub use subject_value::SubjectValue;
 pub use time::EventTime;
 pub use trace::{InvalidTrace, TraceContext};
+pub use view::{EventView, Upcasters};

@@ -1,0 +1,98 @@
+//! Stored events as an application reads them today.
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::{DecodeError, Event, RecordedEvent};
+
+/// An event as states and projections see it: the stored one itself, or one that an upcaster made
+/// of it.
+#[derive(Debug, Clone, Copy)]
+pub struct EventView<'a> {
+    event_type: &'a str,
+    payload: Payload<'a>,
+    recorded: &'a RecordedEvent,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Payload<'a> {
+    /// Still inside the stored event.
+    Stored,
+    /// Made by an upcaster.
+    Upcast(&'a RawValue),
+}
+
+impl<'a> EventView<'a> {
+    /// The event as it was stored.
+    #[must_use]
+    pub fn stored(recorded: &'a RecordedEvent) -> Self {
+        Self {
+            event_type: recorded.event_type.as_str(),
+            payload: Payload::Stored,
+            recorded,
+        }
+    }
+
+    /// What an upcaster made of a stored event.
+    #[must_use]
+    pub const fn upcast(
+        event_type: &'a str,
+        payload: &'a RawValue,
+        recorded: &'a RecordedEvent,
+    ) -> Self {
+        Self {
+            event_type,
+            payload: Payload::Upcast(payload),
+            recorded,
+        }
+    }
+
+    /// Its type, which an upcaster may have changed.
+    #[must_use]
+    pub const fn event_type(&self) -> &'a str {
+        self.event_type
+    }
+
+    /// The stored event: its id, time, subject and the rest.
+    #[must_use]
+    pub const fn recorded(&self) -> &'a RecordedEvent {
+        self.recorded
+    }
+
+    /// Whether it is an `E`.
+    #[must_use]
+    pub fn is<E: Event>(&self) -> bool {
+        self.event_type == E::TYPE
+    }
+
+    /// Its payload.
+    ///
+    /// # Errors
+    /// The payload is of another shape than `P`.
+    pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
+        match self.payload {
+            Payload::Stored => self.recorded.payload(),
+            Payload::Upcast(payload) => self
+                .recorded
+                .decoded(serde_json::from_str(payload.get())),
+        }
+    }
+}
+
+/// What turns stored events into those that the application knows today.
+#[derive(Debug, Clone, Default)]
+pub struct Upcasters {}
+
+impl Upcasters {
+    /// Hands out the events as which a stored one is read today: itself, unless it is upcast.
+    ///
+    /// # Errors
+    /// The stored event is of another shape than its declaration says, or `take` fails.
+    pub fn read<X: From<DecodeError>>(
+        &self,
+        recorded: &RecordedEvent,
+        mut take: impl FnMut(EventView<'_>) -> Result<(), X>,
+    ) -> Result<(), X> {
+        take(EventView::stored(recorded))
+    }
+}
