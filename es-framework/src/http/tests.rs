@@ -38,6 +38,7 @@ async fn garden() -> Router {
         progress,
         health,
         limits: RequestLimits::default(),
+        metadata_headers: Vec::new(),
     };
     tokio::spawn(processor.run());
     let registry = Registry::builder().command::<PlantTreeCommand>();
