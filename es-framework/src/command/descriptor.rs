@@ -3,7 +3,10 @@
 use futures_util::{FutureExt as _, future::BoxFuture};
 use schemars::{Schema, SchemaGenerator};
 
-use super::{Bus, Command, CommandError, Condition, Handle, Outcome, bus::Attempt, parse, retry};
+use super::{
+    Bus, Command, CommandError, Condition, Handle, Outcome, RejectionDescriptor, bus::Attempt,
+    parse, retry,
+};
 use crate::Declaration;
 
 /// A command as it came in.
@@ -34,6 +37,8 @@ pub struct CommandDescriptor {
     pub handler: Declaration,
     /// The JSON schema of its body.
     pub schema: fn() -> Schema,
+    /// Every refusal that its handler may answer with.
+    pub rejections: fn() -> &'static [RejectionDescriptor],
     /// Carries it from its text to its events.
     pub execute: Execute,
 }
@@ -55,6 +60,7 @@ impl CommandDescriptor {
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,
             schema: || SchemaGenerator::default().into_root_schema_for::<C>(),
+            rejections: C::rejections,
             execute: |bus, text| execute::<C>(bus, text).boxed(),
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Command, Rejection};
+use super::{Command, Rejection, RejectionDescriptor};
 use crate::{
     Declaration,
     event::{self, Event, EventType, Metadata},
@@ -20,6 +20,11 @@ use crate::{
 pub trait Handle: Command {
     /// Where the handler stands.
     const HANDLER: Declaration;
+
+    /// Every refusal that the handler may answer with.
+    fn rejections() -> &'static [RejectionDescriptor] {
+        &[]
+    }
 
     /// Decides on the command. Does no I/O.
     ///
@@ -95,6 +100,11 @@ pub trait IntoDecision {
     /// # Errors
     /// The handler rejects the command, or an event cannot be written as JSON.
     fn into_decision(self) -> Result<Decision, HandlerError>;
+
+    /// Every refusal that it may be.
+    fn rejections() -> &'static [RejectionDescriptor] {
+        &[]
+    }
 }
 
 impl<E: Event> IntoDecision for E {
@@ -123,6 +133,10 @@ impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
     fn into_decision(self) -> Result<Decision, HandlerError> {
         self.map_err(|rejection| HandlerError::Rejected(Box::new(rejection)))?
             .into_decision()
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        R::all()
     }
 }
 

@@ -22,5 +22,5 @@ pub use descriptor::{CommandDescriptor, CommandText, Execute};
 pub use error::{CommandError, MalformedCommand};
 pub use handler::{Decision, Handle, HandlerError, IntoDecision, NewEvent};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
-pub use rejection::{Rejection, RejectionKind};
+pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 pub use validate::{Validate, Violation, Violations, rules};

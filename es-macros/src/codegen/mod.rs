@@ -12,6 +12,7 @@ mod framework;
 pub(crate) mod handler;
 pub(crate) mod manifest;
 mod naming;
+pub(crate) mod rejection;
 mod serde_attr;
 mod template;
 #[cfg(test)]

@@ -20,7 +20,12 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
     let declaration = declaration(ident, framework);
     // Naming the output makes the compiler point at it if it is no event.
     let body = quote!(<#output as #framework::command::IntoDecision>::into_decision(#ident(self)));
-    let implementation = implementation(command, &declaration, &body, framework);
+    let rejections = quote! {
+        fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
+            <#output as #framework::command::IntoDecision>::rejections()
+        }
+    };
+    let implementation = implementation(command, &declaration, &body, &rejections, framework);
     quote! {
         #function
 
@@ -33,6 +38,7 @@ fn implementation(
     command: &Type,
     declaration: &TokenStream,
     body: &TokenStream,
+    rejections: &TokenStream,
     framework: &Framework,
 ) -> TokenStream {
     quote! {
@@ -48,6 +54,8 @@ fn implementation(
             > {
                 #body
             }
+
+            #rejections
         }
     }
 }
@@ -69,7 +77,7 @@ pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
             let mut seen = BTreeSet::new();
             move |command| seen.insert(command.to_token_stream().to_string())
         })
-        .map(|command| implementation(command, &declaration, &body, framework))
+        .map(|command| implementation(command, &declaration, &body, &quote!(), framework))
         .collect();
     if function.sig.receiver().is_none() {
         return quote!(#function #implementations);
