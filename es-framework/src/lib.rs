@@ -28,7 +28,7 @@ pub mod state;
 pub mod store;
 
 pub use app::App;
-pub use command::Command;
+pub use command::{Command, Rejection};
 pub use declaration::Declaration;
 pub use error::{Error, Result};
 /// ```
@@ -66,6 +66,27 @@ pub use es_macros::Command;
 /// assert_eq!(BookPurchasedEvent::TYPE, "com.example.library.BookPurchasedEvent");
 /// ```
 pub use es_macros::Event;
+/// ```
+/// use es_framework::{command::RejectionKind, prelude::*};
+///
+/// /// Why a copy is not lent.
+/// #[derive(Debug, Rejection)]
+/// pub enum LendingError {
+///     /// The copy is lent
+///     #[rejection(conflict, detail = "the copy is lent until {due_at}")]
+///     CopyIsLent { due_at: String },
+///     /// The copy was removed
+///     #[rejection(gone)]
+///     CopyRemoved,
+/// }
+///
+/// let refusal = LendingError::CopyIsLent { due_at: "2026-12-24".into() };
+/// assert_eq!(refusal.name(), "copy-is-lent");
+/// assert_eq!(refusal.title(), "The copy is lent");
+/// assert_eq!(refusal.to_string(), "the copy is lent until 2026-12-24");
+/// assert_eq!(LendingError::all()[1].kind, RejectionKind::Gone);
+/// ```
+pub use es_macros::Rejection;
 /// ```
 /// use es_framework::prelude::*;
 ///

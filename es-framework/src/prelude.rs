@@ -4,7 +4,7 @@ pub use jiff::Timestamp;
 pub use uuid::Uuid;
 
 pub use crate::{
-    Command, Event, Service, Settings, State, Value,
+    Command, Event, Rejection, Service, Settings, State, Value,
     command::{Clock, Decision},
     event::Metadata,
     evolve, handler,

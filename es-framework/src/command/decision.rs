@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::Rejection;
+use super::{Rejection, RejectionDescriptor};
 use crate::event::{self, Event, EventType, InvalidPart, Metadata, Subject};
 
 /// Events together with an answer to whoever sent the command.
@@ -159,6 +159,11 @@ pub trait IntoDecision {
     /// # Errors
     /// The handler rejects the command, or an event cannot be written.
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError>;
+
+    /// Every refusal that it may be.
+    fn rejections() -> &'static [RejectionDescriptor] {
+        &[]
+    }
 }
 
 impl<E: Event> IntoDecision for E {
@@ -190,6 +195,10 @@ impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
         self.map_err(|rejection| HandlerError::Rejected(Box::new(rejection)))?
             .decide(decided)
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        R::all()
     }
 }
 

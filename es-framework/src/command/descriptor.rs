@@ -5,7 +5,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     Bus, Command, CommandError, CommandRequest, Condition, Handle, Origin, Outcome, Parameter,
-    Violation, bus::Attempt, idempotency::Attempted, parse, retry,
+    RejectionDescriptor, Violation, bus::Attempt, idempotency::Attempted, parse, retry,
 };
 use crate::Declaration;
 
@@ -30,6 +30,8 @@ pub struct CommandDescriptor {
     pub parameters: &'static [Parameter],
     /// The JSON schema of its body.
     pub schema: fn() -> Schema,
+    /// Every refusal that its handler may answer with.
+    pub rejections: fn() -> &'static [RejectionDescriptor],
     /// Carries it from its text to its events.
     pub execute: Execute,
 }
@@ -53,6 +55,7 @@ impl CommandDescriptor {
             handler: C::HANDLER,
             parameters: C::PARAMETERS,
             schema: || SchemaGenerator::default().into_root_schema_for::<C>(),
+            rejections: C::rejections,
             execute: |bus, request| execute::<C>(bus, request).boxed(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{any::Any, sync::Arc};
 
-use super::{Command, Decided, HandlerError, IntoDecision, Parameter};
+use super::{Command, Decided, HandlerError, IntoDecision, Parameter, RejectionDescriptor};
 use crate::{
     Declaration,
     event::{InvalidPart, Metadata, Subject},
@@ -29,6 +29,11 @@ pub trait Handle: Command {
     fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidPart> {
         let _ = parameter;
         self.subject()
+    }
+
+    /// Every refusal that the handler may answer with.
+    fn rejections() -> &'static [RejectionDescriptor] {
+        &[]
     }
 
     /// Decides on the command. Does no I/O.

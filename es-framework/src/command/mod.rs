@@ -36,5 +36,5 @@ pub use error::{CommandError, MalformedCommand};
 pub use handler::{Given, Handle};
 pub use inject::{Inject, Origin, Parameter, ServiceKind, Services};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
-pub use rejection::{Rejection, RejectionKind};
+pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 pub use validate::{Validate, Violation, Violations, rules};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{CommandDescriptor, Handle, Origin, ServiceKind, Services};
+use super::{CommandDescriptor, Handle, Origin, ServiceKind, Services, rejection};
 use crate::{
     Declaration,
     event::{Event, EventDescriptor},
@@ -54,6 +54,18 @@ pub enum RegistryError {
     DuplicateEventType {
         /// The type.
         event_type: &'static str,
+        /// Where one is declared.
+        first: Declaration,
+        /// Where the other is declared.
+        second: Declaration,
+    },
+    /// Two refusals share a name and mean different things.
+    #[error(
+        "two rejections are called {name} and differ in their sort or title: at {first} and at {second}: give one of them another name with #[rejection(name = \"…\")]"
+    )]
+    AmbiguousRejection {
+        /// The name.
+        name: &'static str,
         /// Where one is declared.
         first: Declaration,
         /// Where the other is declared.
@@ -155,6 +167,7 @@ impl RegistryBuilder {
         }
         check_routes(&self.commands)?;
         check_event_types(&self.events)?;
+        rejection::check_names(&self.commands)?;
         let Self {
             commands, events, ..
         } = self;

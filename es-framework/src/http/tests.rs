@@ -1,5 +1,7 @@
 //! The routes over declarations written by hand.
 
+mod rejection;
+
 use std::sync::Arc;
 
 use axum::{
@@ -13,13 +15,17 @@ use tower::ServiceExt as _;
 
 use super::{RequestLimits, Surface, health::Health, router};
 use crate::{
-    command::{Bus, Registry},
+    command::{Bus, Registry, RegistryBuilder},
     garden::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
     store::{EventStore, memory::MemoryStore},
 };
 
 async fn garden() -> Router {
+    serve(Registry::builder().command::<PlantTreeCommand>()).await
+}
+
+async fn serve(registry: RegistryBuilder) -> Router {
     let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
     let models = ReadModels::new([TREES]).unwrap();
     let database = Database::in_memory(&models).await.unwrap();
@@ -41,7 +47,6 @@ async fn garden() -> Router {
         metadata_headers: Vec::new(),
     };
     tokio::spawn(processor.run());
-    let registry = Registry::builder().command::<PlantTreeCommand>();
     router(&registry.build().unwrap(), &models, surface)
 }
 

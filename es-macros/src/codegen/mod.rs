@@ -14,6 +14,7 @@ pub(crate) mod handler;
 mod item;
 pub(crate) mod manifest;
 mod naming;
+pub(crate) mod rejection;
 mod serde_attr;
 pub(crate) mod service;
 pub(crate) mod settings;

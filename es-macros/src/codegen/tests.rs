@@ -8,9 +8,9 @@ use std::{
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use syn::{Attribute, Item};
+use syn::{Attribute, DeriveInput, Item};
 
-use super::{command, event, handler, manifest::Manifest};
+use super::{command, event, handler, manifest::Manifest, rejection};
 
 const MANIFEST: &str = r#"
     [package.metadata.es-framework]
@@ -59,9 +59,7 @@ fn derive(
     derive: fn(TokenStream, &Manifest) -> TokenStream,
     manifest: &Manifest,
 ) -> TokenStream {
-    let Item::Struct(mut item) = item else {
-        panic!("a derive stands on a struct");
-    };
+    let mut item: DeriveInput = syn::parse2(item.into_token_stream()).unwrap();
     let is_derive = |attr: &mut Attribute| attr.path().is_ident("derive");
     item.attrs.extract_if(.., is_derive).for_each(drop);
     derive(item.into_token_stream(), manifest)
@@ -78,6 +76,13 @@ fn a_command_expands_to_what_a_person_would_write() {
 fn an_event_expands_to_what_a_person_would_write() {
     compare("event", |item, manifest| {
         derive(item, event::derive, manifest)
+    });
+}
+
+#[test]
+fn a_rejection_expands_to_what_a_person_would_write() {
+    compare("rejection", |item, manifest| {
+        derive(item, rejection::derive, manifest)
     });
 }
 
@@ -119,13 +124,14 @@ fn mutations(code: TokenStream) -> Vec<TokenStream> {
 #[test]
 fn no_input_makes_a_macro_panic() {
     let manifest = Manifest::parse(MANIFEST);
-    for name in ["command", "event", "handler"] {
+    for name in ["command", "event", "handler", "rejection"] {
         for input in inputs(&folder(name)) {
             let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
             for mutation in mutations(code) {
                 // Each macro meets what was meant for the others, too.
                 let _ = command::derive(mutation.clone(), &manifest);
                 let _ = event::derive(mutation.clone(), &manifest);
+                let _ = rejection::derive(mutation.clone(), &manifest);
                 let _ = handler::handler(TokenStream::new(), mutation, &manifest);
             }
         }

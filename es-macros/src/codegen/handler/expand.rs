@@ -27,6 +27,11 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
         subjects: subjects(&given, framework),
         // Naming the output makes the compiler point at it if it is no event.
         decision: quote!(given.decide::<#output>(#ident(#(#arguments),*))),
+        rejections: Some(quote! {
+            fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
+                <#output as #framework::command::IntoDecision>::rejections()
+            }
+        }),
     };
     let implementation = implementation(command, &declaration, &body, framework);
     quote! {
@@ -43,6 +48,7 @@ struct Body {
     parameters: Option<TokenStream>,
     subjects: Option<TokenStream>,
     decision: TokenStream,
+    rejections: Option<TokenStream>,
 }
 
 /// What the function is called with.
@@ -146,6 +152,7 @@ fn implementation(
         parameters,
         subjects,
         decision,
+        rejections,
     } = body;
     quote! {
         #[automatically_derived]
@@ -164,6 +171,8 @@ fn implementation(
             > {
                 #decision
             }
+
+            #rejections
         }
     }
 }
@@ -183,6 +192,7 @@ pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
         parameters: None,
         subjects: None,
         decision: quote!(::core::unreachable!()),
+        rejections: None,
     };
     let implementations: TokenStream = declared
         .commands()
