@@ -4,6 +4,8 @@ mod borrow;
 mod purchase;
 mod remove;
 mod return_book;
+#[cfg(test)]
+mod tests;
 
 use es_framework::prelude::*;
 

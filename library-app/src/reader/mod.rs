@@ -1,6 +1,8 @@
 //! A reader: how what is known of one follows from events.
 
 mod register;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
