@@ -109,6 +109,31 @@ pub use es_macros::Rejection;
 /// # Ok::<_, es_framework::command::HandlerError>(())
 /// ```
 pub use es_macros::handler;
+/// ```
+/// use es_framework::{event::Upcast, prelude::*};
+///
+/// /// The event as it was stored until its pages became a number.
+/// #[derive(Event)]
+/// #[event(name = "BookPurchasedEvent")]
+/// struct BookPurchasedV1 {
+///     pages: String,
+/// }
+///
+/// #[derive(Event)]
+/// #[event(version = 2)]
+/// struct BookPurchasedEvent {
+///     pages: u32,
+/// }
+///
+/// #[upcast]
+/// fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent {
+///     BookPurchasedEvent { pages: old.pages.parse().unwrap_or_default() }
+/// }
+///
+/// assert_eq!(BookPurchasedEvent::TYPE, "com.example.library.BookPurchasedEvent.v2");
+/// assert_eq!(BookPurchasedV1 { pages: "310".into() }.upcast().pages, 310);
+/// ```
+pub use es_macros::upcast;
 pub use event::Event;
 
 /// What the macros write code against. Not for use by hand: it may change in any release.

@@ -2,4 +2,4 @@
 
 pub use uuid::Uuid;
 
-pub use crate::{Command, Event, Rejection, handler};
+pub use crate::{Command, Event, Rejection, handler, upcast};

@@ -1,5 +1,5 @@
 //! The macros of es-framework, which re-exports them: `#[derive(Command)]`, `#[derive(Event)]`,
-//! `#[derive(Rejection)]` and `#[handler]`.
+//! `#[derive(Rejection)]`, `#[handler]` and `#[upcast]`.
 
 mod codegen;
 
@@ -66,7 +66,8 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 /// | key | | if left out |
 /// |---|---|---|
 /// | `package = "com.example.stock"` | the package of this event alone | the one in Cargo.toml |
-/// | `name = "BookPurchasedEvent.v2"` | the name behind the package | the struct's name |
+/// | `name = "BookPurchasedEvent"` | the name behind the package | the struct's name |
+/// | `version = 2` | ends the type of a later version: `….BookPurchasedEvent.v2`; what was stored before is read by an `#[upcast]` | the first version, which has no number |
 /// | `read_model = "books"` | a table with a row for each event and a column for each field, served at `/books` | none |
 ///
 /// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct are
@@ -113,4 +114,19 @@ pub fn derive_rejection(item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::handler::handler(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Makes a function the upcaster of an old event: from the shape in which it was stored once to the
+/// events that the application knows today.
+///
+/// Leaves the function as it is, implements `Upcast` for the event, which is its only parameter, by
+/// value, and registers it. It returns an event, several as a tuple or a `Vec`, perhaps one as an
+/// `Option`, or nothing. What it returns may have an upcaster of its own; a circle of upcasters
+/// does not start. It is neither `async` nor `unsafe` nor generic, and no method. A second upcaster
+/// for the same event does not compile.
+///
+/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
+#[proc_macro_attribute]
+pub fn upcast(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    codegen::upcast::upcast(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
 }

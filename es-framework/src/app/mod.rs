@@ -14,7 +14,7 @@ use crate::{
     Error, Result,
     command::{Bus, Handle, Registry, RegistryBuilder},
     config::Config,
-    event::Event,
+    event::{Event, Upcast},
     http::{self, RequestLimits, Surface, health::Health},
     net,
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
@@ -53,6 +53,13 @@ impl App {
     #[must_use]
     pub fn register_event<E: Event>(mut self) -> Self {
         self.registry = self.registry.event::<E>();
+        self
+    }
+
+    /// Adds the upcaster of an old event by the event's type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_upcaster<E: Upcast>(mut self) -> Self {
+        self.registry = self.registry.upcaster::<E>();
         self
     }
 

@@ -17,6 +17,7 @@ mod serde_attr;
 mod template;
 #[cfg(test)]
 mod tests;
+pub(crate) mod upcast;
 mod wire;
 
 use proc_macro2::{Ident, TokenStream};
