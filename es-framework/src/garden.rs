@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Declaration,
     command::{
-        Command, Condition, Decision, Handle, HandlerError, IntoDecision as _, Validate,
-        Violations, rules,
+        Command, Condition, Decided, Given, Handle, HandlerError, Validate, Violations, rules,
     },
     declaration,
     event::{Event, InvalidPart, Subject, SubjectPart},
@@ -60,11 +59,11 @@ impl Command for PlantTreeCommand {
 impl Handle for PlantTreeCommand {
     const HANDLER: Declaration = declaration!();
 
-    fn handle(self) -> Result<Decision, HandlerError> {
+    fn handle(self, given: &Given) -> Result<Decided, HandlerError> {
         let Self {
             kind, num_leaves, ..
         } = self;
-        TreePlantedEvent { kind, num_leaves }.into_decision()
+        given.decide(TreePlantedEvent { kind, num_leaves })
     }
 }
 
@@ -124,7 +123,7 @@ impl Command for WaterTreeCommand {
 impl Handle for WaterTreeCommand {
     const HANDLER: Declaration = declaration!();
 
-    fn handle(self) -> Result<Decision, HandlerError> {
-        TreeWateredEvent {}.into_decision()
+    fn handle(self, given: &Given) -> Result<Decided, HandlerError> {
+        given.decide(TreeWateredEvent {})
     }
 }

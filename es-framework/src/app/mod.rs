@@ -4,7 +4,7 @@ mod event_store;
 mod processing;
 mod token;
 
-use std::{future::Future, net::SocketAddr};
+use std::{future::Future, net::SocketAddr, sync::Arc};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use tokio::net::TcpListener;
@@ -12,13 +12,16 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     Error, Result,
-    command::{Bus, Handle, Registry, RegistryBuilder},
+    command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast},
     http::{self, RequestLimits, Surface, health::Health},
     net,
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+    settings::SettingsDescriptor,
     shutdown,
+    state::Snapshots,
+    store::EventStore,
 };
 
 use event_store::OpenStore;
@@ -29,6 +32,7 @@ use processing::Processing;
 pub struct App {
     name: &'static str,
     registry: RegistryBuilder,
+    services: Services,
 }
 
 impl App {
@@ -39,6 +43,7 @@ impl App {
         Self {
             name,
             registry: Registry::builder().linked(),
+            services: Services::default().with(Clock::system()),
         }
     }
 
@@ -63,6 +68,13 @@ impl App {
         self
     }
 
+    /// Gives handlers a value of a type with `#[derive(Service)]`, or another [`Clock`].
+    #[must_use]
+    pub fn provide<T: Inject>(mut self, value: T) -> Self {
+        self.services = self.services.with(value);
+        self
+    }
+
     /// Serves what the Cargo package of this name declares. Needed once declarations come from
     /// more than one package; then each that is to be served has to be named.
     #[must_use]
@@ -77,59 +89,82 @@ impl App {
     /// # Errors
     /// One sentence on why the application could not start.
     pub fn run(self) -> Result<()> {
-        let command = Config::command().name(self.name);
-        let config =
-            Config::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
-        log_to_stderr()?;
-        tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
-            .block_on(self.serve(config, stop_requested()))
-    }
-
-    async fn serve(self, config: Config, shutdown: impl Future<Output = ()>) -> Result<()> {
         let name = self.name;
         let registry = self
             .registry
             .build()
             .map_err(|error| refused(name, error))?;
-        let models = read_models(&registry).map_err(|error| refused(name, error))?;
-        let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
-        let store = OpenStore::open(&config).await?;
-        let database = Database::in_memory(&models)
-            .await
-            .map_err(|error| Error::because("the read models cannot be set up", error))?;
-        let processor = Processor::new(store.port(), database.clone(), models.clone());
-        let surface = Surface {
-            bus: Bus::new(
-                store.port(),
-                config
-                    .event_source
-                    .clone()
-                    .unwrap_or_else(|| name.to_owned()),
-            ),
-            progress: processor.progress(),
-            health: Health {
-                store: store.port(),
-                database: database.clone(),
-                progress: processor.progress(),
-                folder: store.folder(),
-                certificates: config.event_store_ca_file.clone(),
-            },
-            database,
-            limits: RequestLimits::default(),
-        };
-        let router = http::router(&registry, &models, surface);
-        log_routes(&registry, &models);
-        let processing = Processing::start(processor)?;
-        tracing::info!("{name} listens on http://{}", local_address(&listener)?);
-        net::serve(listener, router, net::Limits::default(), shutdown).await;
-        tracing::info!("{name} stops");
-        processing.stop();
-        store.close().await;
-        Ok(())
+        let settings: Vec<_> = declared_settings(&registry).collect();
+        let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
+        let command = Config::command().name(name).args(arguments);
+        let matches = command.get_matches();
+        let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let mut services = self.services;
+        for settings in settings {
+            let provided = (settings.provide)(&matches, services);
+            services = provided.unwrap_or_else(|error| error.exit());
+        }
+        registry
+            .check_services(&services)
+            .map_err(|error| refused(name, error))?;
+        log_to_stderr()?;
+        tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
+            .block_on(serve(name, registry, services, config, stop_requested()))
     }
+}
+
+async fn serve(
+    name: &'static str,
+    registry: Registry,
+    services: Services,
+    config: Config,
+    shutdown: impl Future<Output = ()>,
+) -> Result<()> {
+    let models = read_models(&registry).map_err(|error| refused(name, error))?;
+    let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
+    let store = OpenStore::open(&config).await?;
+    let database = Database::in_memory(&models)
+        .await
+        .map_err(|error| Error::because("the read models cannot be set up", error))?;
+    let processor = Processor::new(store.port(), database.clone(), models.clone());
+    let surface = Surface {
+        bus: bus(name, &config, store.port()).with_services(services),
+        progress: processor.progress(),
+        health: Health {
+            store: store.port(),
+            database: database.clone(),
+            progress: processor.progress(),
+            folder: store.folder(),
+            certificates: config.event_store_ca_file.clone(),
+        },
+        database,
+        limits: RequestLimits::default(),
+        metadata_headers: config.event_metadata_headers.clone(),
+    };
+    let router = http::router(&registry, &models, surface);
+    log_routes(&registry, &models);
+    let processing = Processing::start(processor)?;
+    tracing::info!("{name} listens on http://{}", local_address(&listener)?);
+    net::serve(listener, router, net::Limits::default(), shutdown).await;
+    tracing::info!("{name} stops");
+    processing.stop();
+    store.close().await;
+    Ok(())
+}
+
+/// Publishes under the application's name, unless the settings say otherwise.
+fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>) -> Bus {
+    let source = config.event_source.as_deref().unwrap_or(name);
+    Bus::new(store, source).with_snapshots(Snapshots::in_file(config.snapshots()))
+}
+
+/// The settings that handlers take.
+fn declared_settings(registry: &Registry) -> impl Iterator<Item = &'static SettingsDescriptor> {
+    inventory::iter::<SettingsDescriptor>()
+        .filter(|settings| registry.services().any(|(kind, _)| kind == settings.kind))
 }
 
 /// Done when the application is told to stop.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{CommandDescriptor, Handle, rejection};
+use super::{CommandDescriptor, Handle, Origin, ServiceKind, Services, rejection};
 use crate::{
     Declaration,
     event::{Event, EventDescriptor, Upcast, UpcasterDescriptor, Upcasters, UpcastersError},
@@ -94,6 +94,18 @@ pub enum RegistryError {
     SeveralPackages {
         /// The packages, in order.
         packages: Vec<&'static str>,
+    },
+    /// A handler takes something that nobody provides.
+    #[error(
+        "the handler of {command} at {handler} takes `&{name}`, which the application does not provide: write App::provide({name} {{ … }})"
+    )]
+    NotProvided {
+        /// What it takes.
+        name: &'static str,
+        /// The command.
+        command: &'static str,
+        /// Where the handler stands.
+        handler: Declaration,
     },
     /// A package that the application wants to serve declares nothing.
     #[error("App::mount(\"{package}\"): the package declares no command and no event, or is not linked: write `use {} as _;`", package.replace('-', "_"))]
@@ -271,6 +283,32 @@ impl Registry {
     #[must_use]
     pub fn builder() -> RegistryBuilder {
         RegistryBuilder::default()
+    }
+
+    /// What the handlers take that the application has to provide, with the command of each.
+    pub fn services(&self) -> impl Iterator<Item = (ServiceKind, &CommandDescriptor)> {
+        self.commands.iter().flat_map(|command| {
+            let parameters = command.parameters.iter();
+            parameters.filter_map(move |parameter| match parameter.origin {
+                Origin::Service(kind) => Some((kind, command)),
+                Origin::State(_) | Origin::Metadata => None,
+            })
+        })
+    }
+
+    /// Checks that every handler is given what it takes.
+    ///
+    /// # Errors
+    /// [`RegistryError::NotProvided`].
+    pub fn check_services(&self, services: &Services) -> Result<(), RegistryError> {
+        match self.services().find(|(kind, _)| !services.has(*kind)) {
+            None => Ok(()),
+            Some((kind, command)) => Err(RegistryError::NotProvided {
+                name: kind.name,
+                command: command.name,
+                handler: command.handler,
+            }),
+        }
     }
 
     /// The commands, sorted by path.

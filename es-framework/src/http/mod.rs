@@ -1,6 +1,7 @@
 //! The application's own HTTP surface: commands, queries, health.
 
 mod command;
+mod context;
 pub mod health;
 mod problem;
 mod query;
@@ -12,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     Router,
     extract::Request,
-    http::{Method, Uri},
+    http::{HeaderName, Method, Uri},
     response::IntoResponse as _,
     routing::get,
 };
@@ -59,6 +60,8 @@ pub struct Surface {
     pub health: Health,
     /// Bounds on requests.
     pub limits: RequestLimits,
+    /// The headers of a request that go into the metadata of its events.
+    pub metadata_headers: Vec<HeaderName>,
 }
 
 /// The routes of an application.

@@ -44,6 +44,7 @@ async fn serve(registry: RegistryBuilder) -> Router {
         progress,
         health,
         limits: RequestLimits::default(),
+        metadata_headers: Vec::new(),
     };
     tokio::spawn(processor.run());
     router(&registry.build().unwrap(), &models, surface)

@@ -13,12 +13,13 @@ pub(crate) struct EventAttr {
     pub(crate) package: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
     pub(crate) version: Option<LitInt>,
+    pub(crate) subject: Option<LitStr>,
     pub(crate) read_model: Option<LitStr>,
     /// Whether there is a package, be it one that could not be read.
     pub(crate) has_package: bool,
 }
 
-const KEYS: [&str; 4] = ["package", "name", "version", "read_model"];
+const KEYS: [&str; 5] = ["package", "name", "version", "subject", "read_model"];
 
 /// Reads every `#[event(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
@@ -48,6 +49,9 @@ impl EventAttr {
                 self.name = attribute::text(meta, "name = \"BookPurchasedEvent\"", errors);
             }
             Some("version") => self.version = version(meta, errors),
+            Some("subject") => {
+                self.subject = attribute::text(meta, "subject = \"/readers/{reader}\"", errors);
+            }
             Some("read_model") => {
                 self.read_model = attribute::text(meta, "read_model = \"books\"", errors);
             }
