@@ -7,5 +7,5 @@ pub use crate::{
     Command, Event, Rejection, Service, Settings, State, Value,
     command::{Clock, Decision},
     event::Metadata,
-    evolve, handler,
+    evolve, handler, upcast,
 };

@@ -14,7 +14,7 @@ use crate::{
     Error, Result,
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
-    event::Event,
+    event::{Event, Upcast},
     http::{self, RequestLimits, Surface, health::Health},
     net,
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
@@ -58,6 +58,13 @@ impl App {
     #[must_use]
     pub fn register_event<E: Event>(mut self) -> Self {
         self.registry = self.registry.event::<E>();
+        self
+    }
+
+    /// Adds the upcaster of an old event by the event's type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_upcaster<E: Upcast>(mut self) -> Self {
+        self.registry = self.registry.upcaster::<E>();
         self
     }
 
@@ -124,7 +131,9 @@ async fn serve(
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
     let processor = Processor::new(store.port(), database.clone(), models.clone());
     let surface = Surface {
-        bus: bus(name, &config, store.port()).with_services(services),
+        bus: bus(name, &config, store.port())
+            .with_services(services)
+            .with_upcasters(registry.upcasters()),
         progress: processor.progress(),
         health: Health {
             store: store.port(),

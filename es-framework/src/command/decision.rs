@@ -176,11 +176,19 @@ impl<T: IntoDecision> IntoDecision for Option<T> {
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
         self.map_or(Ok(()), |some| some.decide(decided))
     }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        T::rejections()
+    }
 }
 
 impl<T: IntoDecision> IntoDecision for Vec<T> {
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
         self.into_iter().try_for_each(|one| one.decide(decided))
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        T::rejections()
     }
 }
 
@@ -188,6 +196,10 @@ impl<T: IntoDecision, R: Serialize> IntoDecision for Decision<T, R> {
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
         self.events.decide(decided)?;
         decided.reply(&self.reply)
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        T::rejections()
     }
 }
 

@@ -10,7 +10,7 @@ use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Attribute, DeriveInput, Item};
 
-use super::{command, event, handler, manifest::Manifest, rejection};
+use super::{command, event, handler, manifest::Manifest, rejection, upcast};
 
 const MANIFEST: &str = r#"
     [package.metadata.es-framework]
@@ -89,13 +89,25 @@ fn a_rejection_expands_to_what_a_person_would_write() {
 #[test]
 fn a_handler_expands_to_what_a_person_would_write() {
     compare("handler", |item, manifest| {
-        let Item::Fn(mut item) = item else {
-            panic!("a handler is a function");
-        };
-        let is_handler = |attr: &mut Attribute| attr.path().is_ident("handler");
-        item.attrs.extract_if(.., is_handler).for_each(drop);
-        handler::handler(TokenStream::new(), item.into_token_stream(), manifest)
+        handler::handler(TokenStream::new(), function(item, "handler"), manifest)
     });
+}
+
+#[test]
+fn an_upcaster_expands_to_what_a_person_would_write() {
+    compare("upcast", |item, manifest| {
+        upcast::upcast(TokenStream::new(), function(item, "upcast"), manifest)
+    });
+}
+
+/// What the compiler hands to an attribute of a function: the function without the attribute.
+fn function(item: Item, attribute: &str) -> TokenStream {
+    let Item::Fn(mut item) = item else {
+        panic!("the attribute stands on a function");
+    };
+    let is_attribute = |attr: &mut Attribute| attr.path().is_ident(attribute);
+    item.attrs.extract_if(.., is_attribute).for_each(drop);
+    item.into_token_stream()
 }
 
 /// The code with one token left out, doubled or made another, for every token at every depth.
@@ -124,7 +136,7 @@ fn mutations(code: TokenStream) -> Vec<TokenStream> {
 #[test]
 fn no_input_makes_a_macro_panic() {
     let manifest = Manifest::parse(MANIFEST);
-    for name in ["command", "event", "handler", "rejection"] {
+    for name in ["command", "event", "handler", "rejection", "upcast"] {
         for input in inputs(&folder(name)) {
             let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
             for mutation in mutations(code) {
@@ -132,7 +144,8 @@ fn no_input_makes_a_macro_panic() {
                 let _ = command::derive(mutation.clone(), &manifest);
                 let _ = event::derive(mutation.clone(), &manifest);
                 let _ = rejection::derive(mutation.clone(), &manifest);
-                let _ = handler::handler(TokenStream::new(), mutation, &manifest);
+                let _ = handler::handler(TokenStream::new(), mutation.clone(), &manifest);
+                let _ = upcast::upcast(TokenStream::new(), mutation, &manifest);
             }
         }
     }
