@@ -28,6 +28,13 @@ pub(crate) struct TreePlantedEvent {
     num_leaves: i64,
 }
 
+impl TreePlantedEvent {
+    pub(crate) fn new(kind: &str, num_leaves: i64) -> Self {
+        let kind = kind.to_owned();
+        Self { kind, num_leaves }
+    }
+}
+
 impl Event for TreePlantedEvent {
     const TYPE: &'static str = "com.example.garden.TreePlantedEvent";
     const DECLARATION: Declaration = declaration!();

@@ -26,6 +26,7 @@ pub mod settings;
 mod shutdown;
 pub mod state;
 pub mod store;
+pub mod testing;
 
 pub use app::App;
 pub use command::{Command, Rejection};

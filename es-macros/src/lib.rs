@@ -77,32 +77,6 @@ pub fn derive_event(item: TokenStream) -> TokenStream {
     codegen::event::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Declares why a handler says no: an enum with a variant for each refusal, or a struct that is the
-/// only one.
-///
-/// Implements `Rejection`, `Display` and `std::error::Error`, so that a handler may return it in a
-/// `Result` and its callers get a problem with a status, a stable type, a stable title and a
-/// sentence. It stands beside `Debug`, which every error needs: `#[derive(Debug, Rejection)]`.
-///
-/// # `#[rejection(…)]` above a variant, or above the struct
-///
-/// | word | | if left out |
-/// |---|---|---|
-/// | `conflict` | the state stands against it: 409 | an error, unless one of the next four stands there |
-/// | `gone` | the subject was there and is gone for good: 410 | |
-/// | `not_found` | something that the command names is unknown: 404 | |
-/// | `forbidden` | the caller may not do this: 403 | |
-/// | `invalid` | the values make no sense together: 422 | |
-/// | `detail = "lent until {due_at}"` | the sentence that the caller reads; a field in braces is shown as by `format!` | the title |
-/// | `title = "The copy is lent"` | the same for each caller | the first paragraph of the doc comment without its full stop |
-/// | `name = "copy-is-lent"` | the end of the problem's type | the variant's name in kebab-case |
-///
-/// `#[es(crate = "…")]` is as for `#[derive(Command)]`.
-#[proc_macro_derive(Rejection, attributes(rejection, es))]
-pub fn derive_rejection(item: TokenStream) -> TokenStream {
-    codegen::rejection::derive(item.into(), &Manifest::of_this_crate()).into()
-}
-
 /// Declares a state: what is known of a subject once its events are folded.
 ///
 /// Implements `State`, `Serialize`, `Deserialize` and `JsonSchema` for a struct or an enum, and lets
@@ -160,6 +134,32 @@ pub fn derive_service(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Settings, attributes(setting, es))]
 pub fn derive_settings(item: TokenStream) -> TokenStream {
     codegen::settings::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Declares why a handler says no: an enum with a variant for each refusal, or a struct that is the
+/// only one.
+///
+/// Implements `Rejection`, `Display` and `std::error::Error`, so that a handler may return it in a
+/// `Result` and its callers get a problem with a status, a stable type, a stable title and a
+/// sentence. It stands beside `Debug`, which every error needs: `#[derive(Debug, Rejection)]`.
+///
+/// # `#[rejection(…)]` above a variant, or above the struct
+///
+/// | word | | if left out |
+/// |---|---|---|
+/// | `conflict` | the state stands against it: 409 | an error, unless one of the next four stands there |
+/// | `gone` | the subject was there and is gone for good: 410 | |
+/// | `not_found` | something that the command names is unknown: 404 | |
+/// | `forbidden` | the caller may not do this: 403 | |
+/// | `invalid` | the values make no sense together: 422 | |
+/// | `detail = "lent until {due_at}"` | the sentence that the caller reads; a field in braces is shown as by `format!` | the title |
+/// | `title = "The copy is lent"` | the same for each caller | the first paragraph of the doc comment without its full stop |
+/// | `name = "copy-is-lent"` | the end of the problem's type | the variant's name in kebab-case |
+///
+/// `#[es(crate = "…")]` is as for `#[derive(Command)]`.
+#[proc_macro_derive(Rejection, attributes(rejection, es))]
+pub fn derive_rejection(item: TokenStream) -> TokenStream {
+    codegen::rejection::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Makes a function the handler of its command: the pure decision which events follow from it.

@@ -8,6 +8,7 @@ use super::{
     Violation,
     idempotency::Attempted,
     lock::Turns,
+    parse,
     reading::{Found, Question},
     writing::Written,
 };
@@ -167,4 +168,17 @@ fn invalid_subject(part: InvalidPart) -> CommandError {
     let message = part.to_string();
     let pointer = format!("/{}", part.field);
     CommandError::Invalid(vec![Violation { pointer, message }])
+}
+
+/// Validates a command and decides on it once: what a test of a handler does.
+pub(crate) async fn once<C: Handle>(
+    bus: &Bus,
+    command: C,
+    context: &CommandContext,
+) -> Result<Outcome, CommandError> {
+    parse::validate(&command)?;
+    match bus.attempt(command, context, None, Memory::Used).await? {
+        Attempt::Done(outcome) => Ok(outcome),
+        Attempt::Moved(subject) => Err(CommandError::Contended(subject)),
+    }
 }

@@ -23,6 +23,7 @@ mod tests;
 mod validate;
 mod writing;
 
+pub(crate) use bus::once;
 pub use bus::{Bus, Outcome};
 pub use clock::Clock;
 pub use condition::Condition;

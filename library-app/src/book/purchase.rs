@@ -18,7 +18,7 @@ pub struct PurchaseBookCommand {
 }
 
 /// A copy of a book was added to the inventory.
-#[derive(Event)]
+#[derive(Debug, PartialEq, Event)]
 #[event(read_model = "books")]
 pub struct BookPurchasedEvent {
     pub id: Uuid,
