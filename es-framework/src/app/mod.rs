@@ -14,7 +14,7 @@ use crate::{
     Error, Result,
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
-    event::{Event, Upcast},
+    event::{Event, Upcast, Upcasters},
     http::{self, RequestLimits, Surface, health::Health},
     net,
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
@@ -131,9 +131,7 @@ async fn serve(
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
     let processor = Processor::new(store.port(), database.clone(), models.clone());
     let surface = Surface {
-        bus: bus(name, &config, store.port())
-            .with_services(services)
-            .with_upcasters(registry.upcasters()),
+        bus: bus(name, &config, store.port(), registry.upcasters()).with_services(services),
         progress: processor.progress(),
         health: Health {
             store: store.port(),
@@ -158,9 +156,11 @@ async fn serve(
 }
 
 /// Publishes under the application's name, unless the settings say otherwise.
-fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>) -> Bus {
+fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>, upcasters: Upcasters) -> Bus {
     let source = config.event_source.as_deref().unwrap_or(name);
-    Bus::new(store, source).with_snapshots(Snapshots::in_file(config.snapshots()))
+    Bus::new(store, source)
+        .with_upcasters(upcasters)
+        .with_snapshots(Snapshots::in_file(config.snapshots()))
 }
 
 /// The settings that handlers take.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Rejection, RejectionDescriptor};
+use super::{Given, Rejection, RejectionDescriptor};
 use crate::event::{self, Event, EventType, InvalidPart, Metadata, Subject};
 
 /// Events together with an answer to whoever sent the command.
@@ -159,6 +159,17 @@ pub trait IntoDecision {
     /// # Errors
     /// The handler rejects the command, or an event cannot be written.
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError>;
+
+    /// What follows from it for a handler that was given these.
+    ///
+    /// # Errors
+    /// The handler rejects the command, or an event cannot be written.
+    fn decided(self, given: &Given) -> Result<Decided, HandlerError>
+    where
+        Self: Sized,
+    {
+        given.decide(self)
+    }
 
     /// Every refusal that it may be.
     fn rejections() -> &'static [RejectionDescriptor] {

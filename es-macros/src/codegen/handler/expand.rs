@@ -26,7 +26,9 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
         parameters: described(&given, framework),
         subjects: subjects(&given, framework),
         // Naming the output makes the compiler point at it if it is no event.
-        decision: quote!(given.decide::<#output>(#ident(#(#arguments),*))),
+        decision: quote! {
+            <#output as #framework::command::IntoDecision>::decided(#ident(#(#arguments),*), given)
+        },
         rejections: Some(rejections(output, framework)),
     };
     let implementation = implementation(command, &declaration, &body, framework);

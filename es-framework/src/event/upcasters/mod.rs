@@ -1,5 +1,8 @@
 //! All upcasters of an application: which event is read as what.
 
+#[cfg(test)]
+mod tests;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{DecodeError, EventView, RecordedEvent, UpcasterDescriptor};
