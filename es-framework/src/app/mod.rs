@@ -11,13 +11,14 @@ use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
 use crate::{
-    Error, Result,
+    Declaration, Error, Result,
     command::{Bus, Handle, Registry, RegistryBuilder},
     config::Config,
     event::Event,
     http::{self, RequestLimits, Surface, health::Health},
     net,
-    projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+    projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
+    query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
     shutdown,
 };
 
@@ -29,6 +30,8 @@ use processing::Processing;
 pub struct App {
     name: &'static str,
     registry: RegistryBuilder,
+    models: Vec<ReadModelDescriptor>,
+    queries: Vec<QueryDescriptor>,
 }
 
 impl App {
@@ -39,6 +42,8 @@ impl App {
         Self {
             name,
             registry: Registry::builder().linked(),
+            models: inventory::iter::<ReadModelDescriptor>().copied().collect(),
+            queries: inventory::iter::<QueryDescriptor>().copied().collect(),
         }
     }
 
@@ -53,6 +58,20 @@ impl App {
     #[must_use]
     pub fn register_event<E: Event>(mut self) -> Self {
         self.registry = self.registry.event::<E>();
+        self
+    }
+
+    /// Adds a read model by its type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_read_model<R: Project>(mut self) -> Self {
+        self.models.push(ReadModelDescriptor::of::<R>());
+        self
+    }
+
+    /// Adds a query by its type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_query<Q: Answer>(mut self) -> Self {
+        self.queries.push(QueryDescriptor::of::<Q>());
         self
     }
 
@@ -87,7 +106,10 @@ impl App {
             .registry
             .build()
             .map_err(|error| refused(name, error))?;
-        let models = read_models(&registry).map_err(|error| refused(name, error))?;
+        let models = read_models(&registry, self.models).map_err(|error| refused(name, error))?;
+        let (queries, models) =
+            queries(&registry, self.queries, models).map_err(|error| refused(name, error))?;
+        let queries = queries.routes(&models);
         let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
         let store = OpenStore::open(&config).await?;
         let database = Database::in_memory(&models)
@@ -102,19 +124,19 @@ impl App {
                     .clone()
                     .unwrap_or_else(|| name.to_owned()),
             ),
-            progress: processor.progress(),
+            positions: processor.positions(),
             health: Health {
                 store: store.port(),
                 database: database.clone(),
-                progress: processor.progress(),
+                positions: processor.positions(),
                 folder: store.folder(),
                 certificates: config.event_store_ca_file.clone(),
             },
             database,
             limits: RequestLimits::default(),
         };
-        let router = http::router(&registry, &models, surface);
-        log_routes(&registry, &models);
+        log_routes(&registry, &queries);
+        let router = http::router(&registry, queries, surface);
         let processing = Processing::start(processor)?;
         tracing::info!("{name} listens on http://{}", local_address(&listener)?);
         net::serve(listener, router, net::Limits::default(), shutdown).await;
@@ -140,19 +162,30 @@ fn refused(name: &str, error: impl std::error::Error + Send + Sync + 'static) ->
     Error::because(format!("{name} does not start"), error)
 }
 
-/// The read models of the packages that are served.
-fn read_models(registry: &Registry) -> Result<ReadModels, crate::projection::ReadModelsError> {
-    let served = |model: &&ReadModelDescriptor| {
-        registry
-            .events()
-            .iter()
-            .any(|event| event.event_type == model.event_type)
-    };
-    ReadModels::new(
-        inventory::iter::<ReadModelDescriptor>()
-            .filter(served)
-            .copied(),
-    )
+/// Whether something is declared in one of the packages that are served.
+fn is_served(registry: &Registry, declaration: Declaration) -> bool {
+    let commands = registry.commands().iter().map(|one| one.declaration);
+    let events = registry.events().iter().map(|one| one.declaration);
+    let mut served = commands.chain(events);
+    served.any(|one| one.package == declaration.package)
+}
+
+fn read_models(
+    registry: &Registry,
+    models: Vec<ReadModelDescriptor>,
+) -> Result<ReadModels, ReadModelsError> {
+    let models = models.into_iter();
+    ReadModels::new(models.filter(|model| is_served(registry, model.declaration)))
+}
+
+fn queries(
+    registry: &Registry,
+    queries: Vec<QueryDescriptor>,
+    models: ReadModels,
+) -> Result<(Queries, ReadModels), QueriesError> {
+    let queries = queries.into_iter();
+    let served = queries.filter(|query| is_served(registry, query.declaration));
+    Queries::new(served, models)
 }
 
 async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
@@ -189,7 +222,7 @@ fn log_to_stderr() -> Result<()> {
     Ok(())
 }
 
-fn log_routes(registry: &Registry, models: &ReadModels) {
+fn log_routes(registry: &Registry, queries: &[Route]) {
     for command in registry.commands() {
         tracing::info!(
             "POST {} -> {} ({}), handled at {}",
@@ -199,13 +232,8 @@ fn log_routes(registry: &Registry, models: &ReadModels) {
             command.handler
         );
     }
-    for model in models.iter() {
-        tracing::info!(
-            "GET /{} -> rows of {} ({})",
-            model.name,
-            model.event_type,
-            model.declaration
-        );
+    for query in queries {
+        tracing::info!("GET {} ({})", query.path, query.declaration);
     }
     tracing::info!("GET /actuator/health");
 }

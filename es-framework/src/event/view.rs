@@ -72,9 +72,7 @@ impl<'a> EventView<'a> {
     pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
         match self.payload {
             Payload::Stored => self.recorded.payload(),
-            Payload::Upcast(payload) => self
-                .recorded
-                .decoded(serde_json::from_str(payload.get())),
+            Payload::Upcast(payload) => self.recorded.decoded(serde_json::from_str(payload.get())),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::{
     command::{Bus, Registry},
     garden::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
+    query::Queries,
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -24,24 +25,25 @@ async fn garden() -> Router {
     let models = ReadModels::new([TREES]).unwrap();
     let database = Database::in_memory(&models).await.unwrap();
     let processor = Processor::new(Arc::clone(&store), database.clone(), models.clone());
-    let progress = processor.progress();
+    let positions = processor.positions();
     let health = Health {
         store: Arc::clone(&store),
         database: database.clone(),
-        progress: progress.clone(),
+        positions: positions.clone(),
         folder: ".".into(),
         certificates: None,
     };
     let surface = Surface {
         bus: Bus::new(store, "garden"),
         database,
-        progress,
+        positions,
         health,
         limits: RequestLimits::default(),
     };
     tokio::spawn(processor.run());
     let registry = Registry::builder().command::<PlantTreeCommand>();
-    router(&registry.build().unwrap(), &models, surface)
+    let (queries, models) = Queries::new([], models).unwrap();
+    router(&registry.build().unwrap(), queries.routes(&models), surface)
 }
 
 struct Answer {
