@@ -117,11 +117,27 @@ async fn answer(
     parameters: Parameters,
     headers: &HeaderMap,
 ) -> Result<Box<RawValue>, Refused> {
-    let asked = (query.parse)(parameters)?;
+    let asked = (query.parse)(parameters).map_err(|error| match error {
+        // A path that holds no key leads nowhere.
+        QueryError::Invalid { parameter, .. } if is_in_path(query.path, &parameter) => {
+            QueryError::NotFound
+        }
+        error => error,
+    })?;
     await_position(surface, query.tables, headers).await?;
     Ok(asked
         .answer(&surface.database, jiff::Timestamp::now())
         .await?)
+}
+
+fn is_in_path(path: &str, parameter: &str) -> bool {
+    let mut segments = path.split('/');
+    segments.any(|segment| {
+        segment
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'))
+            == Some(parameter)
+    })
 }
 
 async fn browse(

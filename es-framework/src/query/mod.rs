@@ -1,6 +1,7 @@
 //! What clients ask: answered from the read models alone.
 
 mod browse;
+pub(crate) mod checks;
 mod cursor;
 mod declared;
 mod error;

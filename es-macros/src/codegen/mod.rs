@@ -3,6 +3,7 @@
 //! (`expand`).
 
 mod attribute;
+mod column;
 pub(crate) mod command;
 mod doc;
 mod errors;
@@ -12,6 +13,9 @@ mod framework;
 pub(crate) mod handler;
 pub(crate) mod manifest;
 mod naming;
+pub(crate) mod projection;
+pub(crate) mod query;
+pub(crate) mod read_model;
 mod serde_attr;
 mod template;
 #[cfg(test)]

@@ -1,3 +1,5 @@
 //! The life of a book copy.
 
 mod purchase;
+
+pub use purchase::BookPurchasedEvent;
