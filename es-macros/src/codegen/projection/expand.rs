@@ -72,8 +72,11 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
         }
     });
     let key_after = step.key.as_ref().map(|field| {
+        let key_type = quote!(<Self as #module::ReadModel>::Key);
+        // A field of another type is reported where it is named.
+        let key = quote_spanned!(field.span()=> let key: &#key_type = &happened.#field;);
         quote! {
-            let key: &<Self as #module::ReadModel>::Key = &happened.#field;
+            #key
             let key = #module::RowKey::of(key)?;
         }
     });
@@ -128,7 +131,7 @@ fn change(step: &Step, arguments: &TokenStream, module: &TokenStream) -> TokenSt
 pub(crate) fn stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
     let mut block = block.clone();
     block.attrs.push(syn::parse_quote!(#[allow(unused)]));
-    if !block.generics.params.is_empty() || block.trait_.is_some() {
+    if !block.generics.params.is_empty() {
         return quote!(#block);
     }
     let model = &block.self_ty;
