@@ -6,7 +6,7 @@
 #![deny(missing_docs)]
 
 use es_framework::{
-    command::{Condition, Handle, Validate, Violations},
+    command::{Condition, Given, Handle, Validate, Violations},
     event::EventDescriptor,
     prelude::*,
 };
@@ -155,7 +155,10 @@ fn a_place_is_the_line_of_the_name() {
 
 #[test]
 fn the_handler_decides() {
-    let events = command().handle().unwrap().into_events();
+    let command = command();
+    let given = Given::on(command.subject().unwrap(), Metadata::default());
+    let (events, reply) = command.handle(&given).unwrap().into_parts();
+    assert!(reply.is_none());
     let types: Vec<_> = events
         .iter()
         .map(|event| event.event_type.as_str())

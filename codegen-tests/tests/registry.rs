@@ -57,6 +57,42 @@ fn stop(_: StopCommand) -> shop::BookPurchasedEvent {
     shop::BookPurchasedEvent {}
 }
 
+#[derive(Debug, Rejection)]
+enum ShopError {
+    /// The book is sold
+    #[rejection(conflict)]
+    Sold,
+}
+
+#[derive(Debug, Rejection)]
+enum LibraryError {
+    /// The book is sold
+    #[rejection(gone)]
+    Sold,
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct SellBookCommand {
+    id: Uuid,
+}
+
+#[handler]
+fn sell(_: SellBookCommand) -> Result<shop::BookPurchasedEvent, ShopError> {
+    Err(ShopError::Sold)
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct WeedBookCommand {
+    id: Uuid,
+}
+
+#[handler]
+fn weed(_: WeedBookCommand) -> Result<Option<shop::BookPurchasedEvent>, LibraryError> {
+    Err(LibraryError::Sold)
+}
+
 /// As if a crate that this one depends on had declared it; written by hand for once.
 #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(crate = "serde")]
@@ -127,6 +163,25 @@ fn two_events_of_one_type_are_both_named() {
             "two events have the type com.example.tests.BookPurchasedEvent: at {} and at {}: rename one of them, or give it a name of its own with #[event(name = \"…\")]",
             place("pub(crate) struct BookPurchasedEvent", 1),
             place("pub(crate) struct BookPurchasedEvent", 0),
+        )
+    );
+}
+
+#[test]
+fn two_rejections_of_one_name_mean_the_same() {
+    let builder = Registry::builder().command::<SellBookCommand>();
+    let registry = builder.build().unwrap();
+    let rejections = (registry.commands()[0].rejections)();
+    assert_eq!(rejections, ShopError::all());
+
+    let builder = Registry::builder().command::<SellBookCommand>();
+    let (_, sentence) = refused(builder.command::<WeedBookCommand>());
+    assert_eq!(
+        sentence,
+        format!(
+            "two rejections are called sold and differ in their sort or title: at {} and at {}: give one of them another name with #[rejection(name = \"…\")]",
+            place("Sold,", 0),
+            place("Sold,", 1),
         )
     );
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, net::IpAddr, path::PathBuf};
 
+use axum::http::HeaderName;
 use clap::{Parser, ValueEnum};
 
 use crate::event::Dialect;
@@ -60,6 +61,29 @@ pub struct Config {
     /// version 1.0 or later wants a URI, such as tag:library-service.
     #[arg(long, env = "EVENT_SOURCE", value_name = "NAME")]
     pub event_source: Option<String>,
+
+    /// Headers of a request that go into the metadata of its events, such as
+    /// x-request-id,x-correlation-id. Without it, none.
+    #[arg(
+        long,
+        env = "EVENT_METADATA_HEADERS",
+        value_name = "NAMES",
+        value_delimiter = ','
+    )]
+    pub event_metadata_headers: Vec<HeaderName>,
+
+    /// File with snapshots of the states of long subjects; made when it is needed. Without it,
+    /// snapshots.sqlite in the folder of the embedded event store.
+    #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]
+    pub snapshot_file: Option<PathBuf>,
+}
+
+impl Config {
+    /// The file with snapshots.
+    pub(crate) fn snapshots(&self) -> PathBuf {
+        let beside_the_events = || self.event_store_data_dir.join("snapshots.sqlite");
+        self.snapshot_file.clone().unwrap_or_else(beside_the_events)
+    }
 }
 
 /// The name of a [`Dialect`] on the command line.

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Declaration,
     command::{
-        Command, Condition, Decision, Handle, HandlerError, IntoDecision as _, Validate,
-        Violations, rules,
+        Command, Condition, Decided, Given, Handle, HandlerError, Validate, Violations, rules,
     },
     declaration,
     event::{Event, InvalidPart, Subject, SubjectPart},
@@ -27,6 +26,13 @@ pub(crate) struct PlantTreeCommand {
 pub(crate) struct TreePlantedEvent {
     kind: String,
     num_leaves: i64,
+}
+
+impl TreePlantedEvent {
+    pub(crate) fn new(kind: &str, num_leaves: i64) -> Self {
+        let kind = kind.to_owned();
+        Self { kind, num_leaves }
+    }
 }
 
 impl Event for TreePlantedEvent {
@@ -60,11 +66,11 @@ impl Command for PlantTreeCommand {
 impl Handle for PlantTreeCommand {
     const HANDLER: Declaration = declaration!();
 
-    fn handle(self) -> Result<Decision, HandlerError> {
+    fn handle(self, given: &Given) -> Result<Decided, HandlerError> {
         let Self {
             kind, num_leaves, ..
         } = self;
-        TreePlantedEvent { kind, num_leaves }.into_decision()
+        given.decide(TreePlantedEvent { kind, num_leaves })
     }
 }
 
@@ -131,7 +137,7 @@ impl Command for WaterTreeCommand {
 impl Handle for WaterTreeCommand {
     const HANDLER: Declaration = declaration!();
 
-    fn handle(self) -> Result<Decision, HandlerError> {
-        TreeWateredEvent {}.into_decision()
+    fn handle(self, given: &Given) -> Result<Decided, HandlerError> {
+        given.decide(TreeWateredEvent {})
     }
 }

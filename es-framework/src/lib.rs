@@ -22,11 +22,14 @@ pub mod prelude;
 pub mod projection;
 pub mod query;
 pub mod server;
+pub mod settings;
 mod shutdown;
+pub mod state;
 pub mod store;
+pub mod testing;
 
 pub use app::App;
-pub use command::Command;
+pub use command::{Command, Rejection};
 pub use declaration::Declaration;
 pub use error::{Error, Result};
 /// ```
@@ -65,7 +68,88 @@ pub use es_macros::Command;
 /// ```
 pub use es_macros::Event;
 /// ```
-/// use es_framework::{command::Handle, prelude::*};
+/// use es_framework::{command::RejectionKind, prelude::*};
+///
+/// /// Why a copy is not lent.
+/// #[derive(Debug, Rejection)]
+/// pub enum LendingError {
+///     /// The copy is lent
+///     #[rejection(conflict, detail = "the copy is lent until {due_at}")]
+///     CopyIsLent { due_at: String },
+///     /// The copy was removed
+///     #[rejection(gone)]
+///     CopyRemoved,
+/// }
+///
+/// let refusal = LendingError::CopyIsLent { due_at: "2026-12-24".into() };
+/// assert_eq!(refusal.name(), "copy-is-lent");
+/// assert_eq!(refusal.title(), "The copy is lent");
+/// assert_eq!(refusal.to_string(), "the copy is lent until 2026-12-24");
+/// assert_eq!(LendingError::all()[1].kind, RejectionKind::Gone);
+/// ```
+pub use es_macros::Rejection;
+/// ```
+/// use es_framework::prelude::*;
+///
+/// #[derive(Service)]
+/// pub struct Courier {
+///     pub name: String,
+/// }
+///
+/// let app = es_framework::App::new("library-service").provide(Courier { name: "Jo".into() });
+/// ```
+pub use es_macros::Service;
+/// ```
+/// use es_framework::prelude::*;
+///
+/// /// What the library allows its readers.
+/// #[derive(Settings)]
+/// pub struct Lending {
+///     /// How many days a copy is lent for.
+///     #[setting(default = 28)] // --loan-days, LOAN_DAYS
+///     pub loan_days: u32,
+/// }
+/// ```
+pub use es_macros::Settings;
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # pub struct BookPurchasedEvent {}
+/// # #[derive(Event)]
+/// # pub struct BookBorrowedEvent { due_at: Timestamp }
+///
+/// #[derive(State)]
+/// pub enum Book {
+///     Available,
+///     Lent { due_at: Timestamp },
+/// }
+///
+/// #[evolve]
+/// impl Book {
+///     fn purchased(_: &BookPurchasedEvent) -> Self {
+///         Self::Available
+///     }
+///
+///     fn borrowed(&mut self, event: &BookBorrowedEvent) {
+///         *self = Self::Lent { due_at: event.due_at };
+///     }
+/// }
+/// ```
+pub use es_macros::State;
+/// ```
+/// use es_framework::prelude::*;
+///
+/// #[derive(Value)]
+/// pub enum Cover {
+///     Hard, // "hard"
+///     Soft,
+/// }
+/// ```
+pub use es_macros::Value;
+/// See [`State`](derive@State) for an example.
+pub use es_macros::evolve;
+/// ```
+/// use es_framework::{command::{Given, Handle}, prelude::*};
 ///
 /// #[derive(Command)]
 /// #[command(subject = "/books/{id}")]
@@ -83,9 +167,11 @@ pub use es_macros::Event;
 ///     BookPurchasedEvent { id: command.id }
 /// }
 ///
-/// let decision = PurchaseBookCommand { id: Uuid::nil() }.handle()?;
-/// assert_eq!(decision.into_events().len(), 1);
-/// # Ok::<_, es_framework::command::HandlerError>(())
+/// let command = PurchaseBookCommand { id: Uuid::nil() };
+/// let given = Given::on(command.subject()?, Metadata::default());
+/// let (events, _) = command.handle(&given)?.into_parts();
+/// assert_eq!(events[0].event_type.as_str(), "com.example.library.BookPurchasedEvent");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 pub use es_macros::handler;
 /// See [`ReadModel`].
@@ -132,6 +218,7 @@ pub use query::Query;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::query::checks::{comparable, comparable_list, comparable_option};
+    pub use clap;
     pub use inventory;
     pub use schemars;
     pub use serde;

@@ -4,7 +4,10 @@ pub use jiff::Timestamp;
 pub use uuid::Uuid;
 
 pub use crate::{
-    Command, Event, Query, ReadModel, handler,
-    query::{Answer, Page, QueryError, Reading},
+    Command, Event, Query, ReadModel, Rejection, Service, Settings, State, Value,
+    command::{Clock, Decision},
+    event::Metadata,
+    evolve, handler,
+    query::{Answer, Direction, Page, QueryError, Reading},
 };
 pub use es_macros::projection;

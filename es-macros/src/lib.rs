@@ -1,5 +1,4 @@
-//! The macros of es-framework, which re-exports them: `#[derive(Command)]`, `#[derive(Event)]`,
-//! `#[handler]`, `#[derive(ReadModel)]`, `#[projection]` and `#[derive(Query)]`.
+//! The macros of es-framework, which re-exports them.
 
 mod codegen;
 
@@ -67,6 +66,7 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 /// |---|---|---|
 /// | `package = "com.example.stock"` | the package of this event alone | the one in Cargo.toml |
 /// | `name = "BookPurchasedEvent.v2"` | the name behind the package | the struct's name |
+/// | `subject = "/readers/{reader}"` | what it is about, if not what its command is about; `./notes/{number}` lies below the command's subject | the command's subject |
 /// | `read_model = "books"` | a table with a row for each event and a column for each field, served at `/books` | none |
 ///
 /// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct are
@@ -76,12 +76,110 @@ pub fn derive_event(item: TokenStream) -> TokenStream {
     codegen::event::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
+/// Declares a state: what is known of a subject once its events are folded.
+///
+/// Implements `State`, `Serialize`, `Deserialize` and `JsonSchema` for a struct or an enum, and lets
+/// handlers take it as `&Book`, or as `Option<&Book>` where there may be none. Its JSON is what a
+/// snapshot keeps. How it follows from events is said by `#[evolve]`.
+#[proc_macro_derive(State, attributes(serde, schemars, es))]
+pub fn derive_state(item: TokenStream) -> TokenStream {
+    codegen::state::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Says how a state follows from events: one function for each kind of event.
+///
+/// | function | |
+/// |---|---|
+/// | `fn purchased(event: &BookPurchasedEvent) -> Self` | the event begins a state |
+/// | `fn borrowed(&mut self, event: &BookBorrowedEvent)` | it changes the state |
+/// | `fn removed(self, event: &BookRemovedEvent) -> Self` | it replaces the state |
+///
+/// The last two are passed over where there is no state yet. Instead of `Self` a function may
+/// return `Option<Self>`, and it may take the event by value. All functions of the `impl` are
+/// such functions; others stand in another `impl`.
+#[proc_macro_attribute]
+pub fn evolve(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    codegen::evolve::evolve(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Gives JSON to a struct or an enum that commands, events, replies and rows are made of.
+///
+/// Implements `Serialize`, `Deserialize` and `JsonSchema`, all names in camelCase. An enum without
+/// fields is a text, and can be a column of a read model. `#[serde(tag = "…")]`, `content`,
+/// `untagged` and `transparent` above the item work as serde has them.
+#[proc_macro_derive(Value, attributes(serde, schemars, es))]
+pub fn derive_value(item: TokenStream) -> TokenStream {
+    codegen::value::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Lets handlers take a value of this type by reference, which `App::provide` is given.
+#[proc_macro_derive(Service, attributes(es))]
+pub fn derive_service(item: TokenStream) -> TokenStream {
+    codegen::service::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Declares settings: flags of the application, with environment variables behind them, which
+/// handlers take by reference.
+///
+/// The field `loan_days: u32` is the flag `--loan-days` and the variable `LOAN_DAYS`; its doc comment
+/// is what `--help` says. A field that is an `Option` may be left out.
+///
+/// # `#[setting(…)]` above a field
+///
+/// | key | | if left out |
+/// |---|---|---|
+/// | `default = 28` | its value if none is given | it has to be given |
+/// | `env = "LOAN_DAYS"` | the environment variable | the field's name in capitals |
+#[proc_macro_derive(Settings, attributes(setting, es))]
+pub fn derive_settings(item: TokenStream) -> TokenStream {
+    codegen::settings::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Declares why a handler says no: an enum with a variant for each refusal, or a struct that is the
+/// only one.
+///
+/// Implements `Rejection`, `Display` and `std::error::Error`, so that a handler may return it in a
+/// `Result` and its callers get a problem with a status, a stable type, a stable title and a
+/// sentence. It stands beside `Debug`, which every error needs: `#[derive(Debug, Rejection)]`.
+///
+/// # `#[rejection(…)]` above a variant, or above the struct
+///
+/// | word | | if left out |
+/// |---|---|---|
+/// | `conflict` | the state stands against it: 409 | an error, unless one of the next four stands there |
+/// | `gone` | the subject was there and is gone for good: 410 | |
+/// | `not_found` | something that the command names is unknown: 404 | |
+/// | `forbidden` | the caller may not do this: 403 | |
+/// | `invalid` | the values make no sense together: 422 | |
+/// | `detail = "lent until {due_at}"` | the sentence that the caller reads; a field in braces is shown as by `format!` | the title |
+/// | `title = "The copy is lent"` | the same for each caller | the first paragraph of the doc comment without its full stop |
+/// | `name = "copy-is-lent"` | the end of the problem's type | the variant's name in kebab-case |
+///
+/// `#[es(crate = "…")]` is as for `#[derive(Command)]`.
+#[proc_macro_derive(Rejection, attributes(rejection, es))]
+pub fn derive_rejection(item: TokenStream) -> TokenStream {
+    codegen::rejection::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
 /// Makes a function the handler of its command: the pure decision which events follow from it.
 ///
-/// Leaves the function as it is and implements `Handle` for the command, which is its only
-/// parameter, by value. It returns an event, several as a tuple or a `Vec`, perhaps one as an
-/// `Option`, or a `Result` of any of these and a `Rejection`. It is neither `async` nor `unsafe`
-/// nor generic, and no method. A second handler for the same command does not compile.
+/// Leaves the function as it is and implements `Handle` for the command, which it takes by value.
+/// It returns an event, several as a tuple or a `Vec`, perhaps one as an `Option`, a `Decision` of
+/// any of these and a reply, or a `Result` of any of these and a `Rejection`. It is neither `async`
+/// nor `unsafe` nor generic, and no method. A second handler for the same command does not compile.
+///
+/// # Other parameters
+///
+/// | parameter | |
+/// |---|---|
+/// | `book: &Book` | a state, rebuilt from the events of the command's subject; without one, the command is answered with 404 |
+/// | `book: Option<&Book>` | a state that there may be or not |
+/// | `#[subject("/readers/{reader}")] reader: &Reader` | a state of another subject, in which fields of the command stand in braces |
+/// | `#[subject("/shelves/{shelf}", recursive)] shelf: &Shelf` | a state that follows from the events of all subjects below as well |
+/// | `clock: &Clock`, `metadata: &Metadata` | the time, and what came with the request |
+/// | `lending: &Lending` | settings (`#[derive(Settings)]`), or what `App::provide` was given (`#[derive(Service)]`) |
+///
+/// Whatever is decided is written only if none of the subjects that were read has changed since.
 ///
 /// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
 #[proc_macro_attribute]
@@ -109,8 +207,13 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The field that tells the rows apart: a text, a UUID or a whole number.
 ///
+/// # `#[index]` above a field
+///
+/// Rows are found by it. Only a query by hand needs that: what `#[derive(Query)]` compares has an
+/// index.
+///
 /// `#[serde(…)]`, `#[schemars(…)]` and `#[es(crate = "…")]` are as for `#[derive(Event)]`.
-#[proc_macro_derive(ReadModel, attributes(read_model, key, serde, schemars, es))]
+#[proc_macro_derive(ReadModel, attributes(read_model, key, index, serde, schemars, es))]
 pub fn derive_read_model(item: TokenStream) -> TokenStream {
     codegen::read_model::derive(item.into(), &Manifest::of_this_crate()).into()
 }
@@ -154,6 +257,7 @@ pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `rows = BookCopy` | answers with the rows of this read model, a page at a time | answered by hand |
 /// | `row = BookCopy` | answers with one row of this read model, or `404` | answered by hand |
 /// | `order = due_at`, `order = descending(due_at)` | sorts the rows by a field; those without a value are left out | the oldest first |
+/// | `paged` | an answer by hand is a page, so that `limit`, `cursor` and `total` are parameters | it is not |
 /// | `summary = "…"` | what it answers, for the API's description | the first paragraph of the doc comment |
 ///
 /// # `#[filter(…)]` above a field

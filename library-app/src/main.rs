@@ -1,6 +1,9 @@
-//! The library service: staff purchase book copies; readers will borrow and return them.
+//! The library service: staff purchase and remove copies of books, readers borrow and return them.
 
 mod book;
+mod lending;
+mod loan;
+mod reader;
 mod stock;
 
 fn main() -> es_framework::Result<()> {

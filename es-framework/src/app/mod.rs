@@ -4,7 +4,7 @@ mod event_store;
 mod processing;
 mod token;
 
-use std::{future::Future, net::SocketAddr};
+use std::{future::Future, net::SocketAddr, sync::Arc};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use tokio::net::TcpListener;
@@ -12,14 +12,17 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     Declaration, Error, Result,
-    command::{Bus, Handle, Registry, RegistryBuilder},
+    command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::Event,
     http::{self, RequestLimits, Surface, health::Health},
     net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
     query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
+    settings::SettingsDescriptor,
     shutdown,
+    state::Snapshots,
+    store::EventStore,
 };
 
 use event_store::OpenStore;
@@ -32,6 +35,7 @@ pub struct App {
     registry: RegistryBuilder,
     models: Vec<ReadModelDescriptor>,
     queries: Vec<QueryDescriptor>,
+    services: Services,
 }
 
 impl App {
@@ -44,6 +48,7 @@ impl App {
             registry: Registry::builder().linked(),
             models: inventory::iter::<ReadModelDescriptor>().copied().collect(),
             queries: inventory::iter::<QueryDescriptor>().copied().collect(),
+            services: Services::default().with(Clock::system()),
         }
     }
 
@@ -75,6 +80,13 @@ impl App {
         self
     }
 
+    /// Gives handlers a value of a type with `#[derive(Service)]`, or another [`Clock`].
+    #[must_use]
+    pub fn provide<T: Inject>(mut self, value: T) -> Self {
+        self.services = self.services.with(value);
+        self
+    }
+
     /// Serves what the Cargo package of this name declares. Needed once declarations come from
     /// more than one package; then each that is to be served has to be named.
     #[must_use]
@@ -89,18 +101,6 @@ impl App {
     /// # Errors
     /// One sentence on why the application could not start.
     pub fn run(self) -> Result<()> {
-        let command = Config::command().name(self.name);
-        let config =
-            Config::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
-        log_to_stderr()?;
-        tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
-            .block_on(self.serve(config, stop_requested()))
-    }
-
-    async fn serve(self, config: Config, shutdown: impl Future<Output = ()>) -> Result<()> {
         let name = self.name;
         let registry = self
             .registry
@@ -109,42 +109,90 @@ impl App {
         let models = read_models(&registry, self.models).map_err(|error| refused(name, error))?;
         let (queries, models) =
             queries(&registry, self.queries, models).map_err(|error| refused(name, error))?;
-        let queries = queries.routes(&models);
-        let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
-        let store = OpenStore::open(&config).await?;
-        let database = Database::in_memory(&models)
-            .await
-            .map_err(|error| Error::because("the read models cannot be set up", error))?;
-        let processor = Processor::new(store.port(), database.clone(), models.clone());
-        let surface = Surface {
-            bus: Bus::new(
-                store.port(),
-                config
-                    .event_source
-                    .clone()
-                    .unwrap_or_else(|| name.to_owned()),
-            ),
-            positions: processor.positions(),
-            health: Health {
-                store: store.port(),
-                database: database.clone(),
-                positions: processor.positions(),
-                folder: store.folder(),
-                certificates: config.event_store_ca_file.clone(),
-            },
-            database,
-            limits: RequestLimits::default(),
+        let settings: Vec<_> = declared_settings(&registry).collect();
+        let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
+        let command = Config::command().name(name).args(arguments);
+        let matches = command.get_matches();
+        let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let mut services = self.services;
+        for settings in settings {
+            let provided = (settings.provide)(&matches, services);
+            services = provided.unwrap_or_else(|error| error.exit());
+        }
+        registry
+            .check_services(&services)
+            .map_err(|error| refused(name, error))?;
+        let served = Served {
+            registry,
+            services,
+            queries: queries.routes(&models),
+            models,
         };
-        log_routes(&registry, &queries);
-        let router = http::router(&registry, queries, surface);
-        let processing = Processing::start(processor)?;
-        tracing::info!("{name} listens on http://{}", local_address(&listener)?);
-        net::serve(listener, router, net::Limits::default(), shutdown).await;
-        tracing::info!("{name} stops");
-        processing.stop();
-        store.close().await;
-        Ok(())
+        log_to_stderr()?;
+        tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
+            .block_on(serve(name, served, config, stop_requested()))
     }
+}
+
+/// What is served.
+struct Served {
+    registry: Registry,
+    services: Services,
+    models: ReadModels,
+    queries: Vec<Route>,
+}
+
+async fn serve(
+    name: &'static str,
+    served: Served,
+    config: Config,
+    shutdown: impl Future<Output = ()>,
+) -> Result<()> {
+    let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
+    let store = OpenStore::open(&config).await?;
+    let database = Database::in_memory(&served.models)
+        .await
+        .map_err(|error| Error::because("the read models cannot be set up", error))?;
+    let processor = Processor::new(store.port(), database.clone(), served.models);
+    let surface = Surface {
+        clock: served.services.clock(),
+        bus: bus(name, &config, store.port()).with_services(served.services),
+        positions: processor.positions(),
+        health: Health {
+            store: store.port(),
+            database: database.clone(),
+            positions: processor.positions(),
+            folder: store.folder(),
+            certificates: config.event_store_ca_file.clone(),
+        },
+        database,
+        limits: RequestLimits::default(),
+        metadata_headers: config.event_metadata_headers.clone(),
+    };
+    log_routes(&served.registry, &served.queries);
+    let router = http::router(&served.registry, served.queries, surface);
+    let processing = Processing::start(processor)?;
+    tracing::info!("{name} listens on http://{}", local_address(&listener)?);
+    net::serve(listener, router, net::Limits::default(), shutdown).await;
+    tracing::info!("{name} stops");
+    processing.stop();
+    store.close().await;
+    Ok(())
+}
+
+/// Publishes under the application's name, unless the settings say otherwise.
+fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>) -> Bus {
+    let source = config.event_source.as_deref().unwrap_or(name);
+    Bus::new(store, source).with_snapshots(Snapshots::in_file(config.snapshots()))
+}
+
+/// The settings that handlers take.
+fn declared_settings(registry: &Registry) -> impl Iterator<Item = &'static SettingsDescriptor> {
+    inventory::iter::<SettingsDescriptor>()
+        .filter(|settings| registry.services().any(|(kind, _)| kind == settings.kind))
 }
 
 /// Done when the application is told to stop.

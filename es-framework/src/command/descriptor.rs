@@ -3,17 +3,11 @@
 use futures_util::{FutureExt as _, future::BoxFuture};
 use schemars::{Schema, SchemaGenerator};
 
-use super::{Bus, Command, CommandError, Condition, Handle, Outcome, bus::Attempt, parse, retry};
+use super::{
+    Bus, Command, CommandError, CommandRequest, Condition, Handle, Origin, Outcome, Parameter,
+    RejectionDescriptor, Violation, bus::Attempt, idempotency::Attempted, parse, retry,
+};
 use crate::Declaration;
-
-/// A command as it came in.
-#[derive(Debug, Clone, Copy)]
-pub struct CommandText<'a> {
-    /// The JSON text.
-    pub body: &'a [u8],
-    /// Names and values that the path holds.
-    pub path_parameters: &'a [(&'a str, &'a str)],
-}
 
 /// A declared command together with its handler.
 #[derive(Debug, Clone, Copy)]
@@ -32,20 +26,25 @@ pub struct CommandDescriptor {
     pub declaration: Declaration,
     /// Where its handler stands.
     pub handler: Declaration,
+    /// What the handler takes besides the command.
+    pub parameters: &'static [Parameter],
     /// The JSON schema of its body.
     pub schema: fn() -> Schema,
+    /// Every refusal that its handler may answer with.
+    pub rejections: fn() -> &'static [RejectionDescriptor],
     /// Carries it from its text to its events.
     pub execute: Execute,
 }
 
 /// The whole way of one command, its type forgotten.
 pub type Execute =
-    for<'a> fn(&'a Bus, CommandText<'a>) -> BoxFuture<'a, Result<Outcome, CommandError>>;
+    for<'a> fn(&'a Bus, CommandRequest<'a>) -> BoxFuture<'a, Result<Outcome, CommandError>>;
 
 impl CommandDescriptor {
     /// The descriptor of the command `C`.
     #[must_use]
     pub const fn of<C: Handle>() -> Self {
+        check_parameters(C::CONDITION, C::PARAMETERS);
         Self {
             name: C::NAME,
             summary: C::SUMMARY,
@@ -54,23 +53,55 @@ impl CommandDescriptor {
             condition: C::CONDITION,
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,
+            parameters: C::PARAMETERS,
             schema: || SchemaGenerator::default().into_root_schema_for::<C>(),
-            execute: |bus, text| execute::<C>(bus, text).boxed(),
+            rejections: C::rejections,
+            execute: |bus, request| execute::<C>(bus, request).boxed(),
         }
     }
 }
 
 inventory::collect!(CommandDescriptor);
 
-/// parse → validate → bus, and once more from the start when the subject moved meanwhile.
-async fn execute<C: Handle>(bus: &Bus, text: CommandText<'_>) -> Result<Outcome, CommandError> {
+/// A pristine subject has no state that a handler could ask for.
+const fn check_parameters(condition: Condition, parameters: &[Parameter]) {
+    let mut rest = parameters;
+    while let [first, others @ ..] = rest {
+        let is_own_state = matches!(first.origin, Origin::State(_)) && first.subject.is_none();
+        assert!(
+            !matches!(condition, Condition::Pristine) || !is_own_state || first.optional,
+            "the command asks for a pristine subject, which has no state: remove the handler's parameter, or `condition = pristine`"
+        );
+        rest = others;
+    }
+}
+
+/// parse → validate → bus, and once more from the start when a subject moved meanwhile.
+async fn execute<C: Handle>(
+    bus: &Bus,
+    request: CommandRequest<'_>,
+) -> Result<Outcome, CommandError> {
+    let attempted = attempted::<C>(&request)?;
     let mut attempts = retry::Attempts::default();
     loop {
-        let command: C = parse::parse(&text)?;
+        let command: C = parse::parse(&request)?;
         parse::validate(&command)?;
-        match bus.attempt(command).await? {
+        let memory = attempts.memory();
+        let attempt = bus.attempt(command, request.context, attempted.as_ref(), memory);
+        match attempt.await? {
             Attempt::Done(outcome) => return Ok(outcome),
             Attempt::Moved(subject) => attempts.pause(subject).await?,
         }
     }
+}
+
+fn attempted<C: Handle>(request: &CommandRequest<'_>) -> Result<Option<Attempted>, CommandError> {
+    let Some(key) = &request.context.idempotency_key else {
+        return Ok(None);
+    };
+    let attempted = Attempted::of(key, request.digest(C::NAME));
+    attempted.map(Some).map_err(|part| {
+        let (pointer, message) = (String::new(), part.to_string());
+        CommandError::Invalid(vec![Violation { pointer, message }])
+    })
 }

@@ -1,7 +1,10 @@
 //! Why a command was not carried out.
 
 use super::{Rejection, Violation};
-use crate::{event::Subject, store::StoreError};
+use crate::{
+    event::{DecodeError, EventId, Subject},
+    store::StoreError,
+};
 
 /// A text that is no command at all.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +32,17 @@ pub enum CommandError {
     /// The command asks for a subject that exists.
     #[error("{0} does not exist")]
     NotFound(Subject),
+    /// The sender of the command expected another event to be the last one of its subject.
+    #[error("{}", not_as_expected(subject, *latest))]
+    NotAsExpected {
+        /// What it is about.
+        subject: Subject,
+        /// The last event that it really has.
+        latest: Option<EventId>,
+    },
+    /// Another command was carried out under the same idempotency key.
+    #[error("another request was carried out under this idempotency key: use a key once only")]
+    KeyReused,
     /// The handler said no.
     #[error("{0}")]
     Rejected(Box<dyn Rejection>),
@@ -47,7 +61,20 @@ pub enum CommandError {
     /// The event store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An event cannot be written as JSON: a mistake in its declaration.
+    /// A stored event does not fit its declaration.
+    #[error(transparent)]
+    Decode(DecodeError),
+    /// An event cannot be written: a mistake in its declaration.
     #[error("{0}")]
     Encode(String),
+    /// The handler takes something that the application does not provide.
+    #[error("the application does not provide `{0}`")]
+    NotProvided(&'static str),
+}
+
+fn not_as_expected(subject: &Subject, latest: Option<EventId>) -> String {
+    match latest {
+        Some(latest) => format!("{subject} has changed: its last event is {latest}"),
+        None => format!("{subject} does not exist"),
+    }
 }

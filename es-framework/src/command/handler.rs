@@ -1,13 +1,12 @@
-//! The decision: a pure function from a command to events.
+//! The handler: a pure function from a command, and what is known, to a decision.
 
-use std::borrow::Cow;
+use std::{any::Any, sync::Arc};
 
-use serde_json::value::RawValue;
-
-use super::{Command, Rejection};
+use super::{Command, Decided, HandlerError, IntoDecision, Parameter, RejectionDescriptor};
 use crate::{
     Declaration,
-    event::{self, Event, EventType, Metadata},
+    event::{InvalidPart, Metadata, Subject},
+    state::HeldState,
 };
 
 /// A command that has a handler. `#[handler]` implements it; a second handler for the same command
@@ -20,126 +19,98 @@ use crate::{
 pub trait Handle: Command {
     /// Where the handler stands.
     const HANDLER: Declaration;
+    /// What it takes besides the command.
+    const PARAMETERS: &'static [Parameter] = &[];
+
+    /// The subject that a parameter with a subject of its own is rebuilt from.
+    ///
+    /// # Errors
+    /// A field's value cannot stand in a subject.
+    fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidPart> {
+        let _ = parameter;
+        self.subject()
+    }
+
+    /// Every refusal that the handler may answer with.
+    fn rejections() -> &'static [RejectionDescriptor] {
+        &[]
+    }
 
     /// Decides on the command. Does no I/O.
     ///
     /// # Errors
     /// The handler rejects the command.
-    fn handle(self) -> Result<Decision, HandlerError>;
+    fn handle(self, given: &Given) -> Result<Decided, HandlerError>;
 }
 
-/// What a handler decided on: events, in the order in which they are to be written.
-#[derive(Debug, Default)]
-pub struct Decision {
-    events: Vec<NewEvent>,
-}
-
-/// An event that is not yet bound to a subject; it goes to the command's own.
+/// What a handler is given besides its command.
 #[derive(Debug)]
-pub struct NewEvent {
-    /// What kind of event it is.
-    pub event_type: EventType,
-    /// Metadata and payload, as they will be stored.
-    pub data: Box<RawValue>,
+pub struct Given {
+    subject: Subject,
+    metadata: Metadata,
+    parameters: Vec<Argument>,
 }
 
-/// Why a handler gave no decision.
-#[derive(Debug, thiserror::Error)]
-pub enum HandlerError {
-    /// The domain says no.
-    #[error("{0}")]
-    Rejected(Box<dyn Rejection>),
-    /// An event cannot be written as JSON.
-    #[error("an event of type {event_type} cannot be written as JSON: {reason}")]
-    Encode {
-        /// The event's type.
-        event_type: Cow<'static, str>,
-        /// What stands against it.
-        reason: serde_json::Error,
-    },
+/// The value of a parameter.
+#[derive(Debug)]
+pub(super) enum Argument {
+    State(HeldState),
+    Service(Arc<dyn Any + Send + Sync>),
+    Metadata,
 }
 
-impl Decision {
-    /// Adds an event behind those that are there.
-    ///
-    /// # Errors
-    /// The event cannot be written as JSON.
-    pub fn push<E: Event>(&mut self, event: &E) -> Result<(), HandlerError> {
-        let data =
-            event::encode(&Metadata::default(), event).map_err(|reason| HandlerError::Encode {
-                event_type: E::TYPE.into(),
-                reason,
-            })?;
-        let event_type = EventType::declared(E::TYPE);
-        self.events.push(NewEvent { event_type, data });
-        Ok(())
-    }
-
-    /// The events, in order.
+impl Given {
+    /// Nothing but the command's subject and metadata.
     #[must_use]
-    pub fn into_events(self) -> Vec<NewEvent> {
-        self.events
+    pub const fn on(subject: Subject, metadata: Metadata) -> Self {
+        let parameters = Vec::new();
+        Self {
+            subject,
+            metadata,
+            parameters,
+        }
     }
-}
 
-/// What a handler may return: an event, several as a tuple or a `Vec`, perhaps one as an `Option`,
-/// or a `Result` of any of these.
-#[diagnostic::on_unimplemented(
-    message = "a handler cannot return `{Self}`",
-    label = "this is not what a handler decides on",
-    note = "return a struct with `#[derive(Event)]`, a tuple, `Vec` or `Option` of such structs, or a `Result` of these and a `Rejection`"
-)]
-pub trait IntoDecision {
-    /// The events, or why there are none.
+    pub(super) fn with(self, parameters: Vec<Argument>) -> Self {
+        Self { parameters, ..self }
+    }
+
+    pub(super) fn into_arguments(self) -> Vec<Argument> {
+        self.parameters
+    }
+
+    /// A parameter that is always there.
     ///
     /// # Errors
-    /// The handler rejects the command, or an event cannot be written as JSON.
-    fn into_decision(self) -> Result<Decision, HandlerError>;
-}
-
-impl<E: Event> IntoDecision for E {
-    fn into_decision(self) -> Result<Decision, HandlerError> {
-        let mut decision = Decision::default();
-        decision.push(&self)?;
-        Ok(decision)
+    /// [`Handle::PARAMETERS`] says otherwise.
+    pub fn required<T: 'static>(&self, parameter: usize) -> Result<&T, HandlerError> {
+        let value: Option<&T> = match self.parameters.get(parameter) {
+            Some(Argument::State(held)) => held.state(),
+            Some(Argument::Service(service)) => service.downcast_ref(),
+            Some(Argument::Metadata) => (&self.metadata as &dyn Any).downcast_ref(),
+            None => None,
+        };
+        value.ok_or(HandlerError::Parameter(parameter))
     }
-}
 
-impl<E: Event> IntoDecision for Option<E> {
-    fn into_decision(self) -> Result<Decision, HandlerError> {
-        self.map_or_else(|| Ok(Decision::default()), E::into_decision)
-    }
-}
-
-impl<E: Event> IntoDecision for Vec<E> {
-    fn into_decision(self) -> Result<Decision, HandlerError> {
-        let mut decision = Decision::default();
-        self.iter().try_for_each(|event| decision.push(event))?;
-        Ok(decision)
-    }
-}
-
-impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
-    fn into_decision(self) -> Result<Decision, HandlerError> {
-        self.map_err(|rejection| HandlerError::Rejected(Box::new(rejection)))?
-            .into_decision()
-    }
-}
-
-macro_rules! tuples {
-    ($($name:ident),*) => {
-        impl<$($name: Event),*> IntoDecision for ($($name,)*) {
-            #[allow(non_snake_case)]
-            fn into_decision(self) -> Result<Decision, HandlerError> {
-                let ($($name,)*) = self;
-                let mut decision = Decision::default();
-                $(decision.push(&$name)?;)*
-                Ok(decision)
-            }
+    /// A state that there may be or not.
+    ///
+    /// # Errors
+    /// [`Handle::PARAMETERS`] says otherwise.
+    pub fn optional<S: 'static>(&self, parameter: usize) -> Result<Option<&S>, HandlerError> {
+        match self.parameters.get(parameter) {
+            Some(Argument::State(held)) => Ok(held.state()),
+            _ => Err(HandlerError::Parameter(parameter)),
         }
-    };
-}
+    }
 
-tuples!(A, B);
-tuples!(A, B, C);
-tuples!(A, B, C, D);
+    /// What follows from a handler's output.
+    ///
+    /// # Errors
+    /// The handler rejects the command, or an event cannot be written.
+    pub fn decide<D: IntoDecision>(&self, output: D) -> Result<Decided, HandlerError> {
+        let mut decided = Decided::on(self.subject.clone(), self.metadata.clone());
+        output.decide(&mut decided)?;
+        Ok(decided)
+    }
+}

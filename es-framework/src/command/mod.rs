@@ -2,25 +2,40 @@
 //! text to its events.
 
 mod bus;
+mod clock;
 mod condition;
+mod context;
+mod decision;
 mod declared;
 mod descriptor;
 mod error;
 mod handler;
+mod idempotency;
+mod inject;
+mod lock;
 mod parse;
+mod reading;
 mod registry;
 mod rejection;
 mod retry;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod writing;
 
+pub(crate) use bus::once;
 pub use bus::{Bus, Outcome};
+pub use clock::Clock;
 pub use condition::Condition;
+pub use context::{
+    CommandContext, CommandRequest, Expected, IdempotencyKey, InvalidIdempotencyKey,
+};
+pub use decision::{Decided, Decision, HandlerError, IntoDecision, NewEvent};
 pub use declared::Command;
-pub use descriptor::{CommandDescriptor, CommandText, Execute};
+pub use descriptor::{CommandDescriptor, Execute};
 pub use error::{CommandError, MalformedCommand};
-pub use handler::{Decision, Handle, HandlerError, IntoDecision, NewEvent};
+pub use handler::{Given, Handle};
+pub use inject::{Inject, Origin, Parameter, ServiceKind, Services};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
-pub use rejection::{Rejection, RejectionKind};
+pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 pub use validate::{Validate, Violation, Violations, rules};

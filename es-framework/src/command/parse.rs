@@ -3,10 +3,10 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, error::Category};
 
-use super::{Command, CommandError, CommandText, MalformedCommand, Violation, Violations};
+use super::{Command, CommandError, CommandRequest, MalformedCommand, Violation, Violations};
 
 /// Reads a command; path parameters fill the members of the same name.
-pub(super) fn parse<C: Command>(text: &CommandText<'_>) -> Result<C, CommandError> {
+pub(super) fn parse<C: Command>(text: &CommandRequest<'_>) -> Result<C, CommandError> {
     if text.body.trim_ascii().is_empty() && text.path_parameters.is_empty() {
         return Err(MalformedCommand::Empty.into());
     }
@@ -27,7 +27,7 @@ pub(super) fn validate<C: Command>(command: &C) -> Result<(), CommandError> {
     }
 }
 
-fn with_path_parameters(text: &CommandText<'_>) -> Result<Vec<u8>, CommandError> {
+fn with_path_parameters(text: &CommandRequest<'_>) -> Result<Vec<u8>, CommandError> {
     let mut members: Map<String, Value> = match text.body.trim_ascii() {
         b"" => Map::new(),
         body => from_slice(body)?,

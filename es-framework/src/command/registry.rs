@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{CommandDescriptor, Handle};
+use super::{CommandDescriptor, Handle, Origin, ServiceKind, Services, rejection};
 use crate::{
     Declaration,
     event::{Event, EventDescriptor},
@@ -59,6 +59,18 @@ pub enum RegistryError {
         /// Where the other is declared.
         second: Declaration,
     },
+    /// Two refusals share a name and mean different things.
+    #[error(
+        "two rejections are called {name} and differ in their sort or title: at {first} and at {second}: give one of them another name with #[rejection(name = \"…\")]"
+    )]
+    AmbiguousRejection {
+        /// The name.
+        name: &'static str,
+        /// Where one is declared.
+        first: Declaration,
+        /// Where the other is declared.
+        second: Declaration,
+    },
     /// A command is posted where the framework itself answers.
     #[error(
         "{name} at {declaration} is posted to {path}, which the framework keeps for itself: give it another path with #[command(path = \"…\")]"
@@ -77,6 +89,18 @@ pub enum RegistryError {
     SeveralPackages {
         /// The packages, in order.
         packages: Vec<&'static str>,
+    },
+    /// A handler takes something that nobody provides.
+    #[error(
+        "the handler of {command} at {handler} takes `&{name}`, which the application does not provide: write App::provide({name} {{ … }})"
+    )]
+    NotProvided {
+        /// What it takes.
+        name: &'static str,
+        /// The command.
+        command: &'static str,
+        /// Where the handler stands.
+        handler: Declaration,
     },
     /// A package that the application wants to serve declares nothing.
     #[error("App::mount(\"{package}\"): the package declares no command and no event, or is not linked: write `use {} as _;`", package.replace('-', "_"))]
@@ -143,6 +167,7 @@ impl RegistryBuilder {
         }
         check_routes(&self.commands)?;
         check_event_types(&self.events)?;
+        rejection::check_names(&self.commands)?;
         let Self {
             commands, events, ..
         } = self;
@@ -236,6 +261,32 @@ impl Registry {
     #[must_use]
     pub fn builder() -> RegistryBuilder {
         RegistryBuilder::default()
+    }
+
+    /// What the handlers take that the application has to provide, with the command of each.
+    pub fn services(&self) -> impl Iterator<Item = (ServiceKind, &CommandDescriptor)> {
+        self.commands.iter().flat_map(|command| {
+            let parameters = command.parameters.iter();
+            parameters.filter_map(move |parameter| match parameter.origin {
+                Origin::Service(kind) => Some((kind, command)),
+                Origin::State(_) | Origin::Metadata => None,
+            })
+        })
+    }
+
+    /// Checks that every handler is given what it takes.
+    ///
+    /// # Errors
+    /// [`RegistryError::NotProvided`].
+    pub fn check_services(&self, services: &Services) -> Result<(), RegistryError> {
+        match self.services().find(|(kind, _)| !services.has(*kind)) {
+            None => Ok(()),
+            Some((kind, command)) => Err(RegistryError::NotProvided {
+                name: kind.name,
+                command: command.name,
+                handler: command.handler,
+            }),
+        }
     }
 
     /// The commands, sorted by path.

@@ -6,10 +6,13 @@ use std::{
 };
 
 use super::CommandError;
-use crate::event::Subject;
+use crate::{event::Subject, state::Memory};
 
 /// After so many decisions on one command its caller is told to come back.
 const MAX_ATTEMPTS: u32 = 8;
+/// After so many attempts the states that this process remembers are no longer trusted: an event
+/// store that was put back into an earlier state has made them wrong.
+const TRUSTED_ATTEMPTS: u32 = 3;
 /// The longest pause before the second attempt; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 
@@ -18,6 +21,15 @@ const FIRST_PAUSE: Duration = Duration::from_millis(2);
 pub(super) struct Attempts(u32);
 
 impl Attempts {
+    /// Whether the next attempt may use what is remembered.
+    pub(super) const fn memory(&self) -> Memory {
+        if self.0 < TRUSTED_ATTEMPTS {
+            Memory::Used
+        } else {
+            Memory::Doubted
+        }
+    }
+
     /// Waits before the next attempt, a random time so that rivals do not meet again.
     pub(super) async fn pause(&mut self, subject: Subject) -> Result<(), CommandError> {
         self.0 = self.0.saturating_add(1);

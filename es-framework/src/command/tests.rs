@@ -8,7 +8,9 @@ use std::sync::{
 use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
 
-use super::{Bus, CommandDescriptor, CommandError, CommandText, Handle, Outcome};
+use super::{
+    Bus, CommandContext, CommandDescriptor, CommandError, CommandRequest, Handle, Outcome,
+};
 use crate::{
     event::{EventCandidate, RecordedEvent, Subject},
     garden::{PlantTreeCommand, WaterTreeCommand},
@@ -112,9 +114,10 @@ fn bus(fault: Fault, times: u32) -> (Bus, MemoryStore) {
 }
 
 async fn execute<C: Handle>(bus: &Bus, body: &str) -> Result<Outcome, CommandError> {
-    let text = CommandText {
+    let text = CommandRequest {
         body: body.as_bytes(),
         path_parameters: &[],
+        context: &CommandContext::default(),
     };
     (CommandDescriptor::of::<C>().execute)(bus, text).await
 }

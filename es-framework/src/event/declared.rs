@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::{InvalidPart, Subject};
 use crate::Declaration;
 
 /// Something that happened, in the past tense. `#[derive(Event)]` implements it.
@@ -16,6 +17,16 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     const TYPE: &'static str;
     /// Where it is declared.
     const DECLARATION: Declaration;
+    /// The template of its subject; without one, it is about what its command is about.
+    const SUBJECT: Option<&'static str> = None;
+
+    /// What it is about, given the subject of the command that led to it.
+    ///
+    /// # Errors
+    /// A field's value cannot stand in a subject.
+    fn subject(&self, command: &Subject) -> Result<Subject, InvalidPart> {
+        Ok(command.clone())
+    }
 }
 
 /// An event's declaration without its Rust type.

@@ -1,13 +1,43 @@
 //! How an application's event lies in the data of a stored event: `{"metadata":{},"payload":{…}}`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{EventType, RecordedEvent};
 
-/// What travels with an event beside its payload. Nothing yet: an empty JSON object.
+/// What travels with an event beside its payload: texts by name. Empty unless the application says
+/// which headers of a request go there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Metadata {}
+#[serde(transparent)]
+pub struct Metadata(BTreeMap<String, String>);
+
+impl Metadata {
+    /// The text of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// All names and texts, in the order of the names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+}
+
+impl<N: Into<String>, T: Into<String>> FromIterator<(N, T)> for Metadata {
+    fn from_iter<I: IntoIterator<Item = (N, T)>>(texts: I) -> Self {
+        let texts = texts.into_iter();
+        Self(
+            texts
+                .map(|(name, text)| (name.into(), text.into()))
+                .collect(),
+        )
+    }
+}
 
 #[derive(Serialize)]
 struct Encoded<'a, P> {

@@ -57,6 +57,19 @@ impl Subject {
         })
     }
 
+    /// The subject that these parts, which begin with a slash, name below this one.
+    ///
+    /// # Errors
+    /// As for [`Subject::from_parts`].
+    pub fn below(&self, parts: &[SubjectPart<'_>]) -> Result<Self, InvalidPart> {
+        let below = Self::from_parts(parts)?;
+        let text = format!("{}{below}", self.0.trim_end_matches('/'));
+        text.parse().map_err(|_| InvalidPart {
+            field: "",
+            value: text.into(),
+        })
+    }
+
     /// The subject as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -1,4 +1,4 @@
-//! Commands over HTTP: `POST` to the command's path, answered without a body.
+//! Commands over HTTP: `POST` to the command's path.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use axum::{
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-use super::{Problem, RequestLimits, Surface};
-use crate::command::{CommandDescriptor, CommandText, Outcome};
+use super::{Problem, RequestLimits, Surface, context};
+use crate::command::{CommandDescriptor, CommandRequest, Outcome};
 
 /// Names the last event that a command wrote, or that a query has to have seen.
 pub(super) const EVENT_POSITION: HeaderName = HeaderName::from_static("event-position");
@@ -39,24 +39,34 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Sur
                               parameters: RawPathParams,
                               request: Request| {
         check_content_type(request.headers())?;
+        let context = context::read(request.headers(), &surface.metadata_headers)?;
         let body = read_body(request.into_body(), surface.limits).await?;
         let values = parameters.iter().map(|(_, value)| value);
         let path_parameters: Vec<_> = names.iter().copied().zip(values).collect();
-        let text = CommandText {
+        let request = CommandRequest {
             body: &body,
             path_parameters: &path_parameters,
+            context: &context,
         };
-        let outcome = (command.execute)(&surface.bus, text).await?;
-        Ok::<_, Problem>(answer(&outcome))
+        let outcome = (command.execute)(&surface.bus, request).await?;
+        Ok::<_, Problem>(answer(outcome))
     };
     (path.join("/"), post(handler))
 }
 
-/// `201` and where to find what was created, or `204`.
-fn answer(outcome: &Outcome) -> Response {
-    let mut response = match outcome.created {
-        true => StatusCode::CREATED.into_response(),
-        false => StatusCode::NO_CONTENT.into_response(),
+/// `201` and where to find what was created, `200` and what the handler answers, or `204`.
+fn answer(outcome: Outcome) -> Response {
+    let status = match (outcome.created, &outcome.reply) {
+        (true, _) => StatusCode::CREATED,
+        (false, Some(_)) => StatusCode::OK,
+        (false, None) => StatusCode::NO_CONTENT,
+    };
+    let mut response = match outcome.reply {
+        Some(reply) => {
+            let json = [(header::CONTENT_TYPE, "application/json")];
+            (status, json, String::from(Box::<str>::from(reply))).into_response()
+        }
+        None => status.into_response(),
     };
     let headers = response.headers_mut();
     if outcome.created
@@ -66,6 +76,11 @@ fn answer(outcome: &Outcome) -> Response {
     }
     if let Some(position) = outcome.position {
         headers.insert(EVENT_POSITION, HeaderValue::from(position.get()));
+    }
+    if let Some(latest) = outcome.latest
+        && let Ok(tag) = HeaderValue::from_str(&format!("\"{latest}\""))
+    {
+        headers.insert(header::ETAG, tag);
     }
     response
 }

@@ -1,6 +1,7 @@
 //! The application's own HTTP surface: commands, queries, health.
 
 mod command;
+mod context;
 pub mod health;
 mod problem;
 mod query;
@@ -12,13 +13,13 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     Router,
     extract::Request,
-    http::{Method, Uri},
+    http::{HeaderName, Method, Uri},
     response::IntoResponse as _,
     routing::get,
 };
 
 use crate::{
-    command::{Bus, Registry},
+    command::{Bus, Clock, Registry},
     projection::{Database, Positions},
     query::Route,
 };
@@ -52,6 +53,8 @@ impl Default for RequestLimits {
 pub struct Surface {
     /// Carries commands to the store.
     pub bus: Bus,
+    /// Tells queries the time.
+    pub clock: Clock,
     /// Answers queries.
     pub database: Database,
     /// How far the read models have come.
@@ -60,6 +63,8 @@ pub struct Surface {
     pub health: Health,
     /// Bounds on requests.
     pub limits: RequestLimits,
+    /// The headers of a request that go into the metadata of its events.
+    pub metadata_headers: Vec<HeaderName>,
 }
 
 /// The routes of an application.

@@ -217,6 +217,18 @@ impl From<CommandError> for Problem {
                 "There is no such thing",
                 detail,
             ),
+            CommandError::NotAsExpected { .. } => Self::new(
+                StatusCode::PRECONDITION_FAILED,
+                "changed-meanwhile",
+                "It has changed meanwhile",
+                detail,
+            ),
+            CommandError::KeyReused => Self::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "idempotency-key-reused",
+                "The idempotency key belongs to another request",
+                detail,
+            ),
             CommandError::Rejected(rejection) => Self::rejected(&*rejection),
             CommandError::Contended(_) => Self::new(
                 StatusCode::CONFLICT,
@@ -236,7 +248,9 @@ impl From<CommandError> for Problem {
                 .retry_later()
             }
             CommandError::Store(error) => Self::from(error),
-            CommandError::Encode(_) => Self::internal(&detail),
+            CommandError::Decode(_) | CommandError::Encode(_) | CommandError::NotProvided(_) => {
+                Self::internal(&detail)
+            }
         }
     }
 }

@@ -3,7 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    extract::{Query, RawPathParams, State, rejection::QueryRejection},
+    extract::{
+        Query, RawPathParams, State,
+        rejection::{QueryRejection, RawPathParamsRejection},
+    },
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get},
@@ -43,9 +46,11 @@ pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
     });
     let handler = async move |State(surface): State<Arc<Surface>>,
                               uri: Uri,
-                              in_path: RawPathParams,
+                              in_path: InPath,
                               in_query: InQuery,
                               headers: HeaderMap| {
+        // What is no text leads nowhere.
+        let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
         let parameters = asked.parameters(&in_path, in_query)?;
         let json = match &asked.kind {
             RouteKind::Query(query) => answer(query, &surface, parameters, &headers).await,
@@ -62,6 +67,7 @@ pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
     (path.join("/"), get(handler))
 }
 
+type InPath = Result<RawPathParams, RawPathParamsRejection>;
 type InQuery = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
 enum Refused {
@@ -125,9 +131,7 @@ async fn answer(
         error => error,
     })?;
     await_position(surface, query.tables, headers).await?;
-    Ok(asked
-        .answer(&surface.database, jiff::Timestamp::now())
-        .await?)
+    Ok(asked.answer(&surface.database, surface.clock.now()).await?)
 }
 
 fn is_in_path(path: &str, parameter: &str) -> bool {

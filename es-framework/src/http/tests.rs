@@ -1,5 +1,7 @@
 //! The routes over declarations written by hand.
 
+mod rejection;
+
 use std::sync::Arc;
 
 use axum::{
@@ -13,7 +15,7 @@ use tower::ServiceExt as _;
 
 use super::{RequestLimits, Surface, health::Health, router};
 use crate::{
-    command::{Bus, Registry},
+    command::{Bus, Clock, Registry, RegistryBuilder},
     garden::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
     query::Queries,
@@ -21,6 +23,10 @@ use crate::{
 };
 
 async fn garden() -> Router {
+    serve(Registry::builder().command::<PlantTreeCommand>()).await
+}
+
+async fn serve(registry: RegistryBuilder) -> Router {
     let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
     let models = ReadModels::new([TREES]).unwrap();
     let database = Database::in_memory(&models).await.unwrap();
@@ -34,14 +40,15 @@ async fn garden() -> Router {
         certificates: None,
     };
     let surface = Surface {
+        clock: Clock::system(),
         bus: Bus::new(store, "garden"),
         database,
         positions,
         health,
         limits: RequestLimits::default(),
+        metadata_headers: Vec::new(),
     };
     tokio::spawn(processor.run());
-    let registry = Registry::builder().command::<PlantTreeCommand>();
     let (queries, models) = Queries::new([], models).unwrap();
     router(&registry.build().unwrap(), queries.routes(&models), surface)
 }

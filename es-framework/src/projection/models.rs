@@ -65,9 +65,9 @@ impl ReadModels {
                 });
             }
         }
-        let table = |model| Table {
+        let table = |model: ReadModelDescriptor| Table {
             model,
-            indexed: BTreeSet::new(),
+            indexed: model.indexed.iter().copied().collect(),
             searched: BTreeSet::new(),
         };
         Ok(Self(models.into_iter().map(table).collect()))

@@ -30,6 +30,8 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     const COLUMNS: &'static [Column];
     /// The name of the key's column.
     const KEY: &'static str;
+    /// The columns that rows are found by, besides those that queries compare.
+    const INDEXED: &'static [&'static str];
     /// The number of the declaration: another one has the rows made again.
     const VERSION: u32;
     /// Where it is declared.
@@ -175,6 +177,8 @@ pub struct ReadModelDescriptor {
     pub columns: &'static [Column],
     /// What tells its rows apart.
     pub identity: Identity,
+    /// The columns that rows are found by, besides those that queries compare.
+    pub indexed: &'static [&'static str],
     /// The number of the declaration: another one has the rows made again.
     pub version: u32,
     /// Where it is declared.
@@ -203,6 +207,7 @@ impl ReadModelDescriptor {
             events: R::EVENTS,
             columns: R::COLUMNS,
             identity: Identity::Column(R::KEY),
+            indexed: R::INDEXED,
             version: R::VERSION,
             declaration: R::DECLARATION,
             fold: || Box::new(RowFold::<R>::default()),
@@ -217,6 +222,7 @@ impl ReadModelDescriptor {
             events: &[E::TYPE],
             columns: E::COLUMNS,
             identity: Identity::Event,
+            indexed: &[],
             version: 1,
             declaration: E::DECLARATION,
             fold: || Box::new(EventRows::<E>::default()),

@@ -21,13 +21,17 @@ impl Parameters {
     /// The parameters of these pairs.
     ///
     /// # Errors
-    /// A value is too long.
+    /// A value is too long or no UTF-8.
     pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, QueryError> {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in pairs {
             if value.len() > LONGEST_VALUE {
                 let message = format!("is longer than {LONGEST_VALUE} bytes");
                 return Err(QueryError::invalid(&name, message));
+            }
+            // What stands for bytes that are no UTF-8 was never meant.
+            if value.contains(char::REPLACEMENT_CHARACTER) {
+                return Err(QueryError::invalid(&name, "is not encoded in UTF-8"));
             }
             values.entry(name).or_default().push(value);
         }

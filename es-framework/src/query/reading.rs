@@ -2,8 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::{Paging, Select};
-use crate::projection::{Database, ReadModel};
+use serde::de::DeserializeOwned;
+
+use super::{Paging, QueryError, Select};
+use crate::projection::{Cell, Database, ReadModel};
 
 /// What an answer is made with: the read models, the page that is asked for, and the time.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ impl<'a> Reading<'a> {
         Select::new(self.database)
     }
 
-    /// The page that is asked for; the first one if the query does not declare `rows`.
+    /// The page that is asked for; the first one if the query is not `paged`.
     #[must_use]
     pub const fn paging(&self) -> &Paging {
         &self.paging
@@ -42,7 +44,22 @@ impl<'a> Reading<'a> {
         self.now
     }
 
-    /// The database, for SQL of your own.
+    /// What SQL of your own finds: each row one column, a JSON object that is read as a `T`. Values
+    /// are parameters of the statement, in its order.
+    ///
+    /// # Errors
+    /// The database refuses the statement, or a row is no `T`.
+    pub async fn sql<T: DeserializeOwned>(
+        &self,
+        statement: &'static str,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<T>, QueryError> {
+        let rows = self.database.texts(statement, parameters).await?;
+        let rows = rows.iter().map(|row| serde_json::from_str(row));
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The database, for what is not said in SQL and JSON.
     #[must_use]
     pub const fn database(&self) -> &'a Database {
         self.database

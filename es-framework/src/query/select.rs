@@ -83,6 +83,12 @@ impl<'a, R: ReadModel> Select<'a, R> {
         self.compare(column, ">=", value)
     }
 
+    /// Rows whose column has a smaller value than this one.
+    #[must_use]
+    pub fn below<T: ColumnValue>(self, column: &str, value: &T) -> Self {
+        self.compare(column, "<", value)
+    }
+
     /// Rows whose column has this value or a smaller one.
     #[must_use]
     pub fn at_most<T: ColumnValue>(self, column: &str, value: &T) -> Self {

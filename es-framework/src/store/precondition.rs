@@ -11,6 +11,9 @@ pub enum Precondition {
     SubjectIsPopulated(Subject),
     /// The latest event of the subject itself has this id.
     SubjectIsOnEventId(Subject, EventId),
+    /// No event of the subject, or of one below it, is later than this one; `None`: there is none at
+    /// all.
+    SubtreeIsUnchangedSince(Subject, Option<EventId>),
     /// The latest event of the whole store has this id; `None`: it has no event. For decisions that
     /// were made on everything there is.
     StoreIsOnEventId(Option<EventId>),
@@ -23,7 +26,8 @@ impl Precondition {
         match self {
             Self::SubjectIsPristine(subject)
             | Self::SubjectIsPopulated(subject)
-            | Self::SubjectIsOnEventId(subject, _) => Some(subject),
+            | Self::SubjectIsOnEventId(subject, _)
+            | Self::SubtreeIsUnchangedSince(subject, _) => Some(subject),
             Self::StoreIsOnEventId(_) => None,
         }
     }
@@ -35,6 +39,7 @@ impl Precondition {
             Self::SubjectIsPristine(_) => latest.is_none(),
             Self::SubjectIsPopulated(_) => latest.is_some(),
             Self::SubjectIsOnEventId(_, id) => latest == Some(*id),
+            Self::SubtreeIsUnchangedSince(_, id) => latest <= *id,
             Self::StoreIsOnEventId(id) => latest == *id,
         }
     }

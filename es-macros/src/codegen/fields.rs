@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use syn::{Attribute, Data, DataStruct, DeriveInput, Fields, Ident, Type, ext::IdentExt as _};
+use proc_macro2::TokenStream;
+use quote::quote_spanned;
+use syn::{
+    Attribute, Data, DataStruct, DeriveInput, Fields, Ident, Type, ext::IdentExt as _,
+    spanned::Spanned as _,
+};
 
-use super::{errors::Errors, naming, serde_attr};
+use super::{errors::Errors, framework::Framework, naming, serde_attr};
 
 /// What is declared: the words of a message that depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +58,22 @@ impl Field {
             .last()
             .map(|segment| segment.ident.to_string())
     }
+}
+
+/// A field as a part of a subject. All of it is at the field's type, where one that cannot stand
+/// in a subject is reported.
+pub(crate) fn subject_part(field: &Field, framework: &Framework) -> TokenStream {
+    let span = field.ty.span();
+    let framework = framework.at(span);
+    let (member, value) = (&field.member, reference(field));
+    quote_spanned!(span=> #framework::event::SubjectPart::field(#member, #value))
+}
+
+/// A reference to a field, underlined at its type.
+pub(crate) fn reference(field: &Field) -> TokenStream {
+    let mut ident = field.ident.clone();
+    ident.set_span(field.ty.span());
+    quote_spanned!(field.ty.span()=> &self.#ident)
 }
 
 /// The fields, if the item is a struct that has named ones.

@@ -8,18 +8,25 @@ pub(crate) mod command;
 mod doc;
 mod errors;
 pub(crate) mod event;
+pub(crate) mod evolve;
 mod fields;
 mod framework;
 pub(crate) mod handler;
+mod item;
 pub(crate) mod manifest;
 mod naming;
 pub(crate) mod projection;
 pub(crate) mod query;
 pub(crate) mod read_model;
+pub(crate) mod rejection;
 mod serde_attr;
+pub(crate) mod service;
+pub(crate) mod settings;
+pub(crate) mod state;
 mod template;
 #[cfg(test)]
 mod tests;
+pub(crate) mod value;
 mod wire;
 
 use proc_macro2::{Ident, TokenStream};

@@ -1,6 +1,6 @@
 //! How names follow from names, and which name was meant by a misspelt one.
 
-use heck::{ToSnakeCase as _, ToUpperCamelCase as _};
+use heck::{ToKebabCase as _, ToSnakeCase as _, ToUpperCamelCase as _};
 use syn::{Ident, ext::IdentExt as _};
 
 /// The name of a field on the wire: serde's `rename_all = "camelCase"`, which writes it.
@@ -23,6 +23,11 @@ pub(crate) fn snake_case(field: &str) -> String {
     field.to_snake_case()
 }
 
+/// The name of a refusal for programs.
+pub(crate) fn kebab_case(ident: &Ident) -> String {
+    ident.unraw().to_string().to_kebab_case()
+}
+
 /// The words of a command's name in lower case, without `Command` at the end.
 fn words(command: &Ident) -> Vec<String> {
     let name = command.unraw().to_string();
@@ -38,7 +43,8 @@ pub(crate) fn verb(command: &Ident) -> String {
     words(command).into_iter().next().unwrap_or_default()
 }
 
-/// What an undocumented command does: `Purchase book` for `PurchaseBookCommand`.
+/// What an undocumented command does, `Purchase book` for `PurchaseBookCommand`, and the title of
+/// an undocumented refusal.
 pub(crate) fn sentence(command: &Ident) -> String {
     let mut words = words(command).into_iter();
     let first = words.next().unwrap_or_default().to_upper_camel_case();

@@ -1,6 +1,9 @@
 //! Templates of subjects and paths: `/books/{id}` is fixed text with a field in one segment.
 
-use super::naming;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{framework::Framework, naming};
 
 /// A template that is well-formed; whether its fields exist is another question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +127,36 @@ impl Template {
         }
         text
     }
+}
+
+/// The code of a subject's parts: fixed text and fields in turn, neighbouring fixed text as one.
+/// `field` gives the code of a field's part.
+pub(crate) fn parts(
+    template: &Template,
+    framework: &Framework,
+    field: impl Fn(&str) -> Option<TokenStream>,
+) -> Vec<TokenStream> {
+    let part = quote!(#framework::event::SubjectPart);
+    let mut parts = vec![];
+    let mut text = String::new();
+    for segment in template.segments() {
+        text.push('/');
+        match segment {
+            Segment::Fixed(fixed) => text.push_str(fixed),
+            Segment::Field(name) => {
+                parts.push(quote!(#part::Text(#text)));
+                text.clear();
+                parts.extend(field(name));
+            }
+        }
+    }
+    if parts.is_empty() && text.is_empty() {
+        text.push('/');
+    }
+    if !text.is_empty() {
+        parts.push(quote!(#part::Text(#text)));
+    }
+    parts
 }
 
 impl Segment {

@@ -8,9 +8,11 @@ use std::{
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use syn::{Attribute, Item};
+use syn::{Attribute, DeriveInput, Item};
 
-use super::{command, event, handler, manifest::Manifest, projection, query, read_model};
+use super::{
+    command, event, handler, manifest::Manifest, projection, query, read_model, rejection,
+};
 
 const MANIFEST: &str = r#"
     [package.metadata.es-framework]
@@ -59,9 +61,7 @@ fn derive(
     derive: fn(TokenStream, &Manifest) -> TokenStream,
     manifest: &Manifest,
 ) -> TokenStream {
-    let Item::Struct(mut item) = item else {
-        panic!("a derive stands on a struct");
-    };
+    let mut item: DeriveInput = syn::parse2(item.into_token_stream()).unwrap();
     let is_derive = |attr: &mut Attribute| attr.path().is_ident("derive");
     item.attrs.extract_if(.., is_derive).for_each(drop);
     derive(item.into_token_stream(), manifest)
@@ -78,6 +78,13 @@ fn a_command_expands_to_what_a_person_would_write() {
 fn an_event_expands_to_what_a_person_would_write() {
     compare("event", |item, manifest| {
         derive(item, event::derive, manifest)
+    });
+}
+
+#[test]
+fn a_rejection_expands_to_what_a_person_would_write() {
+    compare("rejection", |item, manifest| {
+        derive(item, rejection::derive, manifest)
     });
 }
 
@@ -152,6 +159,7 @@ fn no_input_makes_a_macro_panic() {
         "read_model",
         "projection",
         "query",
+        "rejection",
     ] {
         for input in inputs(&folder(name)) {
             let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
@@ -159,6 +167,7 @@ fn no_input_makes_a_macro_panic() {
                 // Each macro meets what was meant for the others, too.
                 let _ = command::derive(mutation.clone(), &manifest);
                 let _ = event::derive(mutation.clone(), &manifest);
+                let _ = rejection::derive(mutation.clone(), &manifest);
                 let _ = handler::handler(TokenStream::new(), mutation.clone(), &manifest);
                 let _ = read_model::derive(mutation.clone(), &manifest);
                 let _ = projection::projection(TokenStream::new(), mutation.clone(), &manifest);

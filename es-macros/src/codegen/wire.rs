@@ -2,8 +2,8 @@
 //! serde and schemars derive for.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
-use syn::{Attribute, ext::IdentExt as _};
+use quote::{format_ident, quote};
+use syn::{Attribute, Data, DeriveInput, Visibility, ext::IdentExt as _};
 
 use super::{
     fields::{Field, Kind},
@@ -38,36 +38,14 @@ impl Wire<'_> {
     /// `impl Serialize`, `Deserialize` and `JsonSchema`.
     pub(crate) fn expand(self, framework: &Framework) -> TokenStream {
         let shadow = self.shadow(framework);
-        let impls = impls(
-            self.ident,
-            framework,
-            &Bodies {
-                serialize: quote!(__Wire::serialize(self, serializer)),
-                deserialize: quote!(__Wire::deserialize(deserializer)),
-                schema_name: quote!(__Wire::schema_name()),
-                schema_id: quote!(__Wire::schema_id()),
-                json_schema: quote!(__Wire::json_schema(generator)),
-            },
-        );
-        quote! {
-            const _: () = {
-                use #framework::__private::schemars::JsonSchema as _;
-
-                #shadow
-
-                #impls
-            };
-        }
+        around(self.ident, &shadow, framework)
     }
 
     fn shadow(self, framework: &Framework) -> TokenStream {
-        let remote = self.ident.to_string();
-        let name = self.ident.unraw().to_string();
-        let serde = format!("{}::__private::serde", framework.text());
-        let schemars = format!("{}::__private::schemars", framework.text());
         // Commands are strict, for a misspelt member would otherwise be lost in silence. Events
         // are lenient, for an older release reads what a newer one wrote.
         let strict = (self.kind == Kind::Command).then(|| quote!(deny_unknown_fields,));
+        let attributes = shadow_attributes(self.ident, &strict, framework);
         let attrs = forwarded(self.attrs);
         let fields = self.fields.iter().map(|field| {
             let Field {
@@ -78,25 +56,101 @@ impl Wire<'_> {
             quote!(#(#attrs)* #constraints #ident: #ty)
         });
         quote! {
-            #[derive(
-                #framework::__private::serde::Serialize,
-                #framework::__private::serde::Deserialize,
-                #framework::__private::schemars::JsonSchema,
-            )]
+            #attributes
             #(#attrs)*
-            #[serde(
-                crate = #serde,
-                remote = #remote,
-                rename = #name,
-                rename_all = "camelCase",
-                #strict
-            )]
-            #[schemars(crate = #schemars)]
-            #[allow(dead_code)]
             struct __Wire {
                 #(#fields,)*
             }
         }
+    }
+}
+
+/// The same for an item of any shape.
+pub(crate) fn expand_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
+    let shadow = shadow_of_item(item, framework);
+    around(&item.ident, &shadow, framework)
+}
+
+fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
+    let mut shadow = item.clone();
+    let keep = |attrs: &mut Vec<Attribute>| {
+        attrs.retain(|attr| FORWARDED.iter().any(|name| attr.path().is_ident(name)));
+    };
+    keep(&mut shadow.attrs);
+    shadow.vis = Visibility::Inherited;
+    shadow.ident = format_ident!("__Wire");
+    let fields = match &mut shadow.data {
+        Data::Struct(data) => data.fields.iter_mut().collect::<Vec<_>>(),
+        Data::Enum(data) => {
+            let variants = data.variants.iter_mut();
+            let fields = variants.flat_map(|variant| {
+                keep(&mut variant.attrs);
+                variant.discriminant = None;
+                variant.fields.iter_mut()
+            });
+            fields.collect()
+        }
+        Data::Union(_) => vec![],
+    };
+    for field in fields {
+        keep(&mut field.attrs);
+        field.vis = Visibility::Inherited;
+    }
+    let is_enum = matches!(item.data, Data::Enum(_));
+    let in_variants = is_enum.then(|| quote!(rename_all_fields = "camelCase",));
+    let attributes = shadow_attributes(&item.ident, &in_variants, framework);
+    quote!(#attributes #shadow)
+}
+
+/// What the derives are told about a shadow.
+fn shadow_attributes(
+    ident: &Ident,
+    extra: &Option<TokenStream>,
+    framework: &Framework,
+) -> TokenStream {
+    let remote = ident.to_string();
+    let name = ident.unraw().to_string();
+    let serde = format!("{}::__private::serde", framework.text());
+    let schemars = format!("{}::__private::schemars", framework.text());
+    quote! {
+        #[derive(
+            #framework::__private::serde::Serialize,
+            #framework::__private::serde::Deserialize,
+            #framework::__private::schemars::JsonSchema,
+        )]
+        #[serde(
+            crate = #serde,
+            remote = #remote,
+            rename = #name,
+            rename_all = "camelCase",
+            #extra
+        )]
+        #[schemars(crate = #schemars)]
+        #[allow(dead_code)]
+    }
+}
+
+/// The shadow, and the impls that go through it.
+fn around(ident: &Ident, shadow: &TokenStream, framework: &Framework) -> TokenStream {
+    let impls = impls(
+        ident,
+        framework,
+        &Bodies {
+            serialize: quote!(__Wire::serialize(self, serializer)),
+            deserialize: quote!(__Wire::deserialize(deserializer)),
+            schema_name: quote!(__Wire::schema_name()),
+            schema_id: quote!(__Wire::schema_id()),
+            json_schema: quote!(__Wire::json_schema(generator)),
+        },
+    );
+    quote! {
+        const _: () = {
+            use #framework::__private::schemars::JsonSchema as _;
+
+            #shadow
+
+            #impls
+        };
     }
 }
 

@@ -1,5 +1,45 @@
-//! The life of a book copy.
+//! A copy of a book: how its state follows from its events.
 
+mod borrow;
 mod purchase;
+mod remove;
+mod return_book;
+#[cfg(test)]
+mod tests;
 
+use es_framework::prelude::*;
+
+pub use borrow::BookBorrowedEvent;
 pub use purchase::BookPurchasedEvent;
+pub use remove::BookRemovedEvent;
+pub use return_book::BookReturnedEvent;
+
+/// What is known of a copy.
+#[derive(Debug, PartialEq, State)]
+pub enum Book {
+    Available,
+    Lent { reader: Uuid, due_at: Timestamp },
+    Removed,
+}
+
+#[evolve]
+impl Book {
+    fn purchased(_: &BookPurchasedEvent) -> Self {
+        Self::Available
+    }
+
+    fn borrowed(&mut self, event: &BookBorrowedEvent) {
+        *self = Self::Lent {
+            reader: event.reader,
+            due_at: event.due_at,
+        };
+    }
+
+    fn returned(&mut self, _: &BookReturnedEvent) {
+        *self = Self::Available;
+    }
+
+    fn removed(&mut self, _: &BookRemovedEvent) {
+        *self = Self::Removed;
+    }
+}

@@ -18,7 +18,7 @@ pub struct PurchaseBookCommand {
 }
 
 /// A copy of a book was added to the inventory.
-#[derive(Event)]
+#[derive(Debug, PartialEq, Event)]
 pub struct BookPurchasedEvent {
     pub id: Uuid,
     pub isbn: String,

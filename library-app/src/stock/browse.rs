@@ -2,7 +2,7 @@
 
 use es_framework::prelude::*;
 
-use super::copy::BookCopy;
+use super::copy::{BookCopy, Status};
 
 /// Browses the copies in stock.
 #[derive(Query)]
@@ -14,4 +14,6 @@ pub struct BrowseStock {
     pub title: Option<String>,
     #[filter(contains)]
     pub author: Option<String>,
+    #[filter(eq)]
+    pub status: Option<Status>,
 }

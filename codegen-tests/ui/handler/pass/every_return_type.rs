@@ -2,35 +2,11 @@
 
 #![deny(warnings)]
 
-use es_framework::{
-    command::{Rejection, RejectionKind},
-    prelude::*,
-};
+use es_framework::prelude::*;
 
-#[derive(Debug)]
+#[derive(Debug, Rejection)]
+#[rejection(conflict)]
 struct Refused;
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("refused")
-    }
-}
-
-impl std::error::Error for Refused {}
-
-impl Rejection for Refused {
-    fn kind(&self) -> RejectionKind {
-        RejectionKind::Conflict
-    }
-
-    fn name(&self) -> &'static str {
-        "refused"
-    }
-
-    fn title(&self) -> &'static str {
-        "Refused"
-    }
-}
 
 #[derive(Event)]
 #[event(package = "com.example.library")]

@@ -92,6 +92,20 @@ impl Database {
             .collect()
     }
 
+    /// The texts in the first column of what `statement` finds.
+    pub(crate) async fn texts(
+        &self,
+        statement: &'static str,
+        parameters: Vec<super::Cell>,
+    ) -> Result<Vec<String>, DatabaseError> {
+        let query = parameters
+            .into_iter()
+            .fold(sqlx::query(statement), sqlite::bind);
+        let rows = query.fetch_all(&self.reader).await?;
+        let texts = rows.iter().map(|row| sqlx::Row::try_get(row, 0));
+        Ok(texts.collect::<Result<_, sqlx::Error>>()?)
+    }
+
     /// How many rows `statement` counts.
     pub(crate) async fn count(
         &self,

@@ -48,6 +48,23 @@ pub(super) async fn a_subject_on_an_event_id_has_not_moved(store: &impl EventSto
     assert!(passes(store, on("/a", 2)).await);
 }
 
+pub(super) async fn a_subtree_is_unchanged_since_an_event(store: &impl EventStore) {
+    let since = |at, number: Option<u64>| {
+        vec![Precondition::SubtreeIsUnchangedSince(
+            subject(at),
+            number.map(id),
+        )]
+    };
+    write(store, &["/a", "/b", "/a/child", "/abc"]).await;
+    assert!(!passes(store, since("/a", Some(1))).await);
+    assert!(!passes(store, since("/a", None)).await);
+    assert!(passes(store, since("/a", Some(2))).await);
+    assert!(passes(store, since("/a", Some(4))).await);
+    assert!(passes(store, since("/empty", None)).await);
+    assert!(!passes(store, since("/", Some(3))).await);
+    assert!(passes(store, since("/", Some(6))).await);
+}
+
 pub(super) async fn a_store_on_an_event_id_has_not_grown(store: &impl EventStore) {
     let on = |number: Option<u64>| vec![Precondition::StoreIsOnEventId(number.map(id))];
     assert!(!passes(store, on(Some(0))).await);

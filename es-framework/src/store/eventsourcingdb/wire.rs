@@ -64,6 +64,16 @@ fn precondition(condition: &Precondition) -> serde_json::Value {
         Precondition::SubjectIsOnEventId(_, id) => {
             json!({"type": "isSubjectOnEventId", "payload": {"subject": subject, "eventId": id}})
         }
+        Precondition::SubtreeIsUnchangedSince(subject, id) => {
+            let base = subject.as_str().trim_end_matches('/');
+            let since = id.map_or_else(|| "-1".to_owned(), |id| id.to_string());
+            let query = format!(
+                "FROM e IN events WHERE e.id AS INT > {since} AND \
+                 (e.subject == '{base}' OR STARTSWITH(e.subject, '{base}/')) \
+                 PROJECT INTO COUNT() == 0"
+            );
+            json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
+        }
         // Ids have no gap, so the number of events says which is the last.
         Precondition::StoreIsOnEventId(id) => {
             let count = id.map_or(0, |id| id.get().saturating_add(1));

@@ -65,13 +65,9 @@ impl Log {
         candidates: Vec<EventCandidate>,
         preconditions: &[Precondition],
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        let latest = |subject: Option<&Subject>| match subject {
-            Some(subject) => self.latest.get(subject).copied(),
-            None => self.events.last().map(|event| event.id),
-        };
         if !preconditions
             .iter()
-            .all(|condition| condition.holds(latest(condition.subject())))
+            .all(|condition| condition.holds(self.latest(condition)))
         {
             return Err(Conflict.into());
         }
@@ -83,6 +79,21 @@ impl Log {
         }
         self.events.extend(recorded.iter().cloned());
         Ok(recorded)
+    }
+
+    /// The latest event of what a precondition is about.
+    fn latest(&self, condition: &Precondition) -> Option<EventId> {
+        match condition {
+            Precondition::SubtreeIsUnchangedSince(subject, _) => {
+                let mut newest = self.events.iter().rev();
+                let below = newest.find(|event| event.subject.is_within(subject));
+                below.map(|event| event.id)
+            }
+            Precondition::StoreIsOnEventId(_) => self.events.last().map(|event| event.id),
+            Precondition::SubjectIsPristine(subject)
+            | Precondition::SubjectIsPopulated(subject)
+            | Precondition::SubjectIsOnEventId(subject, _) => self.latest.get(subject).copied(),
+        }
     }
 
     fn record(&self, candidates: Vec<EventCandidate>) -> Result<Vec<RecordedEvent>, StoreError> {

@@ -7,9 +7,9 @@ use syn::{ext::IdentExt as _, spanned::Spanned as _};
 use super::{ast::CommandField, check::Command, rule::Rule};
 use crate::codegen::{
     declaration,
-    fields::{Field, Kind},
+    fields::{self, Kind, reference},
     framework::Framework,
-    template::Segment,
+    template,
     wire::{self, Wire, WireField},
 };
 
@@ -95,7 +95,10 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
     let subject = command.subject.render(|field| command.member(field));
     let condition = format_ident!("{condition}");
     let declaration = declaration(ident, framework);
-    let parts = subject_parts(command, framework);
+    let parts = template::parts(&command.subject, framework, |name| {
+        let field = command.field(name);
+        field.map(|field| fields::subject_part(field, framework))
+    });
     quote! {
         #[automatically_derived]
         impl #framework::command::Command for #ident {
@@ -117,50 +120,6 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
             }
         }
     }
-}
-
-/// All of it is at the field's type, where one that cannot stand in a subject is reported.
-fn subject_field(field: &Field, framework: &Framework) -> TokenStream {
-    let span = field.ty.span();
-    let framework = framework.at(span);
-    let (member, value) = (&field.member, reference(field));
-    quote_spanned!(span=> #framework::event::SubjectPart::field(#member, #value))
-}
-
-/// A reference to a field, underlined at its type.
-fn reference(field: &Field) -> TokenStream {
-    let mut ident = field.ident.clone();
-    ident.set_span(field.ty.span());
-    quote_spanned!(field.ty.span()=> &self.#ident)
-}
-
-/// Fixed text and fields in turn; neighbouring fixed text is one part.
-fn subject_parts(command: &Command, framework: &Framework) -> Vec<TokenStream> {
-    let part = quote!(#framework::event::SubjectPart);
-    let mut parts = vec![];
-    let mut text = String::new();
-    for segment in command.subject.segments() {
-        text.push('/');
-        match segment {
-            Segment::Fixed(fixed) => text.push_str(fixed),
-            Segment::Field(name) => {
-                parts.push(quote!(#part::Text(#text)));
-                text.clear();
-                parts.extend(
-                    command
-                        .field(name)
-                        .map(|field| subject_field(field, framework)),
-                );
-            }
-        }
-    }
-    if parts.is_empty() && text.is_empty() {
-        text.push('/');
-    }
-    if !text.is_empty() {
-        parts.push(quote!(#part::Text(#text)));
-    }
-    parts
 }
 
 /// The impls of a command with mistakes, so that they are all that is reported.

@@ -12,12 +12,13 @@ use crate::codegen::{
 pub(crate) struct EventAttr {
     pub(crate) package: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
+    pub(crate) subject: Option<LitStr>,
     pub(crate) read_model: Option<LitStr>,
     /// Whether there is a package, be it one that could not be read.
     pub(crate) has_package: bool,
 }
 
-const KEYS: [&str; 3] = ["package", "name", "read_model"];
+const KEYS: [&str; 4] = ["package", "name", "subject", "read_model"];
 
 /// Reads every `#[event(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
@@ -45,6 +46,9 @@ impl EventAttr {
             }
             Some("name") => {
                 self.name = attribute::text(meta, "name = \"BookPurchasedEvent\"", errors);
+            }
+            Some("subject") => {
+                self.subject = attribute::text(meta, "subject = \"/readers/{reader}\"", errors);
             }
             Some("read_model") => {
                 self.read_model = attribute::text(meta, "read_model = \"books\"", errors);

@@ -6,16 +6,38 @@ use super::{
     ast::Declared,
     event_type::{self, EventType},
 };
-use crate::codegen::{column, errors::Errors, fields::Field, manifest::Manifest};
+use crate::codegen::{
+    column,
+    errors::Errors,
+    fields::Field,
+    manifest::Manifest,
+    template::{self, Template},
+};
 
 /// An event that can be written out.
 pub(crate) struct Event {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) event_type: EventType,
+    /// What it is about, if not what its command is about.
+    pub(crate) subject: Option<Subject>,
     /// The table that holds a row for each event.
     pub(crate) read_model: Option<LitStr>,
     pub(crate) fields: Vec<Field>,
+}
+
+/// A subject of an event's own.
+pub(crate) struct Subject {
+    pub(crate) template: Template,
+    /// Whether it lies below the command's.
+    pub(crate) is_below: bool,
+}
+
+impl Event {
+    /// The field of this name; the check has seen to it that there is one.
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name() == name)
+    }
 }
 
 /// Checks everything, so that all mistakes are noted.
@@ -39,11 +61,55 @@ pub(crate) fn check(declared: Declared, manifest: &Manifest, errors: &mut Errors
             column::check_columns(fields, errors);
         }
     }
+    let subject = attr
+        .subject
+        .as_ref()
+        .and_then(|text| subject(text, fields.as_deref(), errors));
     Some(Event {
         ident,
         attrs,
         event_type: event_type?,
+        subject,
         read_model: attr.read_model,
         fields: fields?,
     })
+}
+
+/// `/readers/{reader}`, or `./notes/{number}` for one below the command's subject.
+fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Option<Subject> {
+    let written = text.value();
+    let (path, is_below) = match written.strip_prefix('.') {
+        Some(path) => (path, true),
+        None => (written.as_str(), false),
+    };
+    let template = match Template::parse(path, template::Kind::Subject) {
+        Ok(template) => template,
+        Err(message) => {
+            errors.at(text, message);
+            return None;
+        }
+    };
+    if template.segments().is_empty() {
+        errors.at(
+            text,
+            "an event is about something: write `\"/readers/{reader}\"`, or `\"./notes/{number}\"` for what lies below the command's subject",
+        );
+        return None;
+    }
+    let fields = fields?;
+    let names: Vec<_> = fields.iter().map(Field::name).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    for given in template.fields() {
+        match fields.iter().find(|field| field.name() == given) {
+            None => errors.at(text, template::no_such_field(given, &names)),
+            Some(field) if field.type_name().as_deref() == Some("Option") => {
+                let message = format!(
+                    "`{given}` is part of the subject, which every event has: make it a value without `Option`"
+                );
+                errors.at(&field.ty, message);
+            }
+            Some(_) => {}
+        }
+    }
+    Some(Subject { template, is_below })
 }

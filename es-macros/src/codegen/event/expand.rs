@@ -4,18 +4,23 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::LitStr;
 
-use super::check::Event;
+use super::check::{Event, Subject};
 use crate::codegen::{
     column, declaration,
-    fields::Kind,
+    fields::{self, Kind},
     framework::Framework,
+    template,
     wire::{self, Wire, WireField},
 };
 
 /// Everything that the derive brings.
 pub(crate) fn expand(event: &Event, framework: &Framework) -> TokenStream {
     let json = json(event, framework);
-    let declaration = impl_event(&event.ident, &event.event_type.text, framework);
+    let subject = event
+        .subject
+        .as_ref()
+        .map(|subject| impl_subject(event, subject, framework));
+    let declaration = impl_event(&event.ident, &event.event_type.text, &subject, framework);
     let read_model = event
         .read_model
         .as_ref()
@@ -52,13 +57,58 @@ fn json(event: &Event, framework: &Framework) -> TokenStream {
     wire.expand(framework)
 }
 
-fn impl_event(ident: &Ident, event_type: &str, framework: &Framework) -> TokenStream {
+fn impl_event(
+    ident: &Ident,
+    event_type: &str,
+    subject: &Option<TokenStream>,
+    framework: &Framework,
+) -> TokenStream {
     let declaration = declaration(ident, framework);
     quote! {
         #[automatically_derived]
         impl #framework::event::Event for #ident {
             const TYPE: &'static str = #event_type;
             const DECLARATION: #framework::Declaration = #declaration;
+            #subject
+        }
+    }
+}
+
+/// What the event is about, if not what its command is about.
+fn impl_subject(event: &Event, subject: &Subject, framework: &Framework) -> TokenStream {
+    let Subject { template, is_below } = subject;
+    let parts = template::parts(template, framework, |name| {
+        let field = event.field(name);
+        field.map(|field| fields::subject_part(field, framework))
+    });
+    let text = template.render(|name| {
+        let field = event.field(name);
+        field.map_or_else(|| name.to_owned(), |field| field.member.clone())
+    });
+    let (text, command, body) = match is_below {
+        true => (
+            format!(".{text}"),
+            quote!(command),
+            quote!(command.below(&[#(#parts),*])),
+        ),
+        false => (
+            text,
+            quote!(_command),
+            quote!(#framework::event::Subject::from_parts(&[#(#parts),*])),
+        ),
+    };
+    quote! {
+        const SUBJECT: ::core::option::Option<&'static str> =
+            ::core::option::Option::Some(#text);
+
+        fn subject(
+            &self,
+            #command: &#framework::event::Subject,
+        ) -> ::core::result::Result<
+            #framework::event::Subject,
+            #framework::event::InvalidPart,
+        > {
+            #body
         }
     }
 }
@@ -96,7 +146,7 @@ fn manifest() -> TokenStream {
 /// The impls of an event with mistakes, so that they are all that is reported.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let json = wire::stub(ident, framework);
-    let declaration = impl_event(ident, "", framework);
+    let declaration = impl_event(ident, "", &None, framework);
     quote! {
         #json
 

@@ -1,7 +1,9 @@
 //! A handler as it was written.
 
 use proc_macro2::TokenStream;
-use syn::{Attribute, FnArg, Item, ItemFn, PatType, Type};
+use syn::{
+    Attribute, FnArg, GenericArgument, Item, ItemFn, PatType, PathArguments, Type, TypeReference,
+};
 
 use crate::codegen::errors::Errors;
 
@@ -68,7 +70,7 @@ impl Declared {
     pub(crate) fn commands(&self) -> impl Iterator<Item = &Type> {
         self.parameters()
             .filter_map(|parameter| match &*parameter.ty {
-                command @ Type::Path(_) => Some(command),
+                command @ Type::Path(_) if !is_optional(command) => Some(command),
                 Type::Reference(reference) => Some(&*reference.elem).filter(|ty| is_command(ty)),
                 _ => None,
             })
@@ -82,4 +84,24 @@ pub(crate) fn is_command(ty: &Type) -> bool {
     };
     let last = path.path.segments.last();
     last.is_some_and(|last| last.ident.to_string().ends_with("Command"))
+}
+
+/// Whether a type is an `Option` of a reference.
+pub(crate) fn is_optional(ty: &Type) -> bool {
+    optional(ty).is_some()
+}
+
+/// The reference inside an `Option`.
+pub(crate) fn optional(ty: &Type) -> Option<&TypeReference> {
+    let Type::Path(path) = ty else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match (last.ident == "Option", arguments.args.first()) {
+        (true, Some(GenericArgument::Type(Type::Reference(reference)))) => Some(reference),
+        _ => None,
+    }
 }

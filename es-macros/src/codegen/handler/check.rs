@@ -4,13 +4,18 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Safety, Signature, Type};
 
-use super::ast::{self, Declared};
+use super::{
+    ast::{self, Declared},
+    parameter::{self, Parameter},
+};
 use crate::codegen::errors::Errors;
 
 /// A handler that can be written out.
 pub(crate) struct Handler {
     pub(crate) ident: Ident,
     pub(crate) command: Type,
+    /// What it takes, in order; nothing where the command stands.
+    pub(crate) parameters: Vec<Option<Parameter>>,
     pub(crate) output: Type,
     /// Conditions under which the function is compiled, and so the rest.
     pub(crate) conditions: Vec<Attribute>,
@@ -21,11 +26,16 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Handler>
     let ItemFn { attrs, sig, .. } = &declared.item;
     check_signature(sig, errors);
     let command = command(declared, errors);
+    let parameters = declared
+        .parameters()
+        .map(|one| parameter::read(one, errors));
+    let parameters = parameters.collect();
     let output = output(&sig.output, sig, errors);
     let is_condition = |attr: &&Attribute| attr.path().is_ident("cfg");
     Some(Handler {
         ident: sig.ident.clone(),
         command: command?,
+        parameters,
         output: output?,
         conditions: attrs.iter().filter(is_condition).cloned().collect(),
     })
@@ -56,18 +66,9 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
             "a handler is a function of its own: move it out of the `impl`, and take the command instead of `self`",
         );
     }
-    for attr in sig.inputs.iter().flat_map(|input| match input {
-        FnArg::Typed(parameter) => parameter.attrs.as_slice(),
-        FnArg::Receiver(_) => &[],
-    }) {
-        errors.at(
-            attr,
-            "a handler's parameter has no attributes: remove this one",
-        );
-    }
 }
 
-/// The one parameter that is taken by value; a note for every other.
+/// The one parameter that is taken by value; a note for every other that is.
 fn command(declared: &Declared, errors: &mut Errors) -> Option<Type> {
     let mut command: Option<&PatType> = None;
     let takes_one = declared.parameters().any(|one| !is_reference(one));
@@ -82,15 +83,16 @@ fn command(declared: &Declared, errors: &mut Errors) -> Option<Type> {
                     text(&reference.elem)
                 )
             }
-            (Type::Reference(_), _) => {
-                "a handler takes only the command for now: remove this parameter".to_owned()
-            }
+            _ if is_reference(parameter) => continue,
             (_, Some(first)) => format!(
-                "a handler decides on one command, which is `{}` here: remove this parameter",
+                "a handler decides on one command, which is `{}` here: take this one as a reference, or remove it",
                 text(&first.ty)
             ),
             (Type::Path(_), None) => {
                 command = Some(parameter);
+                for attr in &parameter.attrs {
+                    errors.at(attr, "the command has no attributes here: remove this one");
+                }
                 continue;
             }
             _ => {
@@ -113,7 +115,7 @@ fn command(declared: &Declared, errors: &mut Errors) -> Option<Type> {
 }
 
 fn is_reference(parameter: &PatType) -> bool {
-    matches!(&*parameter.ty, Type::Reference(_))
+    matches!(&*parameter.ty, Type::Reference(_)) || ast::is_optional(&parameter.ty)
 }
 
 fn without_attributes(parameter: &PatType) -> TokenStream {

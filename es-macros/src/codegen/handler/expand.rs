@@ -2,24 +2,37 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
-use syn::{ItemFn, Type, parse_quote};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::{ItemFn, Type, parse_quote, spanned::Spanned as _};
 
-use super::{ast::Declared, check::Handler};
-use crate::codegen::{declaration, framework::Framework};
+use super::{ast::Declared, check::Handler, parameter::Parameter};
+use crate::codegen::{declaration, framework::Framework, naming, template};
 
 /// The function, and the implementation that calls it.
 pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework) -> TokenStream {
     let Handler {
         ident,
         command,
+        parameters,
         output,
         conditions,
     } = handler;
     let declaration = declaration(ident, framework);
-    // Naming the output makes the compiler point at it if it is no event.
-    let body = quote!(<#output as #framework::command::IntoDecision>::into_decision(#ident(self)));
+    let arguments = arguments(parameters);
+    let given: Vec<_> = parameters.iter().flatten().collect();
+    let body = Body {
+        given: format_ident!("given"),
+        parameters: described(&given, framework),
+        subjects: subjects(&given, framework),
+        // Naming the output makes the compiler point at it if it is no event.
+        decision: quote!(given.decide::<#output>(#ident(#(#arguments),*))),
+        rejections: Some(quote! {
+            fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
+                <#output as #framework::command::IntoDecision>::rejections()
+            }
+        }),
+    };
     let implementation = implementation(command, &declaration, &body, framework);
     quote! {
         #function
@@ -29,25 +42,137 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
     }
 }
 
+/// What differs between implementations.
+struct Body {
+    given: Ident,
+    parameters: Option<TokenStream>,
+    subjects: Option<TokenStream>,
+    decision: TokenStream,
+    rejections: Option<TokenStream>,
+}
+
+/// What the function is called with.
+fn arguments(parameters: &[Option<Parameter>]) -> Vec<TokenStream> {
+    let mut index = 0_usize;
+    let argument = |parameter: &Option<Parameter>| {
+        let Some(Parameter {
+            ty, is_optional, ..
+        }) = parameter
+        else {
+            return quote!(self);
+        };
+        let number = Literal::usize_unsuffixed(index);
+        index = index.saturating_add(1);
+        match is_optional {
+            true => quote!(given.optional::<#ty>(#number)?),
+            false => quote!(given.required::<#ty>(#number)?),
+        }
+    };
+    parameters.iter().map(argument).collect()
+}
+
+/// `PARAMETERS`, if there are any.
+fn described(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStream> {
+    let described = parameters.iter().map(|parameter| {
+        let Parameter { name, ty, .. } = parameter;
+        let kind = match parameter.is_state() {
+            true => quote!(state),
+            false => quote!(given),
+        };
+        // A type that cannot be given is reported where it stands.
+        let path = framework.at(ty.span());
+        let made = quote_spanned!(ty.span()=> #path::command::Parameter::#kind::<#ty>);
+        let optional = parameter.is_optional.then(|| quote!(.optional()));
+        let at = parameter.subject.as_ref().map(|(_, template)| {
+            let text = template.render(naming::camel_case);
+            quote!(.at(#text))
+        });
+        let recursive = parameter.is_recursive.then(|| quote!(.recursive()));
+        quote!(#made(#name) #optional #at #recursive)
+    });
+    (!parameters.is_empty()).then(|| {
+        quote! {
+            const PARAMETERS: &'static [#framework::command::Parameter] = &[#(#described),*];
+        }
+    })
+}
+
+/// `parameter_subject`, if a parameter has a subject of its own.
+fn subjects(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStream> {
+    let arms: Vec<_> = parameters
+        .iter()
+        .enumerate()
+        .filter_map(|(index, parameter)| {
+            let (text, template) = parameter.subject.as_ref()?;
+            let index = Literal::usize_unsuffixed(index);
+            let parts = template::parts(template, framework, |name| {
+                Some(subject_part(name, text.span(), framework))
+            });
+            Some(quote! {
+                #index => #framework::event::Subject::from_parts(&[#(#parts),*]),
+            })
+        })
+        .collect();
+    (!arms.is_empty()).then(|| {
+        quote! {
+            fn parameter_subject(
+                &self,
+                parameter: usize,
+            ) -> ::core::result::Result<
+                #framework::event::Subject,
+                #framework::event::InvalidPart,
+            > {
+                match parameter {
+                    #(#arms)*
+                    _ => #framework::command::Command::subject(self),
+                }
+            }
+        }
+    })
+}
+
+/// A field of the command. One that it does not have is reported at the template.
+fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
+    let member = naming::camel_case(name);
+    // What is no name cannot be a field; the compiler is asked for one that it can name.
+    let field = syn::parse_str(name).unwrap_or_else(|_| format_ident!("_"));
+    let field = Ident::new(&field.to_string(), span);
+    let framework = framework.at(span);
+    quote_spanned!(span=> #framework::event::SubjectPart::field(#member, &self.#field))
+}
+
 fn implementation(
     command: &Type,
     declaration: &TokenStream,
-    body: &TokenStream,
+    body: &Body,
     framework: &Framework,
 ) -> TokenStream {
+    let Body {
+        given,
+        parameters,
+        subjects,
+        decision,
+        rejections,
+    } = body;
     quote! {
         #[automatically_derived]
         impl #framework::command::Handle for #command {
             const HANDLER: #framework::Declaration = #declaration;
+            #parameters
+
+            #subjects
 
             fn handle(
                 self,
+                #given: &#framework::command::Given,
             ) -> ::core::result::Result<
-                #framework::command::Decision,
+                #framework::command::Decided,
                 #framework::command::HandlerError,
             > {
-                #body
+                #decision
             }
+
+            #rejections
         }
     }
 }
@@ -62,7 +187,13 @@ pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
         return quote!(#function);
     }
     let declaration = declaration(&function.sig.ident, framework);
-    let body = quote!(::core::unreachable!());
+    let body = Body {
+        given: format_ident!("_given"),
+        parameters: None,
+        subjects: None,
+        decision: quote!(::core::unreachable!()),
+        rejections: None,
+    };
     let implementations: TokenStream = declared
         .commands()
         .filter({

@@ -17,6 +17,8 @@ pub(crate) struct QueryAttr {
     /// The read model of which one row is the answer.
     pub(crate) row: Option<Path>,
     pub(crate) order: Option<Order>,
+    /// Whether an answer by hand is a page.
+    pub(crate) paged: Option<Ident>,
     pub(crate) summary: Option<LitStr>,
     /// Whether there is a path, be it one that could not be read.
     pub(crate) has_path: bool,
@@ -28,7 +30,7 @@ pub(crate) struct Order {
     pub(crate) descending: bool,
 }
 
-const KEYS: [&str; 5] = ["path", "rows", "row", "order", "summary"];
+const KEYS: [&str; 6] = ["path", "rows", "row", "order", "paged", "summary"];
 
 /// Reads every `#[query(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
@@ -55,6 +57,7 @@ impl QueryAttr {
             Some("rows") => self.rows = model(meta, "rows = BookCopy", errors),
             Some("row") => self.row = model(meta, "row = BookCopy", errors),
             Some("order") => self.order = order(meta, errors),
+            Some("paged") => self.paged = flag(meta, errors),
             Some("summary") => {
                 self.summary = attribute::text(meta, "summary = \"Browses the stock.\"", errors);
             }
@@ -73,6 +76,14 @@ fn model(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Path> {
         attribute::name(meta)
     );
     errors.at(value, message);
+    None
+}
+
+fn flag(meta: &Meta, errors: &mut Errors) -> Option<Ident> {
+    if let Meta::Path(path) = meta {
+        return path.get_ident().cloned();
+    }
+    errors.at(meta, "`paged` has no value: write `paged` alone");
     None
 }
 

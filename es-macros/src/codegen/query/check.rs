@@ -19,6 +19,8 @@ pub(crate) struct Query {
     pub(crate) ident: Ident,
     pub(crate) path: String,
     pub(crate) summary: String,
+    /// Whether it is answered a page at a time.
+    pub(crate) is_paged: bool,
     /// What answers it, unless that is written by hand.
     pub(crate) answer: Option<Answer>,
     pub(crate) parameters: Vec<Parameter>,
@@ -63,6 +65,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
         rows,
         row,
         order,
+        paged,
         summary,
         ..
     } = attr;
@@ -75,6 +78,11 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
         let message = "what is sorted are the `rows` of a read model: name it, or remove `order`";
         errors.at(&order.field, message);
     }
+    if let (Some(paged), true) = (&paged, rows.is_some() || row.is_some()) {
+        let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
+        errors.at(paged, message);
+    }
+    let is_paged = paged.is_some() || rows.is_some();
     let is_one = rows.is_none();
     let answer = rows.or(row).map(|model| Answer {
         model,
@@ -88,13 +96,14 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
     let in_path: Vec<_> = template.iter().flat_map(Template::fields).collect();
     let parameters = fields
         .into_iter()
-        .map(|field| parameter(field, &in_path, answer.as_ref(), errors))
+        .map(|field| parameter(field, &in_path, answer.as_ref(), is_paged, errors))
         .collect();
     let summary = summary_of(summary, &attrs, &ident);
     Some(Query {
         path: template?.render(str::to_owned),
         ident,
         summary,
+        is_paged,
         answer,
         parameters,
     })
@@ -140,6 +149,7 @@ fn parameter(
     field: Field,
     in_path: &[&str],
     answer: Option<&Answer>,
+    is_paged: bool,
     errors: &mut Errors,
 ) -> Parameter {
     let is_in_path = in_path.contains(&field.name().as_str());
@@ -152,7 +162,7 @@ fn parameter(
         let message = "what stands in the path is always there, and once: take the type without `Option` or `Vec`";
         errors.at(&field.ty, message);
     }
-    if answer.is_some_and(|answer| !answer.is_one) && PAGING.contains(&field.member.as_str()) {
+    if is_paged && PAGING.contains(&field.member.as_str()) {
         let message = format!(
             "`{}` says which page is asked for: give this field another name",
             field.member

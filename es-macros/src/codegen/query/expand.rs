@@ -40,7 +40,7 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::query);
     let name = ident.unraw().to_string();
     let declaration = declaration(ident, framework);
-    let is_paged = query.answer.as_ref().is_some_and(|answer| !answer.is_one);
+    let is_paged = query.is_paged;
     let tables = query.answer.as_ref().map(|answer| table(answer, framework));
     let filters = query
         .answer

@@ -31,7 +31,16 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
             "`#[key]` stands above the field that tells the rows apart",
         );
     }
+    for attr in item.attrs.iter().filter(|attr| is_index(attr)) {
+        errors.at(
+            attr,
+            "`#[index]` stands above the field that rows are found by",
+        );
+    }
     for attr in known.iter().flat_map(|field| &field.attrs) {
+        if is_index(attr) && !matches!(attr.meta, Meta::Path(_)) {
+            errors.at(attr, "rows are found by this field: write `#[index]` alone");
+        }
         if is_key(attr) && !matches!(attr.meta, Meta::Path(_)) {
             errors.at(attr, "the key of a row is this field: write `#[key]` alone");
         }
@@ -47,4 +56,9 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
 /// Whether this is `#[key]`.
 pub(crate) fn is_key(attr: &Attribute) -> bool {
     attr.path().is_ident("key")
+}
+
+/// Whether this is `#[index]`.
+pub(crate) fn is_index(attr: &Attribute) -> bool {
+    attr.path().is_ident("index")
 }

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::check::ReadModel;
+use super::{ast::is_index, check::ReadModel};
 use crate::codegen::{
     column, declaration,
     fields::Kind,
@@ -60,6 +60,10 @@ fn implementation(model: &ReadModel, framework: &Framework) -> TokenStream {
     let columns = column::descriptions(fields, framework);
     let to_cells = column::to_cells(fields, framework);
     let (key_column, key_type, key) = (column::of(key), &key.ty, &key.ident);
+    let indexed = fields
+        .iter()
+        .filter(|field| field.attrs.iter().any(is_index))
+        .map(column::of);
     let filled = fields.iter().map(|field| {
         let (ident, member) = (&field.ident, &field.member);
         quote!(#ident: cells.next(#member)?)
@@ -73,6 +77,7 @@ fn implementation(model: &ReadModel, framework: &Framework) -> TokenStream {
             const SUBJECT: &'static str = #subject;
             const COLUMNS: &'static [#projection::Column] = #columns;
             const KEY: &'static str = #key_column;
+            const INDEXED: &'static [&'static str] = &[#(#indexed),*];
             const VERSION: u32 = #version;
             const DECLARATION: #framework::Declaration = #declaration;
 
@@ -109,6 +114,7 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
             const SUBJECT: &'static str = "/";
             const COLUMNS: &'static [#projection::Column] = &[];
             const KEY: &'static str = "";
+            const INDEXED: &'static [&'static str] = &[];
             const VERSION: u32 = 1;
             const DECLARATION: #framework::Declaration = #declaration;
 

@@ -13,11 +13,15 @@ use super::{
 };
 use crate::{
     event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject},
-    store::{Conflict, StoreError, catalogue::Catalogue},
+    store::{Conflict, Precondition, StoreError, catalogue::Catalogue},
 };
 
 const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)";
 
+/// The latest event of a subject and those below it among the events from some id on. These are
+/// looked at one by one: what a writer has read is recent.
+const LATEST_BELOW: &str = "SELECT id FROM events WHERE id > ?1 AND \
+     (subject = ?2 OR substr(subject, 1, length(?2) + 1) = ?2 || '/') ORDER BY id DESC LIMIT 1";
 const LATEST: &str =
     "SELECT event_id FROM subject_index WHERE subject = ?1 ORDER BY event_id DESC LIMIT 1";
 
@@ -125,9 +129,16 @@ impl<'a> Batch<'a> {
             return Ok(Err(conflict.into()));
         }
         for precondition in &append.preconditions {
-            let latest = match precondition.subject() {
-                Some(subject) => self.latest(statements, subject)?,
-                None => self.head.last(),
+            let latest = match precondition {
+                Precondition::SubtreeIsUnchangedSince(subject, since) => {
+                    latest_below(connection, subject, *since)?
+                }
+                Precondition::StoreIsOnEventId(_) => self.head.last(),
+                Precondition::SubjectIsPristine(subject)
+                | Precondition::SubjectIsPopulated(subject)
+                | Precondition::SubjectIsOnEventId(subject, _) => {
+                    self.latest(statements, subject)?
+                }
             };
             if !precondition.holds(latest) {
                 return Ok(Err(Conflict.into()));
@@ -205,4 +216,18 @@ impl<'a> Batch<'a> {
         self.head = head;
         Some(recorded)
     }
+}
+
+fn latest_below(
+    connection: &Connection,
+    subject: &Subject,
+    since: Option<EventId>,
+) -> rusqlite::Result<Option<EventId>> {
+    let since = since.map_or(-1, |id| row::number(id.get()));
+    let base = subject.as_str().trim_end_matches('/');
+    let mut statement = connection.prepare_cached(LATEST_BELOW)?;
+    let id = statement
+        .query_row((since, base), |row| row.get::<_, i64>(0))
+        .optional()?;
+    Ok(id.and_then(|id| EventId::new(u64::try_from(id).ok()?)))
 }

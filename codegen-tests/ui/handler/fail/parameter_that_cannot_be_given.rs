@@ -1,4 +1,4 @@
-//! A parameter that is not supported yet.
+//! A parameter that nobody can give.
 
 use es_framework::prelude::*;
 
@@ -14,10 +14,10 @@ struct BookPurchasedEvent {
     id: Uuid,
 }
 
-struct Clock;
+struct Printer;
 
 #[handler]
-fn purchase(command: PurchaseBookCommand, clock: &Clock) -> BookPurchasedEvent {
+fn purchase(command: PurchaseBookCommand, printer: &Printer) -> BookPurchasedEvent {
     BookPurchasedEvent { id: command.id }
 }
 

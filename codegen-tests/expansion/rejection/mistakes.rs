@@ -1,0 +1,6 @@
+#[derive(Debug, Rejection)]
+enum LendingError {
+    #[rejection(conflict, gone)]
+    CopyIsLent,
+    CopyRemoved,
+}

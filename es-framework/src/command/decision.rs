@@ -1,0 +1,221 @@
+//! What handlers return, and what becomes of it.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{Rejection, RejectionDescriptor};
+use crate::event::{self, Event, EventType, InvalidPart, Metadata, Subject};
+
+/// Events together with an answer to whoever sent the command.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// #[derive(Event)]
+/// struct BookBorrowedEvent {
+///     due_at: Timestamp,
+/// }
+///
+/// #[derive(Value)]
+/// struct Loan {
+///     due_at: Timestamp,
+/// }
+///
+/// fn decide(due_at: Timestamp) -> Decision<BookBorrowedEvent, Loan> {
+///     Decision::new(BookBorrowedEvent { due_at }, Loan { due_at })
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision<E, R> {
+    /// An event, or whatever else a handler may return.
+    pub events: E,
+    /// The answer's body.
+    pub reply: R,
+}
+
+impl<E, R> Decision<E, R> {
+    /// These events and this answer.
+    #[must_use]
+    pub const fn new(events: E, reply: R) -> Self {
+        Self { events, reply }
+    }
+}
+
+/// A decision, its types forgotten: events in the order in which they are to be written.
+#[derive(Debug)]
+pub struct Decided {
+    subject: Subject,
+    metadata: Metadata,
+    events: Vec<NewEvent>,
+    reply: Option<Box<RawValue>>,
+}
+
+/// An event that is to be written.
+#[derive(Debug)]
+pub struct NewEvent {
+    /// What it is about.
+    pub subject: Subject,
+    /// What kind of event it is.
+    pub event_type: EventType,
+    /// Metadata and payload, as they will be stored.
+    pub data: Box<RawValue>,
+}
+
+/// Why a handler gave no decision.
+#[derive(Debug, thiserror::Error)]
+pub enum HandlerError {
+    /// The domain says no.
+    #[error("{0}")]
+    Rejected(Box<dyn Rejection>),
+    /// An event, or the reply, cannot be written as JSON.
+    #[error("{what} cannot be written as JSON: {reason}")]
+    Encode {
+        /// The event's type, or the reply.
+        what: Cow<'static, str>,
+        /// What stands against it.
+        reason: serde_json::Error,
+    },
+    /// A field of an event cannot stand in the event's subject.
+    #[error("an event of type {event_type} has no subject: its {}: {part}", part.field)]
+    Subject {
+        /// The event's type.
+        event_type: &'static str,
+        /// The field.
+        part: InvalidPart,
+    },
+    /// The handler asks for a parameter that its description does not have.
+    #[error("parameter {0} of the handler was not described to the framework, or otherwise")]
+    Parameter(usize),
+}
+
+impl Decided {
+    /// No events yet, for a command on `subject`. Each event is given `metadata`.
+    #[must_use]
+    pub const fn on(subject: Subject, metadata: Metadata) -> Self {
+        Self {
+            subject,
+            metadata,
+            events: Vec::new(),
+            reply: None,
+        }
+    }
+
+    /// Adds an event behind those that are there.
+    ///
+    /// # Errors
+    /// The event cannot be written as JSON, or a field cannot stand in its subject.
+    pub fn push<E: Event>(&mut self, event: &E) -> Result<(), HandlerError> {
+        let data = event::encode(&self.metadata, event).map_err(|reason| HandlerError::Encode {
+            what: E::TYPE.into(),
+            reason,
+        })?;
+        let event_type = EventType::declared(E::TYPE);
+        let subject = event
+            .subject(&self.subject)
+            .map_err(|part| HandlerError::Subject {
+                event_type: E::TYPE,
+                part,
+            })?;
+        self.events.push(NewEvent {
+            subject,
+            event_type,
+            data,
+        });
+        Ok(())
+    }
+
+    /// Answers with this instead of nothing.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub fn reply<R: Serialize>(&mut self, reply: &R) -> Result<(), HandlerError> {
+        let json = to_raw_value(reply).map_err(|reason| HandlerError::Encode {
+            what: "the reply".into(),
+            reason,
+        })?;
+        self.reply = Some(json);
+        Ok(())
+    }
+
+    /// The events, in order, and the reply.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<NewEvent>, Option<Box<RawValue>>) {
+        (self.events, self.reply)
+    }
+}
+
+/// What a handler may return: an event, several as a tuple or a `Vec`, perhaps one as an `Option`,
+/// none as `()`, a [`Decision`] with a reply, or a `Result` of any of these.
+#[diagnostic::on_unimplemented(
+    message = "a handler cannot return `{Self}`",
+    label = "this is not what a handler decides on",
+    note = "return a struct with `#[derive(Event)]`, a tuple, `Vec` or `Option` of such structs, a `Decision` of these and a reply, or a `Result` of any of these and a `Rejection`"
+)]
+pub trait IntoDecision {
+    /// Adds the events, or says why there are none.
+    ///
+    /// # Errors
+    /// The handler rejects the command, or an event cannot be written.
+    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError>;
+
+    /// Every refusal that it may be.
+    fn rejections() -> &'static [RejectionDescriptor] {
+        &[]
+    }
+}
+
+impl<E: Event> IntoDecision for E {
+    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+        decided.push(&self)
+    }
+}
+
+impl<T: IntoDecision> IntoDecision for Option<T> {
+    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+        self.map_or(Ok(()), |some| some.decide(decided))
+    }
+}
+
+impl<T: IntoDecision> IntoDecision for Vec<T> {
+    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+        self.into_iter().try_for_each(|one| one.decide(decided))
+    }
+}
+
+impl<T: IntoDecision, R: Serialize> IntoDecision for Decision<T, R> {
+    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+        self.events.decide(decided)?;
+        decided.reply(&self.reply)
+    }
+}
+
+impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
+    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+        self.map_err(|rejection| HandlerError::Rejected(Box::new(rejection)))?
+            .decide(decided)
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        R::all()
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident),*) => {
+        impl<$($name: IntoDecision),*> IntoDecision for ($($name,)*) {
+            #[allow(non_snake_case, unused_variables)]
+            fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+                let ($($name,)*) = self;
+                $($name.decide(decided)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+
+tuples!();
+tuples!(A, B);
+tuples!(A, B, C);
+tuples!(A, B, C, D);

@@ -1,0 +1,164 @@
+//! What a handler may take besides its command, and where each comes from.
+
+use std::{
+    any::{Any, TypeId},
+    collections::BTreeMap,
+    fmt,
+    sync::Arc,
+};
+
+use super::Clock;
+use crate::{
+    event::Metadata,
+    state::{Evolve, StateKind},
+};
+
+/// A type that a handler may take by reference.
+#[diagnostic::on_unimplemented(
+    message = "a handler cannot take `&{Self}`",
+    label = "nothing says where this comes from",
+    note = "besides its command, a handler takes references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock` and the `Metadata`"
+)]
+pub trait Inject: Send + Sync + 'static {
+    /// Where it comes from.
+    const ORIGIN: Origin;
+}
+
+/// Where a handler's parameter comes from.
+#[derive(Debug, Clone, Copy)]
+pub enum Origin {
+    /// It is rebuilt from events.
+    State(StateKind),
+    /// The application provides it once, for all commands.
+    Service(ServiceKind),
+    /// It comes with the request.
+    Metadata,
+}
+
+/// A type that an application provides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServiceKind {
+    /// The type's name.
+    pub name: &'static str,
+    id: TypeId,
+}
+
+impl ServiceKind {
+    /// The kind of `T`, which is called `name`.
+    #[must_use]
+    pub const fn of<T: 'static>(name: &'static str) -> Self {
+        let id = TypeId::of::<T>();
+        Self { name, id }
+    }
+}
+
+impl Inject for Clock {
+    const ORIGIN: Origin = Origin::Service(ServiceKind::of::<Self>("Clock"));
+}
+
+impl Inject for Metadata {
+    const ORIGIN: Origin = Origin::Metadata;
+}
+
+/// One parameter of a handler besides its command, as `#[handler]` describes it.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Its name in the source.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether the handler also decides without it.
+    pub optional: bool,
+    /// The template of the subject that a state is rebuilt from; without one, the command's own.
+    pub subject: Option<&'static str>,
+    /// Whether the events of subjects below belong to the state.
+    pub recursive: bool,
+}
+
+impl Parameter {
+    /// A parameter of any kind.
+    #[must_use]
+    pub const fn given<T: Inject>(name: &'static str) -> Self {
+        Self::from(name, T::ORIGIN)
+    }
+
+    /// A state, which may be optional, recursive, or of another subject than the command's own.
+    /// Where there is none and it is not optional, the command is refused with "not found".
+    #[must_use]
+    pub const fn state<S: Evolve>(name: &'static str) -> Self {
+        Self::from(name, Origin::State(StateKind::of::<S>()))
+    }
+
+    const fn from(name: &'static str, origin: Origin) -> Self {
+        Self {
+            name,
+            origin,
+            optional: false,
+            subject: None,
+            recursive: false,
+        }
+    }
+
+    /// The handler also decides without it.
+    #[must_use]
+    pub const fn optional(self) -> Self {
+        let optional = true;
+        Self { optional, ..self }
+    }
+
+    /// It is rebuilt from the subject of this template.
+    #[must_use]
+    pub const fn at(self, subject: &'static str) -> Self {
+        let subject = Some(subject);
+        Self { subject, ..self }
+    }
+
+    /// The events of the subjects below belong to it, too.
+    #[must_use]
+    pub const fn recursive(self) -> Self {
+        let recursive = true;
+        Self { recursive, ..self }
+    }
+}
+
+/// What the application provides, by type.
+#[derive(Clone, Default)]
+pub struct Services(BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>);
+
+impl Services {
+    /// Provides a value in the place of any earlier one of its type.
+    #[must_use]
+    pub fn with<T: Inject>(self, value: T) -> Self {
+        self.with_shared(Arc::new(value))
+    }
+
+    /// Provides a value that is used elsewhere, too.
+    #[must_use]
+    pub fn with_shared<T: Inject>(mut self, value: Arc<T>) -> Self {
+        self.0.insert(TypeId::of::<T>(), value);
+        self
+    }
+
+    /// Whether a value of this kind is provided.
+    #[must_use]
+    pub fn has(&self, kind: ServiceKind) -> bool {
+        self.0.contains_key(&kind.id)
+    }
+
+    /// The clock that is provided, or the system's.
+    pub(crate) fn clock(&self) -> Clock {
+        let clock = self.0.get(&TypeId::of::<Clock>());
+        let clock = clock.and_then(|clock| clock.downcast_ref::<Clock>());
+        clock.cloned().unwrap_or_default()
+    }
+
+    pub(super) fn get(&self, kind: ServiceKind) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.0.get(&kind.id).cloned()
+    }
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Services").field(&self.0.len()).finish()
+    }
+}

@@ -1,0 +1,172 @@
+//! The headers that come with a command: what its sender expects, its key, its trace, and what goes
+//! into the metadata of its events.
+
+use axum::http::{HeaderMap, HeaderName, header};
+
+use super::Problem;
+use crate::{
+    command::{CommandContext, Expected, IdempotencyKey},
+    event::{EventId, Metadata, TraceContext},
+};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// The longest header that goes into an event, in bytes.
+const MAX_METADATA: usize = 1_024;
+
+/// Reads them.
+pub(super) fn read(
+    headers: &HeaderMap,
+    metadata_headers: &[HeaderName],
+) -> Result<CommandContext, Problem> {
+    Ok(CommandContext {
+        metadata: metadata(headers, metadata_headers)?,
+        trace: trace(headers),
+        expected: expected(headers)?,
+        idempotency_key: idempotency_key(headers)?,
+    })
+}
+
+fn metadata(headers: &HeaderMap, allowed: &[HeaderName]) -> Result<Metadata, Problem> {
+    let text = |name: &HeaderName| {
+        let value = headers.get(name)?;
+        let text = value
+            .to_str()
+            .ok()
+            .filter(|text| text.len() <= MAX_METADATA);
+        let text = text.ok_or_else(|| {
+            let detail = "must be at most 1024 visible ASCII characters, since it goes into events";
+            Problem::invalid_header(name.as_str(), detail)
+        });
+        Some(text.map(|text| (name.as_str().to_owned(), text.to_owned())))
+    };
+    allowed.iter().filter_map(text).collect()
+}
+
+/// The W3C recommendation has a trace that is malformed passed over, not refused.
+fn trace(headers: &HeaderMap) -> Option<TraceContext> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let (parent, state) = (text("traceparent"), text("tracestate"));
+    let trace = TraceContext::new(parent, state).or_else(|_| TraceContext::new(parent, None));
+    trace.ok().flatten()
+}
+
+/// `If-Match` (RFC 9110, section 13.1.1): the tags are ids of events. A tag that is none of ours,
+/// or a weak one, matches nothing.
+fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
+    let mut values = headers.get_all(header::IF_MATCH).iter().peekable();
+    if values.peek().is_none() {
+        return Ok(None);
+    }
+    let invalid = || {
+        let detail =
+            "must be *, or one or more tags in quotation marks as the ETag of an answer gives them";
+        Problem::invalid_header("If-Match", detail)
+    };
+    let mut ids = Vec::new();
+    for value in values {
+        for tag in value.to_str().map_err(|_| invalid())?.split(',') {
+            let tag = tag.trim();
+            if tag == "*" {
+                return Ok(Some(Expected::Anything));
+            }
+            let opaque = tag.strip_prefix("W/").unwrap_or(tag);
+            let opaque = opaque
+                .strip_prefix('"')
+                .and_then(|rest| rest.strip_suffix('"'))
+                .ok_or_else(invalid)?;
+            if !tag.starts_with("W/") {
+                ids.extend(opaque.parse::<EventId>());
+            }
+        }
+    }
+    Ok(Some(Expected::LastEvent(ids)))
+}
+
+/// The key, with or without the quotation marks of a structured field.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Problem> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    let invalid = |detail: &str| Problem::invalid_header("Idempotency-Key", detail);
+    if values.next().is_some() {
+        return Err(invalid("must be given once"));
+    }
+    let text = value.to_str().unwrap_or_default();
+    let bare = text
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let key = bare.unwrap_or(text).parse();
+    let key = key.map_err(|_| invalid("must be 1 to 255 visible ASCII characters"))?;
+    Ok(Some(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pairs = pairs.iter().map(|(name, value)| {
+            let value = axum::http::HeaderValue::from_static(value);
+            (HeaderName::from_static(name), value)
+        });
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(name, value);
+        }
+        headers
+    }
+
+    fn expected(value: &'static str) -> Option<Option<Expected>> {
+        super::expected(&headers(&[("if-match", value)])).ok()
+    }
+
+    #[test]
+    fn tags_are_the_ids_of_events() {
+        let ids = |ids: &[u64]| {
+            let ids = ids.iter().filter_map(|id| EventId::new(*id)).collect();
+            Some(Some(Expected::LastEvent(ids)))
+        };
+        assert_eq!(expected("\"7\""), ids(&[7]));
+        assert_eq!(expected("\"7\", \"8\""), ids(&[7, 8]));
+        assert_eq!(expected("*"), Some(Some(Expected::Anything)));
+        assert_eq!(expected("W/\"7\""), ids(&[]), "weak tags never match");
+        assert_eq!(expected("\"abc\""), ids(&[]));
+        assert_eq!(expected("7"), None);
+        assert_eq!(expected(""), None);
+        assert_eq!(super::expected(&HeaderMap::new()).ok(), Some(None));
+    }
+
+    #[test]
+    fn only_headers_that_are_allowed_become_metadata() {
+        let request = headers(&[("x-request-id", "r1"), ("cookie", "secret")]);
+        let read = |allowed: &[HeaderName]| metadata(&request, allowed).unwrap();
+        assert_eq!(read(&[]), Metadata::default());
+        let allowed = read(&[HeaderName::from_static("x-request-id")]);
+        assert_eq!(allowed.get("x-request-id"), Some("r1"));
+        assert_eq!(allowed.iter().count(), 1);
+    }
+
+    #[test]
+    fn a_malformed_trace_is_passed_over() {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let found = |pairs| trace(&headers(pairs));
+        assert_eq!(found(&[("traceparent", "nonsense")]), None);
+        assert_eq!(found(&[("tracestate", "a=b")]), None);
+        let whole = found(&[("traceparent", parent), ("tracestate", "a=b")]).unwrap();
+        assert_eq!((whole.parent(), whole.state()), (parent, Some("a=b")));
+    }
+
+    #[test]
+    fn a_key_is_given_once() {
+        let key = |pairs| idempotency_key(&headers(pairs)).ok();
+        assert_eq!(key(&[]), Some(None));
+        assert_eq!(
+            key(&[("idempotency-key", "\"k1\"")]),
+            key(&[("idempotency-key", "k1")])
+        );
+        assert_eq!(key(&[("idempotency-key", "")]), None);
+        let twice = [("idempotency-key", "a"), ("idempotency-key", "b")];
+        assert_eq!(key(&twice), None);
+    }
+}

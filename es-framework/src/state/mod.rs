@@ -1,0 +1,14 @@
+//! What a handler decides on: states, rebuilt from the events of a subject.
+
+mod cache;
+mod declared;
+mod held;
+mod rebuild;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+
+pub use declared::{Evolve, State};
+pub use held::{HeldState, Memory, Source, StateKind};
+pub use rebuild::{Latest, RebuildError, Rebuilt, States};
+pub use snapshot::Snapshots;

@@ -1,0 +1,208 @@
+//! From the events of a subject to its state.
+
+use std::sync::Arc;
+
+use futures_util::TryStreamExt as _;
+
+use super::{Evolve, Snapshots, cache::StateCache};
+use crate::{
+    event::{DecodeError, EventId, Hash, RecordedEvent, Subject, Upcasters},
+    store::{Bound, EventStore, ReadOptions, StoreError},
+};
+
+/// After so many events a state is worth a snapshot.
+const SNAPSHOT_EVERY: u64 = 500;
+
+/// A state, and the last event that it follows from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rebuilt<S> {
+    /// Nothing if no event led to one.
+    pub state: Option<S>,
+    /// The last event of the subject, be it one that the state does not follow from.
+    pub latest: Option<Latest>,
+    /// How many events were read since the last snapshot.
+    unsaved: u64,
+}
+
+/// The last event of a subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Latest {
+    /// Its id.
+    pub id: EventId,
+    /// Its hash, by which another store's event of the same id is told apart.
+    pub hash: Hash,
+}
+
+/// A state that cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    /// The event store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A stored event does not fit its declaration.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+}
+
+/// Rebuilds states. Cheap to clone; clones share what they remember.
+#[derive(Debug, Clone)]
+pub struct States {
+    store: Arc<dyn EventStore>,
+    upcasters: Upcasters,
+    cache: StateCache,
+    snapshots: Option<Snapshots>,
+}
+
+impl<S> Rebuilt<S> {
+    const NEW: Self = Self {
+        state: None,
+        latest: None,
+        unsaved: 0,
+    };
+}
+
+impl States {
+    /// States of the events in this store.
+    #[must_use]
+    pub fn new(store: Arc<dyn EventStore>, upcasters: Upcasters) -> Self {
+        Self {
+            store,
+            upcasters,
+            cache: StateCache::default(),
+            snapshots: None,
+        }
+    }
+
+    /// Keeps snapshots of the states of long subjects, too.
+    #[must_use]
+    pub fn with_snapshots(self, snapshots: Snapshots) -> Self {
+        let snapshots = Some(snapshots);
+        Self { snapshots, ..self }
+    }
+
+    /// The state of a subject as of now, from what is remembered of it and the events since.
+    ///
+    /// # Errors
+    /// See [`RebuildError`].
+    pub async fn rebuild<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Result<Rebuilt<S>, RebuildError> {
+        if let Some(known) = self.cache.take(subject, recursive) {
+            return self.go_on(subject, recursive, known).await;
+        }
+        self.rebuild_afresh(subject, recursive).await
+    }
+
+    /// The same without what this process remembers, which a store that was put back into an
+    /// earlier state has made wrong.
+    ///
+    /// # Errors
+    /// See [`RebuildError`].
+    pub async fn rebuild_afresh<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Result<Rebuilt<S>, RebuildError> {
+        if let Some(saved) = self.saved(subject, recursive).await?
+            && let Some(rebuilt) = self.go_on_if_same(subject, recursive, saved).await?
+        {
+            return Ok(rebuilt);
+        }
+        self.go_on(subject, recursive, Rebuilt::NEW).await
+    }
+
+    /// Remembers a state for the next command on its subject.
+    pub fn keep<S: Evolve>(&self, subject: &Subject, recursive: bool, mut rebuilt: Rebuilt<S>) {
+        if rebuilt.unsaved >= SNAPSHOT_EVERY
+            && let Some(snapshots) = &self.snapshots
+            && let (Some(state), Some(latest)) = (&rebuilt.state, rebuilt.latest)
+        {
+            snapshots.save(subject, recursive, state, latest);
+            rebuilt.unsaved = 0;
+        }
+        self.cache.put(subject, recursive, rebuilt);
+    }
+
+    async fn saved<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Result<Option<Rebuilt<S>>, RebuildError> {
+        let Some(snapshots) = &self.snapshots else {
+            return Ok(None);
+        };
+        let saved = snapshots.load::<S>(subject, recursive).await;
+        Ok(saved.map(|(state, latest)| Rebuilt {
+            state: Some(state),
+            latest: Some(latest),
+            unsaved: 0,
+        }))
+    }
+
+    /// Folds the events after those that are known.
+    async fn go_on<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        known: Rebuilt<S>,
+    ) -> Result<Rebuilt<S>, RebuildError> {
+        let options = ReadOptions {
+            recursive,
+            lower_bound: known.latest.map(|latest| Bound::Exclusive(latest.id)),
+            ..ReadOptions::default()
+        };
+        let mut events = self.store.read(subject.clone(), options);
+        let mut rebuilt = known;
+        while let Some(event) = events.try_next().await? {
+            self.fold(&mut rebuilt, &event)?;
+        }
+        Ok(rebuilt)
+    }
+
+    /// Goes on from a snapshot, if the event that it ends with is still the same one.
+    async fn go_on_if_same<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        saved: Rebuilt<S>,
+    ) -> Result<Option<Rebuilt<S>>, RebuildError> {
+        let options = ReadOptions {
+            recursive,
+            lower_bound: saved.latest.map(|latest| Bound::Inclusive(latest.id)),
+            ..ReadOptions::default()
+        };
+        let mut events = self.store.read(subject.clone(), options);
+        let first = events.try_next().await?;
+        if first.map(|event| Latest::of(&event)) != saved.latest {
+            return Ok(None);
+        }
+        let mut rebuilt = saved;
+        while let Some(event) = events.try_next().await? {
+            self.fold(&mut rebuilt, &event)?;
+        }
+        Ok(Some(rebuilt))
+    }
+
+    fn fold<S: Evolve>(
+        &self,
+        rebuilt: &mut Rebuilt<S>,
+        event: &RecordedEvent,
+    ) -> Result<(), DecodeError> {
+        self.upcasters.read(event, |view| {
+            rebuilt.state = S::evolve(rebuilt.state.take(), &view)?;
+            Ok::<_, DecodeError>(())
+        })?;
+        rebuilt.latest = Some(Latest::of(event));
+        rebuilt.unsaved = rebuilt.unsaved.saturating_add(1);
+        Ok(())
+    }
+}
+
+impl Latest {
+    fn of(event: &RecordedEvent) -> Self {
+        let RecordedEvent { id, hash, .. } = *event;
+        Self { id, hash }
+    }
+}

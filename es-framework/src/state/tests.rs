@@ -1,0 +1,1 @@
+//! States over the memory store.

@@ -1,0 +1,48 @@
+//! Given, when, then: tests of handlers over production code, without a server or a database.
+//!
+//! ```
+//! use es_framework::{prelude::*, testing::given};
+//! # #[derive(Debug, PartialEq, Event)]
+//! # struct BookPurchasedEvent { id: Uuid }
+//! # #[derive(Debug, PartialEq, Event)]
+//! # struct BookRemovedEvent { id: Uuid }
+//! # #[derive(State)]
+//! # struct Book { is_removed: bool }
+//! # #[evolve]
+//! # impl Book {
+//! #     fn purchased(_: &BookPurchasedEvent) -> Self { Self { is_removed: false } }
+//! #     fn removed(&mut self, _: &BookRemovedEvent) { self.is_removed = true; }
+//! # }
+//! # #[derive(Debug, Rejection)]
+//! # #[rejection(gone, title = "The copy was removed", name = "copy-removed")]
+//! # struct CopyRemoved;
+//! # #[derive(Command)]
+//! # #[command(subject = "/books/{id}")]
+//! # struct RemoveBookCommand { id: Uuid }
+//! # #[handler]
+//! # fn remove(book: &Book, command: RemoveBookCommand) -> Result<BookRemovedEvent, CopyRemoved> {
+//! #     if book.is_removed { return Err(CopyRemoved); }
+//! #     Ok(BookRemovedEvent { id: command.id })
+//! # }
+//! let id = Uuid::nil();
+//!
+//! given()
+//!     .event(BookPurchasedEvent { id })
+//!     .when(RemoveBookCommand { id })
+//!     .then(BookRemovedEvent { id });
+//!
+//! given()
+//!     .event(BookPurchasedEvent { id })
+//!     .event(BookRemovedEvent { id })
+//!     .when(RemoveBookCommand { id })
+//!     .then_rejected(&CopyRemoved);
+//! ```
+
+mod given;
+mod history;
+mod outcome;
+#[cfg(test)]
+mod tests;
+
+pub use given::{Scenario, given};
+pub use outcome::Then;

@@ -1,0 +1,82 @@
+//! An expectation that does not hold says so.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::{Then, given};
+use crate::{
+    garden::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
+    prelude::Uuid,
+};
+
+fn planted() -> TreePlantedEvent {
+    TreePlantedEvent::new("oak", 7)
+}
+
+fn plant() -> PlantTreeCommand {
+    PlantTreeCommand {
+        id: "t1".into(),
+        kind: "oak".into(),
+        num_leaves: 7,
+    }
+}
+
+/// What a failed expectation prints.
+fn printed(expect: impl FnOnce()) -> String {
+    let failure = catch_unwind(AssertUnwindSafe(expect)).expect_err("it holds");
+    *failure.downcast::<String>().unwrap()
+}
+
+fn planting() -> Then {
+    given().when(plant())
+}
+
+#[test]
+fn what_holds_passes() {
+    planting().then(planted());
+    given().event(planted()).when(plant()).then_already_exists();
+    given()
+        .event_on("/trees/t2", planted())
+        .when(WaterTreeCommand { id: "t1".into() })
+        .then_not_found("/trees/t1");
+    let unplantable = PlantTreeCommand {
+        num_leaves: 0,
+        ..plant()
+    };
+    given().when(unplantable).then_invalid(["/numLeaves"]);
+}
+
+#[test]
+fn a_difference_in_the_events_is_shown_line_by_line() {
+    let text = printed(|| {
+        planting().then(TreePlantedEvent::new("elm", 7));
+    });
+    assert!(text.contains("-     \"kind\": \"elm\""), "{text}");
+    assert!(text.contains("+     \"kind\": \"oak\""), "{text}");
+    let text = printed(|| {
+        planting().then(());
+    });
+    assert!(text.contains("+   \"subject\": \"/trees/t1\""), "{text}");
+}
+
+#[test]
+fn another_outcome_is_named() {
+    let text = printed(|| planting().then_already_exists());
+    assert_eq!(
+        text,
+        "expected that /trees/t1 already exists, but the command was carried out"
+    );
+    let text = printed(|| {
+        given().event(planted()).when(plant()).then(planted());
+    });
+    assert!(
+        text.ends_with("but it was refused: /trees/t1 already exists"),
+        "{text}"
+    );
+    let text = printed(|| planting().then_reply(Uuid::nil()).then_already_exists());
+    assert_eq!(text, "the handler was expected to reply, and did not");
+}
+
+#[tokio::test]
+async fn a_test_may_be_asynchronous() {
+    planting().then(planted());
+}

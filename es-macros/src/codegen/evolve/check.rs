@@ -1,0 +1,189 @@
+//! Whether the functions of an `impl` say how a state follows from events.
+
+use std::collections::BTreeMap;
+
+use quote::ToTokens as _;
+use syn::{
+    FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, PatType, ReceiverKind, ReturnType, Safety,
+    Signature, Type,
+};
+
+use crate::codegen::errors::Errors;
+
+/// One function: how a state follows from one kind of event.
+pub(crate) struct Step {
+    pub(crate) ident: Ident,
+    pub(crate) event: Type,
+    pub(crate) by_reference: bool,
+    pub(crate) form: Form,
+    /// Whether it returns an `Option` of the state.
+    pub(crate) is_optional: bool,
+}
+
+/// What a function does with the state before the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Nothing: the event begins a state.
+    Begins,
+    /// It changes it in place.
+    Changes,
+    /// It takes it and gives another.
+    Replaces,
+}
+
+/// Checks everything, so that all mistakes are noted.
+pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<Step> {
+    if let Some((path, _)) = &item.trait_ {
+        errors.at(
+            path,
+            "`#[evolve]` stands above the state's own `impl`, not that of a trait: write `impl Book { … }`",
+        );
+    }
+    if !item.generics.params.is_empty() {
+        errors.at(
+            &item.generics,
+            "a state has no generic parameters: write the types out",
+        );
+    }
+    let functions: Vec<_> = item.items.iter().filter_map(function).collect();
+    if functions.is_empty() {
+        errors.at(
+            &item.self_ty,
+            "no event leads to this state: write a function for each, such as `fn purchased(event: &BookPurchasedEvent) -> Self { … }`",
+        );
+    }
+    let steps: Vec<_> = functions
+        .into_iter()
+        .filter_map(|function| step(function, errors))
+        .collect();
+    check_twice(&steps, errors);
+    steps
+}
+
+fn function(item: &ImplItem) -> Option<&ImplItemFn> {
+    match item {
+        ImplItem::Fn(function) => Some(function),
+        _ => None,
+    }
+}
+
+fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<Step> {
+    let sig = &function.sig;
+    check_signature(sig, errors);
+    let form = form(sig, errors);
+    let event = event(sig, errors);
+    let is_optional = output(sig, form?, errors);
+    let (event, by_reference) = event?;
+    Some(Step {
+        ident: sig.ident.clone(),
+        event,
+        by_reference,
+        form: form?,
+        is_optional: is_optional?,
+    })
+}
+
+fn check_signature(sig: &Signature, errors: &mut Errors) {
+    if let Some(asyncness) = &sig.asyncness {
+        errors.at(
+            asyncness,
+            "a state follows from its events alone, without I/O: remove `async`",
+        );
+    }
+    if let Safety::Unsafe(safety) = &sig.safety {
+        errors.at(safety, "this is called by safe code: remove `unsafe`");
+    }
+    if !sig.generics.params.is_empty() {
+        errors.at(
+            &sig.generics,
+            "this is called with one kind of event: name its type instead of a generic parameter",
+        );
+    }
+}
+
+fn form(sig: &Signature, errors: &mut Errors) -> Option<Form> {
+    let Some(receiver) = sig.receiver() else {
+        return Some(Form::Begins);
+    };
+    match &receiver.kind {
+        ReceiverKind::Value => Some(Form::Replaces),
+        ReceiverKind::Reference(_, _, Some(_)) => Some(Form::Changes),
+        _ => {
+            let message = "an event changes the state: write `&mut self` to change it, or `self` to replace it; a function that only looks at it stands in another `impl`";
+            errors.at(receiver, message);
+            None
+        }
+    }
+}
+
+/// The one parameter, and whether it is a reference.
+fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
+    let mut parameters = sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(parameter) => Some(parameter),
+        FnArg::Receiver(_) => None,
+    });
+    let Some(PatType { ty, .. }) = parameters.next() else {
+        let message = format!(
+            "a state follows from events: add the one that leads here, as in `{}(event: &BookPurchasedEvent)`; other functions stand in another `impl`",
+            sig.ident
+        );
+        errors.at(&sig.ident, message);
+        return None;
+    };
+    for other in parameters {
+        let message = "a state follows from one event at a time: remove this parameter, or move the function into another `impl`";
+        errors.at(other, message);
+    }
+    match &**ty {
+        Type::Path(_) => Some(((**ty).clone(), false)),
+        Type::Reference(reference)
+            if reference.mutability.is_none() && matches!(*reference.elem, Type::Path(_)) =>
+        {
+            Some(((*reference.elem).clone(), true))
+        }
+        _ => {
+            let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
+            errors.at(ty, message);
+            None
+        }
+    }
+}
+
+/// Whether the output is an `Option`, if it is one that fits.
+fn output(sig: &Signature, form: Form, errors: &mut Errors) -> Option<bool> {
+    match (&sig.output, form) {
+        (ReturnType::Default, Form::Changes) => Some(false),
+        (ReturnType::Type(_, ty), Form::Changes) => {
+            let message = "what changes the state in place returns nothing: remove this, or take `self` instead of `&mut self`";
+            errors.at(ty, message);
+            None
+        }
+        (ReturnType::Default, Form::Begins | Form::Replaces) => {
+            let message = "say what the state is after this event: add `-> Self`, or take `&mut self` to change it in place";
+            errors.at(&sig.ident, message);
+            None
+        }
+        (ReturnType::Type(_, ty), Form::Begins | Form::Replaces) => Some(is_option(ty)),
+    }
+}
+
+fn is_option(ty: &Type) -> bool {
+    let Type::Path(path) = ty else {
+        return false;
+    };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| last.ident == "Option")
+}
+
+fn check_twice(steps: &[Step], errors: &mut Errors) {
+    let mut seen = BTreeMap::new();
+    for step in steps {
+        let event = step.event.to_token_stream().to_string();
+        if let Some(first) = seen.insert(event, &step.ident) {
+            let message = format!(
+                "`{first}` already says what follows from this event: put both into one function"
+            );
+            errors.at(&step.event, message);
+        }
+    }
+}

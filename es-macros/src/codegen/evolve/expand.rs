@@ -1,0 +1,81 @@
+//! The code of the steps that were checked.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Ident, ItemImpl};
+
+use super::check::{Form, Step};
+use crate::codegen::framework::Framework;
+
+/// The implementation that calls the functions. Without steps it stands in for one with mistakes.
+pub(crate) fn expand(item: &ItemImpl, steps: &[Step], framework: &Framework) -> TokenStream {
+    let state = &item.self_ty;
+    let types = steps.iter().map(|step| {
+        let event = &step.event;
+        quote!(<#event as #framework::event::Event>::TYPE)
+    });
+    let branches = steps.iter().map(branch);
+    let event = match steps {
+        [] => quote!(_event),
+        _ => quote!(event),
+    };
+    quote! {
+        #[automatically_derived]
+        impl #framework::state::Evolve for #state {
+            const EVENTS: &'static [&'static str] = &[#(#types),*];
+
+            fn evolve(
+                before: ::core::option::Option<Self>,
+                #event: &#framework::event::EventView<'_>,
+            ) -> ::core::result::Result<
+                ::core::option::Option<Self>,
+                #framework::event::DecodeError,
+            > {
+                #(#branches)*
+                ::core::result::Result::Ok(before)
+            }
+        }
+    }
+}
+
+fn branch(step: &Step) -> TokenStream {
+    let event = &step.event;
+    let after = after(step);
+    quote! {
+        if event.is::<#event>() {
+            let event = event.payload::<#event>()?;
+            return ::core::result::Result::Ok(#after);
+        }
+    }
+}
+
+/// The state after the event.
+fn after(step: &Step) -> TokenStream {
+    let Step {
+        ident,
+        by_reference,
+        form,
+        is_optional,
+        ..
+    } = step;
+    let event = match by_reference {
+        true => quote!(&event),
+        false => quote!(event),
+    };
+    match (form, is_optional) {
+        (Form::Begins, false) => quote!(::core::option::Option::Some(Self::#ident(#event))),
+        (Form::Begins, true) => quote!(Self::#ident(#event)),
+        (Form::Replaces, false) => quote!(before.map(|state| state.#ident(#event))),
+        (Form::Replaces, true) => quote!(before.and_then(|state| state.#ident(#event))),
+        (Form::Changes, _) => changed(ident, &event),
+    }
+}
+
+fn changed(ident: &Ident, event: &TokenStream) -> TokenStream {
+    quote! {
+        before.map(|mut state| {
+            state.#ident(#event);
+            state
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! `#[evolve]`: from the functions of an `impl` to the code in passes.
+
+mod ast;
+mod check;
+mod expand;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{errors::Errors, framework::Framework, manifest::Manifest};
+
+/// The `impl` and the code of `#[evolve]`, or the compile errors and as much code as keeps others
+/// away.
+pub(crate) fn evolve(
+    arguments: TokenStream,
+    input: TokenStream,
+    manifest: &Manifest,
+) -> TokenStream {
+    let mut errors = Errors::default();
+    if !arguments.is_empty() {
+        let message = "`#[evolve]` has no arguments: what a state follows from are the functions of the `impl`, so write `#[evolve]` alone";
+        errors.at(arguments, message);
+    }
+    let Some(declared) = ast::read(input.clone(), &mut errors) else {
+        let errors = errors.into_compile_errors();
+        return quote!(#errors #input);
+    };
+    let item = &declared.item;
+    let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
+        let errors = errors.into_compile_errors();
+        return quote!(#errors #item);
+    };
+    let steps = check::check(item, &mut errors);
+    if errors.is_empty() {
+        let implementation = expand::expand(item, &steps, &framework);
+        return quote!(#item #implementation);
+    }
+    let stub = item
+        .generics
+        .params
+        .is_empty()
+        .then(|| expand::expand(item, &[], &framework));
+    let errors = errors.into_compile_errors();
+    quote! {
+        #errors
+
+        // Of what is mistaken, nothing but the mistakes is worth a message.
+        #[allow(unused)]
+        #item
+
+        #stub
+    }
+}

@@ -1,0 +1,124 @@
+//! Items of any shape, structs and enums, that have JSON: what a state and a value have in common.
+
+use syn::{
+    Attribute, Data, DeriveInput, Field, Fields, GenericParam, Ident, Type, ext::IdentExt as _,
+};
+
+use super::{attribute, errors::Errors};
+
+/// The words of a message that depend on what is declared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Noun {
+    /// With its article: `a state`.
+    pub(crate) indefinite: &'static str,
+    /// Whether keys of serde that change the shape of the JSON are welcome.
+    pub(crate) is_sent: bool,
+}
+
+/// What may stand above a value: how the variant of an enum is told.
+const SHAPES: [&str; 4] = ["tag", "content", "untagged", "transparent"];
+
+/// Notes everything that stands against its having JSON.
+pub(crate) fn check(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
+    check_generics(item, noun, errors);
+    check_attrs(&item.attrs, noun, errors);
+    match &item.data {
+        Data::Struct(data) => check_fields(&data.fields, noun, errors),
+        Data::Enum(data) => {
+            if data.variants.is_empty() {
+                let message = format!(
+                    "{} without variants can never be: write at least one",
+                    noun.indefinite
+                );
+                errors.at(&item.ident, message);
+            }
+            for variant in &data.variants {
+                check_name(&variant.ident, &variant.attrs, errors);
+                check_fields(&variant.fields, noun, errors);
+            }
+        }
+        Data::Union(data) => {
+            let message = format!("{} is a struct or an enum, not a union", noun.indefinite);
+            errors.at(data.union_token, message);
+        }
+    }
+}
+
+/// Whether it is an enum whose variants have no fields: a word on the wire.
+pub(crate) fn is_word(item: &DeriveInput) -> bool {
+    let Data::Enum(data) = &item.data else {
+        return false;
+    };
+    let is_bare = |attr: &Attribute| !attr.path().is_ident("serde");
+    item.attrs.iter().all(is_bare)
+        && data
+            .variants
+            .iter()
+            .all(|variant| matches!(variant.fields, Fields::Unit))
+}
+
+fn check_generics(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
+    let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
+    if item.generics.params.iter().any(is_lifetime) {
+        let message = format!(
+            "{} owns what it holds: remove the lifetime",
+            noun.indefinite
+        );
+        errors.at(&item.generics, message);
+    } else if !item.generics.params.is_empty() {
+        let message = format!(
+            "{} has no generic parameters: write the types out",
+            noun.indefinite
+        );
+        errors.at(&item.generics, message);
+    }
+}
+
+fn check_attrs(attrs: &[Attribute], noun: Noun, errors: &mut Errors) {
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
+        for meta in attribute::elements(attr, errors).unwrap_or_default() {
+            let key = attribute::name(&meta);
+            if noun.is_sent && SHAPES.contains(&key.as_str()) {
+                continue;
+            }
+            let message = match key.as_str() {
+                "rename_all" | "rename_all_fields" => format!(
+                    "the JSON of {} is in camelCase: remove `{key}`, and rename a single member with `#[serde(rename = \"…\")]`",
+                    noun.indefinite
+                ),
+                _ => format!("`{key}` cannot stand above {}: remove it", noun.indefinite),
+            };
+            errors.at(&meta, message);
+        }
+    }
+}
+
+fn check_fields(fields: &Fields, noun: Noun, errors: &mut Errors) {
+    for Field {
+        ident, ty, attrs, ..
+    } in fields
+    {
+        if let Some(ident) = ident {
+            check_name(ident, attrs, errors);
+        }
+        if let Type::Reference(reference) = ty {
+            let message = format!(
+                "{} owns what it holds: write `String` for a text, or another type without `&`",
+                noun.indefinite
+            );
+            errors.at(reference, message);
+        }
+    }
+}
+
+/// serde's camelCase panics on names that are not ASCII.
+fn check_name(ident: &Ident, attrs: &[Attribute], errors: &mut Errors) {
+    let name = ident.unraw().to_string();
+    let is_renamed = attrs.iter().any(|attr| attr.path().is_ident("serde"));
+    if !is_renamed && (!name.is_ascii() || name.chars().all(|one| one == '_')) {
+        let message = format!(
+            "`{name}` does not become a name in JSON by itself: write `#[serde(rename = \"…\")]` above it"
+        );
+        errors.at(ident, message);
+    }
+}

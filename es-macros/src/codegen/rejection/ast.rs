@@ -1,0 +1,99 @@
+//! A rejection as it was written.
+
+use syn::{Attribute, Data, DeriveInput, Fields, Ident};
+
+use super::attr::{self, RejectionAttr};
+use crate::codegen::{doc, errors::Errors};
+
+/// What the developer wrote.
+pub(crate) struct Declared {
+    pub(crate) ident: Ident,
+    pub(crate) refusals: Vec<Refusal>,
+    /// Whether the refusals are the variants of an enum.
+    pub(crate) is_enum: bool,
+}
+
+/// A variant, or the struct itself.
+pub(crate) struct Refusal {
+    pub(crate) ident: Ident,
+    pub(crate) summary: Option<String>,
+    pub(crate) attr: RejectionAttr,
+    pub(crate) fields: Vec<Ident>,
+}
+
+/// Reads the item and all of its attributes.
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Declared> {
+    check_generics(item, errors);
+    let (refusals, is_enum) = match &item.data {
+        Data::Struct(data) => {
+            let refusal = refusal(&item.ident, &item.attrs, &data.fields, errors);
+            (vec![refusal], false)
+        }
+        Data::Enum(data) => {
+            check_enum(item, data.variants.is_empty(), errors);
+            let variants = data.variants.iter();
+            let refusals = variants
+                .map(|variant| refusal(&variant.ident, &variant.attrs, &variant.fields, errors));
+            (refusals.collect(), true)
+        }
+        Data::Union(data) => {
+            errors.at(
+                data.union_token,
+                "a rejection is an enum or a struct, not a union",
+            );
+            return None;
+        }
+    };
+    Some(Declared {
+        ident: item.ident.clone(),
+        refusals,
+        is_enum,
+    })
+}
+
+fn check_generics(item: &DeriveInput, errors: &mut Errors) {
+    let message = "a rejection has no generic parameters: its sorts are listed for callers, so write the types out";
+    if !item.generics.params.is_empty() {
+        errors.at(&item.generics, message);
+    } else if let Some(clause) = &item.generics.where_clause {
+        errors.at(clause, message);
+    }
+}
+
+fn check_enum(item: &DeriveInput, is_empty: bool, errors: &mut Errors) {
+    if is_empty {
+        let message = format!(
+            "`{}` has no variants, so it can refuse nothing: write one for each refusal",
+            item.ident
+        );
+        errors.at(&item.ident, message);
+    }
+    for attr in item.attrs.iter().filter(|attr| attr::is_ours(attr)) {
+        let message = "each variant is a refusal of its own: write `#[rejection(…)]` above the variants, not above the enum";
+        errors.at(attr, message);
+    }
+}
+
+fn refusal(ident: &Ident, attrs: &[Attribute], fields: &Fields, errors: &mut Errors) -> Refusal {
+    if let Fields::Unnamed(unnamed) = fields {
+        let message = format!(
+            "the fields of a refusal are named, so that `detail` can show them: write `{ident} {{ name: Type }}`"
+        );
+        errors.at(unnamed, message);
+    }
+    for attr in fields.iter().flat_map(|field| &field.attrs) {
+        if attr::is_ours(attr) {
+            let message = "`#[rejection(…)]` stands above the refusal, not on a field of it";
+            errors.at(attr, message);
+        }
+    }
+    Refusal {
+        ident: ident.clone(),
+        summary: doc::summary(attrs),
+        attr: attr::read(attrs, errors),
+        fields: fields
+            .iter()
+            .filter_map(|field| field.ident.clone())
+            .collect(),
+    }
+}

@@ -1,0 +1,105 @@
+//! `#[rejection(…)]`, read but not yet understood.
+
+use proc_macro2::Ident;
+use syn::{Attribute, LitStr, Meta};
+
+use crate::codegen::{
+    attribute::{self, Keys},
+    errors::Errors,
+    naming,
+};
+
+/// What stands in `#[rejection(…)]`.
+#[derive(Default)]
+pub(crate) struct RejectionAttr {
+    /// The variant of `RejectionKind`.
+    pub(crate) kind: Option<&'static str>,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) title: Option<LitStr>,
+    pub(crate) detail: Option<LitStr>,
+    /// Whether there is a sort, be it one that could not be read.
+    pub(crate) has_kind: bool,
+}
+
+const KEYS: [&str; 8] = [
+    "conflict",
+    "gone",
+    "not_found",
+    "forbidden",
+    "invalid",
+    "name",
+    "title",
+    "detail",
+];
+
+/// The sorts of refusal, as they are written and as `RejectionKind` calls them.
+const KINDS: [(&str, &str); 5] = [
+    ("conflict", "Conflict"),
+    ("gone", "Gone"),
+    ("not_found", "NotFound"),
+    ("forbidden", "Forbidden"),
+    ("invalid", "Invalid"),
+];
+
+/// Reads every `#[rejection(…)]` of a variant or a struct as one.
+pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> RejectionAttr {
+    let mut keys = Keys::new("rejection", &KEYS).called("word");
+    let mut read = RejectionAttr::default();
+    for attr in attrs.iter().filter(|attr| is_ours(attr)) {
+        match attribute::elements(attr, errors) {
+            None => read.has_kind = true,
+            Some(elements) => {
+                for meta in elements {
+                    read.take(&meta, &mut keys, errors);
+                }
+            }
+        }
+    }
+    read.has_kind |= KINDS.iter().any(|(word, _)| keys.has(word));
+    read
+}
+
+pub(crate) fn is_ours(attr: &Attribute) -> bool {
+    attr.path().is_ident("rejection")
+}
+
+/// Notes that a sort is missing, at the name of what lacks it.
+pub(crate) fn missing_kind(ident: &Ident, errors: &mut Errors) {
+    let words = KINDS.map(|(word, _)| word);
+    let message = format!(
+        "`{ident}` does not say what sort of refusal it is: write `#[rejection(conflict)]` above it; the sorts are {}",
+        naming::list(&words)
+    );
+    errors.at(ident, message);
+}
+
+impl RejectionAttr {
+    fn take(&mut self, meta: &Meta, keys: &mut Keys, errors: &mut Errors) {
+        let Some(key) = keys.recognize(meta, errors) else {
+            return;
+        };
+        match key {
+            "name" => self.name = attribute::text(meta, "name = \"copy-is-lent\"", errors),
+            "title" => self.title = attribute::text(meta, "title = \"The copy is lent\"", errors),
+            "detail" => {
+                let example = "detail = \"the copy is lent until {due_at}\"";
+                self.detail = attribute::text(meta, example, errors);
+            }
+            word => self.take_kind(word, meta, errors),
+        }
+    }
+
+    fn take_kind(&mut self, word: &str, meta: &Meta, errors: &mut Errors) {
+        if !matches!(meta, Meta::Path(_)) {
+            errors.at(
+                meta,
+                format!("`{word}` has no value: write `#[rejection({word})]`"),
+            );
+        } else if self.kind.is_some() {
+            let message = format!("a refusal is of one sort: remove `{word}`");
+            errors.at(meta, message);
+        }
+        let kind = KINDS.iter().find(|(known, _)| *known == word);
+        self.kind = self.kind.or(kind.map(|(_, kind)| *kind));
+    }
+}

@@ -1,0 +1,139 @@
+//! Whether what was written makes sense, and what follows from it.
+
+use std::collections::BTreeMap;
+
+use syn::{Ident, LitStr};
+
+use super::{
+    ast::{Declared, Refusal},
+    attr,
+    detail::{self, Detail},
+};
+use crate::codegen::{errors::Errors, naming};
+
+/// A rejection that can be written out.
+pub(crate) struct Rejection {
+    pub(crate) ident: Ident,
+    pub(crate) variants: Vec<Variant>,
+    pub(crate) is_enum: bool,
+}
+
+/// One refusal.
+pub(crate) struct Variant {
+    pub(crate) ident: Ident,
+    /// The variant of `RejectionKind`.
+    pub(crate) kind: &'static str,
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) detail: Option<Detail>,
+}
+
+/// Checks everything, so that all mistakes are noted.
+pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Rejection> {
+    let Declared {
+        ident,
+        refusals,
+        is_enum,
+    } = declared;
+    let mut names = BTreeMap::new();
+    let mut variants = vec![];
+    for refusal in &refusals {
+        let variant = variant(refusal, errors);
+        if let Some(variant) = &variant
+            && let Some(earlier) = names.insert(variant.name.clone(), &refusal.ident)
+        {
+            let message = format!(
+                "`{earlier}` and `{}` are both called `{}`: give one of them another name with `name = \"…\"`",
+                refusal.ident, variant.name
+            );
+            errors.at(&refusal.ident, message);
+        }
+        variants.extend(variant);
+    }
+    Some(Rejection {
+        ident,
+        variants,
+        is_enum,
+    })
+}
+
+fn variant(refusal: &Refusal, errors: &mut Errors) -> Option<Variant> {
+    let Refusal {
+        ident,
+        summary,
+        attr,
+        fields,
+    } = refusal;
+    if !attr.has_kind {
+        attr::missing_kind(ident, errors);
+    }
+    let detail = attr
+        .detail
+        .as_ref()
+        .and_then(|text| detail::read(text, fields, errors));
+    let name = match &attr.name {
+        Some(name) => checked_name(name, errors),
+        None => derived_name(ident, errors),
+    };
+    let title = title(ident, attr.title.as_ref(), summary.as_deref(), errors);
+    Some(Variant {
+        ident: ident.clone(),
+        kind: attr.kind?,
+        name: name?,
+        title: title?,
+        detail,
+    })
+}
+
+/// The doc comment, for want of a title, and of both the words of the name.
+fn title(
+    ident: &Ident,
+    given: Option<&LitStr>,
+    summary: Option<&str>,
+    errors: &mut Errors,
+) -> Option<String> {
+    let Some(given) = given else {
+        let summary = summary.map(|text| text.strip_suffix('.').unwrap_or(text).to_owned());
+        return Some(summary.unwrap_or_else(|| naming::sentence(ident)));
+    };
+    let text = given.value();
+    if text.trim().is_empty() {
+        errors.at(
+            given,
+            "a title says something: write a few words, such as `The copy is lent`",
+        );
+        return None;
+    }
+    Some(text)
+}
+
+fn derived_name(ident: &Ident, errors: &mut Errors) -> Option<String> {
+    let name = naming::kebab_case(ident);
+    if is_name(&name) {
+        return Some(name);
+    }
+    let message = format!(
+        "`{ident}` does not become a name for programs by itself: write `name = \"…\"` in `#[rejection(…)]`"
+    );
+    errors.at(ident, message);
+    None
+}
+
+fn checked_name(given: &LitStr, errors: &mut Errors) -> Option<String> {
+    let name = given.value();
+    if is_name(&name) {
+        return Some(name);
+    }
+    let message = format!(
+        "`{name}` is no name for programs: write lower-case ASCII letters and digits with `-` between the words, such as `copy-is-lent`"
+    );
+    errors.at(given, message);
+    None
+}
+
+/// It becomes part of a URI.
+fn is_name(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    name.split('-')
+        .all(|word| !word.is_empty() && word.bytes().all(is_allowed))
+}

@@ -1,0 +1,137 @@
+//! The code of a rejection that was checked.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{
+    check::{Rejection, Variant},
+    detail::Detail,
+};
+use crate::codegen::{declaration, framework::Framework};
+
+/// Everything that the derive brings.
+pub(crate) fn expand(rejection: &Rejection, framework: &Framework) -> TokenStream {
+    let Rejection {
+        ident,
+        variants,
+        is_enum,
+    } = rejection;
+    // A field of any name may stand in the sentence, so the formatter's is not to be seen there.
+    let formatter = Ident::new("f", Span::mixed_site());
+    let pattern = |variant: &Variant| match is_enum {
+        true => variant_pattern(&variant.ident),
+        false => quote!(Self),
+    };
+    let displays = variants.iter().map(|variant| {
+        let pattern = pattern(variant);
+        display(variant, &pattern, &formatter)
+    });
+    let descriptors = variants
+        .iter()
+        .map(|variant| descriptor(variant, framework));
+    let count = variants.len();
+    let chosen = variants.iter().enumerate().map(|(index, variant)| {
+        let pattern = pattern(variant);
+        quote!(#pattern { .. } => &ALL[#index])
+    });
+    let rejection = impl_rejection(
+        ident,
+        framework,
+        &quote!(&ALL),
+        &quote!(match self { #(#chosen,)* }),
+    );
+    let display = impl_display(ident, &formatter, &quote!(match self { #(#displays,)* }));
+    quote! {
+        #display
+
+        #[automatically_derived]
+        impl ::core::error::Error for #ident {}
+
+        const _: () = {
+            static ALL: [#framework::command::RejectionDescriptor; #count] = [#(#descriptors),*];
+
+            #rejection
+        };
+    }
+}
+
+fn variant_pattern(ident: &Ident) -> TokenStream {
+    quote!(Self::#ident)
+}
+
+fn display(variant: &Variant, pattern: &TokenStream, formatter: &Ident) -> TokenStream {
+    let Variant { title, detail, .. } = variant;
+    match detail {
+        None => quote!(#pattern { .. } => #formatter.write_str(#title)),
+        Some(Detail { text, fields }) => {
+            quote!(#pattern { #(#fields,)* .. } => ::core::write!(#formatter, #text))
+        }
+    }
+}
+
+fn descriptor(variant: &Variant, framework: &Framework) -> TokenStream {
+    let Variant {
+        ident,
+        kind,
+        name,
+        title,
+        ..
+    } = variant;
+    let kind = format_ident!("{kind}");
+    let declaration = declaration(ident, framework);
+    quote! {
+        #framework::command::RejectionDescriptor {
+            kind: #framework::command::RejectionKind::#kind,
+            name: #name,
+            title: #title,
+            declaration: #declaration,
+        }
+    }
+}
+
+fn impl_display(ident: &Ident, formatter: &Ident, body: &TokenStream) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl ::core::fmt::Display for #ident {
+            fn fmt(&self, #formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #body
+            }
+        }
+    }
+}
+
+fn impl_rejection(
+    ident: &Ident,
+    framework: &Framework,
+    all: &TokenStream,
+    descriptor: &TokenStream,
+) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl #framework::command::Rejection for #ident {
+            fn all() -> &'static [#framework::command::RejectionDescriptor] {
+                #all
+            }
+
+            fn descriptor(&self) -> &'static #framework::command::RejectionDescriptor {
+                #descriptor
+            }
+        }
+    }
+}
+
+/// The impls of a rejection with mistakes, so that they are all that is reported.
+pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+    let unreachable = quote!(::core::unreachable!());
+    let formatter = Ident::new("_", Span::call_site());
+    let display = impl_display(ident, &formatter, &unreachable);
+    let rejection = impl_rejection(ident, framework, &unreachable, &unreachable);
+    quote! {
+        #display
+
+        #[automatically_derived]
+        impl ::core::error::Error for #ident {}
+
+        #rejection
+    }
+}

@@ -1,0 +1,197 @@
+//! Settings as they were written.
+
+use syn::{
+    Attribute, Data, DeriveInput, Expr, ExprLit, ExprUnary, Fields, GenericArgument, Ident, Lit,
+    LitStr, PathArguments, Type, UnOp, ext::IdentExt as _,
+};
+
+use crate::codegen::{
+    attribute::{self, Keys},
+    doc,
+    errors::Errors,
+};
+
+/// One setting.
+pub(crate) struct Setting {
+    pub(crate) ident: Ident,
+    /// The type of its value, without an `Option` around it.
+    pub(crate) ty: Type,
+    pub(crate) is_optional: bool,
+    pub(crate) help: String,
+    pub(crate) env: String,
+    pub(crate) default: Option<Expr>,
+}
+
+impl Setting {
+    /// The name as it is spoken of: without `r#`.
+    pub(crate) fn name(&self) -> String {
+        self.ident.unraw().to_string()
+    }
+
+    /// The default as it would be typed.
+    pub(crate) fn typed_default(&self) -> Option<String> {
+        fn typed(lit: &Lit) -> String {
+            match lit {
+                Lit::Str(text) => text.value(),
+                Lit::Int(number) => number.base10_digits().to_owned(),
+                Lit::Float(number) => number.base10_digits().to_owned(),
+                Lit::Bool(truth) => truth.value.to_string(),
+                Lit::Char(character) => character.value().to_string(),
+                _ => String::new(),
+            }
+        }
+        match self.default.as_ref()? {
+            Expr::Lit(ExprLit { lit, .. }) => Some(typed(lit)),
+            Expr::Unary(ExprUnary { expr, .. }) => match &**expr {
+                Expr::Lit(ExprLit { lit, .. }) => Some(format!("-{}", typed(lit))),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// Reads the struct, and notes all that stands against it.
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<Setting>> {
+    if !item.generics.params.is_empty() {
+        errors.at(
+            &item.generics,
+            "settings are found by their type, which therefore has no generic parameters: write the types out",
+        );
+    }
+    for attr in item.attrs.iter().filter(|attr| is_setting(attr)) {
+        errors.at(
+            attr,
+            "`#[setting(…)]` stands above the field that it is about",
+        );
+    }
+    let Data::Struct(data) = &item.data else {
+        errors.at(
+            &item.ident,
+            "settings are a struct with a named field for each: write `struct Lending { loan_days: u32 }`",
+        );
+        return None;
+    };
+    let Fields::Named(fields) = &data.fields else {
+        errors.at(
+            &item.ident,
+            "settings have named fields, since they are the names of flags: write `struct Lending { loan_days: u32 }`",
+        );
+        return None;
+    };
+    let fields = fields.named.iter();
+    Some(fields.filter_map(|field| setting(field, errors)).collect())
+}
+
+fn is_setting(attr: &Attribute) -> bool {
+    attr.path().is_ident("setting")
+}
+
+fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
+    let ident = field.ident.clone()?;
+    let name = ident.unraw().to_string();
+    if !name.is_ascii() || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        errors.at(
+            &ident,
+            format!("`{name}` does not become a flag: start with a letter and write lower-case ASCII letters, digits and `_`"),
+        );
+    }
+    let (ty, is_optional) = match optional(&field.ty) {
+        Some(inner) => (inner.clone(), true),
+        None => (field.ty.clone(), false),
+    };
+    let help = doc::summary(&field.attrs).unwrap_or_default();
+    if help.is_empty() {
+        errors.at(
+            &ident,
+            format!("say what `{name}` is for, since `--help` shows it: write a doc comment `/// …` above it"),
+        );
+    }
+    let (env, default) = keys(&field.attrs, errors);
+    if is_optional && let Some(default) = &default {
+        errors.at(
+            default,
+            "an `Option` is `None` where nothing is given: remove the default, or the `Option`",
+        );
+    }
+    Some(Setting {
+        env: env.map_or_else(|| name.to_ascii_uppercase(), |env| env.value()),
+        ident,
+        ty,
+        is_optional,
+        help,
+        default,
+    })
+}
+
+fn optional(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match (last.ident == "Option", arguments.args.first()) {
+        (true, Some(GenericArgument::Type(inner))) => Some(inner),
+        _ => None,
+    }
+}
+
+fn keys(attrs: &[Attribute], errors: &mut Errors) -> (Option<LitStr>, Option<Expr>) {
+    let mut keys = Keys::new("setting", &["default", "env"]);
+    let (mut env, mut default) = (None, None);
+    for attr in attrs.iter().filter(|attr| is_setting(attr)) {
+        for meta in attribute::elements(attr, errors).unwrap_or_default() {
+            match keys.recognize(&meta, errors) {
+                Some("env") => {
+                    let name = attribute::text(&meta, "env = \"LOAN_DAYS\"", errors);
+                    env = name.inspect(|name| check_env(name, errors));
+                }
+                Some("default") => {
+                    let value = attribute::value(&meta, "default = 28", errors);
+                    default = value.cloned().inspect(|value| check_default(value, errors));
+                }
+                _ => {}
+            }
+        }
+    }
+    (env, default)
+}
+
+fn check_env(name: &LitStr, errors: &mut Errors) {
+    let text = name.value();
+    let fits = |one: u8| one.is_ascii_uppercase() || one.is_ascii_digit() || one == b'_';
+    if text.is_empty() || !text.bytes().all(fits) {
+        errors.at(
+            name,
+            format!("`{text}` cannot name an environment variable: write upper-case ASCII letters, digits and `_`, such as `LOAN_DAYS`"),
+        );
+    }
+}
+
+fn check_default(value: &Expr, errors: &mut Errors) {
+    let is_literal = |expr: &Expr| {
+        let Expr::Lit(ExprLit { lit, .. }) = expr else {
+            return false;
+        };
+        matches!(
+            lit,
+            Lit::Str(_) | Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) | Lit::Char(_)
+        )
+    };
+    let fits = match value {
+        Expr::Unary(ExprUnary {
+            op: UnOp::Neg(_),
+            expr,
+            ..
+        }) => is_literal(expr),
+        other => is_literal(other),
+    };
+    if !fits {
+        errors.at(
+            value,
+            "a default is shown in `--help`: write it out, as in `default = 28`",
+        );
+    }
+}

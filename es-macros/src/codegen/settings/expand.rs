@@ -1,0 +1,133 @@
+//! The code of settings that were checked.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Expr, ExprLit, Lit, ext::IdentExt as _, spanned::Spanned as _};
+
+use super::ast::Setting;
+use crate::codegen::{declaration, framework::Framework};
+
+/// Everything that the derive brings.
+pub(crate) fn expand(ident: &Ident, settings: &[Setting], framework: &Framework) -> TokenStream {
+    let arguments: Vec<_> = settings
+        .iter()
+        .map(|setting| argument(setting, framework))
+        .collect();
+    let values: Vec<_> = settings
+        .iter()
+        .map(|setting| value(setting, framework))
+        .collect();
+    let defaults = settings.iter().filter_map(checked_default);
+    let matches = match settings {
+        [] => quote!(_matches),
+        _ => quote!(matches),
+    };
+    let implementation = implementation(
+        ident,
+        &matches,
+        &quote!(::std::vec![#(#arguments),*]),
+        &quote!(::core::result::Result::Ok(Self { #(#values,)* })),
+        framework,
+    );
+    let name = ident.unraw().to_string();
+    quote! {
+        #implementation
+
+        #(#defaults)*
+
+        #framework::__private::inventory::submit! {
+            #framework::settings::SettingsDescriptor::of::<#ident>(#name)
+        }
+    }
+}
+
+fn argument(setting: &Setting, framework: &Framework) -> TokenStream {
+    let Setting { ty, help, env, .. } = setting;
+    let name = setting.name();
+    let long = name.replace('_', "-");
+    let clap = quote!(#framework::__private::clap);
+    let default = setting
+        .typed_default()
+        .map(|default| quote!(.default_value(#default)));
+    let required = (default.is_none() && !setting.is_optional).then(|| quote!(.required(true)));
+    let parser = quote_spanned!(ty.span()=> #clap::value_parser!(#ty));
+    quote! {
+        #clap::Arg::new(#name)
+            .long(#long)
+            .env(#env)
+            .help(#help)
+            .value_parser(#parser)
+            #default
+            #required
+    }
+}
+
+fn value(setting: &Setting, framework: &Framework) -> TokenStream {
+    let Setting { ident, ty, .. } = setting;
+    let name = setting.name();
+    match setting.is_optional {
+        true => quote!(#ident: matches.get_one::<#ty>(#name).cloned()),
+        false => quote!(#ident: #framework::settings::value::<#ty>(matches, #name)?),
+    }
+}
+
+/// Has the compiler check that a default is a value of its type. A text is parsed only when the
+/// program starts.
+fn checked_default(setting: &Setting) -> Option<TokenStream> {
+    let default = setting.default.as_ref()?;
+    let ty = &setting.ty;
+    let is_text = matches!(
+        default,
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(_),
+            ..
+        })
+    );
+    (!is_text).then(|| quote!(const _: fn() -> #ty = || #default;))
+}
+
+fn implementation(
+    ident: &Ident,
+    matches: &TokenStream,
+    arguments: &TokenStream,
+    read: &TokenStream,
+    framework: &Framework,
+) -> TokenStream {
+    let declaration = declaration(ident, framework);
+    let name = ident.unraw().to_string();
+    let clap = quote!(#framework::__private::clap);
+    quote! {
+        #[automatically_derived]
+        impl #framework::settings::Settings for #ident {
+            const DECLARATION: #framework::Declaration = #declaration;
+
+            fn arguments() -> ::std::vec::Vec<#clap::Arg> {
+                #arguments
+            }
+
+            fn read(
+                #matches: &#clap::ArgMatches,
+            ) -> ::core::result::Result<Self, #clap::Error> {
+                #read
+            }
+        }
+
+        #[automatically_derived]
+        impl #framework::command::Inject for #ident {
+            const ORIGIN: #framework::command::Origin = #framework::command::Origin::Service(
+                #framework::command::ServiceKind::of::<#ident>(#name),
+            );
+        }
+    }
+}
+
+/// The impls of settings with mistakes, so that they are all that is reported.
+pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+    implementation(
+        ident,
+        &quote!(_matches),
+        &quote!(::std::vec![]),
+        &quote!(::core::unreachable!()),
+        framework,
+    )
+}

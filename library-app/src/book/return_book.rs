@@ -1,0 +1,54 @@
+//! A copy comes back.
+
+use es_framework::prelude::*;
+
+use super::Book;
+use crate::{
+    lending::{Lending, LendingError},
+    loan::LoanClosedEvent,
+};
+
+/// Takes a copy back.
+#[derive(Command)]
+#[command(subject = "/books/{id}", condition = exists)]
+pub struct ReturnBookCommand {
+    pub id: Uuid,
+}
+
+/// A copy came back.
+#[derive(Debug, PartialEq, Event)]
+pub struct BookReturnedEvent {
+    pub id: Uuid,
+    pub reader: Uuid,
+    pub late_fee_cents: i64,
+}
+
+/// What the reader is told.
+#[derive(Debug, PartialEq, Value)]
+pub struct Receipt {
+    pub late_fee_cents: i64,
+}
+
+#[handler]
+fn return_book(
+    book: &Book,
+    command: ReturnBookCommand,
+    lending: &Lending,
+    clock: &Clock,
+) -> Result<Decision<(BookReturnedEvent, LoanClosedEvent), Receipt>, LendingError> {
+    let Book::Lent { reader, due_at } = *book else {
+        return Err(LendingError::CopyNotLent);
+    };
+    let id = command.id;
+    let late_fee_cents = lending.late_fee_cents(due_at, clock.now());
+    let returned = BookReturnedEvent {
+        id,
+        reader,
+        late_fee_cents,
+    };
+    let closed = LoanClosedEvent { reader, book: id };
+    Ok(Decision::new(
+        (returned, closed),
+        Receipt { late_fee_cents },
+    ))
+}

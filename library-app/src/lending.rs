@@ -1,0 +1,64 @@
+//! The rules of lending.
+
+use es_framework::prelude::*;
+
+const SECONDS_A_DAY: i64 = 24 * 60 * 60;
+const CENTS_A_DAY: i64 = 50;
+
+/// What the library allows its readers.
+#[derive(Debug, Settings)]
+pub struct Lending {
+    /// How many copies a reader may hold at once.
+    #[setting(default = 5)]
+    pub loan_limit: u32,
+    /// How many days a copy is lent for.
+    #[setting(default = 28)]
+    pub loan_days: u32,
+}
+
+/// Why a copy is not lent, taken back or removed.
+#[derive(Debug, PartialEq, Rejection)]
+pub enum LendingError {
+    /// The copy is lent
+    #[rejection(conflict, detail = "the copy is lent until {due_at}")]
+    CopyLent { due_at: Timestamp },
+    /// The copy was removed from the inventory
+    #[rejection(gone)]
+    CopyRemoved,
+    /// The copy is not lent
+    #[rejection(conflict)]
+    CopyNotLent,
+    /// The reader holds as many copies as allowed
+    #[rejection(
+        conflict,
+        detail = "the reader holds {limit} copies already, and may hold no more"
+    )]
+    LoanLimitReached { limit: u32 },
+}
+
+impl Lending {
+    /// How many copies a reader may hold at once.
+    pub fn limit(&self) -> usize {
+        usize::try_from(self.loan_limit).unwrap_or(usize::MAX)
+    }
+
+    /// When a copy that is lent now has to be back.
+    pub fn due_at(&self, now: Timestamp) -> Timestamp {
+        let seconds = i64::from(self.loan_days).saturating_mul(SECONDS_A_DAY);
+        let due = now.as_second().saturating_add(seconds);
+        Timestamp::new(due, now.subsec_nanosecond()).unwrap_or(Timestamp::MAX)
+    }
+
+    /// The fee for each started day past the due date.
+    pub fn late_fee_cents(&self, due_at: Timestamp, now: Timestamp) -> i64 {
+        let late = now.duration_since(due_at);
+        if !late.is_positive() {
+            return 0;
+        }
+        let seconds = late
+            .as_secs()
+            .saturating_add(i64::from(late.subsec_nanos() > 0));
+        let started_days = seconds.saturating_add(SECONDS_A_DAY - 1) / SECONDS_A_DAY;
+        started_days.saturating_mul(CENTS_A_DAY)
+    }
+}

@@ -1,0 +1,25 @@
+//! Loans, as they are recorded on the reader's subject: whoever decides on a reader has read them,
+//! so that the loan limit holds.
+
+mod of_reader;
+mod open;
+mod overdue;
+
+use es_framework::prelude::*;
+
+/// A reader holds a copy.
+#[derive(Debug, PartialEq, Event)]
+#[event(subject = "/readers/{reader}")]
+pub struct LoanOpenedEvent {
+    pub reader: Uuid,
+    pub book: Uuid,
+    pub due_at: Timestamp,
+}
+
+/// A reader no longer holds a copy.
+#[derive(Debug, PartialEq, Event)]
+#[event(subject = "/readers/{reader}")]
+pub struct LoanClosedEvent {
+    pub reader: Uuid,
+    pub book: Uuid,
+}

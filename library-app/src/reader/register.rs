@@ -1,0 +1,25 @@
+//! Staff register a reader.
+
+use es_framework::prelude::*;
+
+/// Registers a reader, who may borrow copies from now on.
+#[derive(Command)]
+#[command(subject = "/readers/{id}", condition = pristine)]
+pub struct RegisterReaderCommand {
+    pub id: Uuid,
+    #[validate(text(max = 500))]
+    pub name: String,
+}
+
+/// A reader was registered.
+#[derive(Debug, PartialEq, Event)]
+pub struct ReaderRegisteredEvent {
+    pub id: Uuid,
+    pub name: String,
+}
+
+#[handler]
+fn register(command: RegisterReaderCommand) -> ReaderRegisteredEvent {
+    let RegisterReaderCommand { id, name } = command;
+    ReaderRegisteredEvent { id, name }
+}
