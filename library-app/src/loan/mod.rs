@@ -1,6 +1,10 @@
 //! Loans, as they are recorded on the reader's subject: whoever decides on a reader has read them,
 //! so that the loan limit holds.
 
+mod of_reader;
+mod open;
+mod overdue;
+
 use es_framework::prelude::*;
 
 /// A reader holds a copy.

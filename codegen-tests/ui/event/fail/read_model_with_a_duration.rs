@@ -6,7 +6,7 @@ use es_framework::prelude::*;
 #[event(package = "com.example.library", read_model = "books")]
 struct BookPurchasedEvent {
     id: Uuid,
-    tags: Vec<String>,
+    tags: std::time::Duration,
 }
 
 fn main() {}
