@@ -75,16 +75,16 @@ pub use es_macros::Event;
 /// pub enum LendingError {
 ///     /// The copy is lent
 ///     #[rejection(conflict, detail = "the copy is lent until {due_at}")]
-///     CopyIsLent { due_at: String },
+///     CopyIsLent { due_at: Timestamp },
 ///     /// The copy was removed
 ///     #[rejection(gone)]
 ///     CopyRemoved,
 /// }
 ///
-/// let refusal = LendingError::CopyIsLent { due_at: "2026-12-24".into() };
+/// let refusal = LendingError::CopyIsLent { due_at: Timestamp::UNIX_EPOCH };
 /// assert_eq!(refusal.name(), "copy-is-lent");
 /// assert_eq!(refusal.title(), "The copy is lent");
-/// assert_eq!(refusal.to_string(), "the copy is lent until 2026-12-24");
+/// assert_eq!(refusal.to_string(), "the copy is lent until 1970-01-01T00:00:00Z");
 /// assert_eq!(LendingError::all()[1].kind, RejectionKind::Gone);
 /// ```
 pub use es_macros::Rejection;
@@ -176,6 +176,31 @@ pub use es_macros::evolve;
 pub use es_macros::handler;
 /// See [`ReadModel`].
 pub use es_macros::projection;
+/// ```
+/// use es_framework::{event::Upcast, prelude::*};
+///
+/// /// The event as it was stored until its pages became a number.
+/// #[derive(Event)]
+/// #[event(name = "BookPurchasedEvent")]
+/// struct BookPurchasedV1 {
+///     pages: String,
+/// }
+///
+/// #[derive(Event)]
+/// #[event(version = 2)]
+/// struct BookPurchasedEvent {
+///     pages: u32,
+/// }
+///
+/// #[upcast]
+/// fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent {
+///     BookPurchasedEvent { pages: old.pages.parse().unwrap_or_default() }
+/// }
+///
+/// assert_eq!(BookPurchasedEvent::TYPE, "com.example.library.BookPurchasedEvent.v2");
+/// assert_eq!(BookPurchasedV1 { pages: "310".into() }.upcast().pages, 310);
+/// ```
+pub use es_macros::upcast;
 /// ```
 /// use es_framework::prelude::*;
 ///

@@ -9,5 +9,6 @@ pub use crate::{
     event::Metadata,
     evolve, handler,
     query::{Answer, Direction, Page, QueryError, Reading},
+    upcast,
 };
 pub use es_macros::projection;

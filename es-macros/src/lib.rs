@@ -65,7 +65,8 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 /// | key | | if left out |
 /// |---|---|---|
 /// | `package = "com.example.stock"` | the package of this event alone | the one in Cargo.toml |
-/// | `name = "BookPurchasedEvent.v2"` | the name behind the package | the struct's name |
+/// | `name = "BookPurchasedEvent"` | the name behind the package | the struct's name |
+/// | `version = 2` | ends the type of a later version: `….BookPurchasedEvent.v2`; what was stored before is read by an `#[upcast]` | the first version, which has no number |
 /// | `subject = "/readers/{reader}"` | what it is about, if not what its command is about; `./notes/{number}` lies below the command's subject | the command's subject |
 /// | `read_model = "books"` | a table with a row for each event and a column for each field, served at `/books` | none |
 ///
@@ -74,6 +75,32 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Event, attributes(command, event, validate, serde, schemars, es))]
 pub fn derive_event(item: TokenStream) -> TokenStream {
     codegen::event::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Declares why a handler says no: an enum with a variant for each refusal, or a struct that is the
+/// only one.
+///
+/// Implements `Rejection`, `Display` and `std::error::Error`, so that a handler may return it in a
+/// `Result` and its callers get a problem with a status, a stable type, a stable title and a
+/// sentence. It stands beside `Debug`, which every error needs: `#[derive(Debug, Rejection)]`.
+///
+/// # `#[rejection(…)]` above a variant, or above the struct
+///
+/// | word | | if left out |
+/// |---|---|---|
+/// | `conflict` | the state stands against it: 409 | an error, unless one of the next four stands there |
+/// | `gone` | the subject was there and is gone for good: 410 | |
+/// | `not_found` | something that the command names is unknown: 404 | |
+/// | `forbidden` | the caller may not do this: 403 | |
+/// | `invalid` | the values make no sense together: 422 | |
+/// | `detail = "lent until {due_at}"` | the sentence that the caller reads; a field in braces is shown as by `format!` | the title |
+/// | `title = "The copy is lent"` | the same for each caller | the first paragraph of the doc comment without its full stop |
+/// | `name = "copy-is-lent"` | the end of the problem's type | the variant's name in kebab-case |
+///
+/// `#[es(crate = "…")]` is as for `#[derive(Command)]`.
+#[proc_macro_derive(Rejection, attributes(rejection, es))]
+pub fn derive_rejection(item: TokenStream) -> TokenStream {
+    codegen::rejection::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Declares a state: what is known of a subject once its events are folded.
@@ -133,32 +160,6 @@ pub fn derive_service(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Settings, attributes(setting, es))]
 pub fn derive_settings(item: TokenStream) -> TokenStream {
     codegen::settings::derive(item.into(), &Manifest::of_this_crate()).into()
-}
-
-/// Declares why a handler says no: an enum with a variant for each refusal, or a struct that is the
-/// only one.
-///
-/// Implements `Rejection`, `Display` and `std::error::Error`, so that a handler may return it in a
-/// `Result` and its callers get a problem with a status, a stable type, a stable title and a
-/// sentence. It stands beside `Debug`, which every error needs: `#[derive(Debug, Rejection)]`.
-///
-/// # `#[rejection(…)]` above a variant, or above the struct
-///
-/// | word | | if left out |
-/// |---|---|---|
-/// | `conflict` | the state stands against it: 409 | an error, unless one of the next four stands there |
-/// | `gone` | the subject was there and is gone for good: 410 | |
-/// | `not_found` | something that the command names is unknown: 404 | |
-/// | `forbidden` | the caller may not do this: 403 | |
-/// | `invalid` | the values make no sense together: 422 | |
-/// | `detail = "lent until {due_at}"` | the sentence that the caller reads; a field in braces is shown as by `format!` | the title |
-/// | `title = "The copy is lent"` | the same for each caller | the first paragraph of the doc comment without its full stop |
-/// | `name = "copy-is-lent"` | the end of the problem's type | the variant's name in kebab-case |
-///
-/// `#[es(crate = "…")]` is as for `#[derive(Command)]`.
-#[proc_macro_derive(Rejection, attributes(rejection, es))]
-pub fn derive_rejection(item: TokenStream) -> TokenStream {
-    codegen::rejection::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Makes a function the handler of its command: the pure decision which events follow from it.
@@ -278,4 +279,19 @@ pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Query, attributes(query, filter, serde, es))]
 pub fn derive_query(item: TokenStream) -> TokenStream {
     codegen::query::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Makes a function the upcaster of an old event: from the shape in which it was stored once to the
+/// events that the application knows today.
+///
+/// Leaves the function as it is, implements `Upcast` for the event, which is its only parameter, by
+/// value, and registers it. It returns an event, several as a tuple or a `Vec`, perhaps one as an
+/// `Option`, or nothing. What it returns may have an upcaster of its own; a circle of upcasters
+/// does not start. It is neither `async` nor `unsafe` nor generic, and no method. A second upcaster
+/// for the same event does not compile.
+///
+/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
+#[proc_macro_attribute]
+pub fn upcast(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    codegen::upcast::upcast(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
 }

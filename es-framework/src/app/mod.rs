@@ -14,7 +14,7 @@ use crate::{
     Declaration, Error, Result,
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
-    event::Event,
+    event::{Event, Upcast, Upcasters},
     http::{self, RequestLimits, Surface, health::Health},
     net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
@@ -77,6 +77,13 @@ impl App {
     #[must_use]
     pub fn register_query<Q: Answer>(mut self) -> Self {
         self.queries.push(QueryDescriptor::of::<Q>());
+        self
+    }
+
+    /// Adds the upcaster of an old event by the event's type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_upcaster<E: Upcast>(mut self) -> Self {
+        self.registry = self.registry.upcaster::<E>();
         self
     }
 
@@ -156,10 +163,12 @@ async fn serve(
     let database = Database::in_memory(&served.models)
         .await
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
-    let processor = Processor::new(store.port(), database.clone(), served.models);
+    let upcasters = served.registry.upcasters();
+    let processor = Processor::new(store.port(), database.clone(), served.models)
+        .with_upcasters(upcasters.clone());
     let surface = Surface {
         clock: served.services.clock(),
-        bus: bus(name, &config, store.port()).with_services(served.services),
+        bus: bus(name, &config, store.port(), upcasters).with_services(served.services),
         positions: processor.positions(),
         health: Health {
             store: store.port(),
@@ -184,9 +193,11 @@ async fn serve(
 }
 
 /// Publishes under the application's name, unless the settings say otherwise.
-fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>) -> Bus {
+fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>, upcasters: Upcasters) -> Bus {
     let source = config.event_source.as_deref().unwrap_or(name);
-    Bus::new(store, source).with_snapshots(Snapshots::in_file(config.snapshots()))
+    Bus::new(store, source)
+        .with_upcasters(upcasters)
+        .with_snapshots(Snapshots::in_file(config.snapshots()))
 }
 
 /// The settings that handlers take.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Rejection, RejectionDescriptor};
+use super::{Given, Rejection, RejectionDescriptor};
 use crate::event::{self, Event, EventType, InvalidPart, Metadata, Subject};
 
 /// Events together with an answer to whoever sent the command.
@@ -160,6 +160,17 @@ pub trait IntoDecision {
     /// The handler rejects the command, or an event cannot be written.
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError>;
 
+    /// What follows from it for a handler that was given these.
+    ///
+    /// # Errors
+    /// The handler rejects the command, or an event cannot be written.
+    fn decided(self, given: &Given) -> Result<Decided, HandlerError>
+    where
+        Self: Sized,
+    {
+        given.decide(self)
+    }
+
     /// Every refusal that it may be.
     fn rejections() -> &'static [RejectionDescriptor] {
         &[]
@@ -176,11 +187,19 @@ impl<T: IntoDecision> IntoDecision for Option<T> {
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
         self.map_or(Ok(()), |some| some.decide(decided))
     }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        T::rejections()
+    }
 }
 
 impl<T: IntoDecision> IntoDecision for Vec<T> {
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
         self.into_iter().try_for_each(|one| one.decide(decided))
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        T::rejections()
     }
 }
 
@@ -188,6 +207,10 @@ impl<T: IntoDecision, R: Serialize> IntoDecision for Decision<T, R> {
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
         self.events.decide(decided)?;
         decided.reply(&self.reply)
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        T::rejections()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{CommandDescriptor, Handle, Origin, ServiceKind, Services, rejection};
 use crate::{
     Declaration,
-    event::{Event, EventDescriptor},
+    event::{Event, EventDescriptor, Upcast, UpcasterDescriptor, Upcasters, UpcastersError},
 };
 
 /// All commands and events that are served, sorted, without a doubt about any of them.
@@ -13,6 +13,7 @@ use crate::{
 pub struct Registry {
     commands: Vec<CommandDescriptor>,
     events: Vec<EventDescriptor>,
+    upcasters: Upcasters,
 }
 
 /// Gathers declarations for a [`Registry`].
@@ -21,6 +22,7 @@ pub struct RegistryBuilder {
     mounted: BTreeSet<String>,
     commands: Vec<CommandDescriptor>,
     events: Vec<EventDescriptor>,
+    upcasters: Vec<UpcasterDescriptor>,
 }
 
 /// Why an application does not start. Each names the places at fault.
@@ -71,6 +73,9 @@ pub enum RegistryError {
         /// Where the other is declared.
         second: Declaration,
     },
+    /// Upcasters that cannot work together.
+    #[error(transparent)]
+    Upcasters(#[from] UpcastersError),
     /// A command is posted where the framework itself answers.
     #[error(
         "{name} at {declaration} is posted to {path}, which the framework keeps for itself: give it another path with #[command(path = \"…\")]"
@@ -114,11 +119,13 @@ pub enum RegistryError {
 const RESERVED: [&str; 2] = ["/actuator", "/openapi.json"];
 
 impl RegistryBuilder {
-    /// Adds everything that `#[derive(Command)]` and `#[derive(Event)]` registered.
+    /// Adds everything that `#[derive(Command)]`, `#[derive(Event)]` and `#[upcast]` registered.
     #[must_use]
     pub fn linked(mut self) -> Self {
         self.commands.extend(inventory::iter::<CommandDescriptor>());
         self.events.extend(inventory::iter::<EventDescriptor>());
+        self.upcasters
+            .extend(inventory::iter::<UpcasterDescriptor>());
         self
     }
 
@@ -133,6 +140,14 @@ impl RegistryBuilder {
     #[must_use]
     pub fn event<E: Event>(mut self) -> Self {
         self.events.push(EventDescriptor::of::<E>());
+        self
+    }
+
+    /// Adds the upcaster of an event by the event's type. Adding what is there already changes
+    /// nothing.
+    #[must_use]
+    pub fn upcaster<E: Upcast>(mut self) -> Self {
+        self.upcasters.push(UpcasterDescriptor::of::<E>());
         self
     }
 
@@ -154,6 +169,8 @@ impl RegistryBuilder {
         self.commands
             .retain(|command| is_mounted(&command.declaration));
         self.events.retain(|event| is_mounted(&event.declaration));
+        self.upcasters
+            .retain(|upcaster| is_mounted(&upcaster.declaration));
         self.commands
             .sort_by_key(|command| (command.path, command.declaration, command.name));
         self.events
@@ -168,10 +185,15 @@ impl RegistryBuilder {
         check_routes(&self.commands)?;
         check_event_types(&self.events)?;
         rejection::check_names(&self.commands)?;
+        let upcasters = Upcasters::new(self.upcasters)?;
         let Self {
             commands, events, ..
         } = self;
-        Ok(Registry { commands, events })
+        Ok(Registry {
+            commands,
+            events,
+            upcasters,
+        })
     }
 
     fn check_packages(&self) -> Result<(), RegistryError> {
@@ -299,5 +321,11 @@ impl Registry {
     #[must_use]
     pub fn events(&self) -> &[EventDescriptor] {
         &self.events
+    }
+
+    /// What turns stored events into those of today.
+    #[must_use]
+    pub fn upcasters(&self) -> Upcasters {
+        self.upcasters.clone()
     }
 }

@@ -53,11 +53,18 @@ struct Decoded<'a> {
 
 /// An event whose stored data is not what its declaration says.
 #[derive(Debug, thiserror::Error)]
-#[error("event {id} of type {event_type} does not fit its declaration: {reason}")]
+#[error("event {id} of type {event_type}{} does not fit its declaration: {reason}", upcast(.read_as))]
 pub struct DecodeError {
     id: super::EventId,
     event_type: EventType,
+    /// What an upcaster made of it.
+    read_as: Option<Box<str>>,
     reason: serde_json::Error,
+}
+
+fn upcast(read_as: &Option<Box<str>>) -> String {
+    let upcast = |event_type| format!(", upcast to {event_type},");
+    read_as.as_deref().map(upcast).unwrap_or_default()
 }
 
 /// The data of a candidate: metadata and payload in one compact JSON object.
@@ -90,10 +97,21 @@ impl RecordedEvent {
             .map(|decoded| decoded.payload)
     }
 
-    pub(super) fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
+    fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
+        self.decoded_as(None, result)
+    }
+
+    /// Names the event where a result about it is an error; `read_as` is what an upcaster made of
+    /// it.
+    pub(super) fn decoded_as<T>(
+        &self,
+        read_as: Option<&str>,
+        result: serde_json::Result<T>,
+    ) -> Result<T, DecodeError> {
         result.map_err(|reason| DecodeError {
             id: self.id,
             event_type: self.event_type.clone(),
+            read_as: read_as.map(Into::into),
             reason,
         })
     }

@@ -13,6 +13,8 @@ mod subject;
 mod subject_value;
 mod time;
 mod trace;
+mod upcast;
+mod upcasters;
 mod view;
 
 pub use candidate::{EventCandidate, InvalidData, compact_object};
@@ -27,4 +29,6 @@ pub use subject::{InvalidPart, InvalidSubject, Subject, SubjectPart};
 pub use subject_value::SubjectValue;
 pub use time::EventTime;
 pub use trace::{InvalidTrace, TraceContext};
-pub use view::{EventView, Upcasters};
+pub use upcast::{IntoUpcast, Upcast, UpcastEvent, UpcasterDescriptor};
+pub use upcasters::{Upcasters, UpcastersError};
+pub use view::EventView;

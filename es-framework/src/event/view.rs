@@ -72,25 +72,16 @@ impl<'a> EventView<'a> {
     pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
         match self.payload {
             Payload::Stored => self.recorded.payload(),
-            Payload::Upcast(payload) => self.recorded.decoded(serde_json::from_str(payload.get())),
+            Payload::Upcast(payload) => self.decoded(serde_json::from_str(payload.get())),
         }
     }
-}
 
-/// What turns stored events into those that the application knows today.
-#[derive(Debug, Clone, Default)]
-pub struct Upcasters {}
-
-impl Upcasters {
-    /// Hands out the events as which a stored one is read today: itself, unless it is upcast.
-    ///
-    /// # Errors
-    /// The stored event is of another shape than its declaration says, or `take` fails.
-    pub fn read<X: From<DecodeError>>(
-        &self,
-        recorded: &RecordedEvent,
-        mut take: impl FnMut(EventView<'_>) -> Result<(), X>,
-    ) -> Result<(), X> {
-        take(EventView::stored(recorded))
+    /// Names the event where its payload does not fit.
+    pub(super) fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
+        let read_as = match self.payload {
+            Payload::Stored => None,
+            Payload::Upcast(_) => Some(self.event_type),
+        };
+        self.recorded.decoded_as(read_as, result)
     }
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::event::{EventId, RecordedEvent, Subject, Upcasters};
 
 /// How many events an upcaster may make of one, each of which may make a row.
-const VIEWS: i64 = 8;
+const VIEWS: i64 = 1_024;
 
 /// What became of a batch.
 #[derive(Debug, Default)]

@@ -26,6 +26,7 @@ pub(crate) mod state;
 mod template;
 #[cfg(test)]
 mod tests;
+pub(crate) mod upcast;
 pub(crate) mod value;
 mod wire;
 

@@ -11,7 +11,7 @@ use quote::ToTokens as _;
 use syn::{Attribute, DeriveInput, Item};
 
 use super::{
-    command, event, handler, manifest::Manifest, projection, query, read_model, rejection,
+    command, event, handler, manifest::Manifest, projection, query, read_model, rejection, upcast,
 };
 
 const MANIFEST: &str = r#"
@@ -91,12 +91,7 @@ fn a_rejection_expands_to_what_a_person_would_write() {
 #[test]
 fn a_handler_expands_to_what_a_person_would_write() {
     compare("handler", |item, manifest| {
-        let Item::Fn(mut item) = item else {
-            panic!("a handler is a function");
-        };
-        let is_handler = |attr: &mut Attribute| attr.path().is_ident("handler");
-        item.attrs.extract_if(.., is_handler).for_each(drop);
-        handler::handler(TokenStream::new(), item.into_token_stream(), manifest)
+        handler::handler(TokenStream::new(), function(item, "handler"), manifest)
     });
 }
 
@@ -124,6 +119,23 @@ fn a_projection_expands_to_what_a_person_would_write() {
         item.attrs.extract_if(.., is_projection).for_each(drop);
         projection::projection(TokenStream::new(), item.into_token_stream(), manifest)
     });
+}
+
+#[test]
+fn an_upcaster_expands_to_what_a_person_would_write() {
+    compare("upcast", |item, manifest| {
+        upcast::upcast(TokenStream::new(), function(item, "upcast"), manifest)
+    });
+}
+
+/// What the compiler hands to an attribute of a function: the function without the attribute.
+fn function(item: Item, attribute: &str) -> TokenStream {
+    let Item::Fn(mut item) = item else {
+        panic!("the attribute stands on a function");
+    };
+    let is_attribute = |attr: &mut Attribute| attr.path().is_ident(attribute);
+    item.attrs.extract_if(.., is_attribute).for_each(drop);
+    item.into_token_stream()
 }
 
 /// The code with one token left out, doubled or made another, for every token at every depth.
@@ -160,6 +172,7 @@ fn no_input_makes_a_macro_panic() {
         "projection",
         "query",
         "rejection",
+        "upcast",
     ] {
         for input in inputs(&folder(name)) {
             let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
@@ -171,7 +184,8 @@ fn no_input_makes_a_macro_panic() {
                 let _ = handler::handler(TokenStream::new(), mutation.clone(), &manifest);
                 let _ = read_model::derive(mutation.clone(), &manifest);
                 let _ = projection::projection(TokenStream::new(), mutation.clone(), &manifest);
-                let _ = query::derive(mutation, &manifest);
+                let _ = query::derive(mutation.clone(), &manifest);
+                let _ = upcast::upcast(TokenStream::new(), mutation, &manifest);
             }
         }
     }

@@ -3,7 +3,7 @@
 use es_framework::prelude::*;
 
 #[derive(Event)]
-#[event(package = "com.example.library", subject = "/books")]
+#[event(package = "com.example.library", table = "books")]
 struct BookPurchasedEvent {
     id: Uuid,
 }

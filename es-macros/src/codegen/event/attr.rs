@@ -1,6 +1,6 @@
 //! `#[event(…)]`, read but not yet understood.
 
-use syn::{Attribute, LitStr, Meta};
+use syn::{Attribute, Expr, ExprLit, Lit, LitInt, LitStr, Meta};
 
 use crate::codegen::{
     attribute::{self, Keys},
@@ -12,13 +12,14 @@ use crate::codegen::{
 pub(crate) struct EventAttr {
     pub(crate) package: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
+    pub(crate) version: Option<LitInt>,
     pub(crate) subject: Option<LitStr>,
     pub(crate) read_model: Option<LitStr>,
     /// Whether there is a package, be it one that could not be read.
     pub(crate) has_package: bool,
 }
 
-const KEYS: [&str; 4] = ["package", "name", "subject", "read_model"];
+const KEYS: [&str; 5] = ["package", "name", "version", "subject", "read_model"];
 
 /// Reads every `#[event(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
@@ -47,6 +48,7 @@ impl EventAttr {
             Some("name") => {
                 self.name = attribute::text(meta, "name = \"BookPurchasedEvent\"", errors);
             }
+            Some("version") => self.version = version(meta, errors),
             Some("subject") => {
                 self.subject = attribute::text(meta, "subject = \"/readers/{reader}\"", errors);
             }
@@ -56,4 +58,17 @@ impl EventAttr {
             _ => {}
         }
     }
+}
+
+fn version(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
+    let value = attribute::value(meta, "version = 2", errors)?;
+    if let Expr::Lit(ExprLit {
+        lit: Lit::Int(number),
+        ..
+    }) = value
+    {
+        return Some(number.clone());
+    }
+    errors.at(value, "`version` is a whole number: write `version = 2`");
+    None
 }

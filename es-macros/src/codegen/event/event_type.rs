@@ -1,6 +1,6 @@
 //! The fully qualified type of an event: the package, a dot and the name.
 
-use syn::{Ident, ext::IdentExt as _};
+use syn::{Ident, LitInt, ext::IdentExt as _};
 use toml::Value;
 
 use super::attr::EventAttr;
@@ -32,7 +32,12 @@ pub(crate) fn resolve(
         None => manifest_package(ident, manifest, errors),
     };
     let name = name(ident, attr, errors);
-    let text = format!("{}.{}", package?, name?);
+    let version = attr
+        .version
+        .as_ref()
+        .map(|version| suffix(version, errors))
+        .unwrap_or_default();
+    let text = format!("{}.{}{version}", package?, name?);
     if text.len() > MAX_LENGTH {
         let message = format!(
             "the type of this event has {} characters, of which the event store takes {MAX_LENGTH}: shorten its package or its name",
@@ -84,7 +89,7 @@ fn name(ident: &Ident, attr: &EventAttr, errors: &mut Errors) -> Option<String> 
                 return Some(text);
             }
             let message = format!(
-                "`{text}` is no name: write ASCII letters, digits, `-` and `_`, such as `{ident}.v2`"
+                "`{text}` is no name: write ASCII letters, digits, `-` and `_`, such as `{ident}`"
             );
             errors.at(name, message);
             None
@@ -99,6 +104,23 @@ fn name(ident: &Ident, attr: &EventAttr, errors: &mut Errors) -> Option<String> 
             );
             errors.at(ident, message);
             None
+        }
+    }
+}
+
+/// The end of a later version's type. The first has none, since nobody counts what is alone.
+fn suffix(version: &LitInt, errors: &mut Errors) -> String {
+    match version.base10_parse::<u32>() {
+        Ok(number @ 2..) => format!(".v{number}"),
+        Ok(_) => {
+            let message = "the first version of an event has no number: remove `version`, or write `version = 2` for the one after it";
+            errors.at(version, message);
+            String::new()
+        }
+        Err(_) => {
+            let message = "a version is a small whole number: write `version = 2`";
+            errors.at(version, message);
+            String::new()
         }
     }
 }
@@ -162,6 +184,25 @@ mod tests {
             resolve(&pinned, manifest).as_deref(),
             Ok("org.other.Bought.v2")
         );
+    }
+
+    #[test]
+    fn a_later_version_ends_the_type() {
+        let second = |name| EventAttr {
+            version: Some(syn::parse_quote!(2)),
+            name,
+            ..EventAttr::default()
+        };
+        let manifest = "[package.metadata.es-framework]\npackage = \"com.example.library\"";
+        for (attr, expected) in [
+            (second(None), "com.example.library.BookPurchasedEvent.v2"),
+            (
+                second(Some(syn::parse_quote!("Bought"))),
+                "com.example.library.Bought.v2",
+            ),
+        ] {
+            assert_eq!(resolve(&attr, manifest).as_deref(), Ok(expected));
+        }
     }
 
     #[test]

@@ -26,12 +26,10 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
         parameters: described(&given, framework),
         subjects: subjects(&given, framework),
         // Naming the output makes the compiler point at it if it is no event.
-        decision: quote!(given.decide::<#output>(#ident(#(#arguments),*))),
-        rejections: Some(quote! {
-            fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
-                <#output as #framework::command::IntoDecision>::rejections()
-            }
-        }),
+        decision: quote! {
+            <#output as #framework::command::IntoDecision>::decided(#ident(#(#arguments),*), given)
+        },
+        rejections: Some(rejections(output, framework)),
     };
     let implementation = implementation(command, &declaration, &body, framework);
     quote! {
@@ -49,6 +47,15 @@ struct Body {
     subjects: Option<TokenStream>,
     decision: TokenStream,
     rejections: Option<TokenStream>,
+}
+
+/// What the command may be refused with.
+fn rejections(output: &Type, framework: &Framework) -> TokenStream {
+    quote! {
+        fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
+            <#output as #framework::command::IntoDecision>::rejections()
+        }
+    }
 }
 
 /// What the function is called with.

@@ -1,5 +1,9 @@
 //! The bus over a store that misbehaves on purpose.
 
+mod again;
+mod bank;
+mod subjects;
+
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},

@@ -1,0 +1,22 @@
+//! An upcaster that never returns.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library", name = "BookPurchasedEvent")]
+struct BookPurchasedV1 {
+    pages: String,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", version = 2)]
+struct BookPurchasedEvent {
+    pages: u32,
+}
+
+#[upcast]
+fn pages_became_a_number(_: BookPurchasedV1) -> ! {
+    panic!()
+}
+
+fn main() {}

@@ -1,0 +1,24 @@
+//! An upcaster of something that was never stored.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library", name = "BookPurchasedEvent")]
+struct BookPurchasedV1 {
+    pages: String,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", version = 2)]
+struct BookPurchasedEvent {
+    pages: u32,
+}
+
+struct Pages;
+
+#[upcast]
+fn pages_became_a_number(_: Pages) -> BookPurchasedEvent {
+    BookPurchasedEvent { pages: 0 }
+}
+
+fn main() {}

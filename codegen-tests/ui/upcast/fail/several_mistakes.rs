@@ -1,0 +1,22 @@
+//! All mistakes of one upcaster are reported at once.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library", name = "BookPurchasedEvent")]
+struct BookPurchasedV1 {
+    pages: String,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", version = 2)]
+struct BookPurchasedEvent {
+    pages: u32,
+}
+
+#[upcast(2)]
+async unsafe fn pages_became_a_number(_: &BookPurchasedV1, today: Timestamp) -> impl Event {
+    BookPurchasedEvent { pages: 0 }
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! An upcaster that takes more than the old event.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library", name = "BookPurchasedEvent")]
+struct BookPurchasedV1 {
+    pages: String,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", version = 2)]
+struct BookPurchasedEvent {
+    pages: u32,
+}
+
+#[upcast]
+fn pages_became_a_number(_: BookPurchasedV1, today: Timestamp) -> BookPurchasedEvent {
+    BookPurchasedEvent { pages: 0 }
+}
+
+fn main() {}

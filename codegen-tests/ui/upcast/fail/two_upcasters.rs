@@ -1,0 +1,25 @@
+//! Two upcasters for one event.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library", name = "BookPurchasedEvent")]
+struct BookPurchasedV1 {
+    pages: String,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", version = 2)]
+struct BookPurchasedEvent {
+    pages: u32,
+}
+
+#[upcast]
+fn pages_became_a_number(_: BookPurchasedV1) -> BookPurchasedEvent {
+    BookPurchasedEvent { pages: 0 }
+}
+
+#[upcast]
+fn forgotten(_: BookPurchasedV1) {}
+
+fn main() {}

@@ -1,0 +1,147 @@
+//! From an event as it was stored once to the events that the application knows today.
+
+use serde_json::value::RawValue;
+
+use super::{DecodeError, Event, EventView};
+use crate::Declaration;
+
+/// An old event that is read as something else today. `#[upcast]` implements it; a second upcaster
+/// for the same event is a second implementation, which the compiler refuses.
+#[diagnostic::on_unimplemented(
+    message = "the event `{Self}` has no upcaster",
+    label = "nothing says what becomes of this event",
+    note = "write a function and put `#[upcast]` on it: `fn name_of_the_change(old: {Self}) -> TheEventOfToday`"
+)]
+pub trait Upcast: Event {
+    /// What is made of it.
+    type Becomes: IntoUpcast;
+
+    /// Where the upcaster stands.
+    const UPCASTER: Declaration;
+
+    /// The events of today.
+    fn upcast(self) -> Self::Becomes;
+}
+
+/// What an upcaster may return: an event, several as a tuple or a `Vec`, perhaps one as an
+/// `Option`, or none as `()`.
+#[diagnostic::on_unimplemented(
+    message = "an upcaster cannot return `{Self}`",
+    label = "this is nothing that becomes of an event",
+    note = "return a struct with `#[derive(Event)]`, a tuple, `Vec` or `Option` of such structs, or nothing"
+)]
+pub trait IntoUpcast {
+    /// The types that its events may have.
+    const TYPES: &'static [&'static str];
+
+    /// Adds its events to those that are there.
+    ///
+    /// # Errors
+    /// An event cannot be written as JSON.
+    fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error>;
+}
+
+/// An event that an upcaster made.
+#[derive(Debug, Clone)]
+pub struct UpcastEvent {
+    /// Its type.
+    pub event_type: &'static str,
+    /// Its payload.
+    pub payload: Box<RawValue>,
+}
+
+impl UpcastEvent {
+    fn of<E: Event>(event: &E) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            event_type: E::TYPE,
+            payload: serde_json::value::to_raw_value(event)?,
+        })
+    }
+}
+
+impl<E: Event> IntoUpcast for E {
+    const TYPES: &'static [&'static str] = &[E::TYPE];
+
+    fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
+        events.push(UpcastEvent::of(&self)?);
+        Ok(())
+    }
+}
+
+impl IntoUpcast for () {
+    const TYPES: &'static [&'static str] = &[];
+
+    fn push_to(self, _: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
+        Ok(())
+    }
+}
+
+impl<E: Event> IntoUpcast for Option<E> {
+    const TYPES: &'static [&'static str] = &[E::TYPE];
+
+    fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
+        self.map_or(Ok(()), |event| event.push_to(events))
+    }
+}
+
+impl<E: Event> IntoUpcast for Vec<E> {
+    const TYPES: &'static [&'static str] = &[E::TYPE];
+
+    fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
+        self.into_iter().try_for_each(|event| event.push_to(events))
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident),*) => {
+        impl<$($name: Event),*> IntoUpcast for ($($name,)*) {
+            const TYPES: &'static [&'static str] = &[$($name::TYPE),*];
+
+            #[allow(non_snake_case)]
+            fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
+                let ($($name,)*) = self;
+                $($name.push_to(events)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+
+tuples!(A, B);
+tuples!(A, B, C);
+tuples!(A, B, C, D);
+
+/// An upcaster without its Rust types.
+#[derive(Debug, Clone, Copy)]
+pub struct UpcasterDescriptor {
+    /// The type of the stored event.
+    pub from: &'static str,
+    /// The types of the events that it may become.
+    pub to: &'static [&'static str],
+    /// Where the upcaster stands.
+    pub declaration: Declaration,
+    /// Makes the events of today.
+    pub upcast: fn(EventView<'_>) -> Result<Vec<UpcastEvent>, DecodeError>,
+}
+
+impl UpcasterDescriptor {
+    /// The descriptor of the upcaster of `E`.
+    #[must_use]
+    pub const fn of<E: Upcast>() -> Self {
+        Self {
+            from: E::TYPE,
+            to: <E::Becomes as IntoUpcast>::TYPES,
+            declaration: E::UPCASTER,
+            upcast: upcast::<E>,
+        }
+    }
+}
+
+inventory::collect!(UpcasterDescriptor);
+
+fn upcast<E: Upcast>(view: EventView<'_>) -> Result<Vec<UpcastEvent>, DecodeError> {
+    let old: E = view.payload()?;
+    let mut events = Vec::new();
+    view.decoded(old.upcast().push_to(&mut events))?;
+    Ok(events)
+}

@@ -1,0 +1,151 @@
+//! All upcasters of an application: which event is read as what.
+
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{DecodeError, EventView, RecordedEvent, UpcasterDescriptor};
+use crate::Declaration;
+
+/// What turns stored events into those that the application knows today.
+#[derive(Debug, Clone, Default)]
+pub struct Upcasters {
+    /// In the order of [`key`], so that an event that has none is known by a few comparisons.
+    by_type: Arc<[UpcasterDescriptor]>,
+}
+
+/// Why upcasters cannot work together. Each names the places at fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UpcastersError {
+    /// One event has two upcasters.
+    #[error(
+        "the event {event_type} has two upcasters: at {first} and at {second}: remove one of them"
+    )]
+    Duplicate {
+        /// The type of the stored event.
+        event_type: &'static str,
+        /// Where one stands.
+        first: Declaration,
+        /// Where the other stands.
+        second: Declaration,
+    },
+    /// An event would be upcast again and again.
+    #[error("upcasters lead back to the event they start from: {}: let the last one make an event of a new version, with #[event(version = …)]", steps(.0))]
+    Cycle(Vec<(&'static str, Declaration)>),
+}
+
+fn steps(cycle: &[(&'static str, Declaration)]) -> String {
+    let step = |(event_type, place): &(&str, Declaration)| format!("{event_type} (at {place})");
+    let mut steps: Vec<_> = cycle.iter().map(step).collect();
+    steps.extend(
+        cycle
+            .first()
+            .map(|(event_type, _)| (*event_type).to_owned()),
+    );
+    steps.join(" -> ")
+}
+
+/// Comparing lengths first tells most types apart without a look at their texts.
+const fn key(event_type: &str) -> (usize, &str) {
+    (event_type.len(), event_type)
+}
+
+impl Upcasters {
+    /// Checks and sorts upcasters.
+    ///
+    /// # Errors
+    /// See [`UpcastersError`].
+    pub fn new(
+        upcasters: impl IntoIterator<Item = UpcasterDescriptor>,
+    ) -> Result<Self, UpcastersError> {
+        let mut upcasters: Vec<_> = upcasters.into_iter().collect();
+        upcasters.sort_by_key(|one| (key(one.from), one.declaration));
+        upcasters.dedup_by_key(|one| (one.from, one.declaration));
+        for (first, second) in upcasters.iter().zip(upcasters.iter().skip(1)) {
+            if first.from == second.from {
+                return Err(UpcastersError::Duplicate {
+                    event_type: first.from,
+                    first: first.declaration,
+                    second: second.declaration,
+                });
+            }
+        }
+        let upcasters = Self {
+            by_type: upcasters.into(),
+        };
+        upcasters.check_cycles()?;
+        Ok(upcasters)
+    }
+
+    /// Hands out the events as which a stored one is read today: itself, unless it is upcast.
+    ///
+    /// # Errors
+    /// The stored event is of another shape than its declaration says, or `take` fails.
+    pub fn read<X: From<DecodeError>>(
+        &self,
+        recorded: &RecordedEvent,
+        mut take: impl FnMut(EventView<'_>) -> Result<(), X>,
+    ) -> Result<(), X> {
+        self.pass(EventView::stored(recorded), &mut take)
+    }
+
+    /// The upcasters, each with the event that it starts from.
+    pub fn iter(&self) -> impl Iterator<Item = &UpcasterDescriptor> {
+        self.by_type.iter()
+    }
+
+    /// The upcaster of an event of this type.
+    #[must_use]
+    pub fn of(&self, event_type: &str) -> Option<&UpcasterDescriptor> {
+        let found = self
+            .by_type
+            .binary_search_by_key(&key(event_type), |one| key(one.from));
+        found.ok().and_then(|index| self.by_type.get(index))
+    }
+
+    /// Follows the chain of upcasters to its end, which is there since no chain is a cycle.
+    fn pass<X: From<DecodeError>, F: FnMut(EventView<'_>) -> Result<(), X>>(
+        &self,
+        view: EventView<'_>,
+        take: &mut F,
+    ) -> Result<(), X> {
+        let Some(upcaster) = self.of(view.event_type()) else {
+            return take(view);
+        };
+        for event in (upcaster.upcast)(view)? {
+            let upcast = EventView::upcast(event.event_type, &event.payload, view.recorded());
+            self.pass(upcast, take)?;
+        }
+        Ok(())
+    }
+
+    fn check_cycles(&self) -> Result<(), UpcastersError> {
+        let mut harmless = BTreeSet::new();
+        for upcaster in self.iter() {
+            self.follow(upcaster, &mut vec![], &mut harmless)?;
+        }
+        Ok(())
+    }
+
+    /// Looks for a way back to one of the upcasters on the path.
+    fn follow(
+        &self,
+        upcaster: &UpcasterDescriptor,
+        path: &mut Vec<(&'static str, Declaration)>,
+        harmless: &mut BTreeSet<&'static str>,
+    ) -> Result<(), UpcastersError> {
+        if let Some(start) = path.iter().position(|(from, _)| *from == upcaster.from) {
+            return Err(UpcastersError::Cycle(path.split_off(start)));
+        }
+        if !harmless.insert(upcaster.from) {
+            return Ok(());
+        }
+        path.push((upcaster.from, upcaster.declaration));
+        for next in upcaster.to.iter().filter_map(|to| self.of(to)) {
+            self.follow(next, path, harmless)?;
+        }
+        path.pop();
+        Ok(())
+    }
+}

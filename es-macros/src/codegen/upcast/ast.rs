@@ -1,0 +1,49 @@
+//! An upcaster as it was written.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens as _;
+use syn::{Attribute, FnArg, Item, ItemFn};
+
+use crate::codegen::errors::Errors;
+
+/// What the developer wrote.
+pub(crate) struct Declared {
+    pub(crate) item: ItemFn,
+    /// `#[es(…)]`, which the compiler does not know.
+    pub(crate) es: Vec<Attribute>,
+}
+
+/// Reads the function, if it is one.
+pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
+    match syn::parse2::<ItemFn>(input.clone()) {
+        Ok(mut item) => {
+            let is_ours = |attr: &mut Attribute| attr.path().is_ident("es");
+            let es = item.attrs.extract_if(.., is_ours).collect();
+            Some(Declared { item, es })
+        }
+        Err(error) => {
+            let message = "an upcaster is a function: write `#[upcast]` above `fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent { … }`";
+            match syn::parse2::<Item>(input.clone()) {
+                Ok(Item::Struct(item)) => errors.at(item.ident, message),
+                Ok(Item::Enum(item)) => errors.at(item.ident, message),
+                Ok(Item::Impl(item)) => errors.at(item.self_ty.to_token_stream(), message),
+                Ok(_) => errors.at(input, message),
+                Err(_) => errors.push(error),
+            }
+            None
+        }
+    }
+}
+
+impl Declared {
+    /// The function without what the compiler does not know.
+    pub(crate) fn function(&self) -> ItemFn {
+        let mut function = self.item.clone();
+        for parameter in &mut function.sig.inputs {
+            if let FnArg::Typed(parameter) = parameter {
+                parameter.attrs.clear();
+            }
+        }
+        function
+    }
+}

@@ -1,0 +1,126 @@
+//! Whether a function can be an upcaster.
+
+use quote::ToTokens as _;
+use syn::{
+    Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Safety, Signature, Type, parse_quote,
+};
+
+use super::ast::Declared;
+use crate::codegen::errors::Errors;
+
+/// An upcaster that can be written out.
+pub(crate) struct Upcaster {
+    pub(crate) ident: Ident,
+    /// The old event.
+    pub(crate) event: Type,
+    pub(crate) output: Type,
+    /// Conditions under which the function is compiled, and so the rest.
+    pub(crate) conditions: Vec<Attribute>,
+}
+
+/// Checks everything, so that all mistakes are noted.
+pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Upcaster> {
+    let ItemFn { attrs, sig, .. } = &declared.item;
+    check_signature(sig, errors);
+    let event = event(sig, errors);
+    let output = output(&sig.output, errors);
+    let is_condition = |attr: &&Attribute| attr.path().is_ident("cfg");
+    Some(Upcaster {
+        ident: sig.ident.clone(),
+        event: event?,
+        output: output?,
+        conditions: attrs.iter().filter(is_condition).cloned().collect(),
+    })
+}
+
+fn check_signature(sig: &Signature, errors: &mut Errors) {
+    if let Some(asyncness) = &sig.asyncness {
+        let message = "an upcaster makes events of the event that it is given and does no I/O: remove `async`";
+        errors.at(asyncness, message);
+    }
+    if let Safety::Unsafe(safety) = &sig.safety {
+        errors.at(
+            safety,
+            "an upcaster is called by safe code: remove `unsafe`",
+        );
+    }
+    if let Some(abi) = &sig.abi {
+        errors.at(abi, "an upcaster is called from Rust: remove `extern`");
+    }
+    if !sig.generics.params.is_empty() {
+        let message =
+            "an upcaster reads one kind of event: name its type instead of a generic parameter";
+        errors.at(&sig.generics, message);
+    }
+    for input in &sig.inputs {
+        match input {
+            FnArg::Receiver(receiver) => {
+                let message = "an upcaster is a function of its own: move it out of the `impl`, and take the old event instead of `self`";
+                errors.at(receiver, message);
+            }
+            FnArg::Typed(parameter) => {
+                for attr in &parameter.attrs {
+                    let message = "an upcaster's parameter has no attributes: remove this one";
+                    errors.at(attr, message);
+                }
+            }
+        }
+    }
+}
+
+/// The type of the one parameter, which is taken by value.
+fn event(sig: &Signature, errors: &mut Errors) -> Option<Type> {
+    let mut parameters = sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(parameter) => Some(parameter),
+        FnArg::Receiver(_) => None,
+    });
+    let Some(first) = parameters.next() else {
+        if sig.receiver().is_none() {
+            let message = format!(
+                "an upcaster takes the event as it was stored: write `fn {}(old: BookPurchasedV1)`",
+                sig.ident
+            );
+            errors.at(&sig.ident, message);
+        }
+        return None;
+    };
+    for PatType { pat, .. } in parameters {
+        let message = "an upcaster takes one old event and nothing else: remove this parameter";
+        errors.at(pat, message);
+    }
+    match &*first.ty {
+        ty @ Type::Path(_) => Some(ty.clone()),
+        Type::Reference(reference) => {
+            let message = format!(
+                "the old event is the upcaster's to keep: write `{}`",
+                reference.elem.to_token_stream()
+            );
+            errors.at(&first.ty, message);
+            None
+        }
+        other => {
+            let message = "an upcaster takes a struct with `#[derive(Event)]`: write its name here";
+            errors.at(other, message);
+            None
+        }
+    }
+}
+
+fn output(output: &ReturnType, errors: &mut Errors) -> Option<Type> {
+    match output {
+        ReturnType::Default => Some(parse_quote!(())),
+        ReturnType::Type(_, ty) => match &**ty {
+            Type::ImplTrait(_) => {
+                let message = "an upcaster says which event it makes: write the event's type instead of `impl`";
+                errors.at(ty, message);
+                None
+            }
+            Type::Never(_) => {
+                let message = "every stored event is read for ever, so an upcaster returns: leave the type out for an event that means nothing today";
+                errors.at(ty, message);
+                None
+            }
+            ty => Some(ty.clone()),
+        },
+    }
+}

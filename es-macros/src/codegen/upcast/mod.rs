@@ -1,0 +1,38 @@
+//! `#[upcast]`: from the function to the code in passes.
+
+mod ast;
+mod attr;
+mod check;
+mod expand;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{errors::Errors, framework::Framework, manifest::Manifest};
+
+/// The function and the code of `#[upcast]`, or the compile errors and as much code as keeps others
+/// away.
+pub(crate) fn upcast(
+    arguments: TokenStream,
+    input: TokenStream,
+    manifest: &Manifest,
+) -> TokenStream {
+    let mut errors = Errors::default();
+    attr::check(arguments, &mut errors);
+    let Some(declared) = ast::read(input.clone(), &mut errors) else {
+        let errors = errors.into_compile_errors();
+        return quote!(#errors #input);
+    };
+    let function = declared.function();
+    let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
+        let errors = errors.into_compile_errors();
+        return quote!(#errors #function);
+    };
+    match check::check(&declared, &mut errors) {
+        Some(upcaster) if errors.is_empty() => expand::expand(&function, &upcaster, &framework),
+        _ => {
+            let errors = errors.into_compile_errors();
+            quote!(#errors #[allow(unused)] #function)
+        }
+    }
+}
