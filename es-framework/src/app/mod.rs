@@ -160,7 +160,7 @@ async fn serve(
 ) -> Result<()> {
     let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
     let store = OpenStore::open(&config).await?;
-    let database = Database::in_memory(&served.models)
+    let database = Database::open(&config.database_url, &served.models)
         .await
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
     let upcasters = served.registry.upcasters();
