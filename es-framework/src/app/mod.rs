@@ -18,6 +18,7 @@ use crate::{
     http::{self, RequestLimits, Surface, health::Health},
     net,
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+    schema_lock,
     settings::SettingsDescriptor,
     shutdown,
     state::Snapshots,
@@ -97,7 +98,13 @@ impl App {
         let settings: Vec<_> = declared_settings(&registry).collect();
         let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
         let command = Config::command().name(name).args(arguments);
+        let command = command
+            .subcommand(schema_lock::cli::command())
+            .subcommand_negates_reqs(true);
         let matches = command.get_matches();
+        if let Some((schema_lock::cli::NAME, matches)) = matches.subcommand() {
+            return schema_lock::cli::run(matches, &registry);
+        }
         let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut services = self.services;
         for settings in settings {
