@@ -92,17 +92,17 @@ fn lock(file: &Path, registry: &Registry, accepted: &[String]) -> Result<String,
         Err(LockError::Missing(_)) => lock.clone(),
         earlier => earlier?,
     };
-    let findings = |earlier: &Lock| {
-        let mut findings = earlier.compare(events, &upcasters).findings;
-        findings.retain(|finding| !accepted.iter().any(|one| one == finding.event_type()));
-        findings
-    };
-    let lost = findings(&earlier);
+    let mut lost = earlier.compare(events, &upcasters).findings;
+    let is_lost = |event_type: &&String| lost.iter().any(|one| one.event_type() == *event_type);
+    if let Some(other) = accepted.iter().find(|one| !is_lost(one)) {
+        return Err(SchemaError::NotLost(other.clone()));
+    }
+    lost.retain(|finding| !accepted.iter().any(|one| one == finding.event_type()));
     if !lost.is_empty() {
         return Err(SchemaError::Orphans(lost));
     }
     // A schema that promises what the code does not take would turn up as a loss later.
-    let inexact = findings(&lock);
+    let inexact = lock.compare(events, &upcasters).findings;
     if !inexact.is_empty() {
         return Err(SchemaError::Inexact(inexact));
     }

@@ -39,6 +39,9 @@ pub enum SchemaError {
     /// Changes would orphan stored events.
     #[error("{}", findings(.0))]
     Orphans(Vec<Finding>),
+    /// A loss is accepted that there is not.
+    #[error("nothing of {0} would be lost: leave out --accept-loss {0}, or correct the type")]
+    NotLost(String),
     /// A schema takes what its type does not.
     #[error("{}", inexact(.0))]
     Inexact(Vec<Finding>),
