@@ -10,7 +10,7 @@ use crate::{
     },
     declaration,
     event::{Event, InvalidPart, Subject, SubjectPart},
-    projection::{Column, ColumnKind, ReadModelDescriptor},
+    projection::{Cell, CellError, Column, ColumnKind, EventRow, ReadModelDescriptor},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -74,10 +74,9 @@ impl Handle for PlantTreeCommand {
     }
 }
 
-pub(crate) const TREES: ReadModelDescriptor = ReadModelDescriptor {
-    name: "trees",
-    event_type: TreePlantedEvent::TYPE,
-    columns: &[
+impl EventRow for TreePlantedEvent {
+    const TABLE: &'static str = "trees";
+    const COLUMNS: &'static [Column] = &[
         Column {
             name: "kind",
             member: "kind",
@@ -88,9 +87,17 @@ pub(crate) const TREES: ReadModelDescriptor = ReadModelDescriptor {
             member: "numLeaves",
             kind: ColumnKind::Integer,
         },
-    ],
-    declaration: declaration!(),
-};
+    ];
+
+    fn to_cells(&self) -> Result<Vec<Cell>, CellError> {
+        Ok(vec![
+            Cell::of("kind", &self.kind)?,
+            Cell::of("numLeaves", &self.num_leaves)?,
+        ])
+    }
+}
+
+pub(crate) const TREES: ReadModelDescriptor = ReadModelDescriptor::of_events::<TreePlantedEvent>();
 
 /// Something that can be done to a tree that is there.
 #[derive(Deserialize, JsonSchema)]

@@ -175,6 +175,8 @@ pub use es_macros::evolve;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 pub use es_macros::handler;
+/// See [`ReadModel`].
+pub use es_macros::projection;
 /// ```
 /// use es_framework::{event::Upcast, prelude::*};
 ///
@@ -200,11 +202,48 @@ pub use es_macros::handler;
 /// assert_eq!(BookPurchasedV1 { pages: "310".into() }.upcast().pages, 310);
 /// ```
 pub use es_macros::upcast;
+/// ```
+/// use es_framework::prelude::*;
+///
+/// #[derive(Event)]
+/// pub struct BookPurchasedEvent {
+///     pub id: Uuid,
+///     pub title: String,
+/// }
+///
+/// #[derive(ReadModel)]
+/// #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// pub struct BookCopy {
+///     #[key]
+///     pub id: Uuid,
+///     pub title: String,
+/// }
+///
+/// #[projection]
+/// impl BookCopy {
+///     fn purchased(event: &BookPurchasedEvent) -> Self {
+///         let BookPurchasedEvent { id, title } = event;
+///         Self { id: *id, title: title.clone() }
+///     }
+/// }
+///
+/// /// Browses the stock.
+/// #[derive(Query)]
+/// #[query(path = "/books", rows = BookCopy)]
+/// pub struct BrowseStock {
+///     #[filter(contains)]
+///     pub title: Option<String>,
+/// }
+/// ```
+pub use es_macros::{Query, ReadModel};
 pub use event::Event;
+pub use projection::ReadModel;
+pub use query::Query;
 
 /// What the macros write code against. Not for use by hand: it may change in any release.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::query::checks::{comparable, comparable_list, comparable_option};
     pub use clap;
     pub use inventory;
     pub use schemars;

@@ -4,8 +4,11 @@ pub use jiff::Timestamp;
 pub use uuid::Uuid;
 
 pub use crate::{
-    Command, Event, Rejection, Service, Settings, State, Value,
+    Command, Event, Query, ReadModel, Rejection, Service, Settings, State, Value,
     command::{Clock, Decision},
     event::Metadata,
-    evolve, handler, upcast,
+    evolve, handler,
+    query::{Answer, Direction, Page, QueryError, Reading},
+    upcast,
 };
+pub use es_macros::projection;

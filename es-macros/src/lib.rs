@@ -77,6 +77,32 @@ pub fn derive_event(item: TokenStream) -> TokenStream {
     codegen::event::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
+/// Declares why a handler says no: an enum with a variant for each refusal, or a struct that is the
+/// only one.
+///
+/// Implements `Rejection`, `Display` and `std::error::Error`, so that a handler may return it in a
+/// `Result` and its callers get a problem with a status, a stable type, a stable title and a
+/// sentence. It stands beside `Debug`, which every error needs: `#[derive(Debug, Rejection)]`.
+///
+/// # `#[rejection(…)]` above a variant, or above the struct
+///
+/// | word | | if left out |
+/// |---|---|---|
+/// | `conflict` | the state stands against it: 409 | an error, unless one of the next four stands there |
+/// | `gone` | the subject was there and is gone for good: 410 | |
+/// | `not_found` | something that the command names is unknown: 404 | |
+/// | `forbidden` | the caller may not do this: 403 | |
+/// | `invalid` | the values make no sense together: 422 | |
+/// | `detail = "lent until {due_at}"` | the sentence that the caller reads; a field in braces is shown as by `format!` | the title |
+/// | `title = "The copy is lent"` | the same for each caller | the first paragraph of the doc comment without its full stop |
+/// | `name = "copy-is-lent"` | the end of the problem's type | the variant's name in kebab-case |
+///
+/// `#[es(crate = "…")]` is as for `#[derive(Command)]`.
+#[proc_macro_derive(Rejection, attributes(rejection, es))]
+pub fn derive_rejection(item: TokenStream) -> TokenStream {
+    codegen::rejection::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
 /// Declares a state: what is known of a subject once its events are folded.
 ///
 /// Implements `State`, `Serialize`, `Deserialize` and `JsonSchema` for a struct or an enum, and lets
@@ -136,32 +162,6 @@ pub fn derive_settings(item: TokenStream) -> TokenStream {
     codegen::settings::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Declares why a handler says no: an enum with a variant for each refusal, or a struct that is the
-/// only one.
-///
-/// Implements `Rejection`, `Display` and `std::error::Error`, so that a handler may return it in a
-/// `Result` and its callers get a problem with a status, a stable type, a stable title and a
-/// sentence. It stands beside `Debug`, which every error needs: `#[derive(Debug, Rejection)]`.
-///
-/// # `#[rejection(…)]` above a variant, or above the struct
-///
-/// | word | | if left out |
-/// |---|---|---|
-/// | `conflict` | the state stands against it: 409 | an error, unless one of the next four stands there |
-/// | `gone` | the subject was there and is gone for good: 410 | |
-/// | `not_found` | something that the command names is unknown: 404 | |
-/// | `forbidden` | the caller may not do this: 403 | |
-/// | `invalid` | the values make no sense together: 422 | |
-/// | `detail = "lent until {due_at}"` | the sentence that the caller reads; a field in braces is shown as by `format!` | the title |
-/// | `title = "The copy is lent"` | the same for each caller | the first paragraph of the doc comment without its full stop |
-/// | `name = "copy-is-lent"` | the end of the problem's type | the variant's name in kebab-case |
-///
-/// `#[es(crate = "…")]` is as for `#[derive(Command)]`.
-#[proc_macro_derive(Rejection, attributes(rejection, es))]
-pub fn derive_rejection(item: TokenStream) -> TokenStream {
-    codegen::rejection::derive(item.into(), &Manifest::of_this_crate()).into()
-}
-
 /// Makes a function the handler of its command: the pure decision which events follow from it.
 ///
 /// Leaves the function as it is and implements `Handle` for the command, which it takes by value.
@@ -201,4 +201,97 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn upcast(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::upcast::upcast(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Declares a read model: a row for each key, folded from events.
+///
+/// Implements `ReadModel`, `Serialize`, `Deserialize` and `JsonSchema` for a struct with named
+/// fields, and registers it with its `#[projection]`; a read model without one does not compile.
+/// Each field is a column: a text, a UUID, a whole number, a float, a boolean, a timestamp, a list,
+/// an enum with `#[derive(Value)]`, or an `Option` of these. The table and its indexes follow from
+/// the struct and from the queries that are declared on it.
+///
+/// # `#[read_model(…)]` above the struct
+///
+/// | key | | if left out |
+/// |---|---|---|
+/// | `table = "book_copies"` | the table's name | an error |
+/// | `subject = "/books/{id}"` | the subject whose events make a row, with the key in braces | each function of the projection names its key |
+/// | `version = 2` | another number has the rows made again, which a change of the projection needs in a durable database | 1 |
+///
+/// # `#[key]` above a field
+///
+/// The field that tells the rows apart: a text, a UUID or a whole number.
+///
+/// # `#[index]` above a field
+///
+/// Rows are found by it. Only a query by hand needs that: what `#[derive(Query)]` compares has an
+/// index.
+///
+/// `#[serde(…)]`, `#[schemars(…)]` and `#[es(crate = "…")]` are as for `#[derive(Event)]`.
+#[proc_macro_derive(ReadModel, attributes(read_model, key, index, serde, schemars, es))]
+pub fn derive_read_model(item: TokenStream) -> TokenStream {
+    codegen::read_model::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Makes a block of functions the projection of a read model: what its rows are after each event.
+///
+/// Leaves the block as it is and implements `Project` for the read model. Each function is pure and
+/// takes an event, by reference or by value, and the `&RecordedEvent` behind it if it has another
+/// parameter.
+///
+/// | function | the row |
+/// |---|---|
+/// | `fn (event: &E) -> Self` | is a new one, or this one instead of the one before |
+/// | `fn (&mut self, event: &E)` | changes; nothing happens if there is none |
+/// | `fn (self, event: &E) -> Self` | changes; nothing happens if there is none |
+/// | `fn (self, event: &E) -> Option<Self>` | changes or ends; nothing happens if there is none |
+/// | `fn (row: Option<Self>, event: &E) -> Option<Self>` | begins, changes or ends |
+///
+/// The key of the row stands in the event's subject, as `#[read_model(subject = …)]` says; events
+/// of other subjects are no matter of this read model. `#[key(book)]` above a function takes the key
+/// from the event's field of this name, whatever the subject.
+///
+/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
+#[proc_macro_attribute]
+pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    codegen::projection::projection(arguments.into(), item.into(), &Manifest::of_this_crate())
+        .into()
+}
+
+/// Declares a query: something that clients ask with `GET`.
+///
+/// Implements `Query` for a struct with named fields, each a parameter, and registers it with what
+/// answers it: the rows of a read model, or an `impl Answer` by hand. A query without an answer does
+/// not compile.
+///
+/// # `#[query(…)]` above the struct
+///
+/// | key | | if left out |
+/// |---|---|---|
+/// | `path = "/books/{id}"` | where it is asked; a field in braces is taken from the path | an error |
+/// | `rows = BookCopy` | answers with the rows of this read model, a page at a time | answered by hand |
+/// | `row = BookCopy` | answers with one row of this read model, or `404` | answered by hand |
+/// | `order = due_at`, `order = descending(due_at)` | sorts the rows by a field; those without a value are left out | the oldest first |
+/// | `paged` | an answer by hand is a page, so that `limit`, `cursor` and `total` are parameters | it is not |
+/// | `summary = "…"` | what it answers, for the API's description | the first paragraph of the doc comment |
+///
+/// # `#[filter(…)]` above a field
+///
+/// How the field is compared with the one of the row that has its name, or with the one in
+/// parentheses: `#[filter(at_least(due_at))]`. A field in the path is compared with `eq`. A field
+/// that is an `Option` may be left out, and is then not compared.
+///
+/// | filter | holds for rows |
+/// |---|---|
+/// | `eq` | with this value |
+/// | `contains` | whose text has this one somewhere, whatever the case of its letters |
+/// | `at_least`, `at_most` | with this value, or a larger or smaller one |
+/// | `one_of` | with one of the values of a `Vec`: `?status=available,lent` |
+///
+/// `#[serde(rename = "…")]` above a field names its parameter; `#[es(crate = "…")]` above the struct
+/// is as for `#[derive(Command)]`.
+#[proc_macro_derive(Query, attributes(query, filter, serde, es))]
+pub fn derive_query(item: TokenStream) -> TokenStream {
+    codegen::query::derive(item.into(), &Manifest::of_this_crate()).into()
 }

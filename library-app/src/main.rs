@@ -4,6 +4,7 @@ mod book;
 mod lending;
 mod loan;
 mod reader;
+mod stock;
 
 fn main() -> es_framework::Result<()> {
     es_framework::App::new("library-service").run()

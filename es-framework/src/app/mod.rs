@@ -11,13 +11,14 @@ use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
 use crate::{
-    Error, Result,
+    Declaration, Error, Result,
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
     http::{self, RequestLimits, Surface, health::Health},
     net,
-    projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+    projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
+    query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
     schema_lock,
     settings::SettingsDescriptor,
     shutdown,
@@ -33,6 +34,8 @@ use processing::Processing;
 pub struct App {
     name: &'static str,
     registry: RegistryBuilder,
+    models: Vec<ReadModelDescriptor>,
+    queries: Vec<QueryDescriptor>,
     services: Services,
 }
 
@@ -44,6 +47,8 @@ impl App {
         Self {
             name,
             registry: Registry::builder().linked(),
+            models: inventory::iter::<ReadModelDescriptor>().copied().collect(),
+            queries: inventory::iter::<QueryDescriptor>().copied().collect(),
             services: Services::default().with(Clock::system()),
         }
     }
@@ -66,6 +71,20 @@ impl App {
     #[must_use]
     pub fn register_upcaster<E: Upcast>(mut self) -> Self {
         self.registry = self.registry.upcaster::<E>();
+        self
+    }
+
+    /// Adds a read model by its type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_read_model<R: Project>(mut self) -> Self {
+        self.models.push(ReadModelDescriptor::of::<R>());
+        self
+    }
+
+    /// Adds a query by its type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_query<Q: Answer>(mut self) -> Self {
+        self.queries.push(QueryDescriptor::of::<Q>());
         self
     }
 
@@ -95,6 +114,9 @@ impl App {
             .registry
             .build()
             .map_err(|error| refused(name, error))?;
+        let models = read_models(&registry, self.models).map_err(|error| refused(name, error))?;
+        let (queries, models) =
+            queries(&registry, self.queries, models).map_err(|error| refused(name, error))?;
         let settings: Vec<_> = declared_settings(&registry).collect();
         let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
         let command = Config::command().name(name).args(arguments);
@@ -114,36 +136,51 @@ impl App {
         registry
             .check_services(&services)
             .map_err(|error| refused(name, error))?;
+        let served = Served {
+            registry,
+            services,
+            queries: queries.routes(&models),
+            models,
+        };
         log_to_stderr()?;
         tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
-            .block_on(serve(name, registry, services, config, stop_requested()))
+            .block_on(serve(name, served, config, stop_requested()))
     }
+}
+
+/// What is served.
+struct Served {
+    registry: Registry,
+    services: Services,
+    models: ReadModels,
+    queries: Vec<Route>,
 }
 
 async fn serve(
     name: &'static str,
-    registry: Registry,
-    services: Services,
+    served: Served,
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
-    let models = read_models(&registry).map_err(|error| refused(name, error))?;
     let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
     let store = OpenStore::open(&config).await?;
-    let database = Database::in_memory(&models)
+    let database = Database::in_memory(&served.models)
         .await
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
-    let processor = Processor::new(store.port(), database.clone(), models.clone());
+    let processor = Processor::new(store.port(), database.clone(), served.models)
+        .with_upcasters(served.registry.upcasters());
     let surface = Surface {
-        bus: bus(name, &config, store.port(), registry.upcasters()).with_services(services),
-        progress: processor.progress(),
+        clock: served.services.clock(),
+        bus: bus(name, &config, store.port(), served.registry.upcasters())
+            .with_services(served.services),
+        positions: processor.positions(),
         health: Health {
             store: store.port(),
             database: database.clone(),
-            progress: processor.progress(),
+            positions: processor.positions(),
             folder: store.folder(),
             certificates: config.event_store_ca_file.clone(),
         },
@@ -151,8 +188,8 @@ async fn serve(
         limits: RequestLimits::default(),
         metadata_headers: config.event_metadata_headers.clone(),
     };
-    let router = http::router(&registry, &models, surface);
-    log_routes(&registry, &models);
+    log_routes(&served.registry, &served.queries);
+    let router = http::router(&served.registry, served.queries, surface);
     let processing = Processing::start(processor)?;
     tracing::info!("{name} listens on http://{}", local_address(&listener)?);
     net::serve(listener, router, net::Limits::default(), shutdown).await;
@@ -191,19 +228,30 @@ fn refused(name: &str, error: impl std::error::Error + Send + Sync + 'static) ->
     Error::because(format!("{name} does not start"), error)
 }
 
-/// The read models of the packages that are served.
-fn read_models(registry: &Registry) -> Result<ReadModels, crate::projection::ReadModelsError> {
-    let served = |model: &&ReadModelDescriptor| {
-        registry
-            .events()
-            .iter()
-            .any(|event| event.event_type == model.event_type)
-    };
-    ReadModels::new(
-        inventory::iter::<ReadModelDescriptor>()
-            .filter(served)
-            .copied(),
-    )
+/// Whether something is declared in one of the packages that are served.
+fn is_served(registry: &Registry, declaration: Declaration) -> bool {
+    let commands = registry.commands().iter().map(|one| one.declaration);
+    let events = registry.events().iter().map(|one| one.declaration);
+    let mut served = commands.chain(events);
+    served.any(|one| one.package == declaration.package)
+}
+
+fn read_models(
+    registry: &Registry,
+    models: Vec<ReadModelDescriptor>,
+) -> Result<ReadModels, ReadModelsError> {
+    let models = models.into_iter();
+    ReadModels::new(models.filter(|model| is_served(registry, model.declaration)))
+}
+
+fn queries(
+    registry: &Registry,
+    queries: Vec<QueryDescriptor>,
+    models: ReadModels,
+) -> Result<(Queries, ReadModels), QueriesError> {
+    let queries = queries.into_iter();
+    let served = queries.filter(|query| is_served(registry, query.declaration));
+    Queries::new(served, models)
 }
 
 async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
@@ -240,7 +288,7 @@ fn log_to_stderr() -> Result<()> {
     Ok(())
 }
 
-fn log_routes(registry: &Registry, models: &ReadModels) {
+fn log_routes(registry: &Registry, queries: &[Route]) {
     for command in registry.commands() {
         tracing::info!(
             "POST {} -> {} ({}), handled at {}",
@@ -250,13 +298,8 @@ fn log_routes(registry: &Registry, models: &ReadModels) {
             command.handler
         );
     }
-    for model in models.iter() {
-        tracing::info!(
-            "GET /{} -> rows of {} ({})",
-            model.name,
-            model.event_type,
-            model.declaration
-        );
+    for query in queries {
+        tracing::info!("GET {} ({})", query.path, query.declaration);
     }
     tracing::info!("GET /actuator/health");
 }

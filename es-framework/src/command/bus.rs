@@ -59,7 +59,7 @@ impl Bus {
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, source: impl Into<Arc<str>>) -> Self {
         Self {
-            states: States::new(Arc::clone(&store), Upcasters::default()),
+            states: States::new(Arc::clone(&store)),
             store,
             source: source.into(),
             services: Arc::new(Services::default().with(Clock::system())),
@@ -77,7 +77,7 @@ impl Bus {
     /// Reads stored events by these.
     #[must_use]
     pub fn with_upcasters(self, upcasters: Upcasters) -> Self {
-        let states = States::new(Arc::clone(&self.store), upcasters);
+        let states = self.states.with_upcasters(upcasters);
         Self { states, ..self }
     }
 

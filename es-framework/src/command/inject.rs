@@ -145,6 +145,13 @@ impl Services {
         self.0.contains_key(&kind.id)
     }
 
+    /// The clock that is provided, or the system's.
+    pub(crate) fn clock(&self) -> Clock {
+        let clock = self.0.get(&TypeId::of::<Clock>());
+        let clock = clock.and_then(|clock| clock.downcast_ref::<Clock>());
+        clock.cloned().unwrap_or_default()
+    }
+
     pub(super) fn get(&self, kind: ServiceKind) -> Option<Arc<dyn Any + Send + Sync>> {
         self.0.get(&kind.id).cloned()
     }

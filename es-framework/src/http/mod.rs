@@ -19,8 +19,9 @@ use axum::{
 };
 
 use crate::{
-    command::{Bus, Registry},
-    projection::{Database, Progress, ReadModels},
+    command::{Bus, Clock, Registry},
+    projection::{Database, Positions},
+    query::Route,
 };
 
 use health::Health;
@@ -52,10 +53,12 @@ impl Default for RequestLimits {
 pub struct Surface {
     /// Carries commands to the store.
     pub bus: Bus,
+    /// Tells queries the time.
+    pub clock: Clock,
     /// Answers queries.
     pub database: Database,
     /// How far the read models have come.
-    pub progress: Progress,
+    pub positions: Positions,
     /// Checks of all that the application needs.
     pub health: Health,
     /// Bounds on requests.
@@ -65,14 +68,15 @@ pub struct Surface {
 }
 
 /// The routes of an application.
-pub fn router(registry: &Registry, models: &ReadModels, surface: Surface) -> Router {
+pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
     let mut router = Router::new().route("/actuator/health", get(health::show));
     for command in registry.commands() {
         let (path, route) = command::route(*command);
         router = router.route(&path, route);
     }
-    for model in models.iter() {
-        router = query::routes(router, *model);
+    for query in queries {
+        let (path, route) = query::route(query);
+        router = router.route(&path, route);
     }
     router
         .fallback(not_found)

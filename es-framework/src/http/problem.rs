@@ -294,7 +294,16 @@ impl From<QueryError> for Problem {
                 "A query parameter is not valid",
                 format!("the parameter {parameter} {message}"),
             ),
-            QueryError::Database(_) | QueryError::Row(_) => Self::internal(&error),
+            QueryError::NotFound => Self::new(
+                StatusCode::NOT_FOUND,
+                "not-found",
+                "There is no such thing",
+                error.to_string(),
+            ),
+            QueryError::Database(_)
+            | QueryError::Row(_)
+            | QueryError::Json(_)
+            | QueryError::Undeclared { .. } => Self::internal(&error),
         }
     }
 }

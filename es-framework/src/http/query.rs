@@ -1,83 +1,226 @@
-//! Queries over HTTP: `GET` of a read model or of one row.
+//! Queries over HTTP: `GET` of what the read models hold.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
-    Router,
-    extract::{Path, Query, State},
-    http::{HeaderMap, HeaderValue, Uri, header},
+    extract::{
+        Query, RawPathParams, State,
+        rejection::{QueryRejection, RawPathParamsRejection},
+    },
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse as _, Response},
-    routing::get,
+    routing::{MethodRouter, get},
 };
+use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 
 use super::{Problem, Surface, command::EVENT_POSITION};
 use crate::{
     event::{EventId, Subject},
-    projection::ReadModelDescriptor,
-    query::{self, Browse},
+    projection::Table,
+    query::{self, Parameters, QueryDescriptor, QueryError, Route, RouteKind},
 };
 
-/// Adds `GET /<name>` and `GET /<name>/{key}`.
-pub(super) fn routes(
-    router: Router<Arc<Surface>>,
-    model: ReadModelDescriptor,
-) -> Router<Arc<Surface>> {
-    let browse = move |State(surface): State<Arc<Surface>>,
-                       parameters: Parameters,
-                       headers: HeaderMap| async move {
-        let Query(parameters) = parameters.map_err(|_| malformed_parameters())?;
-        let pairs = parameters
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()));
-        let browse = Browse::parse(pairs)?;
-        await_position(&surface, &headers).await?;
-        let page = browse.run(&surface.database, &model).await?;
-        Ok::<_, Problem>(axum::Json(page).into_response())
-    };
-    let find = move |State(surface): State<Arc<Surface>>,
-                     uri: Uri,
-                     key: KeyOrNot,
-                     headers: HeaderMap| async move {
-        await_position(&surface, &headers).await?;
-        let subject = key.ok().and_then(|Path(key)| subject_of(&model, &key));
-        let row = match subject {
-            Some(subject) => query::find(&surface.database, &model, &subject).await?,
-            None => None,
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// The route of a query. Its path parameters are mounted under names of their position, as those of
+/// commands are.
+pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
+    let mut names = Vec::new();
+    let mut path = Vec::new();
+    for segment in route.path.split('/') {
+        match segment
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'))
+        {
+            Some(name) => {
+                path.push(format!("{{p{}}}", names.len()));
+                names.push(name.to_owned());
+            }
+            None => path.push(segment.to_owned()),
+        }
+    }
+    let asked = Arc::new(AskedAt {
+        names,
+        kind: route.kind,
+    });
+    let handler = async move |State(surface): State<Arc<Surface>>,
+                              uri: Uri,
+                              in_path: InPath,
+                              in_query: InQuery,
+                              headers: HeaderMap| {
+        // What is no text leads nowhere.
+        let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
+        let parameters = asked.parameters(&in_path, in_query)?;
+        let json = match &asked.kind {
+            RouteKind::Query(query) => answer(query, &surface, parameters, &headers).await,
+            RouteKind::Browse(table) => browse(table, &surface, parameters, &headers).await,
+            RouteKind::Find(table) => find(table, &surface, &uri, &headers).await,
         };
-        let row = row.ok_or_else(|| Problem::no_such_row(uri.path()))?;
-        let json = [(header::CONTENT_TYPE, "application/json")];
-        Ok::<Response, Problem>((json, row.get().to_owned()).into_response())
+        match json {
+            Ok(json) => Ok(respond(&json, &headers)),
+            Err(Refused::Query(QueryError::NotFound)) => Err(Problem::no_such_row(uri.path())),
+            Err(Refused::Query(error)) => Err(error.into()),
+            Err(Refused::Problem(problem)) => Err(problem),
+        }
     };
-    router
-        .route(&format!("/{}", model.name), get(browse))
-        .route(&format!("/{}/{{key}}", model.name), get(find))
+    (path.join("/"), get(handler))
 }
 
-type Parameters = Result<Query<Vec<(String, String)>>, axum::extract::rejection::QueryRejection>;
-type KeyOrNot = Result<Path<String>, axum::extract::rejection::PathRejection>;
+type InPath = Result<RawPathParams, RawPathParamsRejection>;
+type InQuery = Result<Query<Vec<(String, String)>>, QueryRejection>;
+
+enum Refused {
+    Query(QueryError),
+    Problem(Problem),
+}
+
+impl From<QueryError> for Refused {
+    fn from(error: QueryError) -> Self {
+        Self::Query(error)
+    }
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+/// What is asked, and the names of its path's parameters.
+struct AskedAt {
+    names: Vec<String>,
+    kind: RouteKind,
+}
+
+impl AskedAt {
+    fn parameters(
+        &self,
+        in_path: &RawPathParams,
+        in_query: InQuery,
+    ) -> Result<Parameters, Problem> {
+        let Query(pairs) = in_query.map_err(|_| malformed_parameters())?;
+        // What finds the rows that are events has no parameters of its own.
+        let values = in_path.iter().map(|(_, value)| value.to_owned());
+        let in_path = match self.kind {
+            RouteKind::Find(_) => Vec::new(),
+            RouteKind::Query(_) | RouteKind::Browse(_) => {
+                self.names.iter().cloned().zip(values).collect()
+            }
+        };
+        Ok(Parameters::new(in_path.into_iter().chain(pairs))?)
+    }
+}
 
 fn malformed_parameters() -> Problem {
-    query::QueryError::Invalid {
-        parameter: "list".into(),
-        message: "is malformed: write name=value pairs with & between them".into(),
-    }
-    .into()
+    let message = "is malformed: write name=value pairs with & between them";
+    QueryError::invalid("list", message).into()
 }
 
-/// What cannot be a subject was never written about.
-fn subject_of(model: &ReadModelDescriptor, key: &str) -> Option<Subject> {
-    format!("/{}/{key}", model.name).parse().ok()
+async fn answer(
+    query: &QueryDescriptor,
+    surface: &Surface,
+    parameters: Parameters,
+    headers: &HeaderMap,
+) -> Result<Box<RawValue>, Refused> {
+    let asked = (query.parse)(parameters).map_err(|error| match error {
+        // A path that holds no key leads nowhere.
+        QueryError::Invalid { parameter, .. } if is_in_path(query.path, &parameter) => {
+            QueryError::NotFound
+        }
+        error => error,
+    })?;
+    await_position(surface, query.tables, headers).await?;
+    Ok(asked.answer(&surface.database, surface.clock.now()).await?)
+}
+
+fn is_in_path(path: &str, parameter: &str) -> bool {
+    let mut segments = path.split('/');
+    segments.any(|segment| {
+        segment
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'))
+            == Some(parameter)
+    })
+}
+
+async fn browse(
+    table: &Table,
+    surface: &Surface,
+    parameters: Parameters,
+    headers: &HeaderMap,
+) -> Result<Box<RawValue>, Refused> {
+    await_position(surface, &[table.model.name], headers).await?;
+    let page = query::browse(&surface.database, table, parameters).await?;
+    Ok(serde_json::value::to_raw_value(&page).map_err(QueryError::from)?)
+}
+
+async fn find(
+    table: &Table,
+    surface: &Surface,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Box<RawValue>, Refused> {
+    await_position(surface, &[table.model.name], headers).await?;
+    // What cannot be a subject was never written about.
+    let Ok(subject) = uri.path().parse::<Subject>() else {
+        return Err(QueryError::NotFound.into());
+    };
+    let row = query::find(&surface.database, table, &subject).await?;
+    Ok(row.ok_or(QueryError::NotFound)?)
+}
+
+/// `200` with the answer, or `304` if the caller has it already.
+fn respond(json: &RawValue, headers: &HeaderMap) -> Response {
+    let tag = entity_tag(json.get());
+    let is_known = headers
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|list| list.split(','))
+        .map(|known| known.trim().trim_start_matches("W/"))
+        .any(|known| known == "*" || known == tag);
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let content_type = [(header::CONTENT_TYPE, "application/json")];
+        (content_type, json.get().to_owned()).into_response()
+    };
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    // The answer may be another one at once; a cache has to ask.
+    let no_cache = HeaderValue::from_static("no-cache");
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_cache);
+    response
+}
+
+fn entity_tag(body: &str) -> String {
+    let hash = Sha256::digest(body.as_bytes());
+    let hex: String = hash
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("\"{hex}\"")
 }
 
 /// Waits until the read models are rebuilt and have seen the event that the caller names, if any,
 /// so that callers read what they wrote.
-async fn await_position(surface: &Surface, headers: &HeaderMap) -> Result<(), Problem> {
+async fn await_position(
+    surface: &Surface,
+    tables: &[&str],
+    headers: &HeaderMap,
+) -> Result<(), Problem> {
     let position = headers
         .get(EVENT_POSITION)
         .map(parse_position)
         .transpose()?;
-    let wait = surface.limits.position_wait;
-    Ok(surface.progress.reach(position, wait).await?)
+    let longest = surface.limits.position_wait;
+    let wait = preferred_wait(headers).map_or(longest, |preferred| preferred.min(longest));
+    Ok(surface.positions.reach(tables, position, wait).await?)
 }
 
 fn parse_position(value: &HeaderValue) -> Result<EventId, Problem> {
@@ -86,4 +229,41 @@ fn parse_position(value: &HeaderValue) -> Result<EventId, Problem> {
         let detail = "must be an event id, as a command's answer gives it";
         Problem::invalid_header("Event-Position", detail)
     })
+}
+
+/// How many seconds the caller would wait: `Prefer: wait=2` (RFC 7240, section 4.3). Preferences
+/// that make no sense are passed over, as the RFC says.
+fn preferred_wait(headers: &HeaderMap) -> Option<Duration> {
+    headers
+        .get_all(PREFER)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|list| list.split([',', ';']))
+        .filter_map(|preference| preference.trim().split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("wait"))
+        .and_then(|(_, seconds)| seconds.trim().trim_matches('"').parse().ok())
+        .map(Duration::from_secs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caller_says_how_long_it_would_wait() {
+        let wait = |value: &'static str| {
+            let headers = HeaderMap::from_iter([(PREFER, HeaderValue::from_static(value))]);
+            preferred_wait(&headers)
+        };
+        assert_eq!(wait("wait=2"), Some(Duration::from_secs(2)));
+        assert_eq!(wait("respond-async, Wait=0"), Some(Duration::ZERO));
+        assert_eq!(wait("wait=soon"), None);
+        assert_eq!(wait("return=minimal"), None);
+    }
+
+    #[test]
+    fn a_tag_follows_the_body() {
+        assert_eq!(entity_tag("{}"), entity_tag("{}"));
+        assert_ne!(entity_tag("{}"), entity_tag("[]"));
+    }
 }

@@ -15,9 +15,10 @@ use tower::ServiceExt as _;
 
 use super::{RequestLimits, Surface, health::Health, router};
 use crate::{
-    command::{Bus, Registry, RegistryBuilder},
+    command::{Bus, Clock, Registry, RegistryBuilder},
     garden::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
+    query::Queries,
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -30,24 +31,26 @@ async fn serve(registry: RegistryBuilder) -> Router {
     let models = ReadModels::new([TREES]).unwrap();
     let database = Database::in_memory(&models).await.unwrap();
     let processor = Processor::new(Arc::clone(&store), database.clone(), models.clone());
-    let progress = processor.progress();
+    let positions = processor.positions();
     let health = Health {
         store: Arc::clone(&store),
         database: database.clone(),
-        progress: progress.clone(),
+        positions: positions.clone(),
         folder: ".".into(),
         certificates: None,
     };
     let surface = Surface {
+        clock: Clock::system(),
         bus: Bus::new(store, "garden"),
         database,
-        progress,
+        positions,
         health,
         limits: RequestLimits::default(),
         metadata_headers: Vec::new(),
     };
     tokio::spawn(processor.run());
-    router(&registry.build().unwrap(), &models, surface)
+    let (queries, models) = Queries::new([], models).unwrap();
+    router(&registry.build().unwrap(), queries.routes(&models), surface)
 }
 
 struct Answer {

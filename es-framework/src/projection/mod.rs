@@ -1,19 +1,25 @@
 //! Read models: what clients ask about, kept in SQL and rebuilt from events.
 
+mod batch;
+pub mod column;
 mod database;
+mod fold;
+mod follower;
+mod key;
+mod models;
 mod processor;
 mod progress;
 mod read_model;
-mod rows;
-mod tables;
+pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use column::{Cell, CellError, Column, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError};
+pub use key::{KeyError, RowKey, key_in_subject};
+pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
 pub use processor::Processor;
-pub use progress::{Progress, ProgressError};
-pub(crate) use tables::{quoted, row_as_json};
-
+pub use progress::{Positions, Progress, ProgressError};
 pub use read_model::{
-    Column, ColumnKind, ColumnValue, ReadModelDescriptor, ReadModels, ReadModelsError,
+    Cells, Change, EventRow, Identity, Project, ProjectionError, ReadModel, ReadModelDescriptor,
 };

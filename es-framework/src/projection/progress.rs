@@ -1,12 +1,55 @@
 //! How far the read models have come, for those who wait for a position or ask how things stand.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
 use crate::event::EventId;
 
-/// How far the read models have come.
+/// How far each read model has come.
+#[derive(Debug, Clone, Default)]
+pub struct Positions(Arc<BTreeMap<&'static str, Progress>>);
+
+impl Positions {
+    pub(super) fn of(models: impl IntoIterator<Item = &'static str>) -> Self {
+        let begin = |name| (name, Progress::default());
+        Self(Arc::new(models.into_iter().map(begin).collect()))
+    }
+
+    /// How far the read model of this name has come.
+    #[must_use]
+    pub fn get(&self, model: &str) -> Option<&Progress> {
+        self.0.get(model)
+    }
+
+    /// All read models by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Progress)> {
+        self.0.iter().map(|(name, progress)| (*name, progress))
+    }
+
+    /// Waits until each of these read models shows the effects of an event and of everything that
+    /// was stored before the start; without any, until all of them do.
+    ///
+    /// # Errors
+    /// One of them does not within `limit`.
+    pub async fn reach(
+        &self,
+        models: &[&str],
+        id: Option<EventId>,
+        limit: Duration,
+    ) -> Result<(), ProgressError> {
+        let deadline = tokio::time::Instant::now().checked_add(limit);
+        let is_asked = |name: &&str| models.is_empty() || models.contains(name);
+        for (_, progress) in self.iter().filter(|(name, _)| is_asked(name)) {
+            let now = tokio::time::Instant::now();
+            let left = deadline.map_or(limit, |deadline| deadline.saturating_duration_since(now));
+            progress.reach(id, left).await?;
+        }
+        Ok(())
+    }
+}
+
+/// How far a read model has come.
 #[derive(Debug, Clone)]
 pub struct Progress {
     state: Arc<watch::Sender<State>>,
@@ -17,17 +60,21 @@ struct State {
     position: Option<EventId>,
     rebuilt: bool,
     trouble: Option<String>,
+    stopped: bool,
 }
 
 /// The read models did not come as far as was asked for within the time given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProgressError {
     /// They lack events that were stored before the start.
-    #[error("the read models are being rebuilt from the event store")]
+    #[error("the read model is being rebuilt from the event store")]
     Rebuilding,
     /// They lack the event that the caller named.
-    #[error("the read models have not reached event {0} yet")]
+    #[error("the read model has not reached event {0} yet")]
     NotReached(EventId),
+    /// They do not go on by themselves.
+    #[error("the read model stopped at an event that it cannot take; the health check names it")]
+    Stopped,
 }
 
 impl Default for Progress {
@@ -44,7 +91,7 @@ impl Progress {
         self.state.borrow().position
     }
 
-    /// What keeps the read models from going on, if anything.
+    /// What keeps the read model from going on, if anything.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.state.borrow().trouble.clone()
@@ -56,6 +103,12 @@ impl Progress {
         self.state.borrow().rebuilt
     }
 
+    /// Whether an event stopped it that it cannot take.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.state.borrow().stopped
+    }
+
     /// Waits until the effects of an event, and of everything that was stored before the start,
     /// can be queried.
     ///
@@ -63,11 +116,17 @@ impl Progress {
     /// They cannot within `limit`.
     pub async fn reach(&self, id: Option<EventId>, limit: Duration) -> Result<(), ProgressError> {
         let mut state = self.state.subscribe();
-        let reached = state.wait_for(|state| state.rebuilt && state.position >= id);
-        if let Ok(Ok(_)) = tokio::time::timeout(limit, reached).await {
+        let is_reached = |state: &State| state.rebuilt && state.position >= id;
+        let decided = state.wait_for(|state| state.stopped || is_reached(state));
+        let reached = match tokio::time::timeout(limit, decided).await {
+            Ok(Ok(state)) => is_reached(&state),
+            Ok(Err(_)) | Err(_) => false,
+        };
+        if reached {
             return Ok(());
         }
         Err(match id.filter(|_| self.is_rebuilt()) {
+            _ if self.is_stopped() => ProgressError::Stopped,
             Some(id) => ProgressError::NotReached(id),
             None => ProgressError::Rebuilding,
         })
@@ -84,9 +143,18 @@ impl Progress {
         self.state.send_modify(|state| state.rebuilt = true);
     }
 
-    pub(super) fn stopped(&self, trouble: String) {
+    /// Notes what will be tried again.
+    pub(super) fn troubled(&self, trouble: &str) {
         self.state
-            .send_modify(|state| state.trouble = Some(trouble));
+            .send_modify(|state| state.trouble = Some(trouble.to_owned()));
+    }
+
+    /// Notes what will not.
+    pub(super) fn stopped(&self, trouble: String) {
+        self.state.send_modify(|state| {
+            state.trouble = Some(trouble);
+            state.stopped = true;
+        });
     }
 }
 
@@ -127,5 +195,26 @@ mod tests {
         assert_eq!(reached, Err(ProgressError::Rebuilding));
         progress.rebuilt();
         assert_eq!(progress.reach(None, BRIEF).await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_what_has_stopped() {
+        let progress = Progress::default();
+        progress.reached(EventId::new(9));
+        progress.rebuilt();
+        progress.stopped("event 10 is poison".into());
+        let patience = Duration::from_secs(600);
+        let reached = progress.reach(EventId::new(10), patience).await;
+        assert_eq!(reached, Err(ProgressError::Stopped));
+        assert_eq!(progress.reach(EventId::new(9), BRIEF).await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn one_read_model_does_not_wait_for_another() {
+        let positions = Positions::of(["books", "loans"]);
+        positions.get("books").unwrap().rebuilt();
+        assert_eq!(positions.reach(&["books"], None, BRIEF).await, Ok(()));
+        let all = positions.reach(&[], None, BRIEF).await;
+        assert_eq!(all, Err(ProgressError::Rebuilding));
     }
 }

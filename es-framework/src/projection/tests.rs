@@ -4,11 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{json, value::RawValue};
 
-use super::{Database, Processor, Progress, ReadModels, ReadModelsError};
+use super::{Database, Positions, Processor, Progress, ReadModels, ReadModelsError};
 use crate::{
     event::{self, Event as _, EventCandidate, EventId, Metadata},
     garden::{TREES, TreePlantedEvent},
-    query::Browse,
+    query::{self, Parameters},
     store::{EventStore as _, memory::MemoryStore},
 };
 
@@ -39,14 +39,15 @@ async fn database() -> Database {
 fn follow(store: &MemoryStore, database: &Database) -> Progress {
     let models = ReadModels::new([TREES]).unwrap();
     let processor = Processor::new(Arc::new(store.clone()), database.clone(), models);
-    let progress = processor.progress();
+    let positions: Positions = processor.positions();
     tokio::spawn(processor.run());
-    progress
+    positions.get("trees").unwrap().clone()
 }
 
 async fn rows(database: &Database) -> Vec<String> {
-    let browse = Browse::parse([("limit", "1000")]).unwrap();
-    let page = browse.run(database, &TREES).await.unwrap();
+    let trees = database.table("trees").unwrap();
+    let parameters = Parameters::new([("limit".into(), "1000".into())]).unwrap();
+    let page = query::browse(database, trees, parameters).await.unwrap();
     page.items.iter().map(|row| row.get().to_owned()).collect()
 }
 
@@ -68,10 +69,7 @@ async fn a_replay_changes_nothing() {
         .unwrap();
     let once = rows(&database).await;
     assert_eq!(once.len(), 20);
-    sqlx::query("DELETE FROM es_checkpoint")
-        .execute(database.pool())
-        .await
-        .unwrap();
+    database.forget_position("trees").await.unwrap();
     follow(&store, &database)
         .reach(last, PATIENCE)
         .await

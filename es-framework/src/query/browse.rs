@@ -1,124 +1,60 @@
-//! Browsing the rows of a read model, oldest first, a page at a time.
+//! Browsing the rows that are events, `#[event(read_model = "…")]`: oldest first, a page at a time.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, value::RawValue};
 
+use super::{Page, Parameters, QueryError, cursor::Cursor};
 use crate::{
-    event::{EventId, Subject},
-    projection::{Database, ReadModelDescriptor, quoted, row_as_json},
+    event::Subject,
+    projection::{
+        Cell, Database, Table,
+        tables::{self, PLACE, quoted},
+    },
 };
 
-/// How many rows a page has when the caller does not say.
-const DEFAULT_LIMIT: u32 = 100;
-/// How many rows a page has at the most.
-const MAX_LIMIT: u32 = 1_000;
-
-/// Which rows to show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Browse {
-    limit: u32,
-    after: Option<EventId>,
-}
-
-/// Some rows and where to go on.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Page {
-    /// The rows, each a JSON object.
-    pub items: Vec<Box<RawValue>>,
-    /// What to send as `cursor` for the next page; absent on the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<String>,
-}
-
-/// A query that was not answered.
-#[derive(Debug, thiserror::Error)]
-pub enum QueryError {
-    /// A parameter is not what it has to be.
-    #[error("{message}")]
-    Invalid {
-        /// The parameter's name.
-        parameter: String,
-        /// What is wrong and what would be right.
-        message: String,
-    },
-    /// The database failed.
-    #[error("the query was not answered: {0}")]
-    Database(#[from] sqlx::Error),
-    /// A row is not what was written.
-    #[error("a row cannot be read: {0}")]
-    Row(#[from] serde_json::Error),
-}
-
-impl Browse {
-    /// Reads the parameters `limit` and `cursor`.
-    ///
-    /// # Errors
-    /// A parameter is unknown, given twice, or malformed.
-    pub fn parse<'a>(
-        parameters: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<Self, QueryError> {
-        let (mut limit, mut after) = (None, None);
-        for (name, value) in parameters {
-            let invalid = |message: String| QueryError::Invalid {
-                parameter: name.chars().take(40).collect(),
-                message,
-            };
-            let twice = match name {
-                "limit" => limit
-                    .replace(parse_limit(value).map_err(invalid)?)
-                    .is_some(),
-                "cursor" => after
-                    .replace(parse_cursor(value).map_err(invalid)?)
-                    .is_some(),
-                _ => return Err(invalid("is unknown: there are limit and cursor".into())),
-            };
-            if twice {
-                return Err(invalid("is given twice".into()));
-            }
+/// The page that is asked for.
+///
+/// # Errors
+/// A parameter is unknown or malformed, or the database failed.
+pub async fn browse(
+    database: &Database,
+    table: &Table,
+    mut parameters: Parameters,
+) -> Result<Page<Box<RawValue>>, QueryError> {
+    let paging = parameters.paging()?;
+    parameters.check_all_taken()?;
+    let statement = format!(
+        "{} WHERE {PLACE} > ? ORDER BY {PLACE} LIMIT ?",
+        tables::select(table)
+    );
+    let after = paging.after.map_or(-1, |after| after.place);
+    // One more tells whether there is a next page.
+    let limit = i64::from(paging.limit).saturating_add(1);
+    let cells = vec![Cell::Integer(after), Cell::Integer(limit)];
+    let rows = database.fetch(table, statement, cells).await?;
+    let total = match paging.total {
+        true => {
+            let count = format!("SELECT count(*) FROM {}", quoted(table.model.name));
+            Some(database.count(count, Vec::new()).await?)
         }
-        let limit = limit.unwrap_or(DEFAULT_LIMIT);
-        Ok(Self { limit, after })
-    }
-
-    /// The page that was asked for.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn run(
-        self,
-        database: &Database,
-        model: &ReadModelDescriptor,
-    ) -> Result<Page, QueryError> {
-        let after = self.after.and_then(|id| i64::try_from(id.get()).ok());
-        let statement = format!(
-            "SELECT es_position, {} FROM {} WHERE es_position > ?1 ORDER BY es_position LIMIT ?2",
-            row_as_json(model),
-            quoted(model.name),
-        );
-        let rows = sqlx::query(AssertSqlSafe(statement))
-            .bind(after.unwrap_or(-1))
-            // One more tells whether there is a next page.
-            .bind(i64::from(self.limit.saturating_add(1)))
-            .fetch_all(database.pool())
-            .await?;
-        self.page(&rows)
-    }
-
-    fn page(self, rows: &[SqliteRow]) -> Result<Page, QueryError> {
-        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let shown = rows.get(..limit).unwrap_or(rows);
-        let items = shown
-            .iter()
-            .map(object)
-            .collect::<Result<_, QueryError>>()?;
-        let next_cursor = match shown.last() {
-            Some(last) if rows.len() > shown.len() => Some(last.try_get::<i64, _>(0)?.to_string()),
-            _ => None,
-        };
-        Ok(Page { items, next_cursor })
-    }
+        false => None,
+    };
+    let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
+    let last = rows
+        .get(..limit)
+        .filter(|_| rows.len() > limit)
+        .and_then(<[_]>::last);
+    let cursor = |place| Cursor { place, by: None }.encode();
+    let next_cursor = last.map(|row| cursor(row.place)).transpose()?;
+    let shown = rows.into_iter().take(limit);
+    let items = shown
+        .map(|row| object(table, row.cells))
+        .collect::<Result<_, _>>()?;
+    Ok(Page {
+        items,
+        next_cursor,
+        total,
+    })
 }
 
 /// The first row of a subject.
@@ -127,57 +63,35 @@ impl Browse {
 /// The database failed.
 pub async fn find(
     database: &Database,
-    model: &ReadModelDescriptor,
+    table: &Table,
     subject: &Subject,
 ) -> Result<Option<Box<RawValue>>, QueryError> {
     let statement = format!(
-        "SELECT es_position, {} FROM {} WHERE es_subject = ?1 ORDER BY es_position LIMIT 1",
-        row_as_json(model),
-        quoted(model.name),
+        "{} WHERE {} = ? ORDER BY {PLACE} LIMIT 1",
+        tables::select(table),
+        tables::key_column(table)
     );
-    let row = sqlx::query(AssertSqlSafe(statement))
-        .bind(subject.as_str())
-        .fetch_optional(database.pool())
-        .await?;
-    row.as_ref().map(object).transpose()
+    let subject = Cell::Text(subject.as_str().to_owned());
+    let rows = database.fetch(table, statement, vec![subject]).await?;
+    let first = rows.into_iter().next();
+    first.map(|row| object(table, row.cells)).transpose()
 }
 
-fn object(row: &SqliteRow) -> Result<Box<RawValue>, QueryError> {
-    Ok(RawValue::from_string(row.try_get(1)?)?)
+fn object(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError> {
+    let columns = table.model.columns.iter();
+    let members = columns.zip(cells).map(|(column, cell)| {
+        let value = cell.into_json(column.kind)?;
+        Ok((column.member, value))
+    });
+    let members = members.collect::<Result<_, serde_json::Error>>()?;
+    Ok(serde_json::value::to_raw_value(&Object(members))?)
 }
 
-fn parse_limit(value: &str) -> Result<u32, String> {
-    let limit = value
-        .parse()
-        .ok()
-        .filter(|limit| (1..=MAX_LIMIT).contains(limit));
-    limit.ok_or_else(|| format!("must be a whole number from 1 to {MAX_LIMIT}"))
-}
+/// Members in the order of the columns.
+struct Object(Vec<(&'static str, Value)>);
 
-fn parse_cursor(value: &str) -> Result<EventId, String> {
-    value
-        .parse()
-        .map_err(|_| "must be the nextCursor of the page before".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_has_a_limit_of_its_own() {
-        let limit = |parameters| Browse::parse(parameters).map(|browse| browse.limit).ok();
-        assert_eq!(limit(vec![]), Some(DEFAULT_LIMIT));
-        assert_eq!(limit(vec![("limit", "1000")]), Some(1_000));
-        for refused in ["0", "1001", "-1", "ten", ""] {
-            assert_eq!(limit(vec![("limit", refused)]), None, "{refused}");
-        }
-    }
-
-    #[test]
-    fn a_parameter_that_nobody_knows_is_refused() {
-        assert!(Browse::parse([("titel", "ring")]).is_err());
-        assert!(Browse::parse([("cursor", "abc")]).is_err());
-        assert!(Browse::parse([("limit", "1"), ("limit", "2")]).is_err());
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }

@@ -1,5 +1,23 @@
 //! What clients ask: answered from the read models alone.
 
 mod browse;
+pub(crate) mod checks;
+mod cursor;
+mod declared;
+mod error;
+mod page;
+mod parameters;
+mod queries;
+mod reading;
+mod select;
+#[cfg(test)]
+mod tests;
 
-pub use browse::{Browse, Page, QueryError, find};
+pub use browse::{browse, find};
+pub use declared::{Answer, Filter, Query, QueryDescriptor};
+pub use error::QueryError;
+pub use page::{Page, Paging};
+pub use parameters::Parameters;
+pub use queries::{Queries, QueriesError, Route, RouteKind};
+pub use reading::Reading;
+pub use select::{Direction, Select};

@@ -62,15 +62,21 @@ impl<S> Rebuilt<S> {
 }
 
 impl States {
-    /// States of the events in this store.
+    /// States of the events in this store, which are read as they were stored.
     #[must_use]
-    pub fn new(store: Arc<dyn EventStore>, upcasters: Upcasters) -> Self {
+    pub fn new(store: Arc<dyn EventStore>) -> Self {
         Self {
             store,
-            upcasters,
+            upcasters: Upcasters::default(),
             cache: StateCache::default(),
             snapshots: None,
         }
+    }
+
+    /// Reads old events by these.
+    #[must_use]
+    pub fn with_upcasters(self, upcasters: Upcasters) -> Self {
+        Self { upcasters, ..self }
     }
 
     /// Keeps snapshots of the states of long subjects, too.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     command::{Bus, Clock, CommandContext, Handle, Inject, Origin, Services},
-    event::{Event, Metadata, Subject},
+    event::{Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
     settings::SettingsDescriptor,
     store::{EventStore, memory::MemoryStore},
 };
@@ -94,10 +94,15 @@ impl Scenario {
         };
         let store = MemoryStore::new();
         let services = with_default_settings::<C>(self.services);
-        let bus = Bus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test");
-        let history = History::new(store, subject);
-        let past = self.past;
-        match history.play(past, bus.with_services(services), command, self.context) {
+        let upcasters = match Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied()) {
+            Ok(upcasters) => upcasters,
+            Err(error) => panic!("{error}"),
+        };
+        let bus = Bus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
+            .with_services(services)
+            .with_upcasters(upcasters.clone());
+        let history = History::new(store, subject, upcasters);
+        match history.play(self.past, bus, command, self.context) {
             Ok(then) => then,
             Err(error) => panic!("{error}"),
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::outcome::Then;
 use crate::{
     command::{Bus, CommandContext, CommandError, Decided, Handle, HandlerError, Outcome, once},
-    event::{Event, EventCandidate, Metadata, RecordedEvent, Subject},
+    event::{Event, EventCandidate, Metadata, RecordedEvent, Subject, Upcasters},
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
 };
 
@@ -36,14 +36,19 @@ impl Past {
 pub(super) struct History {
     store: MemoryStore,
     subject: Subject,
+    upcasters: Upcasters,
 }
 
 /// What cannot be played.
 pub(super) type Impossible = Box<dyn std::error::Error + Send + Sync>;
 
 impl History {
-    pub(super) fn new(store: MemoryStore, subject: Subject) -> Self {
-        Self { store, subject }
+    pub(super) const fn new(store: MemoryStore, subject: Subject, upcasters: Upcasters) -> Self {
+        Self {
+            store,
+            subject,
+            upcasters,
+        }
     }
 
     /// Plays a test on a thread and a runtime of its own: the test itself may be asynchronous.
@@ -101,7 +106,7 @@ impl History {
         let events: Vec<RecordedEvent> = events.try_collect().await?;
         let new = events.iter().skip(before).map(described);
         let new = new.collect::<Result<_, _>>()?;
-        Ok(Then::new(self.subject, events, new, result))
+        Ok(Then::new(self.subject, self.upcasters, events, new, result))
     }
 }
 

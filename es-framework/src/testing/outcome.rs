@@ -18,6 +18,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Then {
     subject: Subject,
+    upcasters: Upcasters,
     all: Vec<RecordedEvent>,
     new: Vec<Value>,
     result: Result<Outcome, CommandError>,
@@ -26,12 +27,14 @@ pub struct Then {
 impl Then {
     pub(super) const fn new(
         subject: Subject,
+        upcasters: Upcasters,
         all: Vec<RecordedEvent>,
         new: Vec<Value>,
         result: Result<Outcome, CommandError>,
     ) -> Self {
         Self {
             subject,
+            upcasters,
             all,
             new,
             result,
@@ -169,7 +172,7 @@ impl Then {
     fn state<S: Evolve>(&self, subject: &Subject) -> Result<Option<S>, DecodeError> {
         let mut state = None;
         for event in self.all.iter().filter(|event| event.subject == *subject) {
-            Upcasters::default().read(event, |view| {
+            self.upcasters.read(event, |view| {
                 state = S::evolve(state.take(), &view)?;
                 Ok::<_, DecodeError>(())
             })?;

@@ -16,6 +16,8 @@ use super::{errors::Errors, framework::Framework, naming, serde_attr};
 pub(crate) enum Kind {
     Command,
     Event,
+    ReadModel,
+    Query,
 }
 
 impl Kind {
@@ -24,11 +26,14 @@ impl Kind {
         match self {
             Self::Command => "a command",
             Self::Event => "an event",
+            Self::ReadModel => "a read model",
+            Self::Query => "a query",
         }
     }
 }
 
 /// A named field.
+#[derive(Clone)]
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,

@@ -3,6 +3,7 @@
 //! (`expand`).
 
 mod attribute;
+mod column;
 pub(crate) mod command;
 mod doc;
 mod errors;
@@ -14,6 +15,9 @@ pub(crate) mod handler;
 mod item;
 pub(crate) mod manifest;
 mod naming;
+pub(crate) mod projection;
+pub(crate) mod query;
+pub(crate) mod read_model;
 pub(crate) mod rejection;
 mod serde_attr;
 pub(crate) mod service;

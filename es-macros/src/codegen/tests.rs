@@ -10,7 +10,9 @@ use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Attribute, DeriveInput, Item};
 
-use super::{command, event, handler, manifest::Manifest, rejection, upcast};
+use super::{
+    command, event, handler, manifest::Manifest, projection, query, read_model, rejection, upcast,
+};
 
 const MANIFEST: &str = r#"
     [package.metadata.es-framework]
@@ -110,6 +112,32 @@ fn function(item: Item, attribute: &str) -> TokenStream {
     item.into_token_stream()
 }
 
+#[test]
+fn a_read_model_expands_to_what_a_person_would_write() {
+    compare("read_model", |item, manifest| {
+        derive(item, read_model::derive, manifest)
+    });
+}
+
+#[test]
+fn a_query_expands_to_what_a_person_would_write() {
+    compare("query", |item, manifest| {
+        derive(item, query::derive, manifest)
+    });
+}
+
+#[test]
+fn a_projection_expands_to_what_a_person_would_write() {
+    compare("projection", |item, manifest| {
+        let Item::Impl(mut item) = item else {
+            panic!("a projection is a block");
+        };
+        let is_projection = |attr: &mut Attribute| attr.path().is_ident("projection");
+        item.attrs.extract_if(.., is_projection).for_each(drop);
+        projection::projection(TokenStream::new(), item.into_token_stream(), manifest)
+    });
+}
+
 /// The code with one token left out, doubled or made another, for every token at every depth.
 fn mutations(code: TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<_> = code.into_iter().collect();
@@ -136,7 +164,16 @@ fn mutations(code: TokenStream) -> Vec<TokenStream> {
 #[test]
 fn no_input_makes_a_macro_panic() {
     let manifest = Manifest::parse(MANIFEST);
-    for name in ["command", "event", "handler", "rejection", "upcast"] {
+    for name in [
+        "command",
+        "event",
+        "handler",
+        "read_model",
+        "projection",
+        "query",
+        "rejection",
+        "upcast",
+    ] {
         for input in inputs(&folder(name)) {
             let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
             for mutation in mutations(code) {
@@ -145,7 +182,10 @@ fn no_input_makes_a_macro_panic() {
                 let _ = event::derive(mutation.clone(), &manifest);
                 let _ = rejection::derive(mutation.clone(), &manifest);
                 let _ = handler::handler(TokenStream::new(), mutation.clone(), &manifest);
-                let _ = upcast::upcast(TokenStream::new(), mutation, &manifest);
+                let _ = upcast::upcast(TokenStream::new(), mutation.clone(), &manifest);
+                let _ = read_model::derive(mutation.clone(), &manifest);
+                let _ = projection::projection(TokenStream::new(), mutation.clone(), &manifest);
+                let _ = query::derive(mutation, &manifest);
             }
         }
     }

@@ -19,7 +19,6 @@ pub struct PurchaseBookCommand {
 
 /// A copy of a book was added to the inventory.
 #[derive(Debug, PartialEq, Event)]
-#[event(read_model = "books")]
 pub struct BookPurchasedEvent {
     pub id: Uuid,
     pub isbn: String,

@@ -1,6 +1,10 @@
 //! Loans, as they are recorded on the reader's subject: whoever decides on a reader has read them,
 //! so that the loan limit holds.
 
+mod of_reader;
+mod open;
+mod overdue;
+
 use es_framework::prelude::*;
 
 /// A reader holds a copy.
@@ -10,6 +14,16 @@ pub struct LoanOpenedEvent {
     pub reader: Uuid,
     pub book: Uuid,
     pub due_at: Timestamp,
+}
+
+impl LoanOpenedEvent {
+    pub fn new(reader: Uuid, book: Uuid, due_at: Timestamp) -> Self {
+        Self {
+            reader,
+            book,
+            due_at,
+        }
+    }
 }
 
 /// A reader no longer holds a copy.

@@ -123,6 +123,7 @@ fn library_command() -> Command {
         "EVENT_STORE_DIALECT",
         "EVENT_SOURCE",
         "RUST_LOG",
+        "DATABASE_URL",
     ] {
         command.env_remove(setting);
     }
@@ -135,8 +136,14 @@ fn library_command() -> Command {
 impl Library {
     /// The library with its embedded event store in `folder`.
     pub(crate) fn embedded(folder: &Path) -> Self {
+        Self::embedded_with(folder, &[])
+    }
+
+    /// The same with settings of its own.
+    pub(crate) fn embedded_with(folder: &Path, settings: &[(&str, &str)]) -> Self {
         let mut command = library_command();
         command
+            .envs(settings.iter().copied())
             .env("EVENT_STORE_PORT", "0")
             .env("EVENT_STORE_DATA_DIR", folder);
         let marks = ["library-service listens on", "event store listens on"];

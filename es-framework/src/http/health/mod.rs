@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::Surface;
 use crate::{
-    projection::{Database, Progress},
+    projection::{Database, Positions},
     store::EventStore,
 };
 
@@ -33,7 +33,7 @@ pub struct Health {
     /// The secondary database.
     pub database: Database,
     /// How far the read models have come.
-    pub progress: Progress,
+    pub positions: Positions,
     /// A folder on the disk that must not be full.
     pub folder: PathBuf,
     /// A PEM file with certificates that the service relies on.
@@ -88,7 +88,7 @@ impl Component {
 impl Health {
     async fn report(&self) -> Report {
         let (db, event_store, disk, ssl) = tokio::join!(
-            within_limit(database::check(&self.database, &self.progress)),
+            within_limit(database::check(&self.database, &self.positions)),
             within_limit(event_store::check(&*self.store)),
             within_limit(disk::check(self.folder.clone())),
             within_limit(tls::check(self.certificates.clone())),

@@ -6,10 +6,10 @@ use syn::LitStr;
 
 use super::check::{Event, Subject};
 use crate::codegen::{
-    declaration,
+    column, declaration,
     fields::{self, Kind},
     framework::Framework,
-    naming, template,
+    template,
     wire::{self, Wire, WireField},
 };
 
@@ -116,24 +116,19 @@ fn impl_subject(event: &Event, subject: &Subject, framework: &Framework) -> Toke
 fn read_model(event: &Event, table: &LitStr, framework: &Framework) -> TokenStream {
     let ident = &event.ident;
     let projection = quote!(#framework::projection);
-    let columns = event.fields.iter().map(|field| {
-        let (name, member, ty) = (naming::snake_case(&field.name()), &field.member, &field.ty);
-        quote! {
-            #projection::Column {
-                name: #name,
-                member: #member,
-                kind: <#ty as #projection::ColumnValue>::KIND,
-            }
-        }
-    });
+    let columns = column::descriptions(&event.fields, framework);
+    let to_cells = column::to_cells(&event.fields, framework);
     quote! {
+        #[automatically_derived]
+        impl #projection::EventRow for #ident {
+            const TABLE: &'static str = #table;
+            const COLUMNS: &'static [#projection::Column] = #columns;
+
+            #to_cells
+        }
+
         #framework::__private::inventory::submit! {
-            #projection::ReadModelDescriptor {
-                name: #table,
-                event_type: <#ident as #framework::event::Event>::TYPE,
-                columns: &[#(#columns),*],
-                declaration: <#ident as #framework::event::Event>::DECLARATION,
-            }
+            #projection::ReadModelDescriptor::of_events::<#ident>()
         }
     }
 }

@@ -29,11 +29,7 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
         decision: quote! {
             <#output as #framework::command::IntoDecision>::decided(#ident(#(#arguments),*), given)
         },
-        rejections: Some(quote! {
-            fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
-                <#output as #framework::command::IntoDecision>::rejections()
-            }
-        }),
+        rejections: Some(rejections(output, framework)),
     };
     let implementation = implementation(command, &declaration, &body, framework);
     quote! {
@@ -51,6 +47,15 @@ struct Body {
     subjects: Option<TokenStream>,
     decision: TokenStream,
     rejections: Option<TokenStream>,
+}
+
+/// What the command may be refused with.
+fn rejections(output: &Type, framework: &Framework) -> TokenStream {
+    quote! {
+        fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
+            <#output as #framework::command::IntoDecision>::rejections()
+        }
+    }
 }
 
 /// What the function is called with.

@@ -1,0 +1,9 @@
+#[projection]
+impl BookCopy {
+    #[key]
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id }
+    }
+
+    async fn borrowed(&self, event: &BookBorrowedEvent) {}
+}

@@ -1,0 +1,10 @@
+/// A copy of a book.
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}", version = 2)]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    num_pages: i64,
+    #[serde(rename = "back")]
+    due_at: Option<Timestamp>,
+}

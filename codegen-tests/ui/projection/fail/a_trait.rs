@@ -1,0 +1,29 @@
+//! A projection is no trait.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+}
+
+trait Step {
+    fn purchased(event: &BookPurchasedEvent) -> Self;
+}
+
+#[projection]
+impl Step for BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id }
+    }
+}
+
+fn main() {}

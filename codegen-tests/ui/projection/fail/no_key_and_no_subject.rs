@@ -1,0 +1,25 @@
+//! Nothing gives the key.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,29 @@
+//! Two steps follow from one event.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id }
+    }
+
+    fn bought(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id }
+    }
+}
+
+fn main() {}

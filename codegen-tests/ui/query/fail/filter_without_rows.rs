@@ -1,0 +1,34 @@
+//! A query by hand compares nothing by itself.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+    title: String,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    title: String,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id, title: event.title.clone() }
+    }
+}
+
+#[derive(Query)]
+#[query(path = "/books")]
+struct BrowseStock {
+    #[filter(eq)]
+    title: Option<String>,
+}
+
+fn main() {}

@@ -1,0 +1,32 @@
+//! A type is no column.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    kept: std::time::Duration,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        BookCopy::of(event.id)
+    }
+}
+
+impl BookCopy {
+    fn of(_: Uuid) -> Self {
+        unimplemented!()
+    }
+}
+
+fn main() {}

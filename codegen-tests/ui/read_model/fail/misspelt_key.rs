@@ -1,0 +1,31 @@
+//! A key of the attribute is misspelt.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(tabel = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        BookCopy::of(event.id)
+    }
+}
+
+impl BookCopy {
+    fn of(_: Uuid) -> Self {
+        unimplemented!()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,30 @@
+//! No field tells the rows apart.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    id: Uuid,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        BookCopy::of(event.id)
+    }
+}
+
+impl BookCopy {
+    fn of(_: Uuid) -> Self {
+        unimplemented!()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,33 @@
+//! A field is one member of the JSON.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    #[serde(flatten)]
+    title: String,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        BookCopy::of(event.id)
+    }
+}
+
+impl BookCopy {
+    fn of(_: Uuid) -> Self {
+        unimplemented!()
+    }
+}
+
+fn main() {}

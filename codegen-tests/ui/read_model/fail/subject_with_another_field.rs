@@ -1,0 +1,32 @@
+//! The subject gives a field that is not the key.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{isbn}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    isbn: String,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        BookCopy::of(event.id)
+    }
+}
+
+impl BookCopy {
+    fn of(_: Uuid) -> Self {
+        unimplemented!()
+    }
+}
+
+fn main() {}

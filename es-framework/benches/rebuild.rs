@@ -1,0 +1,182 @@
+//! A read model rebuilt from the embedded store into SQLite in memory, beside what rusqlite writes
+//! row by row, and beside reading the events alone. Read the ratios: all of it shares the machine's
+//! mood.
+//!
+//! `cargo bench -p es-framework --bench rebuild -- [events]`
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::arithmetic_side_effects,
+    clippy::cast_precision_loss
+)]
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use es_framework::{
+    event::{EventCandidate, Metadata, Subject, encode},
+    prelude::*,
+    projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+    query::{Queries, QueryDescriptor},
+    store::{EventStore, ObserveOptions, sql::embedded::EmbeddedStore},
+};
+use futures_util::StreamExt as _;
+
+#[derive(Event)]
+struct BookPurchasedEvent {
+    id: Uuid,
+    isbn: String,
+    title: String,
+    author: String,
+    num_pages: i64,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    isbn: String,
+    title: String,
+    author: String,
+    num_pages: i64,
+    reader: Option<Uuid>,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: BookPurchasedEvent) -> Self {
+        Self {
+            id: event.id,
+            isbn: event.isbn,
+            title: event.title,
+            author: event.author,
+            num_pages: event.num_pages,
+            reader: None,
+        }
+    }
+}
+
+#[derive(Query)]
+#[query(path = "/books", rows = BookCopy)]
+struct BrowseStock {
+    #[filter(contains)]
+    title: Option<String>,
+    #[filter(contains)]
+    author: Option<String>,
+}
+
+fn candidate() -> EventCandidate {
+    let event = BookPurchasedEvent {
+        id: Uuid::new_v4(),
+        isbn: "978-0756404079".into(),
+        title: "The Name of the Wind".into(),
+        author: "Patrick Rothfuss".into(),
+        num_pages: 662,
+    };
+    EventCandidate {
+        source: "library-service".into(),
+        subject: format!("/books/{}", event.id).parse().unwrap(),
+        event_type: BookPurchasedEvent::TYPE.parse().unwrap(),
+        data: encode(&Metadata::default(), &event).unwrap(),
+        trace: None,
+    }
+}
+
+async fn fill(store: &EmbeddedStore, events: usize) {
+    for _ in 0..events.div_ceil(1_000) {
+        let candidates = (0..1_000).map(|_| candidate()).collect();
+        store.append(candidates, vec![]).await.unwrap();
+    }
+}
+
+fn report(what: &str, events: usize, time: Duration) {
+    let rate = events as f64 / time.as_secs_f64();
+    println!(
+        "{what:<44} {:>7.2} s {rate:>10.0} events/s",
+        time.as_secs_f64()
+    );
+}
+
+async fn read_alone(store: &EmbeddedStore, events: usize) {
+    let begin = Instant::now();
+    let observed = store.observe(Subject::root(), ObserveOptions::recursive_after(None));
+    let count = observed.take(events).count().await;
+    report("the events alone", count, begin.elapsed());
+}
+
+async fn rebuild(store: &EmbeddedStore, events: usize, queries: Vec<QueryDescriptor>, what: &str) {
+    let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()]).unwrap();
+    let (_, models) = Queries::new(queries, models).unwrap();
+    let begin = Instant::now();
+    let database = Database::in_memory(&models).await.unwrap();
+    let processor = Processor::new(Arc::new(store.clone()), database, models);
+    let positions = processor.positions();
+    // As in an application: a thread of its own.
+    let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            tokio::select! {
+                () = processor.run() => {}
+                reached = positions.reach(&[], None, Duration::from_secs(600)) => reached.unwrap(),
+            }
+        });
+    });
+    tokio::task::spawn_blocking(|| thread.join().unwrap())
+        .await
+        .unwrap();
+    report(what, events, begin.elapsed());
+}
+
+fn rusqlite_row_by_row(events: usize) {
+    let mut connection = rusqlite::Connection::open_in_memory().unwrap();
+    let table = "CREATE TABLE books (place INTEGER PRIMARY KEY, id TEXT UNIQUE, isbn TEXT, \
+         title TEXT, author TEXT, num_pages INTEGER, reader TEXT) STRICT";
+    connection.execute_batch(table).unwrap();
+    let ids: Vec<_> = (0..events).map(|_| Uuid::new_v4().to_string()).collect();
+    let begin = Instant::now();
+    let mut place = 0_i64;
+    for batch in ids.chunks(1_000) {
+        let transaction = connection.transaction().unwrap();
+        let insert = "INSERT INTO books VALUES (?, ?, ?, ?, ?, ?, NULL)";
+        let mut insert = transaction.prepare_cached(insert).unwrap();
+        for id in batch {
+            place += 1;
+            let (isbn, title) = ("978-0756404079", "The Name of the Wind");
+            insert
+                .execute((place, id, isbn, title, "Patrick Rothfuss", 662))
+                .unwrap();
+        }
+        drop(insert);
+        transaction.commit().unwrap();
+    }
+    report("rusqlite row by row", events, begin.elapsed());
+}
+
+#[tokio::main]
+async fn main() {
+    let numbers = std::env::args().find_map(|argument| argument.parse().ok());
+    let events = numbers.unwrap_or(1_000_000_usize);
+    let store = EmbeddedStore::temporary().unwrap();
+    fill(&store, events).await;
+    for _ in 0..2 {
+        read_alone(&store, events).await;
+        rusqlite_row_by_row(events);
+        rebuild(&store, events, vec![], "rebuild").await;
+        let searched = vec![QueryDescriptor::of::<BrowseStock>()];
+        rebuild(
+            &store,
+            events,
+            searched,
+            "rebuild with two searched columns",
+        )
+        .await;
+    }
+    store.close().await;
+}

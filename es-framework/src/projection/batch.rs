@@ -1,0 +1,144 @@
+//! A batch of events taken by one read model: folded in memory, written with the checkpoint.
+
+use super::{
+    Database, DatabaseError, ProjectionError, Table,
+    fold::{Changes, Fold, Place, Poison},
+};
+use crate::event::{EventId, RecordedEvent, Subject, Upcasters};
+
+/// How many events an upcaster may make of one, each of which may make a row.
+const VIEWS: i64 = 8;
+
+/// What became of a batch.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// The last event whose effects were written.
+    pub(super) position: Option<EventId>,
+    /// The event that came next and cannot be taken.
+    pub(super) refused: Option<Refused>,
+}
+
+/// An event that a read model cannot take.
+#[derive(Debug, thiserror::Error)]
+#[error("it cannot take event {id} on {subject}: {reason}")]
+pub(super) struct Refused {
+    pub(super) id: EventId,
+    pub(super) subject: Subject,
+    pub(super) reason: String,
+}
+
+impl Refused {
+    fn at(event: &RecordedEvent, reason: impl ToString) -> Self {
+        Self {
+            id: event.id,
+            subject: event.subject.clone(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// Takes a batch at once; where the database refuses that, event by event, to name the one at fault.
+pub(super) async fn take(
+    database: &Database,
+    table: &Table,
+    upcasters: &Upcasters,
+    events: &[RecordedEvent],
+) -> Result<Taken, DatabaseError> {
+    match take_at_once(database, table, upcasters, events).await {
+        Err(error) if error.is_refusal() => {}
+        taken => return taken,
+    }
+    let mut position = None;
+    for event in events {
+        let alone = std::slice::from_ref(event);
+        let taken = match take_at_once(database, table, upcasters, alone).await {
+            Err(error) if error.is_refusal() => Taken {
+                position: None,
+                refused: Some(Refused::at(event, error)),
+            },
+            taken => taken?,
+        };
+        position = taken.position.or(position);
+        if let Some(refused) = taken.refused {
+            let refused = Some(refused);
+            return Ok(Taken { position, refused });
+        }
+    }
+    let refused = None;
+    Ok(Taken { position, refused })
+}
+
+async fn take_at_once(
+    database: &Database,
+    table: &Table,
+    upcasters: &Upcasters,
+    events: &[RecordedEvent],
+) -> Result<Taken, DatabaseError> {
+    let mut events = events;
+    let mut refused = None;
+    loop {
+        let (changes, poison) = fold(database, table, upcasters, events).await?;
+        if let Some(Poison { index, error }) = poison {
+            let (before, from) = events.split_at_checked(index).unwrap_or((events, &[]));
+            refused = from.first().map(|event| Refused::at(event, error));
+            events = before;
+        }
+        // What was noted is lost where the poison showed up late: the events before it are folded
+        // once more.
+        let Some(changes) = changes else { continue };
+        let position = events.last().map(|event| event.id);
+        if let Some(position) = position {
+            database.write(table, changes, position).await?;
+        }
+        return Ok(Taken { position, refused });
+    }
+}
+
+/// The changes of all events before the one that cannot be taken, if they are known.
+async fn fold(
+    database: &Database,
+    table: &Table,
+    upcasters: &Upcasters,
+    events: &[RecordedEvent],
+) -> Result<(Option<Changes>, Option<Poison>), DatabaseError> {
+    let mut fold = (table.model.fold)();
+    let mut poison = None;
+    for (index, event) in events.iter().enumerate() {
+        if let Err(error) = take_event(&mut *fold, upcasters, index, event) {
+            poison = Some(Poison { index, error });
+            break;
+        }
+    }
+    for row in database.load(table, fold.wanted()).await? {
+        // A row that its own read model cannot read is no event's fault: it was written by another
+        // release, and rebuilding helps.
+        fold.load(row).map_err(|error| DatabaseError::Row {
+            table: table.model.name,
+            reason: error.to_string(),
+        })?;
+    }
+    Ok(match fold.finish() {
+        Ok(changes) => (Some(changes), poison),
+        Err(earlier) => (None, Some(earlier)),
+    })
+}
+
+fn take_event(
+    fold: &mut dyn Fold,
+    upcasters: &Upcasters,
+    index: usize,
+    event: &RecordedEvent,
+) -> Result<(), ProjectionError> {
+    let mut view: Place = 0;
+    upcasters.read(event, |read| {
+        let place = place(event.id, view);
+        view = view.saturating_add(1);
+        fold.take(index, place, &read)
+    })
+}
+
+/// Ordered as the events are.
+fn place(id: EventId, view: Place) -> Place {
+    let id = i64::try_from(id.get()).unwrap_or(i64::MAX);
+    id.saturating_mul(VIEWS).saturating_add(view)
+}

@@ -1,0 +1,243 @@
+//! The columns of read models: what a field of a row becomes in SQL, and back.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+/// A column and the member that it is in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// The column's name, such as `num_pages`.
+    pub name: &'static str,
+    /// The member's name in JSON, such as `numPages`.
+    pub member: &'static str,
+    /// What it holds.
+    pub kind: ColumnKind,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// A text, a UUID and the name of an enum's variant included.
+    Text,
+    /// A whole number.
+    Integer,
+    /// A number with a fraction.
+    Real,
+    /// True or false.
+    Boolean,
+    /// A point in time, kept as a text of fixed length whose order is that of time.
+    Timestamp,
+    /// A list or another value with members, kept as JSON.
+    Json,
+}
+
+/// A field that can be a column.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a column of a read model",
+    label = "this field has no column type",
+    note = "columns are texts, UUIDs, whole numbers, floats, booleans, timestamps, lists and `Option`s of these"
+)]
+pub trait ColumnValue: Serialize + DeserializeOwned {
+    /// What the column holds.
+    const KIND: ColumnKind;
+}
+
+macro_rules! columns {
+    ($($kind:ident: $($value:ty),*;)*) => {
+        $($(impl ColumnValue for $value {
+            const KIND: ColumnKind = ColumnKind::$kind;
+        })*)*
+    };
+}
+
+columns! {
+    Text: String, uuid::Uuid;
+    Integer: i8, i16, i32, i64, u8, u16, u32;
+    Real: f32, f64;
+    Boolean: bool;
+    Timestamp: jiff::Timestamp;
+}
+
+impl<T: ColumnValue> ColumnValue for Option<T> {
+    const KIND: ColumnKind = T::KIND;
+}
+
+impl<T: Serialize + DeserializeOwned> ColumnValue for Vec<T> {
+    const KIND: ColumnKind = ColumnKind::Json;
+}
+
+impl<T: Serialize + DeserializeOwned> ColumnValue for BTreeMap<String, T> {
+    const KIND: ColumnKind = ColumnKind::Json;
+}
+
+/// A value of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Nothing.
+    Null,
+    /// A text, a time or JSON.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Real(f64),
+    /// True or false.
+    Boolean(bool),
+}
+
+/// A value that its column cannot hold, or that is not what the column's field takes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {reason}")]
+pub struct CellError {
+    name: String,
+    reason: String,
+}
+
+impl CellError {
+    fn new(name: &str, reason: impl ToString) -> Self {
+        Self {
+            name: name.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+impl Cell {
+    /// The cell of a field.
+    ///
+    /// # Errors
+    /// The field's value does not fit the column, such as a number that is none.
+    pub fn of<T: ColumnValue>(name: &str, value: &T) -> Result<Self, CellError> {
+        let value = serde_json::to_value(value).map_err(|error| CellError::new(name, error))?;
+        let unfit = |value: &Value| {
+            let reason = format!("{value} does not fit a column of kind {:?}", T::KIND);
+            CellError::new(name, reason)
+        };
+        Ok(match (T::KIND, value) {
+            (_, Value::Null) => Self::Null,
+            (ColumnKind::Json, value) => Self::Text(value.to_string()),
+            (ColumnKind::Text, Value::String(text)) => Self::Text(text),
+            (ColumnKind::Timestamp, Value::String(text)) => {
+                let time = text.parse().map_err(|error| CellError::new(name, error))?;
+                Self::Text(sortable(time))
+            }
+            (ColumnKind::Boolean, Value::Bool(truth)) => Self::Boolean(truth),
+            (ColumnKind::Integer, value) => match value.as_i64() {
+                Some(number) => Self::Integer(number),
+                None => return Err(unfit(&value)),
+            },
+            (ColumnKind::Real, value) => match value.as_f64() {
+                Some(number) => Self::Real(number),
+                None => return Err(unfit(&value)),
+            },
+            (_, value) => return Err(unfit(&value)),
+        })
+    }
+
+    /// The field of a cell.
+    ///
+    /// # Errors
+    /// The cell holds what the field does not take.
+    pub fn read<T: ColumnValue>(self, name: &str) -> Result<T, CellError> {
+        let value = self
+            .into_json(T::KIND)
+            .map_err(|error| CellError::new(name, error))?;
+        T::deserialize(value).map_err(|error| CellError::new(name, error))
+    }
+
+    /// The cell as the JSON that clients see.
+    pub(crate) fn into_json(self, kind: ColumnKind) -> Result<Value, serde_json::Error> {
+        Ok(match (self, kind) {
+            (Self::Null, _) => Value::Null,
+            (Self::Text(text), ColumnKind::Json) => serde_json::from_str(&text)?,
+            (Self::Text(text), _) => Value::String(text),
+            (Self::Integer(number), ColumnKind::Boolean) => Value::Bool(number != 0),
+            (Self::Integer(number), _) => number.into(),
+            (Self::Real(number), _) => number.into(),
+            (Self::Boolean(truth), _) => Value::Bool(truth),
+        })
+    }
+}
+
+/// The value that a text stands for: the parameter of a query, or a segment of a subject.
+///
+/// # Errors
+/// What the text would have to be.
+pub fn parse<T: ColumnValue>(text: &str) -> Result<T, String> {
+    let value = match T::KIND {
+        ColumnKind::Text | ColumnKind::Timestamp => Value::String(text.to_owned()),
+        ColumnKind::Integer => {
+            let number: Option<i64> = text.parse().ok();
+            number.ok_or("must be a whole number")?.into()
+        }
+        ColumnKind::Real => {
+            let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
+            number.ok_or("must be a number")?.into()
+        }
+        ColumnKind::Boolean => {
+            let truth: Option<bool> = text.parse().ok();
+            truth.ok_or("must be true or false")?.into()
+        }
+        ColumnKind::Json => serde_json::from_str(text).map_err(|_| "must be JSON")?,
+    };
+    T::deserialize(value).map_err(|error| format!("is not valid: {error}"))
+}
+
+/// Nine digits behind the second always, since in `…:00Z` and `…:00.5Z` the later comes first.
+fn sortable(time: jiff::Timestamp) -> String {
+    format!("{time:.9}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_comes_back_as_it_was() {
+        fn same<T: ColumnValue + PartialEq + std::fmt::Debug + Clone>(value: T) {
+            let cell = Cell::of("x", &value).unwrap();
+            assert_eq!(cell.read::<T>("x").unwrap(), value);
+        }
+        same("a\"b".to_owned());
+        same(uuid::Uuid::nil());
+        same(i64::MIN);
+        same(1.0_f64);
+        same(0.1_f32);
+        same(true);
+        same(Some(7_u8));
+        same(None::<String>);
+        same(vec![Some("a".to_owned()), None]);
+        same("2026-01-01T00:00:00.5Z".parse::<jiff::Timestamp>().unwrap());
+    }
+
+    #[test]
+    fn times_are_in_the_order_of_their_cells() {
+        let cell = |text: &str| match Cell::of("at", &text.parse::<jiff::Timestamp>().unwrap()) {
+            Ok(Cell::Text(text)) => text,
+            other => panic!("{other:?}"),
+        };
+        let (whole, half) = (cell("2026-01-01T00:00:00Z"), cell("2026-01-01T00:00:00.5Z"));
+        assert!(whole < half, "{whole} {half}");
+    }
+
+    #[test]
+    fn what_does_not_fit_names_the_field() {
+        let error = Cell::of("weight", &f64::NAN);
+        // JSON knows no such number: it is nothing.
+        assert_eq!(error, Ok(Cell::Null));
+        let error = Cell::Text("x".into()).read::<i64>("pages").unwrap_err();
+        assert!(error.to_string().starts_with("pages: "), "{error}");
+    }
+
+    #[test]
+    fn texts_are_read_as_what_the_column_holds() {
+        assert_eq!(parse::<i64>("7"), Ok(7));
+        assert_eq!(parse::<Option<bool>>("true"), Ok(Some(true)));
+        assert!(parse::<u8>("300").is_err());
+        assert!(parse::<f64>("inf").is_err());
+        assert!(parse::<uuid::Uuid>("7").is_err());
+        assert!(parse::<jiff::Timestamp>("yesterday").is_err());
+    }
+}

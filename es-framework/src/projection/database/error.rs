@@ -1,0 +1,56 @@
+//! What goes wrong between the read models and their database.
+
+/// The database did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// A query failed.
+    #[error("the database of read models failed: {0}")]
+    Read(#[from] sqlx::Error),
+    /// A write failed.
+    #[error("the database of read models failed: {0}")]
+    Write(#[from] rusqlite::Error),
+    /// The thread that writes ended in the middle.
+    #[error("the database of read models stopped in the middle of a write")]
+    Interrupted,
+    /// A row is not what its read model reads.
+    #[error(
+        "a row of {table} cannot be read: {reason}: count the version of the read model up, so that it is rebuilt"
+    )]
+    Row {
+        /// The table.
+        table: &'static str,
+        /// What is wrong with the row.
+        reason: String,
+    },
+    /// The file cannot be used.
+    #[error("{path} cannot be used: {source}")]
+    File {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// Another process projects into the file.
+    #[error(
+        "{path} is in use by another process: stop that one, or name another file in DATABASE_URL"
+    )]
+    InUse {
+        /// The file.
+        path: std::path::PathBuf,
+    },
+}
+
+impl DatabaseError {
+    /// Whether the database refused what it was given, so that trying again is of no use.
+    pub(crate) fn is_refusal(&self) -> bool {
+        use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
+
+        let Self::Write(error) = self else {
+            return false;
+        };
+        matches!(
+            error.sqlite_error_code(),
+            Some(ConstraintViolation | TooBig | TypeMismatch)
+        )
+    }
+}

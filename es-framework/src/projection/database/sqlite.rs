@@ -1,0 +1,354 @@
+//! SQLite, in memory or in a file: rusqlite writes, since it is several times as fast as a pool, and
+//! a pool of sqlx reads.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params_from_iter, types};
+use sqlx::{
+    Row as _, Sqlite, SqlitePool,
+    query::Query,
+    sqlite::{SqliteArguments, SqliteConnectOptions, SqlitePoolOptions, SqliteRow},
+};
+
+use super::{
+    super::{Cell, Column, ColumnKind, Identity, RowKey, Table, tables},
+    Changes, DatabaseError, StoredRow,
+};
+use crate::event::EventId;
+
+/// How long a query waits for its turn.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a statement waits for a transaction of another connection to end.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How many queries are answered at once.
+const READERS: u32 = 4;
+/// How many prepared statements the writer keeps: three for each read model and a few besides.
+const STATEMENTS: usize = 128;
+
+/// Where the database is.
+#[derive(Debug, Clone)]
+pub(super) enum Location {
+    /// In memory, under a name that connections of this process share.
+    Memory(String),
+    /// In a file.
+    File(PathBuf),
+}
+
+impl Location {
+    /// A database of its own.
+    pub(super) fn in_memory() -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Self::Memory(format!("/read-models-{number}"))
+    }
+}
+
+/// The pool that queries read through.
+pub(super) async fn reader(location: &Location) -> Result<SqlitePool, DatabaseError> {
+    let options = SqliteConnectOptions::new().busy_timeout(BUSY_TIMEOUT);
+    let options = match location {
+        Location::Memory(name) => options.filename(name).vfs("memdb"),
+        Location::File(path) => options.filename(path),
+    };
+    let pool = SqlitePoolOptions::new()
+        .min_connections(1)
+        .max_connections(READERS)
+        .test_before_acquire(false)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .connect_with(options.pragma("query_only", "ON"))
+        .await?;
+    Ok(pool)
+}
+
+pub(super) fn bind(
+    query: Query<'_, Sqlite, SqliteArguments>,
+    cell: Cell,
+) -> Query<'_, Sqlite, SqliteArguments> {
+    match cell {
+        Cell::Null => query.bind(None::<i64>),
+        Cell::Text(text) => query.bind(text),
+        Cell::Integer(number) => query.bind(number),
+        Cell::Real(number) => query.bind(number),
+        Cell::Boolean(truth) => query.bind(truth),
+    }
+}
+
+pub(super) fn stored_row(columns: &[Column], row: &SqliteRow) -> Result<StoredRow, DatabaseError> {
+    let cell = |(index, column): (usize, &Column)| {
+        Ok(match column.kind {
+            ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => row
+                .try_get::<Option<String>, _>(index)?
+                .map_or(Cell::Null, Cell::Text),
+            ColumnKind::Integer | ColumnKind::Boolean => row
+                .try_get::<Option<i64>, _>(index)?
+                .map_or(Cell::Null, Cell::Integer),
+            ColumnKind::Real => row
+                .try_get::<Option<f64>, _>(index)?
+                .map_or(Cell::Null, Cell::Real),
+        })
+    };
+    // The place comes first.
+    let cells = (1..).zip(columns).map(cell);
+    let cells = cells.collect::<Result<_, sqlx::Error>>()?;
+    Ok(StoredRow {
+        place: row.try_get(0)?,
+        subject: None,
+        cells,
+    })
+}
+
+/// The one connection that writes. Its work is done on threads that may block.
+#[derive(Debug, Clone)]
+pub(super) struct Writer(Arc<Mutex<Connection>>);
+
+impl Writer {
+    pub(super) async fn open(location: &Location) -> Result<Self, DatabaseError> {
+        let location = location.clone();
+        blocking(move || {
+            let connection = connect(&location)?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
+            connection.set_prepared_statement_cache_capacity(STATEMENTS);
+            Ok(Self(Arc::new(Mutex::new(connection))))
+        })
+        .await
+    }
+
+    /// Does something with the connection.
+    async fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, DatabaseError> + Send + 'static,
+    ) -> Result<T, DatabaseError> {
+        let connection = Arc::clone(&self.0);
+        blocking(move || {
+            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut connection)
+        })
+        .await
+    }
+
+    /// Creates the tables that are not there yet, and those anew that are declared differently.
+    pub(super) async fn prepare(
+        &self,
+        wanted: Arc<BTreeMap<&'static str, Table>>,
+    ) -> Result<(), DatabaseError> {
+        self.with(move |connection| {
+            let transaction = connection.transaction()?;
+            transaction.execute_batch(tables::CREATE_CHECKPOINTS)?;
+            for table in wanted.values() {
+                let definition = tables::definition(table);
+                let (known, position) = read_checkpoint(&transaction, table.model.name)?;
+                if known.is_none_or(|known| known != definition) {
+                    transaction.execute_batch(&tables::drop(table))?;
+                    write_checkpoint(&transaction, table, None)?;
+                    if position.is_some() {
+                        let name = table.model.name;
+                        tracing::info!(
+                            "the read model {name} is declared differently: it is rebuilt"
+                        );
+                    }
+                }
+                for statement in tables::create(table) {
+                    transaction.execute_batch(&statement)?;
+                }
+            }
+            Ok(transaction.commit()?)
+        })
+        .await
+    }
+
+    pub(super) async fn checkpoint(&self, table: Table) -> Result<Option<EventId>, DatabaseError> {
+        self.with(move |connection| {
+            let (_, position) = read_checkpoint(connection, table.model.name)?;
+            Ok(position)
+        })
+        .await
+    }
+
+    pub(super) async fn load(
+        &self,
+        table: Table,
+        keys: Vec<RowKey>,
+    ) -> Result<Vec<StoredRow>, DatabaseError> {
+        self.with(move |connection| {
+            let columns = table.model.columns.len();
+            let key = tables::quoted(tables::key_column(&table));
+            let statement = format!("{} WHERE {key} = ?", tables::select(&table));
+            let mut statement = connection.prepare_cached(&statement)?;
+            let mut rows = Vec::with_capacity(keys.len());
+            for key in keys {
+                let row = statement
+                    .query_row([Cell::from(key)], |row| read_row(row, columns))
+                    .optional()?;
+                rows.extend(row);
+            }
+            Ok(rows)
+        })
+        .await
+    }
+
+    #[cfg(test)]
+    pub(super) async fn forget_position(&self, table: Table) -> Result<(), DatabaseError> {
+        self.with(move |connection| Ok(write_checkpoint(connection, &table, None)?))
+            .await
+    }
+
+    pub(super) async fn write(
+        &self,
+        table: Table,
+        changes: Changes,
+        position: EventId,
+    ) -> Result<(), DatabaseError> {
+        self.with(move |connection| {
+            let transaction = connection.transaction()?;
+            write_rows(&transaction, &table, changes)?;
+            write_checkpoint(&transaction, &table, Some(position))?;
+            Ok(transaction.commit()?)
+        })
+        .await
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, DatabaseError> + Send + 'static,
+) -> Result<T, DatabaseError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or(Err(DatabaseError::Interrupted))
+}
+
+fn connect(location: &Location) -> Result<Connection, DatabaseError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    match location {
+        Location::Memory(name) => {
+            let connection = Connection::open_with_flags_and_vfs(name, flags, "memdb")?;
+            connection.execute_batch("PRAGMA journal_mode = MEMORY")?;
+            Ok(connection)
+        }
+        Location::File(path) => {
+            let connection = Connection::open_with_flags(path, flags)?;
+            // What a power cut takes from the end is projected again.
+            connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")?;
+            Ok(connection)
+        }
+    }
+}
+
+fn write_rows(
+    connection: &Connection,
+    table: &Table,
+    changes: Changes,
+) -> Result<(), rusqlite::Error> {
+    if !changes.removed.is_empty() {
+        let mut delete = connection.prepare_cached(&tables::delete(table))?;
+        for key in changes.removed {
+            delete.execute([Cell::from(key)])?;
+        }
+    }
+    let lowered: Vec<usize> = table
+        .searched
+        .iter()
+        .filter_map(|name| {
+            let mut columns = table.model.columns.iter();
+            columns.position(|column| column.name == *name)
+        })
+        .collect();
+    let mut upsert = connection.prepare_cached(&tables::upsert(table))?;
+    for row in changes.rows {
+        let place = Cell::Integer(row.place);
+        let subject = match table.model.identity {
+            Identity::Event => Some(row.subject.map_or(Cell::Null, Cell::Text)),
+            Identity::Column(_) => None,
+        };
+        let lowered = lowered
+            .iter()
+            .map(|index| in_lower_case(row.cells.get(*index)));
+        let lowered: Vec<_> = lowered.collect();
+        let values = [place]
+            .into_iter()
+            .chain(subject)
+            .chain(row.cells)
+            .chain(lowered);
+        upsert.execute(params_from_iter(values))?;
+    }
+    Ok(())
+}
+
+fn in_lower_case(cell: Option<&Cell>) -> Cell {
+    match cell {
+        Some(Cell::Text(text)) => Cell::Text(text.to_lowercase()),
+        _ => Cell::Null,
+    }
+}
+
+fn read_checkpoint(
+    connection: &Connection,
+    model: &str,
+) -> Result<(Option<String>, Option<EventId>), rusqlite::Error> {
+    let row = connection
+        .prepare_cached(tables::READ_CHECKPOINT)?
+        .query_row([model], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, Option<i64>>(1)?))
+        })
+        .optional()?;
+    let Some((definition, position)) = row else {
+        return Ok((None, None));
+    };
+    let position = position
+        .and_then(|position| u64::try_from(position).ok())
+        .and_then(EventId::new);
+    Ok((Some(definition), position))
+}
+
+fn write_checkpoint(
+    connection: &Connection,
+    table: &Table,
+    position: Option<EventId>,
+) -> Result<(), rusqlite::Error> {
+    let position = position.map(|id| i64::try_from(id.get()).unwrap_or(i64::MAX));
+    connection
+        .prepare_cached(tables::WRITE_CHECKPOINT)?
+        .execute((table.model.name, tables::definition(table), position))?;
+    Ok(())
+}
+
+fn read_row(row: &rusqlite::Row<'_>, columns: usize) -> Result<StoredRow, rusqlite::Error> {
+    let cells = (1..=columns)
+        .map(|index| {
+            Ok(match row.get_ref(index)? {
+                types::ValueRef::Integer(number) => Cell::Integer(number),
+                types::ValueRef::Real(number) => Cell::Real(number),
+                types::ValueRef::Text(text) => {
+                    Cell::Text(String::from_utf8_lossy(text).into_owned())
+                }
+                types::ValueRef::Null | types::ValueRef::Blob(_) => Cell::Null,
+            })
+        })
+        .collect::<Result<_, rusqlite::Error>>()?;
+    Ok(StoredRow {
+        place: row.get(0)?,
+        subject: None,
+        cells,
+    })
+}
+
+impl rusqlite::ToSql for Cell {
+    fn to_sql(&self) -> Result<types::ToSqlOutput<'_>, rusqlite::Error> {
+        Ok(match self {
+            Self::Null => types::Null.into(),
+            Self::Text(text) => text.as_str().into(),
+            Self::Integer(number) => (*number).into(),
+            Self::Real(number) => (*number).into(),
+            Self::Boolean(truth) => (*truth).into(),
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! What tells the rows of a read model apart.
+
+use super::{Cell, CellError, ColumnValue, ReadModel, column};
+use crate::event::{EventView, Subject};
+
+/// The key of a row, as its column holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RowKey {
+    /// A text, or a UUID.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+}
+
+/// Why an event or a row has no key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// A segment of the subject is not what the key has to be.
+    #[error("the subject's part {segment:?} is no key: it {reason}")]
+    Segment {
+        /// The segment.
+        segment: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The value cannot be a key.
+    #[error("its key is empty or of a kind that tells no rows apart")]
+    Unfit,
+    /// The value cannot be a cell.
+    #[error(transparent)]
+    Cell(#[from] CellError),
+}
+
+impl RowKey {
+    /// The key of this value.
+    ///
+    /// # Errors
+    /// The value is nothing, or neither text nor whole number.
+    pub fn of<K: ColumnValue>(key: &K) -> Result<Self, KeyError> {
+        Self::from_cell(Cell::of("key", key)?).ok_or(KeyError::Unfit)
+    }
+
+    pub(crate) fn from_cell(cell: Cell) -> Option<Self> {
+        match cell {
+            Cell::Text(text) => Some(Self::Text(text)),
+            Cell::Integer(number) => Some(Self::Integer(number)),
+            Cell::Null | Cell::Real(_) | Cell::Boolean(_) => None,
+        }
+    }
+}
+
+impl From<RowKey> for Cell {
+    fn from(key: RowKey) -> Self {
+        match key {
+            RowKey::Text(text) => Self::Text(text),
+            RowKey::Integer(number) => Self::Integer(number),
+        }
+    }
+}
+
+/// The key that the event's subject holds where the read model's subject has its field. `None` for
+/// another subject.
+///
+/// # Errors
+/// What stands there cannot be a key.
+pub fn key_in_subject<R: ReadModel>(event: &EventView<'_>) -> Result<Option<RowKey>, KeyError> {
+    let Some(segment) = segment_of_key(R::SUBJECT, &event.recorded().subject) else {
+        return Ok(None);
+    };
+    let key: R::Key = column::parse(segment).map_err(|reason| KeyError::Segment {
+        segment: segment.to_owned(),
+        reason,
+    })?;
+    RowKey::of(&key).map(Some)
+}
+
+fn segment_of_key<'a>(template: &str, subject: &'a Subject) -> Option<&'a str> {
+    let mut key = None;
+    let mut segments = subject.as_str().split('/');
+    for expected in template.split('/') {
+        let segment = segments.next()?;
+        if expected.starts_with('{') {
+            key = Some(segment);
+        } else if expected != segment {
+            return None;
+        }
+    }
+    key.filter(|_| segments.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_stands_where_the_template_has_its_field() {
+        let key = |subject: &str| {
+            let subject: Subject = subject.parse().unwrap();
+            segment_of_key("/books/{id}", &subject).map(str::to_owned)
+        };
+        assert_eq!(key("/books/42").as_deref(), Some("42"));
+        for other in [
+            "/",
+            "/books",
+            "/readers/42",
+            "/books/42/pages",
+            "/books2/42",
+        ] {
+            assert_eq!(key(other), None, "{other}");
+        }
+    }
+}

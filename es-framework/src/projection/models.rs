@@ -1,0 +1,105 @@
+//! The read models of an application, checked before anything starts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ReadModelDescriptor;
+use crate::Declaration;
+
+/// All read models of an application, sorted, without a doubt about any of them.
+#[derive(Debug, Clone, Default)]
+pub struct ReadModels(Vec<Table>);
+
+/// A read model, and how its columns are asked for.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// The read model.
+    pub model: ReadModelDescriptor,
+    /// The columns with an index.
+    pub(crate) indexed: BTreeSet<&'static str>,
+    /// The columns that are searched for a part of their text. Each has a companion in lower case,
+    /// since SQL ignores the case of ASCII letters at the most.
+    pub(crate) searched: BTreeSet<&'static str>,
+}
+
+/// How queries use a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnUse {
+    /// It is compared or sorted by: an index helps.
+    Compared,
+    /// A part of its text is looked for.
+    Searched,
+}
+
+/// Why an application does not start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadModelsError {
+    /// Two read models have one name.
+    #[error("two read models are named {name}: at {first} and at {second}: rename one of them")]
+    DuplicateName {
+        /// The name.
+        name: &'static str,
+        /// Where one is declared.
+        first: Declaration,
+        /// Where the other is declared.
+        second: Declaration,
+    },
+}
+
+impl ReadModels {
+    /// Checks the read models that were declared.
+    ///
+    /// # Errors
+    /// Two of them have one name.
+    pub fn new(
+        declared: impl IntoIterator<Item = ReadModelDescriptor>,
+    ) -> Result<Self, ReadModelsError> {
+        let mut models: Vec<_> = declared.into_iter().collect();
+        models.sort_by_key(|model| (model.name, model.declaration));
+        models.dedup_by_key(|model| (model.name, model.declaration));
+        for (first, second) in models.iter().zip(models.iter().skip(1)) {
+            if first.name == second.name {
+                return Err(ReadModelsError::DuplicateName {
+                    name: first.name,
+                    first: first.declaration,
+                    second: second.declaration,
+                });
+            }
+        }
+        let table = |model: ReadModelDescriptor| Table {
+            model,
+            indexed: model.indexed.iter().copied().collect(),
+            searched: BTreeSet::new(),
+        };
+        Ok(Self(models.into_iter().map(table).collect()))
+    }
+
+    /// Prepares a column of a read model for its use.
+    #[must_use]
+    pub fn used(mut self, table: &str, column: &'static str, by: ColumnUse) -> Self {
+        let tables = self.0.iter_mut().filter(|known| known.model.name == table);
+        for known in tables {
+            match by {
+                ColumnUse::Compared => known.indexed.insert(column),
+                ColumnUse::Searched => known.searched.insert(column),
+            };
+        }
+        self
+    }
+
+    /// The read models, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Table> {
+        self.0.iter()
+    }
+
+    /// The read model of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Table> {
+        self.0.iter().find(|table| table.model.name == name)
+    }
+
+    /// The read models by name.
+    pub(crate) fn by_name(&self) -> BTreeMap<&'static str, Table> {
+        let named = |table: &Table| (table.model.name, table.clone());
+        self.0.iter().map(named).collect()
+    }
+}

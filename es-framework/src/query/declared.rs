@@ -1,0 +1,159 @@
+//! The declaration of a query.
+
+use std::{future::Future, pin::Pin};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{Paging, Parameters, QueryError, Reading};
+use crate::{
+    Declaration,
+    projection::{ColumnUse, Database},
+};
+
+/// Something that clients ask. `#[derive(Query)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a query",
+    label = "this is no query",
+    note = "put `#[derive(Query)]` on the struct `{Self}`"
+)]
+pub trait Query: Sized + Send + 'static {
+    /// Its Rust name.
+    const NAME: &'static str;
+    /// What it answers, in a sentence.
+    const SUMMARY: &'static str;
+    /// Where it is asked, such as `/books/{id}`.
+    const PATH: &'static str;
+    /// Whether it is answered a page at a time, and so takes `limit`, `cursor` and `total`.
+    const PAGED: bool;
+    /// The tables that it is answered from; none for all of them.
+    const TABLES: &'static [&'static str];
+    /// How it uses their columns.
+    const FILTERS: &'static [Filter];
+    /// Where it is declared.
+    const DECLARATION: Declaration;
+
+    /// Takes the fields from the parameters.
+    ///
+    /// # Errors
+    /// A parameter is missing or malformed.
+    fn parse(parameters: &mut Parameters) -> Result<Self, QueryError>;
+}
+
+/// What a query is answered with. `rows = …` and `row = …` in `#[query(…)]` implement it; an
+/// `impl` by hand answers whatever else.
+#[diagnostic::on_unimplemented(
+    message = "nothing answers the query `{Self}`",
+    label = "this query has no answer",
+    note = "name a read model with `#[query(rows = BookCopy)]` or `#[query(row = BookCopy)]`, or write `impl Answer for {Self}`"
+)]
+pub trait Answer: Query {
+    /// The JSON that is answered.
+    type Answer: Serialize;
+
+    /// The answer.
+    ///
+    /// # Errors
+    /// There is none, or the database failed.
+    fn answer(
+        self,
+        reading: &Reading<'_>,
+    ) -> impl Future<Output = Result<Self::Answer, QueryError>> + Send;
+}
+
+/// How a query uses a column.
+#[derive(Debug, Clone, Copy)]
+pub struct Filter {
+    /// The table.
+    pub table: &'static str,
+    /// The column.
+    pub column: &'static str,
+    /// What it is used for.
+    pub by: ColumnUse,
+}
+
+/// A query without its Rust type.
+#[derive(Clone, Copy)]
+pub struct QueryDescriptor {
+    /// Its Rust name.
+    pub name: &'static str,
+    /// What it answers, in a sentence.
+    pub summary: &'static str,
+    /// Where it is asked.
+    pub path: &'static str,
+    /// The tables that it is answered from; none for all of them.
+    pub tables: &'static [&'static str],
+    /// How it uses their columns.
+    pub filters: &'static [Filter],
+    /// Where it is declared.
+    pub declaration: Declaration,
+    pub(crate) parse: fn(Parameters) -> Result<Box<dyn Asked>, QueryError>,
+}
+
+inventory::collect!(QueryDescriptor);
+
+impl QueryDescriptor {
+    /// The descriptor of the query `Q`.
+    #[must_use]
+    pub const fn of<Q: Answer>() -> Self {
+        Self {
+            name: Q::NAME,
+            summary: Q::SUMMARY,
+            path: Q::PATH,
+            tables: Q::TABLES,
+            filters: Q::FILTERS,
+            declaration: Q::DECLARATION,
+            parse: parse::<Q>,
+        }
+    }
+}
+
+impl std::fmt::Debug for QueryDescriptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QueryDescriptor")
+            .field("name", &self.name)
+            .field("path", &self.path)
+            .field("declaration", &self.declaration)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A query that a client asked, its parameters taken.
+pub(crate) trait Asked: Send {
+    /// The answer as JSON.
+    fn answer<'a>(
+        self: Box<Self>,
+        database: &'a Database,
+        now: jiff::Timestamp,
+    ) -> Pin<Box<dyn Future<Output = Result<Box<RawValue>, QueryError>> + Send + 'a>>;
+}
+
+struct Parsed<Q> {
+    query: Q,
+    paging: Paging,
+}
+
+fn parse<Q: Answer>(mut parameters: Parameters) -> Result<Box<dyn Asked>, QueryError> {
+    let query = Q::parse(&mut parameters)?;
+    let paging = match Q::PAGED {
+        true => parameters.paging()?,
+        false => Paging::default(),
+    };
+    parameters.check_all_taken()?;
+    Ok(Box::new(Parsed { query, paging }))
+}
+
+impl<Q: Answer> Asked for Parsed<Q> {
+    fn answer<'a>(
+        self: Box<Self>,
+        database: &'a Database,
+        now: jiff::Timestamp,
+    ) -> Pin<Box<dyn Future<Output = Result<Box<RawValue>, QueryError>> + Send + 'a>> {
+        Box::pin(async move {
+            let Self { query, paging } = *self;
+            let reading = Reading::new(database, paging, now);
+            let answer = query.answer(&reading).await?;
+            Ok(serde_json::value::to_raw_value(&answer)?)
+        })
+    }
+}

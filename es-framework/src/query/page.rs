@@ -1,0 +1,108 @@
+//! Rows a page at a time.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Parameters, QueryError, cursor::Cursor};
+
+/// How many rows a page has when the caller does not say.
+const DEFAULT_LIMIT: u32 = 100;
+/// How many rows a page has at the most.
+const MAX_LIMIT: u32 = 1_000;
+
+/// Which page is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paging {
+    pub(super) limit: u32,
+    pub(super) after: Option<Cursor>,
+    pub(super) total: bool,
+}
+
+impl Default for Paging {
+    fn default() -> Self {
+        Self {
+            limit: DEFAULT_LIMIT,
+            after: None,
+            total: false,
+        }
+    }
+}
+
+impl Paging {
+    /// Takes `limit`, `cursor` and `total`.
+    pub(super) fn parse(parameters: &mut Parameters) -> Result<Self, QueryError> {
+        let limit = match parameters.text("limit")? {
+            None => DEFAULT_LIMIT,
+            Some(text) => {
+                let limit = text.parse().ok();
+                limit
+                    .filter(|limit| (1..=MAX_LIMIT).contains(limit))
+                    .ok_or_else(|| {
+                        let message = format!("must be a whole number from 1 to {MAX_LIMIT}");
+                        QueryError::invalid("limit", message)
+                    })?
+            }
+        };
+        let after = match parameters.text("cursor")? {
+            None => None,
+            Some(text) => {
+                let message = "must be the nextCursor of the page before";
+                let cursor = Cursor::decode(&text);
+                Some(cursor.ok_or_else(|| QueryError::invalid("cursor", message))?)
+            }
+        };
+        let total = parameters.optional("total")?.unwrap_or(false);
+        Ok(Self {
+            limit,
+            after,
+            total,
+        })
+    }
+}
+
+/// Some rows and where to go on.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Page<R> {
+    /// The rows.
+    pub items: Vec<R>,
+    /// What to send as `cursor` for the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// How many rows there are on all pages; only if `total=true` asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paging(pairs: &[(&str, &str)]) -> Result<Paging, QueryError> {
+        let pairs = pairs
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).into()));
+        let mut parameters = Parameters::new(pairs)?;
+        let paging = Paging::parse(&mut parameters)?;
+        parameters.check_all_taken()?;
+        Ok(paging)
+    }
+
+    #[test]
+    fn a_page_has_a_limit_of_its_own() {
+        let limit = |pairs: &[_]| paging(pairs).map(|paging| paging.limit).ok();
+        assert_eq!(limit(&[]), Some(DEFAULT_LIMIT));
+        assert_eq!(limit(&[("limit", "1000")]), Some(1_000));
+        for refused in ["0", "1001", "-1", "ten", ""] {
+            assert_eq!(limit(&[("limit", refused)]), None, "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_nobody_knows_is_refused() {
+        assert!(paging(&[("titel", "ring")]).is_err());
+        assert!(paging(&[("cursor", "abc")]).is_err());
+        assert!(paging(&[("total", "maybe")]).is_err());
+        assert!(paging(&[("limit", "1"), ("limit", "2")]).is_err());
+    }
+}

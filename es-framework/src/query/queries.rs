@@ -1,0 +1,192 @@
+//! The queries of an application, checked before anything starts.
+
+use std::collections::BTreeMap;
+
+use super::QueryDescriptor;
+use crate::{
+    Declaration,
+    projection::{Identity, ReadModels, Table},
+};
+
+/// All queries of an application, sorted, without a doubt about any of them.
+#[derive(Debug, Clone, Default)]
+pub struct Queries(Vec<QueryDescriptor>);
+
+/// Why an application does not start. Each names the places at fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QueriesError {
+    /// Two answers stand at one path.
+    #[error(
+        "two queries are asked at {path}: at {first} and at {second}: give one of them another path with #[query(path = \"…\")]"
+    )]
+    DuplicateRoute {
+        /// The path.
+        path: String,
+        /// Where one is declared.
+        first: Declaration,
+        /// Where the other is declared.
+        second: Declaration,
+    },
+    /// A query is asked where the framework itself answers.
+    #[error(
+        "{name} at {declaration} is asked at {path}, which the framework keeps for itself: give it another path with #[query(path = \"…\")]"
+    )]
+    ReservedRoute {
+        /// The query.
+        name: &'static str,
+        /// The path.
+        path: &'static str,
+        /// Where it is declared.
+        declaration: Declaration,
+    },
+    /// A query is answered from a read model that is not served.
+    #[error(
+        "{name} at {declaration} is answered from {table}, which is not served: mount its package with App::mount(\"…\"), or register it with App::register_read_model"
+    )]
+    NoSuchTable {
+        /// The query.
+        name: &'static str,
+        /// The table.
+        table: &'static str,
+        /// Where the query is declared.
+        declaration: Declaration,
+    },
+}
+
+/// The head of every path that the framework serves itself.
+const RESERVED: [&str; 2] = ["/actuator", "/openapi.json"];
+
+/// Something that is answered at a path.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// The path, with parameters in braces.
+    pub path: String,
+    /// Where it is declared.
+    pub declaration: Declaration,
+    /// What is answered.
+    pub kind: RouteKind,
+}
+
+/// What is answered at a path.
+#[derive(Debug, Clone)]
+pub enum RouteKind {
+    /// A query.
+    Query(QueryDescriptor),
+    /// The rows of a read model whose rows are events.
+    Browse(Table),
+    /// One of these rows.
+    Find(Table),
+}
+
+impl Queries {
+    /// Checks the queries that were declared, and has the read models prepare the columns that they
+    /// use.
+    ///
+    /// # Errors
+    /// See [`QueriesError`].
+    pub fn new(
+        declared: impl IntoIterator<Item = QueryDescriptor>,
+        mut models: ReadModels,
+    ) -> Result<(Self, ReadModels), QueriesError> {
+        let mut queries: Vec<_> = declared.into_iter().collect();
+        queries.sort_by_key(|query| (query.path, query.declaration, query.name));
+        queries.dedup_by_key(|query| (query.path, query.declaration, query.name));
+        for query in &queries {
+            check(query, &models)?;
+            for filter in query.filters {
+                models = models.used(filter.table, filter.column, filter.by);
+            }
+        }
+        let queries = Self(queries);
+        queries.check_routes(&models)?;
+        Ok((queries, models))
+    }
+
+    fn check_routes(&self, models: &ReadModels) -> Result<(), QueriesError> {
+        let mut seen = BTreeMap::new();
+        for route in self.routes(models) {
+            let Route {
+                path, declaration, ..
+            } = route;
+            if let Some(first) = seen.insert(shape(&path), declaration) {
+                return Err(QueriesError::DuplicateRoute {
+                    path,
+                    first,
+                    second: declaration,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that is asked with `GET`.
+    #[must_use]
+    pub fn routes(&self, models: &ReadModels) -> Vec<Route> {
+        let mut routes = Vec::new();
+        for query in &self.0 {
+            routes.push(Route {
+                path: query.path.to_owned(),
+                declaration: query.declaration,
+                kind: RouteKind::Query(*query),
+            });
+        }
+        let are_events = |table: &&Table| table.model.identity == Identity::Event;
+        for table in models.iter().filter(are_events) {
+            let name = table.model.name;
+            let kinds = [
+                (format!("/{name}"), RouteKind::Browse(table.clone())),
+                (format!("/{name}/{{key}}"), RouteKind::Find(table.clone())),
+            ];
+            for (path, kind) in kinds {
+                let declaration = table.model.declaration;
+                routes.push(Route {
+                    path,
+                    declaration,
+                    kind,
+                });
+            }
+        }
+        routes
+    }
+}
+
+fn check(query: &QueryDescriptor, models: &ReadModels) -> Result<(), QueriesError> {
+    let QueryDescriptor {
+        name,
+        path,
+        declaration,
+        ..
+    } = *query;
+    let is_reserved = |head: &&str| {
+        path.strip_prefix(*head)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    if RESERVED.iter().any(is_reserved) {
+        return Err(QueriesError::ReservedRoute {
+            name,
+            path,
+            declaration,
+        });
+    }
+    match query
+        .tables
+        .iter()
+        .find(|table| models.get(table).is_none())
+    {
+        None => Ok(()),
+        Some(table) => Err(QueriesError::NoSuchTable {
+            name,
+            table,
+            declaration,
+        }),
+    }
+}
+
+/// A path with its parameters' names left out: `/books/{id}` and `/books/{isbn}` are one route.
+fn shape(path: &str) -> String {
+    let anonymous = |segment| match str::starts_with(segment, '{') {
+        true => "{}",
+        false => segment,
+    };
+    path.split('/').map(anonymous).collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,276 @@
+//! Rows of a read model by conditions: SQL in which every value is a parameter and every name is
+//! one that was declared.
+
+use std::marker::PhantomData;
+
+use super::{
+    Page, Paging, QueryError,
+    cursor::{Cursor, Value},
+};
+use crate::projection::{
+    Cell, Cells, Column, ColumnValue, Database, ReadModel, Table,
+    tables::{self, PLACE, quoted},
+};
+
+/// Rows that are asked for.
+#[derive(Debug)]
+pub struct Select<'a, R> {
+    database: &'a Database,
+    conditions: Vec<String>,
+    parameters: Vec<Cell>,
+    order: Option<(&'static str, Direction)>,
+    /// What was asked for and is not there.
+    undeclared: Option<String>,
+    rows: PhantomData<fn() -> R>,
+}
+
+/// Which rows come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Those with the smallest value.
+    Ascending,
+    /// Those with the largest value.
+    Descending,
+}
+
+impl<'a, R: ReadModel> Select<'a, R> {
+    pub(super) const fn new(database: &'a Database) -> Self {
+        Self {
+            database,
+            conditions: Vec::new(),
+            parameters: Vec::new(),
+            order: None,
+            undeclared: None,
+            rows: PhantomData,
+        }
+    }
+
+    fn column(&mut self, name: &str) -> Option<&'static Column> {
+        let column = R::COLUMNS.iter().find(|column| column.name == name);
+        if column.is_none() {
+            self.undeclared
+                .get_or_insert_with(|| format!("the column {name} of {}", R::TABLE));
+        }
+        column
+    }
+
+    fn compare<T: ColumnValue>(mut self, name: &str, operator: &str, value: &T) -> Self {
+        let Some(column) = self.column(name) else {
+            return self;
+        };
+        match Cell::of(name, value) {
+            Ok(cell) => {
+                self.conditions
+                    .push(format!("{} {operator} ?", quoted(column.name)));
+                self.parameters.push(cell);
+            }
+            Err(error) => {
+                self.undeclared.get_or_insert(error.to_string());
+            }
+        }
+        self
+    }
+
+    /// Rows whose column has this value.
+    #[must_use]
+    pub fn equal<T: ColumnValue>(self, column: &str, value: &T) -> Self {
+        self.compare(column, "=", value)
+    }
+
+    /// Rows whose column has this value or a larger one.
+    #[must_use]
+    pub fn at_least<T: ColumnValue>(self, column: &str, value: &T) -> Self {
+        self.compare(column, ">=", value)
+    }
+
+    /// Rows whose column has a smaller value than this one.
+    #[must_use]
+    pub fn below<T: ColumnValue>(self, column: &str, value: &T) -> Self {
+        self.compare(column, "<", value)
+    }
+
+    /// Rows whose column has this value or a smaller one.
+    #[must_use]
+    pub fn at_most<T: ColumnValue>(self, column: &str, value: &T) -> Self {
+        self.compare(column, "<=", value)
+    }
+
+    /// Rows whose column has one of these values; without any, no row.
+    #[must_use]
+    pub fn one_of<T: ColumnValue>(mut self, name: &str, values: &[T]) -> Self {
+        let Some(column) = self.column(name) else {
+            return self;
+        };
+        let cells: Result<Vec<_>, _> = values.iter().map(|value| Cell::of(name, value)).collect();
+        match cells {
+            Ok(cells) => {
+                let marks = vec!["?"; cells.len()].join(", ");
+                self.conditions
+                    .push(format!("{} IN ({marks})", quoted(column.name)));
+                self.parameters.extend(cells);
+            }
+            Err(error) => {
+                self.undeclared.get_or_insert(error.to_string());
+            }
+        }
+        self
+    }
+
+    /// Rows whose column holds this text somewhere, whatever the case of its letters.
+    #[must_use]
+    pub fn contains(mut self, name: &str, part: &str) -> Self {
+        let Some(column) = self.column(name) else {
+            return self;
+        };
+        let table = self.database.table(R::TABLE);
+        let has_companion = table.is_some_and(|table| table.searched.contains(column.name));
+        let searched = if has_companion {
+            tables::lowered(column.name)
+        } else {
+            // Nothing declares the search: the letters of ASCII have to do.
+            format!("lower({})", quoted(column.name))
+        };
+        self.conditions.push(format!("instr({searched}, ?) > 0"));
+        self.parameters.push(Cell::Text(part.to_lowercase()));
+        self
+    }
+
+    /// Sorts the rows by a column, and those that are alike by their age. Otherwise the oldest come
+    /// first. Rows without a value in this column are left out.
+    #[must_use]
+    pub fn order_by(mut self, name: &str, direction: Direction) -> Self {
+        if let Some(column) = self.column(name) {
+            self.order = Some((column.name, direction));
+            self.conditions
+                .push(format!("{} IS NOT NULL", quoted(column.name)));
+        }
+        self
+    }
+
+    /// The row that comes first.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn first(self) -> Result<Option<R>, QueryError> {
+        let paging = Paging {
+            limit: 1,
+            ..Paging::default()
+        };
+        let page = self.page(&paging).await?;
+        Ok(page.items.into_iter().next())
+    }
+
+    /// All rows up to `limit`.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn all(self, limit: u32) -> Result<Vec<R>, QueryError> {
+        let paging = Paging {
+            limit,
+            ..Paging::default()
+        };
+        Ok(self.page(&paging).await?.items)
+    }
+
+    /// A page of the rows. What is written between two pages neither repeats a row nor leaves one
+    /// out that was there.
+    ///
+    /// # Errors
+    /// The database failed, or the cursor belongs to another query.
+    pub async fn page(self, paging: &Paging) -> Result<Page<R>, QueryError> {
+        if let Some(what) = self.undeclared {
+            return Err(QueryError::Undeclared { what });
+        }
+        let table = self.database.table(R::TABLE);
+        let table = table.ok_or_else(|| QueryError::Undeclared {
+            what: format!("the table {}", R::TABLE),
+        })?;
+        let total = match paging.total {
+            true => Some(self.count(table).await?),
+            false => None,
+        };
+        let (statement, parameters) = self.statement(table, paging)?;
+        let rows = self.database.fetch(table, statement, parameters).await?;
+        let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
+        let next_cursor = match rows.len() > limit {
+            true => rows.get(..limit).and_then(<[_]>::last),
+            false => None,
+        };
+        let next_cursor = next_cursor
+            .map(|last| self.cursor(last.place, &last.cells).encode())
+            .transpose()?;
+        let items = rows
+            .into_iter()
+            .take(limit)
+            .map(|row| R::from_cells(Cells::new(row.cells)))
+            .collect::<Result<_, _>>()?;
+        Ok(Page {
+            items,
+            next_cursor,
+            total,
+        })
+    }
+
+    async fn count(&self, table: &Table) -> Result<u64, QueryError> {
+        let name = quoted(table.model.name);
+        let statement = format!(
+            "SELECT count(*) FROM {name}{}",
+            conditions(&self.conditions)
+        );
+        Ok(self
+            .database
+            .count(statement, self.parameters.clone())
+            .await?)
+    }
+
+    fn statement(&self, table: &Table, paging: &Paging) -> Result<(String, Vec<Cell>), QueryError> {
+        let mut all = self.conditions.clone();
+        let mut parameters = self.parameters.clone();
+        let (operator, descending) = match self.order {
+            Some((_, Direction::Descending)) => ("<", " DESC"),
+            Some((_, Direction::Ascending)) | None => (">", ""),
+        };
+        if let Some(after) = &paging.after {
+            match (self.order, after.by.clone()) {
+                (None, None) => all.push(format!("{PLACE} > ?")),
+                (Some((column, _)), Some(value)) => {
+                    let column = quoted(column);
+                    all.push(format!("({column}, {PLACE}) {operator} (?, ?)"));
+                    parameters.push(value.into());
+                }
+                _ => {
+                    let message = "belongs to another query";
+                    return Err(QueryError::invalid("cursor", message));
+                }
+            }
+            parameters.push(Cell::Integer(after.place));
+        }
+        let order = match self.order {
+            Some((column, _)) => format!("{}{descending}, {PLACE}{descending}", quoted(column)),
+            None => PLACE.to_owned(),
+        };
+        let statement = format!(
+            "{}{} ORDER BY {order} LIMIT ?",
+            tables::select(table),
+            conditions(&all)
+        );
+        // One more tells whether there is a next page.
+        parameters.push(Cell::Integer(i64::from(paging.limit).saturating_add(1)));
+        Ok((statement, parameters))
+    }
+
+    fn cursor(&self, place: i64, cells: &[Cell]) -> Cursor {
+        let by = self.order.and_then(|(name, _)| {
+            let index = R::COLUMNS.iter().position(|column| column.name == name)?;
+            Value::of(cells.get(index)?)
+        });
+        Cursor { place, by }
+    }
+}
+
+fn conditions(conditions: &[String]) -> String {
+    match conditions {
+        [] => String::new(),
+        conditions => format!(" WHERE {}", conditions.join(" AND ")),
+    }
+}

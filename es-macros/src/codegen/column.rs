@@ -1,0 +1,101 @@
+//! Names of tables and columns, which have to be names in every SQL database.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::LitStr;
+
+use super::{errors::Errors, fields::Field, framework::Framework, naming};
+
+/// What the framework's own columns begin with.
+const RESERVED: &str = "es_";
+
+/// Notes a name that no table can have.
+pub(crate) fn check_table(table: &LitStr, errors: &mut Errors) {
+    let name = table.value();
+    if !is_sql_name(&name) {
+        let message = format!(
+            "`{name}` cannot name a read model: start with a letter and write lower-case ASCII letters, digits and `_`, such as `books`"
+        );
+        errors.at(table, message);
+    } else if name.starts_with(RESERVED) {
+        errors.at(table, reserved(&name));
+    }
+}
+
+/// Notes fields that cannot be columns beside each other.
+pub(crate) fn check_columns(fields: &[Field], errors: &mut Errors) {
+    let mut columns = BTreeMap::new();
+    for field in fields {
+        let column = of(field);
+        if !is_sql_name(&column) {
+            let message = format!(
+                "`{column}` cannot name a column: start the field's name with a letter and write ASCII letters, digits and `_`"
+            );
+            errors.at(&field.ident, message);
+        } else if column.starts_with(RESERVED) {
+            errors.at(&field.ident, reserved(&column));
+        }
+        if let Some(earlier) = columns.insert(column.clone(), &field.ident) {
+            let message = format!(
+                "`{earlier}` and `{}` are both the column `{column}`: rename one of them",
+                field.ident
+            );
+            errors.at(&field.ident, message);
+        }
+    }
+}
+
+fn reserved(name: &str) -> String {
+    format!(
+        "`{name}` is a name of the framework's own, as all that begin with `{RESERVED}`: rename it"
+    )
+}
+
+fn is_sql_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// The column of a field.
+pub(crate) fn of(field: &Field) -> String {
+    naming::snake_case(&field.name())
+}
+
+/// The columns as the framework describes them.
+pub(crate) fn descriptions(fields: &[Field], framework: &Framework) -> TokenStream {
+    let projection = quote!(#framework::projection);
+    let columns = fields.iter().map(|field| {
+        let (name, member, ty) = (of(field), &field.member, &field.ty);
+        quote! {
+            #projection::Column {
+                name: #name,
+                member: #member,
+                kind: <#ty as #projection::ColumnValue>::KIND,
+            }
+        }
+    });
+    quote!(&[#(#columns),*])
+}
+
+/// The method that gives the cells of a row.
+pub(crate) fn to_cells(fields: &[Field], framework: &Framework) -> TokenStream {
+    let projection = quote!(#framework::projection);
+    let cells = fields.iter().map(|field| {
+        let (member, ident) = (&field.member, &field.ident);
+        quote!(#projection::Cell::of(#member, &self.#ident)?)
+    });
+    quote! {
+        fn to_cells(
+            &self,
+        ) -> ::core::result::Result<
+            ::std::vec::Vec<#projection::Cell>,
+            #projection::CellError,
+        > {
+            ::core::result::Result::Ok(::std::vec::Vec::from([#(#cells),*]))
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Whether the functions of a block can be a projection.
+
+use std::collections::BTreeMap;
+
+use quote::ToTokens as _;
+use syn::{FnArg, Ident, ImplItem, ImplItemFn, PatType, ReceiverKind, ReturnType, Safety, Type};
+
+use super::{
+    ast::{Declared, Function},
+    attr,
+};
+use crate::codegen::errors::Errors;
+
+/// A projection that can be written out.
+pub(crate) struct Projection {
+    pub(crate) model: Type,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// What follows from one kind of event.
+pub(crate) struct Step {
+    pub(crate) function: Ident,
+    pub(crate) event: Type,
+    /// Whether the function borrows the event.
+    pub(crate) by_reference: bool,
+    /// Whether it also takes the stored event.
+    pub(crate) takes_recorded: bool,
+    /// The event's field that is the key, if it is not the subject's.
+    pub(crate) key: Option<Ident>,
+    pub(crate) shape: Shape,
+}
+
+/// What a function does to the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// `fn (event) -> Self`
+    Put,
+    /// `fn (&mut self, event)`
+    Change,
+    /// `fn (self, event) -> Self`
+    Replace,
+    /// `fn (self, event) -> Option<Self>`
+    Remove,
+    /// `fn (row: Option<Self>, event) -> Option<Self>`
+    Follow,
+}
+
+const SHAPES: &str = "write `fn purchased(event: &BookPurchasedEvent) -> Self` for a new row, `fn borrowed(&mut self, event: &BookBorrowedEvent)` for a change, `fn removed(self, event: &BookRemovedEvent) -> Option<Self>` for one that may end the row, or `fn counted(row: Option<Self>, event: &BookBorrowedEvent) -> Option<Self>` for all of these";
+
+/// Checks everything, so that all mistakes are noted.
+pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Projection> {
+    let block = &declared.block;
+    if let Some((path, _)) = &block.trait_ {
+        let message =
+            "a projection is a block of its own: write `impl BookCopy { … }` without a trait";
+        errors.at(path, message);
+    }
+    if !block.generics.params.is_empty() {
+        errors.at(&block.generics, "a projection has no generic parameters");
+    }
+    for item in &block.items {
+        if !matches!(item, ImplItem::Fn(_)) {
+            let message = "a projection holds functions alone: move this into another `impl`";
+            errors.at(item, message);
+        }
+    }
+    let mut events = BTreeMap::new();
+    let mut steps = Vec::new();
+    for function in &declared.functions {
+        let Some(step) = step(function, errors) else {
+            continue;
+        };
+        let event = step.event.to_token_stream().to_string();
+        if let Some(earlier) = events.insert(event, step.function.clone()) {
+            let message = format!(
+                "`{earlier}` says already what follows from this event: put both into one function"
+            );
+            errors.at(&step.event, message);
+        }
+        steps.push(step);
+    }
+    if declared.functions.is_empty() {
+        let message = format!("no event leads to a row: {SHAPES}");
+        errors.at(&block.self_ty, message);
+    }
+    Some(Projection {
+        model: (*block.self_ty).clone(),
+        steps,
+    })
+}
+
+fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
+    let sig = &function.item.sig;
+    check_qualifiers(&function.item, errors);
+    let key = match function.keys.as_slice() {
+        [] => None,
+        [only] => attr::key(only, errors),
+        [_, second, ..] => {
+            errors.at(second, "a row has one key: remove this `#[key(…)]`");
+            None
+        }
+    };
+    let mut typed: Vec<&PatType> = Vec::new();
+    for input in &sig.inputs {
+        if let FnArg::Typed(parameter) = input {
+            typed.push(parameter);
+        }
+    }
+    let takes_row = sig.receiver().is_none()
+        && typed
+            .first()
+            .is_some_and(|first| is_option_of_self(&first.ty));
+    let parameters = typed.get(usize::from(takes_row)..).unwrap_or_default();
+    let Some(shape) = shape(&function.item, takes_row) else {
+        errors.at(
+            &sig.ident,
+            format!("this is no step of a projection: {SHAPES}"),
+        );
+        return None;
+    };
+    let (event, takes_recorded) = match parameters {
+        [event] => (event, false),
+        [event, _] => (event, true),
+        [] => {
+            let message = "a step of a projection follows from an event: add a parameter such as `event: &BookPurchasedEvent`";
+            errors.at(&sig.ident, message);
+            return None;
+        }
+        [_, _, third, ..] => {
+            let message = "a step of a projection takes an event and, if need be, `recorded: &RecordedEvent`: remove this parameter";
+            errors.at(third, message);
+            return None;
+        }
+    };
+    let (event, by_reference) = match &*event.ty {
+        Type::Reference(reference) if reference.mutability.is_none() => (&*reference.elem, true),
+        ty => (ty, false),
+    };
+    if !matches!(event, Type::Path(_)) {
+        let message = "a step of a projection takes an event: write the name of a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
+        errors.at(event, message);
+        return None;
+    }
+    Some(Step {
+        function: sig.ident.clone(),
+        event: event.clone(),
+        by_reference,
+        takes_recorded,
+        key,
+        shape,
+    })
+}
+
+fn check_qualifiers(function: &ImplItemFn, errors: &mut Errors) {
+    let sig = &function.sig;
+    if let Some(asyncness) = &sig.asyncness {
+        let message = "a projection follows from events alone and does no I/O: remove `async`";
+        errors.at(asyncness, message);
+    }
+    if let Safety::Unsafe(safety) = &sig.safety {
+        errors.at(
+            safety,
+            "a projection is called by safe code: remove `unsafe`",
+        );
+    }
+    if !sig.generics.params.is_empty() {
+        let message =
+            "a step follows from one kind of event: name its type instead of a generic parameter";
+        errors.at(&sig.generics, message);
+    }
+}
+
+/// What the function does to the row, if it is one of what there is.
+fn shape(function: &ImplItemFn, takes_row: bool) -> Option<Shape> {
+    let returned = match &function.sig.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some(&**ty),
+    };
+    let receiver = function.sig.receiver();
+    match (receiver, returned) {
+        (None, Some(ty)) if takes_row && is_option_of_self(ty) => Some(Shape::Follow),
+        (None, Some(ty)) if !takes_row && is_self(ty) => Some(Shape::Put),
+        (Some(receiver), None) => {
+            let changes = matches!(receiver.kind, ReceiverKind::Reference(_, _, Some(_)));
+            changes.then_some(Shape::Change)
+        }
+        (Some(receiver), Some(ty)) if matches!(receiver.kind, ReceiverKind::Value) => {
+            if is_self(ty) {
+                Some(Shape::Replace)
+            } else {
+                is_option_of_self(ty).then_some(Shape::Remove)
+            }
+        }
+        _ => None,
+    }
+}
+
+fn is_self(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("Self"))
+}
+
+fn is_option_of_self(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let Some(last) = path.path.segments.last() else {
+        return false;
+    };
+    let argument = last
+        .arguments
+        .to_token_stream()
+        .to_string()
+        .replace(' ', "");
+    last.ident == "Option" && argument == "<Self>"
+}

@@ -1,0 +1,158 @@
+//! The code of a projection that was checked.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::{ItemImpl, Type, spanned::Spanned as _};
+
+use super::check::{Projection, Shape, Step};
+use crate::codegen::framework::Framework;
+
+/// The block, and the implementation that calls its functions.
+pub(crate) fn expand(
+    block: &ItemImpl,
+    projection: &Projection,
+    framework: &Framework,
+) -> TokenStream {
+    let module = quote!(#framework::projection);
+    let Projection { model, steps } = projection;
+    let types = steps.iter().map(|step| {
+        let event = &step.event;
+        quote!(<#event as #framework::event::Event>::TYPE)
+    });
+    let steps_code = steps.iter().map(|step| step_code(step, framework));
+    let needs_subject = steps.iter().any(|step| step.key.is_none());
+    let subject_is_there = needs_subject.then(|| subject_is_there(model, framework));
+    let declaration = declaration(model, framework);
+    quote! {
+        #block
+
+        #subject_is_there
+
+        #[automatically_derived]
+        impl #module::Project for #model {
+            const EVENTS: &'static [&'static str] = &[#(#types),*];
+            const PROJECTION: #framework::Declaration = #declaration;
+
+            fn change(
+                event: &#framework::event::EventView<'_>,
+            ) -> ::core::result::Result<
+                ::core::option::Option<#module::Change<Self>>,
+                #module::ProjectionError,
+            > {
+                #(#steps_code)*
+                ::core::result::Result::Ok(::core::option::Option::None)
+            }
+        }
+    }
+}
+
+fn declaration(model: &Type, framework: &Framework) -> TokenStream {
+    let framework = framework.at(model.span());
+    quote_spanned!(model.span()=> #framework::declaration!())
+}
+
+/// What the framework cannot find in a subject has to be named.
+fn subject_is_there(model: &Type, framework: &Framework) -> TokenStream {
+    quote! {
+        const _: () = ::core::assert!(
+            !<#model as #framework::projection::ReadModel>::SUBJECT.is_empty(),
+            "where the read model names no subject, each function of its projection names the key of its row: write `#[key(book)]` above it, or `#[read_model(subject = \"/books/{{id}}\")]`",
+        );
+    }
+}
+
+fn step_code(step: &Step, framework: &Framework) -> TokenStream {
+    let event = &step.event;
+    let module = quote!(#framework::projection);
+    let key_before = step.key.is_none().then(|| {
+        quote! {
+            let ::core::option::Option::Some(key) = #module::key_in_subject::<Self>(event)? else {
+                return ::core::result::Result::Ok(::core::option::Option::None);
+            };
+        }
+    });
+    let key_after = step.key.as_ref().map(|field| {
+        let key_type = quote!(<Self as #module::ReadModel>::Key);
+        // A field of another type is reported where it is named.
+        let key = quote_spanned!(field.span()=> let key: &#key_type = &happened.#field;);
+        quote! {
+            #key
+            let key = #module::RowKey::of(key)?;
+        }
+    });
+    let recorded = step
+        .takes_recorded
+        .then(|| quote!(let recorded = ::core::clone::Clone::clone(event.recorded());));
+    let mut arguments = match step.by_reference {
+        true => quote!(&happened),
+        false => quote!(happened),
+    };
+    if step.takes_recorded {
+        arguments.extend(quote!(, &recorded));
+    }
+    let change = change(step, &arguments, &module);
+    quote! {
+        if event.is::<#event>() {
+            #key_before
+            let happened: #event = event.payload()?;
+            #key_after
+            #recorded
+            return ::core::result::Result::Ok(::core::option::Option::Some(#change));
+        }
+    }
+}
+
+fn change(step: &Step, arguments: &TokenStream, module: &TokenStream) -> TokenStream {
+    let function = &step.function;
+    match step.shape {
+        Shape::Put => quote!(#module::Change::put(key, Self::#function(#arguments))?),
+        Shape::Change => quote! {
+            #module::Change::update(key, move |mut row: Self| {
+                row.#function(#arguments);
+                ::core::option::Option::Some(row)
+            })
+        },
+        Shape::Replace => quote! {
+            #module::Change::update(key, move |row: Self| {
+                ::core::option::Option::Some(row.#function(#arguments))
+            })
+        },
+        Shape::Remove => quote! {
+            #module::Change::update(key, move |row: Self| row.#function(#arguments))
+        },
+        Shape::Follow => quote! {
+            #module::Change::follow(key, move |row| Self::#function(row, #arguments))
+        },
+    }
+}
+
+/// The block of a projection with mistakes, and an implementation that keeps the read model from
+/// being reported as well.
+pub(crate) fn stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
+    let mut block = block.clone();
+    block.attrs.push(syn::parse_quote!(#[allow(unused)]));
+    if !block.generics.params.is_empty() {
+        return quote!(#block);
+    }
+    let model = &block.self_ty;
+    let module = quote!(#framework::projection);
+    let declaration = declaration(model, framework);
+    quote! {
+        #block
+
+        #[automatically_derived]
+        impl #module::Project for #model {
+            const EVENTS: &'static [&'static str] = &[];
+            const PROJECTION: #framework::Declaration = #declaration;
+
+            fn change(
+                _: &#framework::event::EventView<'_>,
+            ) -> ::core::result::Result<
+                ::core::option::Option<#module::Change<Self>>,
+                #module::ProjectionError,
+            > {
+                ::core::unreachable!()
+            }
+        }
+    }
+}

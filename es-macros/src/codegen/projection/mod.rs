@@ -1,0 +1,39 @@
+//! `#[projection]`: from the block to the code in passes.
+
+mod ast;
+mod attr;
+mod check;
+mod expand;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{errors::Errors, framework::Framework, manifest::Manifest};
+
+/// The block and the code of `#[projection]`, or the compile errors and as much code as keeps
+/// others away.
+pub(crate) fn projection(
+    arguments: TokenStream,
+    input: TokenStream,
+    manifest: &Manifest,
+) -> TokenStream {
+    let mut errors = Errors::default();
+    attr::check(arguments, &mut errors);
+    let Some(declared) = ast::read(input.clone(), &mut errors) else {
+        let errors = errors.into_compile_errors();
+        return quote!(#errors #input);
+    };
+    let block = &declared.block;
+    let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
+        let errors = errors.into_compile_errors();
+        return quote!(#errors #block);
+    };
+    match check::check(&declared, &mut errors) {
+        Some(projection) if errors.is_empty() => expand::expand(block, &projection, &framework),
+        _ => {
+            let stubbed = expand::stub(block, &framework);
+            let errors = errors.into_compile_errors();
+            quote!(#errors #stubbed)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! A query as it was written.
+
+use syn::{Attribute, DeriveInput, Ident};
+
+use super::attr::{self, QueryAttr};
+use crate::codegen::{
+    errors::Errors,
+    fields::{self, Field, Kind},
+};
+
+/// What the developer wrote.
+pub(crate) struct Declared {
+    pub(crate) ident: Ident,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) attr: QueryAttr,
+    /// Nothing if the item has no named fields; that is noted.
+    pub(crate) fields: Option<Vec<Field>>,
+}
+
+/// Reads the item and all of its attributes.
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+    let attr = attr::read(&item.attrs, errors);
+    let fields = fields::read(item, Kind::Query, errors);
+    let known = fields.as_deref().unwrap_or_default();
+    fields::check_placement(known, &["query", "es"], errors);
+    for attr in item.attrs.iter().filter(|attr| is_filter(attr)) {
+        errors.at(attr, "`#[filter(…)]` stands above a field of the query");
+    }
+    Declared {
+        ident: item.ident.clone(),
+        attrs: item.attrs.clone(),
+        attr,
+        fields,
+    }
+}
+
+/// Whether this is `#[filter(…)]`.
+pub(crate) fn is_filter(attr: &Attribute) -> bool {
+    attr.path().is_ident("filter")
+}

@@ -1,0 +1,177 @@
+//! `#[query(…)]` and `#[filter(…)]`, read but not yet understood.
+
+use syn::{Attribute, Expr, Ident, LitStr, Meta, Path};
+
+use crate::codegen::{
+    attribute::{self, Keys},
+    errors::Errors,
+    naming,
+};
+
+/// What stands in `#[query(…)]`.
+#[derive(Default)]
+pub(crate) struct QueryAttr {
+    pub(crate) path: Option<LitStr>,
+    /// The read model whose rows are the answer, a page at a time.
+    pub(crate) rows: Option<Path>,
+    /// The read model of which one row is the answer.
+    pub(crate) row: Option<Path>,
+    pub(crate) order: Option<Order>,
+    /// Whether an answer by hand is a page.
+    pub(crate) paged: Option<Ident>,
+    pub(crate) summary: Option<LitStr>,
+    /// Whether there is a path, be it one that could not be read.
+    pub(crate) has_path: bool,
+}
+
+/// What the rows are sorted by.
+pub(crate) struct Order {
+    pub(crate) field: Ident,
+    pub(crate) descending: bool,
+}
+
+const KEYS: [&str; 6] = ["path", "rows", "row", "order", "paged", "summary"];
+
+/// Reads every `#[query(…)]` of the struct as one.
+pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
+    let mut keys = Keys::new("query", &KEYS);
+    let mut read = QueryAttr::default();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("query")) {
+        match attribute::elements(attr, errors) {
+            None => keys.assume_all(),
+            Some(elements) => {
+                for meta in elements {
+                    read.take(&meta, &mut keys, errors);
+                }
+            }
+        }
+    }
+    read.has_path = keys.has("path");
+    read
+}
+
+impl QueryAttr {
+    fn take(&mut self, meta: &Meta, keys: &mut Keys, errors: &mut Errors) {
+        match keys.recognize(meta, errors) {
+            Some("path") => self.path = attribute::text(meta, "path = \"/books\"", errors),
+            Some("rows") => self.rows = model(meta, "rows = BookCopy", errors),
+            Some("row") => self.row = model(meta, "row = BookCopy", errors),
+            Some("order") => self.order = order(meta, errors),
+            Some("paged") => self.paged = flag(meta, errors),
+            Some("summary") => {
+                self.summary = attribute::text(meta, "summary = \"Browses the stock.\"", errors);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn model(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Path> {
+    let value = attribute::value(meta, example, errors)?;
+    if let Expr::Path(path) = value {
+        return Some(path.path.clone());
+    }
+    let message = format!(
+        "`{}` is a struct with `#[derive(ReadModel)]`, without quotation marks: write `{example}`",
+        attribute::name(meta)
+    );
+    errors.at(value, message);
+    None
+}
+
+fn flag(meta: &Meta, errors: &mut Errors) -> Option<Ident> {
+    if let Meta::Path(path) = meta {
+        return path.get_ident().cloned();
+    }
+    errors.at(meta, "`paged` has no value: write `paged` alone");
+    None
+}
+
+fn order(meta: &Meta, errors: &mut Errors) -> Option<Order> {
+    let example = "order = due_at";
+    let value = attribute::value(meta, example, errors)?;
+    let field = |expr: &Expr| match expr {
+        Expr::Path(path) => path.path.get_ident().cloned(),
+        _ => None,
+    };
+    let order = match value {
+        Expr::Call(call) if field(&call.func).is_some_and(|name| name == "descending") => {
+            let mut arguments = call.args.iter();
+            let only = arguments.next().filter(|_| call.args.len() == 1);
+            only.and_then(field).map(|field| Order {
+                field,
+                descending: true,
+            })
+        }
+        value => field(value).map(|field| Order {
+            field,
+            descending: false,
+        }),
+    };
+    if order.is_none() {
+        let message =
+            "rows are sorted by one field: write `order = due_at` or `order = descending(due_at)`";
+        errors.at(value, message);
+    }
+    order
+}
+
+/// A filter above a field.
+pub(crate) struct Filter {
+    pub(crate) kind: FilterKind,
+    /// The field of the row that is compared, if it is called differently.
+    pub(crate) field: Option<Ident>,
+}
+
+/// How a field is compared with that of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FilterKind {
+    Contains,
+    Equal,
+    AtLeast,
+    AtMost,
+    OneOf,
+}
+
+const FILTERS: [&str; 5] = ["contains", "eq", "at_least", "at_most", "one_of"];
+
+/// Reads `#[filter(…)]`. `None` if it makes no sense; that is noted.
+pub(crate) fn filter(attr: &Attribute, errors: &mut Errors) -> Option<Filter> {
+    let elements = attribute::elements(attr, errors)?;
+    let [meta] = elements.as_slice() else {
+        let message = "say how the field is compared: write `#[filter(eq)]`, or another one of `contains`, `at_least`, `at_most` and `one_of`";
+        errors.at(attr, message);
+        return None;
+    };
+    let name = attribute::name(meta);
+    let kind = match name.as_str() {
+        "contains" => FilterKind::Contains,
+        "eq" => FilterKind::Equal,
+        "at_least" => FilterKind::AtLeast,
+        "at_most" => FilterKind::AtMost,
+        "one_of" => FilterKind::OneOf,
+        _ => {
+            let meant = naming::meant(&name, &FILTERS, "filter");
+            errors.at(meta.path(), format!("`{name}` is no filter: {meant}"));
+            return None;
+        }
+    };
+    let field = match meta {
+        Meta::Path(_) => None,
+        Meta::List(list) => match syn::parse2::<Ident>(list.tokens.clone()) {
+            Ok(field) => Some(field),
+            Err(_) => {
+                let message = format!("name one field of the row: write `{name}(due_at)`");
+                errors.at(meta, message);
+                return None;
+            }
+        },
+        Meta::NameValue(_) => {
+            let message =
+                format!("name the field of the row in parentheses: write `{name}(due_at)`");
+            errors.at(meta, message);
+            return None;
+        }
+    };
+    Some(Filter { kind, field })
+}

@@ -1,0 +1,210 @@
+//! Whether what was written makes sense, and what follows from it.
+
+use syn::{Attribute, Ident, LitStr, Path};
+
+use super::{
+    ast::{Declared, is_filter},
+    attr::{self, Filter, FilterKind, Order, QueryAttr},
+};
+use crate::codegen::{
+    doc,
+    errors::Errors,
+    fields::Field,
+    naming,
+    template::{self, Template},
+};
+
+/// A query that can be written out.
+pub(crate) struct Query {
+    pub(crate) ident: Ident,
+    pub(crate) path: String,
+    pub(crate) summary: String,
+    /// Whether it is answered a page at a time.
+    pub(crate) is_paged: bool,
+    /// What answers it, unless that is written by hand.
+    pub(crate) answer: Option<Answer>,
+    pub(crate) parameters: Vec<Parameter>,
+}
+
+/// What answers a query.
+pub(crate) struct Answer {
+    pub(crate) model: Path,
+    /// Whether one row is the answer, and not a page of them.
+    pub(crate) is_one: bool,
+    pub(crate) order: Option<Order>,
+}
+
+/// A field of a query.
+pub(crate) struct Parameter {
+    pub(crate) field: Field,
+    pub(crate) number: Number,
+    pub(crate) filter: Option<Filter>,
+}
+
+/// How often a parameter is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Number {
+    Required,
+    Optional,
+    Several,
+}
+
+/// The parameters of every query that is answered a page at a time.
+const PAGING: [&str; 3] = ["limit", "cursor", "total"];
+
+/// Checks everything, so that all mistakes are noted.
+pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
+    let Declared {
+        ident,
+        attrs,
+        attr,
+        fields,
+    } = declared;
+    let template = template(&ident, &attr, errors);
+    let QueryAttr {
+        rows,
+        row,
+        order,
+        paged,
+        summary,
+        ..
+    } = attr;
+    if let (Some(_), Some(row)) = (&rows, &row) {
+        let message =
+            "a query is answered with a page of `rows` or with one `row`: remove one of them";
+        errors.at(row, message);
+    }
+    if let (None, Some(order)) = (&rows, &order) {
+        let message = "what is sorted are the `rows` of a read model: name it, or remove `order`";
+        errors.at(&order.field, message);
+    }
+    if let (Some(paged), true) = (&paged, rows.is_some() || row.is_some()) {
+        let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
+        errors.at(paged, message);
+    }
+    let is_paged = paged.is_some() || rows.is_some();
+    let is_one = rows.is_none();
+    let answer = rows.or(row).map(|model| Answer {
+        model,
+        is_one,
+        order,
+    });
+    let fields = fields?;
+    if let Some(template) = &template {
+        check_path(template, attr.path.as_ref(), &fields, errors);
+    }
+    let in_path: Vec<_> = template.iter().flat_map(Template::fields).collect();
+    let parameters = fields
+        .into_iter()
+        .map(|field| parameter(field, &in_path, answer.as_ref(), is_paged, errors))
+        .collect();
+    let summary = summary_of(summary, &attrs, &ident);
+    Some(Query {
+        path: template?.render(str::to_owned),
+        ident,
+        summary,
+        is_paged,
+        answer,
+        parameters,
+    })
+}
+
+fn summary_of(given: Option<LitStr>, attrs: &[Attribute], ident: &Ident) -> String {
+    given
+        .map(|text| text.value())
+        .or_else(|| doc::summary(attrs))
+        .unwrap_or_else(|| naming::sentence(ident))
+}
+
+fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Template> {
+    let Some(text) = &attr.path else {
+        // One that could not be read is noted already.
+        if !attr.has_path {
+            let message = "a query is asked somewhere: write `#[query(path = \"/books\")]`";
+            errors.at(ident, message);
+        }
+        return None;
+    };
+    match Template::parse(&text.value(), template::Kind::Path) {
+        Ok(template) => Some(template),
+        Err(message) => {
+            errors.at(text, message);
+            None
+        }
+    }
+}
+
+fn check_path(template: &Template, text: Option<&LitStr>, fields: &[Field], errors: &mut Errors) {
+    let names: Vec<_> = fields.iter().map(Field::name).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    for given in template.fields() {
+        if !names.contains(&given) {
+            let meant = naming::meant(given, &names, "field");
+            errors.at(text, format!("the query has no field `{given}`: {meant}"));
+        }
+    }
+}
+
+fn parameter(
+    field: Field,
+    in_path: &[&str],
+    answer: Option<&Answer>,
+    is_paged: bool,
+    errors: &mut Errors,
+) -> Parameter {
+    let is_in_path = in_path.contains(&field.name().as_str());
+    let number = match field.type_name().as_deref() {
+        Some("Option") => Number::Optional,
+        Some("Vec") => Number::Several,
+        _ => Number::Required,
+    };
+    if is_in_path && number != Number::Required {
+        let message = "what stands in the path is always there, and once: take the type without `Option` or `Vec`";
+        errors.at(&field.ty, message);
+    }
+    if is_paged && PAGING.contains(&field.member.as_str()) {
+        let message = format!(
+            "`{}` says which page is asked for: give this field another name",
+            field.member
+        );
+        errors.at(&field.ident, message);
+    }
+    let attrs: Vec<_> = field.attrs.iter().filter(|attr| is_filter(attr)).collect();
+    let filter = match (attrs.as_slice(), answer) {
+        ([], Some(_)) if is_in_path => Some(Filter {
+            kind: FilterKind::Equal,
+            field: None,
+        }),
+        ([], Some(_)) => {
+            let message = "say how this field is compared with that of a row: write `#[filter(eq)]` above it, or another one of `contains`, `at_least`, `at_most` and `one_of`";
+            errors.at(&field.ident, message);
+            None
+        }
+        ([], None) => None,
+        ([only], Some(_)) => attr::filter(only, errors),
+        ([first, ..], None) => {
+            let message = "this query is answered by hand, so nothing compares the field: remove the filter, or name a read model with `rows = BookCopy`";
+            errors.at(first, message);
+            None
+        }
+        ([_, second, ..], Some(_)) => {
+            errors.at(second, "a field is compared once: remove this filter");
+            None
+        }
+    };
+    if let Some(filter) = &filter {
+        let takes_several = filter.kind == FilterKind::OneOf;
+        if takes_several != (number == Number::Several) {
+            let message = match takes_several {
+                true => "`one_of` compares with several values: write `Vec<…>`",
+                false => "a `Vec` holds several values: write `#[filter(one_of)]` above it",
+            };
+            errors.at(&field.ty, message);
+        }
+    }
+    Parameter {
+        field,
+        number,
+        filter,
+    }
+}

@@ -1,0 +1,64 @@
+//! A read model as it was written.
+
+use syn::{Attribute, DeriveInput, Ident, Meta};
+
+use super::attr::{self, ReadModelAttr};
+use crate::codegen::{
+    errors::Errors,
+    fields::{self, Field, Kind},
+    serde_attr,
+};
+
+/// What the developer wrote.
+pub(crate) struct Declared {
+    pub(crate) ident: Ident,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) attr: ReadModelAttr,
+    /// Nothing if the item has no named fields; that is noted.
+    pub(crate) fields: Option<Vec<Field>>,
+}
+
+/// Reads the item and all of its attributes.
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+    serde_attr::check_struct(&item.attrs, Kind::ReadModel, errors);
+    let attr = attr::read(&item.attrs, errors);
+    let fields = fields::read(item, Kind::ReadModel, errors);
+    let known = fields.as_deref().unwrap_or_default();
+    fields::check_placement(known, &["read_model", "es"], errors);
+    for attr in item.attrs.iter().filter(|attr| is_key(attr)) {
+        errors.at(
+            attr,
+            "`#[key]` stands above the field that tells the rows apart",
+        );
+    }
+    for attr in item.attrs.iter().filter(|attr| is_index(attr)) {
+        errors.at(
+            attr,
+            "`#[index]` stands above the field that rows are found by",
+        );
+    }
+    for attr in known.iter().flat_map(|field| &field.attrs) {
+        if is_index(attr) && !matches!(attr.meta, Meta::Path(_)) {
+            errors.at(attr, "rows are found by this field: write `#[index]` alone");
+        }
+        if is_key(attr) && !matches!(attr.meta, Meta::Path(_)) {
+            errors.at(attr, "the key of a row is this field: write `#[key]` alone");
+        }
+    }
+    Declared {
+        ident: item.ident.clone(),
+        attrs: item.attrs.clone(),
+        attr,
+        fields,
+    }
+}
+
+/// Whether this is `#[key]`.
+pub(crate) fn is_key(attr: &Attribute) -> bool {
+    attr.path().is_ident("key")
+}
+
+/// Whether this is `#[index]`.
+pub(crate) fn is_index(attr: &Attribute) -> bool {
+    attr.path().is_ident("index")
+}

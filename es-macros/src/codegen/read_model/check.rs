@@ -1,0 +1,138 @@
+//! Whether what was written makes sense, and what follows from it.
+
+use syn::{Attribute, Ident, LitInt, LitStr};
+
+use super::{
+    ast::{Declared, is_key},
+    attr::ReadModelAttr,
+};
+use crate::codegen::{
+    column,
+    errors::Errors,
+    fields::Field,
+    naming,
+    template::{self, Template},
+};
+
+/// A read model that can be written out.
+pub(crate) struct ReadModel {
+    pub(crate) ident: Ident,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) table: LitStr,
+    /// The subject whose events make a row; empty if there is none.
+    pub(crate) subject: String,
+    pub(crate) version: Option<LitInt>,
+    pub(crate) fields: Vec<Field>,
+    /// Which of the fields is the key.
+    pub(crate) key: Field,
+}
+
+/// Checks everything, so that all mistakes are noted.
+pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<ReadModel> {
+    let Declared {
+        ident,
+        attrs,
+        attr,
+        fields,
+    } = declared;
+    check_table(&ident, &attr, errors);
+    let key = fields.as_deref().and_then(|fields| {
+        column::check_columns(fields, errors);
+        key(&ident, fields, errors)
+    });
+    let subject = match &attr.subject {
+        None => String::new(),
+        Some(text) => subject(text, key, fields.as_deref(), errors)?,
+    };
+    Some(ReadModel {
+        ident,
+        attrs,
+        table: attr.table?,
+        subject,
+        version: attr.version,
+        key: key?.clone(),
+        fields: fields?,
+    })
+}
+
+fn check_table(ident: &Ident, attr: &ReadModelAttr, errors: &mut Errors) {
+    match &attr.table {
+        Some(table) => column::check_table(table, errors),
+        // One that could not be read is noted already.
+        None if attr.has_table => {}
+        None => errors.at(
+            ident,
+            "a read model is a table: name it with `#[read_model(table = \"book_copies\")]`",
+        ),
+    }
+}
+
+fn key<'a>(ident: &Ident, fields: &'a [Field], errors: &mut Errors) -> Option<&'a Field> {
+    let mut keys = fields.iter().filter(|field| field.attrs.iter().any(is_key));
+    let Some(key) = keys.next() else {
+        errors.at(
+            ident,
+            "nothing tells the rows of this read model apart: write `#[key]` above the field that does",
+        );
+        return None;
+    };
+    for other in keys {
+        let message = format!(
+            "a read model has one key, which is `{}` here: remove this one",
+            key.ident
+        );
+        errors.at(&other.ident, message);
+    }
+    if let Some(name @ ("Option" | "Vec" | "BTreeMap" | "bool" | "f32" | "f64")) =
+        key.type_name().as_deref()
+    {
+        let message = format!(
+            "a key tells rows apart, which `{name}` does not: take a text, a UUID or a whole number"
+        );
+        errors.at(&key.ty, message);
+    }
+    Some(key)
+}
+
+fn subject(
+    text: &LitStr,
+    key: Option<&Field>,
+    fields: Option<&[Field]>,
+    errors: &mut Errors,
+) -> Option<String> {
+    let template = match Template::parse(&text.value(), template::Kind::Subject) {
+        Ok(template) => template,
+        Err(message) => {
+            errors.at(text, message);
+            return None;
+        }
+    };
+    let (key, fields) = (key?, fields?);
+    let named: Vec<_> = template.fields().collect();
+    match named.as_slice() {
+        [only] if *only == key.name() => Some(template.render(str::to_owned)),
+        [only] => {
+            let names: Vec<_> = fields.iter().map(Field::name).collect();
+            let names: Vec<_> = names.iter().map(String::as_str).collect();
+            let message = if names.contains(only) {
+                format!(
+                    "the subject gives the key of its row, which is `{0}`: write `{{{0}}}` in it, or move `#[key]`",
+                    key.ident
+                )
+            } else {
+                let meant = naming::meant(only, &names, "field");
+                format!("the read model has no field `{only}`: {meant}")
+            };
+            errors.at(text, message);
+            None
+        }
+        _ => {
+            let message = format!(
+                "the subject gives the key of its row: write `{{{}}}` in it, and nothing else in braces",
+                key.ident
+            );
+            errors.at(text, message);
+            None
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Readers see what they hold.
+
+use es_framework::prelude::*;
+
+use super::open::OpenLoan;
+
+/// Shows what a reader holds now.
+#[derive(Query)]
+#[query(path = "/readers/{reader}/loans")]
+pub struct LoansOfReader {
+    pub reader: Uuid,
+}
+
+/// A copy that the reader holds.
+#[derive(Debug, PartialEq, Value)]
+pub struct HeldCopy {
+    pub book: Uuid,
+    pub due_at: Timestamp,
+    pub overdue: bool,
+}
+
+impl Answer for LoansOfReader {
+    type Answer = Vec<HeldCopy>;
+
+    async fn answer(self, reading: &Reading<'_>) -> Result<Vec<HeldCopy>, QueryError> {
+        let loans = reading.rows::<OpenLoan>().equal("reader", &self.reader);
+        let held = |loan: OpenLoan| HeldCopy {
+            book: loan.book,
+            due_at: loan.due_at,
+            overdue: loan.due_at < reading.now(),
+        };
+        Ok(loans.all(1_000).await?.into_iter().map(held).collect())
+    }
+}

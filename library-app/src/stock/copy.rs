@@ -1,0 +1,60 @@
+//! A copy in stock: one row for each, folded from the copy's events.
+
+use es_framework::prelude::*;
+
+use crate::book::{BookBorrowedEvent, BookPurchasedEvent, BookRemovedEvent, BookReturnedEvent};
+
+/// A copy of a book.
+#[derive(Debug, PartialEq, ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+pub struct BookCopy {
+    #[key]
+    pub id: Uuid,
+    pub isbn: String,
+    pub title: String,
+    pub author: String,
+    pub num_pages: i64,
+    pub status: Status,
+    pub due_at: Option<Timestamp>,
+    pub reader: Option<Uuid>,
+}
+
+/// Where a copy is.
+#[derive(Debug, PartialEq, Value)]
+pub enum Status {
+    Available,
+    Lent,
+    Removed,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: BookPurchasedEvent) -> Self {
+        Self {
+            id: event.id,
+            isbn: event.isbn,
+            title: event.title,
+            author: event.author,
+            num_pages: event.num_pages,
+            status: Status::Available,
+            due_at: None,
+            reader: None,
+        }
+    }
+
+    fn borrowed(&mut self, event: &BookBorrowedEvent) {
+        self.status = Status::Lent;
+        self.due_at = Some(event.due_at);
+        self.reader = Some(event.reader);
+    }
+
+    fn returned(&mut self, _: &BookReturnedEvent) {
+        self.status = Status::Available;
+        self.due_at = None;
+        self.reader = None;
+    }
+
+    fn removed(&mut self, _: &BookRemovedEvent) {
+        self.status = Status::Removed;
+    }
+}

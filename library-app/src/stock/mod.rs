@@ -1,0 +1,6 @@
+//! The stock: every copy that the library has, as clients browse it.
+
+mod browse;
+mod catalog;
+mod copy;
+mod find;
