@@ -5,7 +5,7 @@ use std::{fmt, net::IpAddr, path::PathBuf};
 use axum::http::HeaderName;
 use clap::{Parser, ValueEnum};
 
-use crate::event::Dialect;
+use crate::{event::Dialect, projection::DatabaseUrl};
 
 /// An event-sourced application.
 #[derive(Debug, Clone, Parser)]
@@ -56,6 +56,11 @@ pub struct Config {
         value_name = "FOLDER"
     )]
     pub event_store_data_dir: PathBuf,
+
+    /// Database of the read models: sqlite::memory: is rebuilt from the events at each start, a file
+    /// such as sqlite:books.db goes on where it ended.
+    #[arg(long, env = "DATABASE_URL", default_value_t, value_name = "URL")]
+    pub database_url: DatabaseUrl,
 
     /// Source of every published event. Without it, the application's name. An event store of
     /// version 1.0 or later wants a URI, such as tag:library-service.

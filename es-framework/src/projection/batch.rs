@@ -2,12 +2,13 @@
 
 use super::{
     Database, DatabaseError, ProjectionError, Table,
+    database::Checkpoint,
     fold::{Changes, Fold, Place, Poison},
 };
 use crate::event::{EventId, RecordedEvent, Subject, Upcasters};
 
 /// How many events an upcaster may make of one, each of which may make a row.
-const VIEWS: i64 = 8;
+const VIEWS: i64 = 1_024;
 
 /// What became of a batch.
 #[derive(Debug, Default)]
@@ -86,10 +87,11 @@ async fn take_at_once(
         // What was noted is lost where the poison showed up late: the events before it are folded
         // once more.
         let Some(changes) = changes else { continue };
-        let position = events.last().map(|event| event.id);
-        if let Some(position) = position {
-            database.write(table, changes, position).await?;
+        let last = events.last().map(Checkpoint::at);
+        if let Some(last) = last {
+            database.write(table, changes, last).await?;
         }
+        let position = last.map(|last| last.id);
         return Ok(Taken { position, refused });
     }
 }

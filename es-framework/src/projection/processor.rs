@@ -1,17 +1,29 @@
 //! Follows the event store and keeps the read models up to date.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use futures_util::future::join_all;
+use futures_util::{StreamExt as _, future::join_all};
 
 use super::{
-    Database, DatabaseError, Positions, ReadModels,
+    Database, DatabaseError, Positions, ReadModels, Table,
+    database::Checkpoint,
     follower::{Followed, Follower, Pause},
 };
 use crate::{
-    event::{EventId, Upcasters},
-    store::EventStore,
+    event::{EventId, Subject, Upcasters},
+    store::{Bound, EventStore, ReadOptions, StoreError, latest_event},
 };
+
+/// How often a process that stands by looks how far the other one is.
+const STAND_BY: Duration = Duration::from_millis(50);
+
+#[derive(Debug, thiserror::Error)]
+enum BeginError {
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
 
 /// Follows the event store and keeps the read models up to date, for as long as it runs.
 #[derive(Debug)]
@@ -50,11 +62,12 @@ impl Processor {
     }
 
     /// Follows the event store until the returned future is dropped. After a failure it starts
-    /// again from the checkpoint.
+    /// again from the checkpoint. While another process writes to the same database, it stands by
+    /// and takes over when that one ends.
     pub async fn run(self) {
         let mut pause = Pause::default();
         let followers = loop {
-            match self.followers().await {
+            match self.begin().await {
                 Ok(followers) => break followers,
                 Err(error) => {
                     tracing::warn!(%error, "the read models cannot be followed yet");
@@ -65,12 +78,43 @@ impl Processor {
         join_all(followers.into_iter().map(Follower::run)).await;
     }
 
+    async fn begin(&self) -> Result<Vec<Follower>, BeginError> {
+        if !self.database.take_lease().await? {
+            tracing::info!("another process keeps the read models up to date; this one stands by");
+            self.stand_by().await?;
+            tracing::info!("this process keeps the read models up to date from now on");
+        }
+        self.followers().await
+    }
+
+    /// Watches how far the other process comes, until it ends.
+    async fn stand_by(&self) -> Result<(), BeginError> {
+        let newest = latest_event(&*self.store, Subject::root(), true).await?;
+        let newest = newest.map(|event| event.id);
+        loop {
+            for table in self.models.iter() {
+                let checkpoint = self.database.checkpoint(table).await?;
+                let position = checkpoint.map(|checkpoint| checkpoint.id);
+                if let Some(progress) = self.positions.get(table.model.name) {
+                    progress.reached(position);
+                    if position >= newest {
+                        progress.rebuilt();
+                    }
+                }
+            }
+            if self.database.take_lease().await? {
+                return Ok(());
+            }
+            tokio::time::sleep(STAND_BY).await;
+        }
+    }
+
     /// Read models that stand at one event are followed together, so that the events are read once
     /// for all of them; one that is behind catches up by itself and holds no other back.
-    async fn followers(&self) -> Result<Vec<Follower>, DatabaseError> {
+    async fn followers(&self) -> Result<Vec<Follower>, BeginError> {
         let mut groups: BTreeMap<Option<EventId>, Vec<Followed>> = BTreeMap::new();
         for table in self.models.iter() {
-            let position = self.database.checkpoint(table.model.name).await?;
+            let position = self.checkpoint(table).await?;
             let Some(progress) = self.positions.get(table.model.name) else {
                 continue;
             };
@@ -88,5 +132,27 @@ impl Processor {
             models,
         };
         Ok(groups.into_values().map(follower).collect())
+    }
+
+    /// Where a read model goes on. Rows that follow from the events of another store are of no use.
+    async fn checkpoint(&self, table: &Table) -> Result<Option<EventId>, BeginError> {
+        let Some(checkpoint) = self.database.checkpoint(table).await? else {
+            return Ok(None);
+        };
+        let only = Some(Bound::Inclusive(checkpoint.id));
+        let options = ReadOptions {
+            lower_bound: only,
+            upper_bound: only,
+            ..ReadOptions::recursive()
+        };
+        let stored = self.store.read(Subject::root(), options).next().await;
+        let stored = stored.transpose()?;
+        if stored.is_some_and(|event| Checkpoint::at(&event) == checkpoint) {
+            return Ok(Some(checkpoint.id));
+        }
+        let name = table.model.name;
+        tracing::warn!("the rows of {name} follow from another event store: they are made anew");
+        self.database.reset(table).await?;
+        Ok(None)
     }
 }

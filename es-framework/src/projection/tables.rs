@@ -5,14 +5,14 @@ use sha2::{Digest as _, Sha256};
 use super::{Column, ColumnKind, Identity, Table};
 
 pub(super) const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
-     (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position INTEGER) STRICT";
+     (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position INTEGER, hash TEXT) STRICT";
 
 pub(super) const READ_CHECKPOINT: &str =
-    "SELECT definition, position FROM es_checkpoint WHERE model = ?1";
+    "SELECT definition, position, hash FROM es_checkpoint WHERE model = ?1";
 
-pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position) \
-     VALUES (?1, ?2, ?3) ON CONFLICT (model) DO UPDATE \
-     SET definition = excluded.definition, position = excluded.position";
+pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
+     VALUES (?1, ?2, ?3, ?4) ON CONFLICT (model) DO UPDATE SET \
+     definition = excluded.definition, position = excluded.position, hash = excluded.hash";
 
 /// Where a row stands among all.
 pub(crate) const PLACE: &str = "es_place";

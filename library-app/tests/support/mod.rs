@@ -157,7 +157,13 @@ impl Library {
 
     /// The library with an event store elsewhere.
     pub(crate) fn with_store(store_url: &str) -> Self {
+        Self::with_store_and(store_url, &[])
+    }
+
+    /// The same with settings of its own.
+    pub(crate) fn with_store_and(store_url: &str, settings: &[(&str, &str)]) -> Self {
         let mut command = library_command();
+        command.envs(settings.iter().copied());
         command.env("EVENT_STORE_URL", store_url);
         let (process, [url]) = Process::start(&mut command, ["library-service listens on"]);
         let store_url = store_url.to_owned();

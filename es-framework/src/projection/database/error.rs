@@ -30,14 +30,6 @@ pub enum DatabaseError {
         /// Why not.
         source: std::io::Error,
     },
-    /// Another process projects into the file.
-    #[error(
-        "{path} is in use by another process: stop that one, or name another file in DATABASE_URL"
-    )]
-    InUse {
-        /// The file.
-        path: std::path::PathBuf,
-    },
 }
 
 impl DatabaseError {

@@ -1,7 +1,10 @@
 //! The secondary database: what clients' queries are answered from.
 
+mod checkpoint;
 mod error;
+mod lease;
 mod sqlite;
+mod url;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,9 +14,10 @@ use super::{
     ReadModels, RowKey, Table,
     fold::{Changes, StoredRow},
 };
-use crate::event::EventId;
 
+pub(super) use checkpoint::Checkpoint;
 pub use error::DatabaseError;
+pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 /// The database of the read models. Clones share it.
 #[derive(Debug, Clone)]
@@ -24,37 +28,41 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens a database in memory with an empty table for each read model.
+    /// Opens the database that a setting names.
     ///
     /// # Errors
     /// SQLite cannot be opened, or refuses a table.
-    pub async fn in_memory(models: &ReadModels) -> Result<Self, DatabaseError> {
-        Self::open(sqlite::Location::in_memory(), models).await
-    }
-
-    /// Opens the database in a file, which is made where it is missing. Tables whose read models
-    /// were declared differently are made anew.
-    ///
-    /// # Errors
-    /// SQLite cannot be opened, or refuses a table; or another process writes to the file.
-    pub async fn in_file(
-        path: &std::path::Path,
-        models: &ReadModels,
-    ) -> Result<Self, DatabaseError> {
-        Self::open(sqlite::Location::File(path.to_owned()), models).await
-    }
-
-    async fn open(location: sqlite::Location, models: &ReadModels) -> Result<Self, DatabaseError> {
+    pub async fn open(url: &DatabaseUrl, models: &ReadModels) -> Result<Self, DatabaseError> {
+        let location = match url {
+            DatabaseUrl::Memory => sqlite::Location::in_memory(),
+            DatabaseUrl::File(path) => sqlite::Location::File(path.clone()),
+        };
         let writer = sqlite::Writer::open(&location).await?;
-        let tables = Arc::new(models.by_name());
-        writer.prepare(Arc::clone(&tables)).await?;
-        // The tables are there before anyone reads.
         let reader = sqlite::reader(&location).await?;
+        let tables = Arc::new(models.by_name());
         Ok(Self {
             reader,
             writer,
             tables,
         })
+    }
+
+    /// Opens a database in memory, which is empty.
+    ///
+    /// # Errors
+    /// SQLite cannot be opened.
+    pub async fn in_memory(models: &ReadModels) -> Result<Self, DatabaseError> {
+        Self::open(&DatabaseUrl::Memory, models).await
+    }
+
+    /// Takes the right to write, unless another process has it: the tables are there from then on,
+    /// those anew that are declared differently.
+    pub(super) async fn take_lease(&self) -> Result<bool, DatabaseError> {
+        if !self.writer.take_lease().await? {
+            return Ok(false);
+        }
+        self.writer.prepare(Arc::clone(&self.tables)).await?;
+        Ok(true)
     }
 
     /// How much memory or disk the rows and their indexes take, in bytes.
@@ -119,12 +127,17 @@ impl Database {
         Ok(u64::try_from(count).unwrap_or_default())
     }
 
-    /// The last event whose effects the table of a read model holds.
-    pub(super) async fn checkpoint(&self, model: &str) -> Result<Option<EventId>, DatabaseError> {
-        match self.table(model) {
-            Some(table) => self.writer.checkpoint(table.clone()).await,
-            None => Ok(None),
-        }
+    /// How far the table of a read model has come, unless it is declared differently.
+    pub(super) async fn checkpoint(
+        &self,
+        table: &Table,
+    ) -> Result<Option<Checkpoint>, DatabaseError> {
+        self.writer.checkpoint(table.clone()).await
+    }
+
+    /// Makes the table of a read model anew: empty, as if no event had been taken.
+    pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
+        self.writer.reset(table.clone()).await
     }
 
     /// The rows of these keys that are there.
@@ -144,9 +157,9 @@ impl Database {
         &self,
         table: &Table,
         changes: Changes,
-        position: EventId,
+        checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
-        self.writer.write(table.clone(), changes, position).await
+        self.writer.write(table.clone(), changes, checkpoint).await
     }
     /// Has a read model taken no event yet, whatever its rows are.
     #[cfg(test)]

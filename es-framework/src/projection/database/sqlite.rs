@@ -20,7 +20,8 @@ use sqlx::{
 
 use super::{
     super::{Cell, Column, ColumnKind, Identity, RowKey, Table, tables},
-    Changes, DatabaseError, StoredRow,
+    Changes, Checkpoint, DatabaseError, StoredRow,
+    lease::Lease,
 };
 use crate::event::EventId;
 
@@ -107,16 +108,40 @@ pub(super) fn stored_row(columns: &[Column], row: &SqliteRow) -> Result<StoredRo
 
 /// The one connection that writes. Its work is done on threads that may block.
 #[derive(Debug, Clone)]
-pub(super) struct Writer(Arc<Mutex<Connection>>);
+pub(super) struct Writer {
+    connection: Arc<Mutex<Connection>>,
+    lease: Arc<Mutex<Option<Lease>>>,
+    location: Location,
+}
 
 impl Writer {
     pub(super) async fn open(location: &Location) -> Result<Self, DatabaseError> {
         let location = location.clone();
         blocking(move || {
             let connection = connect(&location)?;
-            connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.set_prepared_statement_cache_capacity(STATEMENTS);
-            Ok(Self(Arc::new(Mutex::new(connection))))
+            Ok(Self {
+                connection: Arc::new(Mutex::new(connection)),
+                lease: Arc::default(),
+                location,
+            })
+        })
+        .await
+    }
+
+    /// Takes the right to write, unless another process has it.
+    pub(super) async fn take_lease(&self) -> Result<bool, DatabaseError> {
+        let Location::File(path) = self.location.clone() else {
+            // Nobody else knows of a database in memory.
+            return Ok(true);
+        };
+        let held = Arc::clone(&self.lease);
+        blocking(move || {
+            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            if held.is_none() {
+                *held = Lease::take(&path)?;
+            }
+            Ok(held.is_some())
         })
         .await
     }
@@ -126,7 +151,7 @@ impl Writer {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, DatabaseError> {
-        let connection = Arc::clone(&self.0);
+        let connection = Arc::clone(&self.connection);
         blocking(move || {
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             work(&mut connection)
@@ -143,20 +168,15 @@ impl Writer {
             let transaction = connection.transaction()?;
             transaction.execute_batch(tables::CREATE_CHECKPOINTS)?;
             for table in wanted.values() {
-                let definition = tables::definition(table);
-                let (known, position) = read_checkpoint(&transaction, table.model.name)?;
-                if known.is_none_or(|known| known != definition) {
-                    transaction.execute_batch(&tables::drop(table))?;
-                    write_checkpoint(&transaction, table, None)?;
-                    if position.is_some() {
+                let (known, checkpoint) = read_checkpoint(&transaction, table.model.name)?;
+                if known.is_none_or(|known| known != tables::definition(table)) {
+                    if checkpoint.is_some() {
                         let name = table.model.name;
                         tracing::info!(
                             "the read model {name} is declared differently: it is rebuilt"
                         );
                     }
-                }
-                for statement in tables::create(table) {
-                    transaction.execute_batch(&statement)?;
+                    reset(&transaction, table)?;
                 }
             }
             Ok(transaction.commit()?)
@@ -164,10 +184,25 @@ impl Writer {
         .await
     }
 
-    pub(super) async fn checkpoint(&self, table: Table) -> Result<Option<EventId>, DatabaseError> {
+    pub(super) async fn reset(&self, table: Table) -> Result<(), DatabaseError> {
         self.with(move |connection| {
-            let (_, position) = read_checkpoint(connection, table.model.name)?;
-            Ok(position)
+            let transaction = connection.transaction()?;
+            reset(&transaction, &table)?;
+            Ok(transaction.commit()?)
+        })
+        .await
+    }
+
+    pub(super) async fn checkpoint(
+        &self,
+        table: Table,
+    ) -> Result<Option<Checkpoint>, DatabaseError> {
+        self.with(move |connection| {
+            // Before the first process that writes there is nothing.
+            connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
+            let (known, checkpoint) = read_checkpoint(connection, table.model.name)?;
+            let is_same = known.is_some_and(|known| known == tables::definition(&table));
+            Ok(checkpoint.filter(|_| is_same))
         })
         .await
     }
@@ -204,12 +239,12 @@ impl Writer {
         &self,
         table: Table,
         changes: Changes,
-        position: EventId,
+        checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
         self.with(move |connection| {
             let transaction = connection.transaction()?;
             write_rows(&transaction, &table, changes)?;
-            write_checkpoint(&transaction, &table, Some(position))?;
+            write_checkpoint(&transaction, &table, Some(checkpoint))?;
             Ok(transaction.commit()?)
         })
         .await
@@ -231,11 +266,13 @@ fn connect(location: &Location) -> Result<Connection, DatabaseError> {
     match location {
         Location::Memory(name) => {
             let connection = Connection::open_with_flags_and_vfs(name, flags, "memdb")?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.execute_batch("PRAGMA journal_mode = MEMORY")?;
             Ok(connection)
         }
         Location::File(path) => {
             let connection = Connection::open_with_flags(path, flags)?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
             // What a power cut takes from the end is projected again.
             connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")?;
             Ok(connection)
@@ -290,34 +327,48 @@ fn in_lower_case(cell: Option<&Cell>) -> Cell {
     }
 }
 
-fn read_checkpoint(
-    connection: &Connection,
-    model: &str,
-) -> Result<(Option<String>, Option<EventId>), rusqlite::Error> {
+/// Makes a table anew.
+fn reset(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    connection.execute_batch(&tables::drop(table))?;
+    for statement in tables::create(table) {
+        connection.execute_batch(&statement)?;
+    }
+    write_checkpoint(connection, table, None)
+}
+
+type Known = (Option<String>, Option<Checkpoint>);
+
+/// The definition of a table and how far it has come.
+fn read_checkpoint(connection: &Connection, model: &str) -> Result<Known, rusqlite::Error> {
     let row = connection
         .prepare_cached(tables::READ_CHECKPOINT)?
         .query_row([model], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, Option<i64>>(1)?))
+            let position: Option<i64> = row.get(1)?;
+            let hash: Option<String> = row.get(2)?;
+            Ok((row.get::<_, String>(0)?, position, hash))
         })
         .optional()?;
-    let Some((definition, position)) = row else {
+    let Some((definition, position, hash)) = row else {
         return Ok((None, None));
     };
-    let position = position
+    let id = position
         .and_then(|position| u64::try_from(position).ok())
         .and_then(EventId::new);
-    Ok((Some(definition), position))
+    let hash = hash.and_then(|hash| hash.parse().ok());
+    let checkpoint = id.zip(hash).map(|(id, hash)| Checkpoint { id, hash });
+    Ok((Some(definition), checkpoint))
 }
 
 fn write_checkpoint(
     connection: &Connection,
     table: &Table,
-    position: Option<EventId>,
+    checkpoint: Option<Checkpoint>,
 ) -> Result<(), rusqlite::Error> {
-    let position = position.map(|id| i64::try_from(id.get()).unwrap_or(i64::MAX));
+    let position = checkpoint.map(|last| i64::try_from(last.id.get()).unwrap_or(i64::MAX));
+    let hash = checkpoint.map(|last| last.hash.to_string());
     connection
         .prepare_cached(tables::WRITE_CHECKPOINT)?
-        .execute((table.model.name, tables::definition(table), position))?;
+        .execute((table.model.name, tables::definition(table), position, hash))?;
     Ok(())
 }
 

@@ -1,12 +1,14 @@
 //! The processor over events in memory.
 
+mod keyed;
+
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{json, value::RawValue};
 
 use super::{Database, Positions, Processor, Progress, ReadModels, ReadModelsError};
 use crate::{
-    event::{self, Event as _, EventCandidate, EventId, Metadata},
+    event::{self, Event, EventCandidate, EventId, Metadata},
     garden::{TREES, TreePlantedEvent},
     query::{self, Parameters},
     store::{EventStore as _, memory::MemoryStore},
@@ -20,10 +22,19 @@ async fn write(store: &MemoryStore, id: usize, payload: &serde_json::Value) {
 }
 
 async fn write_data(store: &MemoryStore, id: usize, data: Box<RawValue>) {
+    write_raw(store, &format!("/trees/{id}"), TreePlantedEvent::TYPE, data).await;
+}
+
+async fn write_event<E: Event>(store: &MemoryStore, subject: &str, event: &E) {
+    let data = event::encode(&Metadata::default(), event).unwrap();
+    write_raw(store, subject, E::TYPE, data).await;
+}
+
+async fn write_raw(store: &MemoryStore, subject: &str, event_type: &str, data: Box<RawValue>) {
     let candidate = EventCandidate {
         source: "garden".into(),
-        subject: format!("/trees/{id}").parse().unwrap(),
-        event_type: TreePlantedEvent::TYPE.parse().unwrap(),
+        subject: subject.parse().unwrap(),
+        event_type: event_type.parse().unwrap(),
         data,
         trace: None,
     };

@@ -1,0 +1,170 @@
+//! Read models in a file: they go on where they ended, survive kills, and are kept up to date by one
+//! process at a time.
+
+mod support;
+
+use std::{path::Path, time::Duration};
+
+use serde_json::{Value, json};
+use support::{Library, Process, book, client, eventually, get, json_of, new_client, post};
+use uuid::Uuid;
+
+/// How often the library is killed.
+const ROUNDS: u64 = 20;
+
+fn library(folder: &Path, database: &str) -> Library {
+    Library::embedded_with(folder, &[("DATABASE_URL", database)])
+}
+
+fn url_of(file: &Path) -> String {
+    format!("sqlite:{}", file.display())
+}
+
+async fn ask(library: &Library, path: &str, position: &str) -> Value {
+    let request = client()
+        .get(format!("{}{path}", library.url))
+        .header("event-position", position);
+    let answer = request.send().await.unwrap();
+    assert!(answer.status().is_success(), "{path} {}", answer.status());
+    json_of(answer).await
+}
+
+/// All rows of the stock and all loans, page after page.
+async fn everything(library: &Library) -> Vec<Value> {
+    let last = library.stored_events().await.len() - 1;
+    let mut rows = Vec::new();
+    let mut path = "/books?limit=1000".to_owned();
+    loop {
+        let page = ask(library, &path, &last.to_string()).await;
+        rows.extend(page["items"].as_array().unwrap().iter().cloned());
+        match page["nextCursor"].as_str() {
+            Some(cursor) => path = format!("/books?limit=1000&cursor={cursor}"),
+            None => break,
+        }
+    }
+    rows.push(ask(library, "/books/catalog", &last.to_string()).await);
+    rows.push(ask(library, "/loans/overdue?limit=1000", &last.to_string()).await);
+    rows
+}
+
+/// Purchases, borrows and returns until the library is gone.
+async fn work(url: &str, reader: Uuid) {
+    let client = new_client().build().unwrap();
+    let send = async |path: &str, body: Value| {
+        let request = client.post(format!("{url}{path}"));
+        let request = request.header("content-type", "application/json");
+        request.body(body.to_string()).send().await.is_ok()
+    };
+    loop {
+        let id = Uuid::new_v4();
+        let go_on = send("/books/purchase", book(id)).await
+            && send("/books/borrow", json!({ "id": id, "reader": reader })).await
+            && send("/books/return", json!({ "id": id })).await
+            && send("/books/remove", json!({ "id": id, "reason": "torn" })).await;
+        if !go_on {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn rows_are_those_of_a_fresh_rebuild_after_kills_at_any_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = url_of(&folder.path().join("stock.db"));
+    let data = folder.path().join("data");
+    let readers: Vec<_> = (0..16).map(|_| Uuid::new_v4()).collect();
+    for round in 0..ROUNDS {
+        let mut library = library(&data, &database);
+        if round == 0 {
+            for id in &readers {
+                let body = json!({ "id": id, "name": "Ada" }).to_string();
+                let answer = post(&format!("{}/readers/register", library.url), body).await;
+                assert!(answer.status().is_success());
+            }
+        }
+        let url = library.url.clone();
+        let workers = readers.iter().map(|reader| work(&url, *reader));
+        let killed = async {
+            tokio::time::sleep(Duration::from_millis(30 + 13 * round)).await;
+            library.process.kill();
+        };
+        tokio::join!(futures_util::future::join_all(workers), killed);
+    }
+    let durable = library(&data, &database);
+    let kept = everything(&durable).await;
+    assert!(!durable.process.log().contains("panicked"));
+    assert!(durable.process.stop().success());
+    let fresh = library(&data, "sqlite::memory:");
+    let rebuilt = everything(&fresh).await;
+    assert!(
+        rebuilt.len() > 20,
+        "the rounds were too short: {}",
+        rebuilt.len()
+    );
+    assert_eq!(kept, rebuilt);
+}
+
+#[tokio::test]
+async fn another_event_store_has_the_rows_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = url_of(&folder.path().join("stock.db"));
+    let first = library(&folder.path().join("one"), &database);
+    for _ in 0..3 {
+        first.purchase(&book(Uuid::new_v4())).await;
+    }
+    assert_eq!(everything(&first).await.len(), 5);
+    assert!(first.process.stop().success());
+    let second = library(&folder.path().join("two"), &database);
+    let id = Uuid::new_v4();
+    second.purchase(&book(id)).await;
+    let rows = everything(&second).await;
+    assert_eq!((rows.len(), &rows[0]["id"]), (3, &json!(id)));
+    assert!(second.process.log().contains("another event store"));
+}
+
+/// Two libraries on one event store and one file.
+fn two(folder: &Path) -> ((Process, String), Library, Library) {
+    let store = support::start_event_store(&folder.join("data"), 0);
+    let database = url_of(&folder.join("stock.db"));
+    let settings = [("DATABASE_URL", database.as_str())];
+    let first = Library::with_store_and(&store.1, &settings);
+    let second = Library::with_store_and(&store.1, &settings);
+    (store, first, second)
+}
+
+#[tokio::test]
+async fn of_two_libraries_one_projects_and_the_other_takes_over_when_it_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_store, first, second) = two(folder.path());
+    let mut written = 0;
+    for _ in 0..20 {
+        for library in [&first, &second] {
+            let id = Uuid::new_v4();
+            let answer = library.purchase(&book(id)).await;
+            let position = answer.headers()["event-position"].to_str().unwrap();
+            // Whichever is asked, it shows what was written.
+            for library in [&first, &second] {
+                let found = ask(library, &format!("/books/{id}"), position).await;
+                assert_eq!(found["id"], json!(id));
+            }
+            written += 1;
+        }
+    }
+    let stands_by = |library: &Library| library.process.log().contains("stands by");
+    let (mut projecting, left) = match stands_by(&first) {
+        true => (second, first),
+        false => (first, second),
+    };
+    assert!(!stands_by(&projecting) && stands_by(&left));
+    projecting.process.kill();
+    let id = Uuid::new_v4();
+    assert!(left.purchase(&book(id)).await.status().is_success());
+    eventually("the other library takes over", async || {
+        let answer = get(&format!("{}/books/{id}", left.url)).await;
+        answer.status().is_success().then_some(())
+    })
+    .await;
+    let last = written.to_string();
+    let page = ask(&left, "/books?limit=1&total=true", &last).await;
+    assert_eq!(page["total"], written + 1);
+}
