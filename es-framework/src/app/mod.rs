@@ -19,6 +19,7 @@ use crate::{
     net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
     query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
+    schema_lock,
     settings::SettingsDescriptor,
     shutdown,
     state::Snapshots,
@@ -119,7 +120,13 @@ impl App {
         let settings: Vec<_> = declared_settings(&registry).collect();
         let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
         let command = Config::command().name(name).args(arguments);
+        let command = command
+            .subcommand(schema_lock::cli::command())
+            .subcommand_negates_reqs(true);
         let matches = command.get_matches();
+        if let Some((schema_lock::cli::NAME, matches)) = matches.subcommand() {
+            return schema_lock::cli::run(matches, &registry);
+        }
         let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut services = self.services;
         for settings in settings {
