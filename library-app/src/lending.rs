@@ -2,6 +2,8 @@
 
 use es_framework::prelude::*;
 
+use crate::reader::Reader;
+
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 const CENTS_A_DAY: i64 = 50;
 
@@ -37,9 +39,13 @@ pub enum LendingError {
 }
 
 impl Lending {
-    /// How many copies a reader may hold at once.
-    pub fn limit(&self) -> usize {
-        usize::try_from(self.loan_limit).unwrap_or(usize::MAX)
+    /// A reader who holds as many copies as allowed is lent no other.
+    pub fn check_limit(&self, reader: &Reader) -> Result<(), LendingError> {
+        let limit = self.loan_limit;
+        match u32::try_from(reader.loans.len()) {
+            Ok(held) if held < limit => Ok(()),
+            _ => Err(LendingError::LoanLimitReached { limit }),
+        }
     }
 
     /// When a copy that is lent now has to be back.

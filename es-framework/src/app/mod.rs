@@ -66,6 +66,13 @@ impl App {
         self
     }
 
+    /// Adds the upcaster of an old event by the event's type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_upcaster<E: Upcast>(mut self) -> Self {
+        self.registry = self.registry.upcaster::<E>();
+        self
+    }
+
     /// Adds a read model by its type, whether or not it was found by itself.
     #[must_use]
     pub fn register_read_model<R: Project>(mut self) -> Self {
@@ -77,13 +84,6 @@ impl App {
     #[must_use]
     pub fn register_query<Q: Answer>(mut self) -> Self {
         self.queries.push(QueryDescriptor::of::<Q>());
-        self
-    }
-
-    /// Adds the upcaster of an old event by the event's type, whether or not it was found by itself.
-    #[must_use]
-    pub fn register_upcaster<E: Upcast>(mut self) -> Self {
-        self.registry = self.registry.upcaster::<E>();
         self
     }
 
@@ -163,12 +163,12 @@ async fn serve(
     let database = Database::open(&config.database_url, &served.models)
         .await
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
-    let upcasters = served.registry.upcasters();
     let processor = Processor::new(store.port(), database.clone(), served.models)
-        .with_upcasters(upcasters.clone());
+        .with_upcasters(served.registry.upcasters());
     let surface = Surface {
         clock: served.services.clock(),
-        bus: bus(name, &config, store.port(), upcasters).with_services(served.services),
+        bus: bus(name, &config, store.port(), served.registry.upcasters())
+            .with_services(served.services),
         positions: processor.positions(),
         health: Health {
             store: store.port(),

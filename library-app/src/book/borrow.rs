@@ -3,15 +3,13 @@
 use es_framework::prelude::*;
 
 use super::Book;
-use crate::{
-    lending::{Lending, LendingError},
-    loan::LoanOpenedEvent,
-    reader::Reader,
-};
+use crate::lending::{Lending, LendingError};
+use crate::loan::LoanOpenedEvent;
+use crate::reader::Reader;
 
 /// Lends a copy to a reader.
 #[derive(Command)]
-#[command(subject = "/books/{id}", condition = exists)]
+#[command(subject = "/books/{id}")]
 pub struct BorrowBookCommand {
     pub id: Uuid,
     pub reader: Uuid,
@@ -39,23 +37,11 @@ fn borrow(
     lending: &Lending,
     clock: &Clock,
 ) -> Result<Decision<(BookBorrowedEvent, LoanOpenedEvent), Loan>, LendingError> {
-    match book {
-        Book::Available => {}
-        Book::Lent { due_at, .. } => return Err(LendingError::CopyLent { due_at: *due_at }),
-        Book::Removed => return Err(LendingError::CopyRemoved),
-    }
-    if reader.loans.len() >= lending.limit() {
-        return Err(LendingError::LoanLimitReached {
-            limit: lending.loan_limit,
-        });
-    }
+    book.check_available()?;
+    lending.check_limit(reader)?;
     let BorrowBookCommand { id, reader } = command;
     let due_at = lending.due_at(clock.now());
     let borrowed = BookBorrowedEvent { id, reader, due_at };
-    let opened = LoanOpenedEvent {
-        reader,
-        book: id,
-        due_at,
-    };
+    let opened = LoanOpenedEvent::new(reader, id, due_at);
     Ok(Decision::new((borrowed, opened), Loan { due_at }))
 }

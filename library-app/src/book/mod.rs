@@ -9,6 +9,8 @@ mod tests;
 
 use es_framework::prelude::*;
 
+use crate::lending::LendingError;
+
 pub use borrow::BookBorrowedEvent;
 pub use purchase::BookPurchasedEvent;
 pub use remove::BookRemovedEvent;
@@ -20,6 +22,17 @@ pub enum Book {
     Available,
     Lent { reader: Uuid, due_at: Timestamp },
     Removed,
+}
+
+impl Book {
+    /// A copy is lent, or removed, only while it is in the library.
+    fn check_available(&self) -> Result<(), LendingError> {
+        match *self {
+            Self::Available => Ok(()),
+            Self::Lent { due_at, .. } => Err(LendingError::CopyLent { due_at }),
+            Self::Removed => Err(LendingError::CopyRemoved),
+        }
+    }
 }
 
 #[evolve]

@@ -7,7 +7,7 @@ use crate::lending::LendingError;
 
 /// Takes a damaged copy out of the inventory.
 #[derive(Command)]
-#[command(subject = "/books/{id}", condition = exists)]
+#[command(subject = "/books/{id}")]
 pub struct RemoveBookCommand {
     pub id: Uuid,
     #[validate(text(max = 500))]
@@ -23,12 +23,7 @@ pub struct BookRemovedEvent {
 
 #[handler]
 fn remove(book: &Book, command: RemoveBookCommand) -> Result<BookRemovedEvent, LendingError> {
-    match book {
-        Book::Available => {
-            let RemoveBookCommand { id, reason } = command;
-            Ok(BookRemovedEvent { id, reason })
-        }
-        Book::Lent { due_at, .. } => Err(LendingError::CopyLent { due_at: *due_at }),
-        Book::Removed => Err(LendingError::CopyRemoved),
-    }
+    book.check_available()?;
+    let RemoveBookCommand { id, reason } = command;
+    Ok(BookRemovedEvent { id, reason })
 }

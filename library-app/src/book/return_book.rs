@@ -10,7 +10,7 @@ use crate::{
 
 /// Takes a copy back.
 #[derive(Command)]
-#[command(subject = "/books/{id}", condition = exists)]
+#[command(subject = "/books/{id}")]
 pub struct ReturnBookCommand {
     pub id: Uuid,
 }

@@ -16,6 +16,16 @@ pub struct LoanOpenedEvent {
     pub due_at: Timestamp,
 }
 
+impl LoanOpenedEvent {
+    pub fn new(reader: Uuid, book: Uuid, due_at: Timestamp) -> Self {
+        Self {
+            reader,
+            book,
+            due_at,
+        }
+    }
+}
+
 /// A reader no longer holds a copy.
 #[derive(Debug, PartialEq, Event)]
 #[event(subject = "/readers/{reader}")]
