@@ -1,6 +1,15 @@
 //! Read models in a file: they go on where they ended, survive kills, and are kept up to date by one
 //! process at a time.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
+
 mod support;
 
 use std::{path::Path, time::Duration};

@@ -1,5 +1,14 @@
 //! What clients ask of the running library: the stock, the catalog, loans.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
+
 mod support;
 
 use reqwest::{Response, StatusCode};
