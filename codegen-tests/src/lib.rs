@@ -13,6 +13,7 @@ mod documentation {
         Readme: "README.md",
         Tutorial: "docs/src/tutorial.md",
         Reject: "docs/src/how-to/reject.md",
+        ChangeAnEvent: "docs/src/how-to/change-an-event.md",
         ReadModel: "docs/src/how-to/read-model.md",
         Query: "docs/src/how-to/query.md",
         Macros: "docs/src/reference/macros.md",

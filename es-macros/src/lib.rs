@@ -188,21 +188,6 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::handler::handler(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Makes a function the upcaster of an old event: from the shape in which it was stored once to the
-/// events that the application knows today.
-///
-/// Leaves the function as it is, implements `Upcast` for the event, which is its only parameter, by
-/// value, and registers it. It returns an event, several as a tuple or a `Vec`, perhaps one as an
-/// `Option`, or nothing. What it returns may have an upcaster of its own; a circle of upcasters
-/// does not start. It is neither `async` nor `unsafe` nor generic, and no method. A second upcaster
-/// for the same event does not compile.
-///
-/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
-#[proc_macro_attribute]
-pub fn upcast(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    codegen::upcast::upcast(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
-}
-
 /// Declares a read model: a row for each key, folded from events.
 ///
 /// Implements `ReadModel`, `Serialize`, `Deserialize` and `JsonSchema` for a struct with named
@@ -294,4 +279,19 @@ pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Query, attributes(query, filter, serde, es))]
 pub fn derive_query(item: TokenStream) -> TokenStream {
     codegen::query::derive(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Makes a function the upcaster of an old event: from the shape in which it was stored once to the
+/// events that the application knows today.
+///
+/// Leaves the function as it is, implements `Upcast` for the event, which is its only parameter, by
+/// value, and registers it. It returns an event, several as a tuple or a `Vec`, perhaps one as an
+/// `Option`, or nothing. What it returns may have an upcaster of its own; a circle of upcasters
+/// does not start. It is neither `async` nor `unsafe` nor generic, and no method. A second upcaster
+/// for the same event does not compile.
+///
+/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
+#[proc_macro_attribute]
+pub fn upcast(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    codegen::upcast::upcast(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
 }

@@ -9,3 +9,11 @@ mod stock;
 fn main() -> es_framework::Result<()> {
     es_framework::App::new("library-service").run()
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn stored_events_stay_readable() {
+        es_framework::schema_lock!();
+    }
+}

@@ -67,8 +67,8 @@ async fn the_walk_through_of_the_readme_gives_what_the_readme_shows() {
     let library = Library::embedded(&folder.path().join("data"));
     fs::write(folder.path().join("data/api-token"), TOKEN).unwrap();
     let readme = page("README.md");
-    let [.., purchase, read, ask] = blocks(&readme, "sh")[..] else {
-        panic!("the README shows three commands of curl")
+    let [.., purchase, read, ask, lend] = blocks(&readme, "sh")[..] else {
+        panic!("the README shows four blocks with commands of curl")
     };
     let json = blocks(&readme, "json");
 
@@ -96,6 +96,20 @@ async fn the_walk_through_of_the_readme_gives_what_the_readme_shows() {
         answers.contains(r#"{"status":"UP","components""#),
         "{answers}"
     );
+
+    let lent = run(&library, folder.path(), lend);
+    let shape = |text: &str| {
+        let due_at = text.trim().strip_prefix(r#"{"dueAt":""#).unwrap();
+        due_at.strip_suffix(r#"Z"}"#).unwrap().len()
+    };
+    assert!(shape(&lent) >= "2026-12-19T09:30:00".len());
+    assert_eq!(shape(json[2]), "2026-12-19T09:30:00.123456789".len());
+    assert_eq!(run(&library, folder.path(), lend_again(lend)), lent);
+}
+
+/// The last command of a block.
+fn lend_again(block: &str) -> &str {
+    &block[block.rfind("curl").unwrap()..]
 }
 
 #[test]
@@ -104,6 +118,25 @@ fn the_readme_shows_the_feature_as_it_is() {
     let (_, feature) = source.split_once("\n\n").unwrap();
     let readme = page("README.md");
     assert_eq!(blocks(&readme, "rust")[0].trim(), feature.trim());
+    let borrow = page("library-app/src/book/borrow.rs");
+    let rule = &borrow[borrow.find("#[handler]").unwrap()..];
+    let [shown, test] = blocks(&readme, "rust,ignore")[..] else {
+        panic!("the README shows the rule of borrowing and its test")
+    };
+    assert_eq!(shown.trim(), rule.trim());
+    let tests = page("library-app/src/book/tests.rs");
+    for line in test.lines() {
+        assert!(tests.contains(line.trim()), "{line}");
+    }
+}
+
+#[test]
+fn the_readme_counts_the_lines_of_borrow_as_they_are() {
+    let borrow = page("library-app/src/book/borrow.rs");
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
+    let count = borrow.lines().filter(is_code).count();
+    let shown = format!("and two subjects included | {count} |");
+    assert!(page("README.md").contains(&shown), "{shown}");
 }
 
 #[test]

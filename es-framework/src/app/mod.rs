@@ -19,6 +19,7 @@ use crate::{
     net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
     query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
+    schema_lock,
     settings::SettingsDescriptor,
     shutdown,
     state::Snapshots,
@@ -66,13 +67,6 @@ impl App {
         self
     }
 
-    /// Adds the upcaster of an old event by the event's type, whether or not it was found by itself.
-    #[must_use]
-    pub fn register_upcaster<E: Upcast>(mut self) -> Self {
-        self.registry = self.registry.upcaster::<E>();
-        self
-    }
-
     /// Adds a read model by its type, whether or not it was found by itself.
     #[must_use]
     pub fn register_read_model<R: Project>(mut self) -> Self {
@@ -84,6 +78,13 @@ impl App {
     #[must_use]
     pub fn register_query<Q: Answer>(mut self) -> Self {
         self.queries.push(QueryDescriptor::of::<Q>());
+        self
+    }
+
+    /// Adds the upcaster of an old event by the event's type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_upcaster<E: Upcast>(mut self) -> Self {
+        self.registry = self.registry.upcaster::<E>();
         self
     }
 
@@ -119,7 +120,13 @@ impl App {
         let settings: Vec<_> = declared_settings(&registry).collect();
         let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
         let command = Config::command().name(name).args(arguments);
+        let command = command
+            .subcommand(schema_lock::cli::command())
+            .subcommand_negates_reqs(true);
         let matches = command.get_matches();
+        if let Some((schema_lock::cli::NAME, matches)) = matches.subcommand() {
+            return schema_lock::cli::run(matches, &registry);
+        }
         let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut services = self.services;
         for settings in settings {
@@ -163,12 +170,12 @@ async fn serve(
     let database = Database::open(&config.database_url, &served.models)
         .await
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
+    let upcasters = served.registry.upcasters();
     let processor = Processor::new(store.port(), database.clone(), served.models)
-        .with_upcasters(served.registry.upcasters());
+        .with_upcasters(upcasters.clone());
     let surface = Surface {
         clock: served.services.clock(),
-        bus: bus(name, &config, store.port(), served.registry.upcasters())
-            .with_services(served.services),
+        bus: bus(name, &config, store.port(), upcasters).with_services(served.services),
         positions: processor.positions(),
         health: Health {
             store: store.port(),

@@ -2,6 +2,8 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
 
 use super::{InvalidPart, Subject};
 use crate::Declaration;
@@ -38,6 +40,27 @@ pub struct EventDescriptor {
     pub declaration: Declaration,
     /// The JSON schema of its payload.
     pub schema: fn() -> Schema,
+    /// Reads a payload and writes it again.
+    pub recode: fn(&str) -> Result<Value, Unreadable>,
+}
+
+/// A payload that is no such event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}, at /{}", .place.join("/"))]
+pub struct Unreadable {
+    /// Where in the payload, from the outside in.
+    pub place: Vec<String>,
+    /// What stands against it.
+    pub reason: String,
+}
+
+impl Unreadable {
+    /// The member that is not there, if that is what stands against it.
+    #[must_use]
+    pub fn missing_member(&self) -> Option<&str> {
+        let name = self.reason.strip_prefix("missing field `")?;
+        name.split_once('`').map(|(name, _)| name)
+    }
 }
 
 impl EventDescriptor {
@@ -48,8 +71,37 @@ impl EventDescriptor {
             event_type: E::TYPE,
             declaration: E::DECLARATION,
             schema: || SchemaGenerator::default().into_root_schema_for::<E>(),
+            recode: recode::<E>,
         }
     }
+}
+
+fn recode<E: Event>(payload: &str) -> Result<Value, Unreadable> {
+    let mut json = serde_json::Deserializer::from_str(payload);
+    let event: E = serde_path_to_error::deserialize(&mut json).map_err(|error| Unreadable {
+        place: place(error.path()),
+        reason: reason(error.inner()),
+    })?;
+    serde_json::to_value(event).map_err(|error| Unreadable {
+        place: vec![],
+        reason: format!("it cannot be written again: {error}"),
+    })
+}
+
+fn place(path: &Path) -> Vec<String> {
+    let part = |segment: &Segment| match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.clone()),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    };
+    path.iter().filter_map(part).collect()
+}
+
+/// Without the line and the column, which say nothing about a payload.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&position).unwrap_or(&text).to_owned()
 }
 
 inventory::collect!(EventDescriptor);

@@ -19,7 +19,7 @@ mod view;
 
 pub use candidate::{EventCandidate, InvalidData, compact_object};
 pub use codec::{Dialect, InvalidLine, Line};
-pub use declared::{Event, EventDescriptor};
+pub use declared::{Event, EventDescriptor, Unreadable};
 pub use envelope::{DecodeError, Metadata, encode};
 pub use event_type::{EventType, InvalidEventType};
 pub use hash::{Hash, HashedMetadata, InvalidHash};

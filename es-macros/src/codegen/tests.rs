@@ -96,23 +96,6 @@ fn a_handler_expands_to_what_a_person_would_write() {
 }
 
 #[test]
-fn an_upcaster_expands_to_what_a_person_would_write() {
-    compare("upcast", |item, manifest| {
-        upcast::upcast(TokenStream::new(), function(item, "upcast"), manifest)
-    });
-}
-
-/// What the compiler hands to an attribute of a function: the function without the attribute.
-fn function(item: Item, attribute: &str) -> TokenStream {
-    let Item::Fn(mut item) = item else {
-        panic!("the attribute stands on a function");
-    };
-    let is_attribute = |attr: &mut Attribute| attr.path().is_ident(attribute);
-    item.attrs.extract_if(.., is_attribute).for_each(drop);
-    item.into_token_stream()
-}
-
-#[test]
 fn a_read_model_expands_to_what_a_person_would_write() {
     compare("read_model", |item, manifest| {
         derive(item, read_model::derive, manifest)
@@ -136,6 +119,23 @@ fn a_projection_expands_to_what_a_person_would_write() {
         item.attrs.extract_if(.., is_projection).for_each(drop);
         projection::projection(TokenStream::new(), item.into_token_stream(), manifest)
     });
+}
+
+#[test]
+fn an_upcaster_expands_to_what_a_person_would_write() {
+    compare("upcast", |item, manifest| {
+        upcast::upcast(TokenStream::new(), function(item, "upcast"), manifest)
+    });
+}
+
+/// What the compiler hands to an attribute of a function: the function without the attribute.
+fn function(item: Item, attribute: &str) -> TokenStream {
+    let Item::Fn(mut item) = item else {
+        panic!("the attribute stands on a function");
+    };
+    let is_attribute = |attr: &mut Attribute| attr.path().is_ident(attribute);
+    item.attrs.extract_if(.., is_attribute).for_each(drop);
+    item.into_token_stream()
 }
 
 /// The code with one token left out, doubled or made another, for every token at every depth.
@@ -182,10 +182,10 @@ fn no_input_makes_a_macro_panic() {
                 let _ = event::derive(mutation.clone(), &manifest);
                 let _ = rejection::derive(mutation.clone(), &manifest);
                 let _ = handler::handler(TokenStream::new(), mutation.clone(), &manifest);
-                let _ = upcast::upcast(TokenStream::new(), mutation.clone(), &manifest);
                 let _ = read_model::derive(mutation.clone(), &manifest);
                 let _ = projection::projection(TokenStream::new(), mutation.clone(), &manifest);
-                let _ = query::derive(mutation, &manifest);
+                let _ = query::derive(mutation.clone(), &manifest);
+                let _ = upcast::upcast(TokenStream::new(), mutation, &manifest);
             }
         }
     }

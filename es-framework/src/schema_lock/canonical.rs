@@ -1,0 +1,253 @@
+//! A JSON schema in the one form that says what is on the wire and nothing else: no doc comments, no
+//! names of Rust types, everything in order.
+
+use serde_json::{Map, Value};
+
+/// Where definitions of types stand.
+pub(super) const DEFINITIONS: &str = "$defs";
+/// What comes before the name of a definition.
+const REFERENCE: &str = "#/$defs/";
+
+/// Keywords that say nothing about what is valid.
+const ANNOTATIONS: [&str; 10] = [
+    "$schema",
+    "$id",
+    "$comment",
+    "title",
+    "description",
+    "default",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "contentMediaType",
+];
+/// Keywords that hold schemas by name.
+const BY_NAME: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
+/// Keywords that hold a list of schemas.
+const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Keywords that hold a schema.
+const SINGLE: [&str; 11] = [
+    "items",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "contains",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contentSchema",
+];
+
+/// The canonical form of a schema. Definitions are written out where they are used; only a type that
+/// holds itself stays one.
+pub(super) fn canonical(schema: &Value) -> Value {
+    let empty = Map::new();
+    let definitions = schema.get(DEFINITIONS).and_then(Value::as_object);
+    let mut writer = Writer {
+        definitions: definitions.unwrap_or(&empty),
+        open: vec![],
+        recursive: Map::new(),
+    };
+    let mut written = writer.write(schema);
+    if let Value::Object(object) = &mut written
+        && !writer.recursive.is_empty()
+    {
+        object.insert(DEFINITIONS.to_owned(), sorted(writer.recursive));
+    }
+    written
+}
+
+/// The definition that a `$ref` names.
+pub(super) fn referenced(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.strip_prefix(REFERENCE)
+}
+
+struct Writer<'a> {
+    definitions: &'a Map<String, Value>,
+    /// The definitions that are being written out.
+    open: Vec<&'a str>,
+    /// Definitions that hold themselves.
+    recursive: Map<String, Value>,
+}
+
+impl<'a> Writer<'a> {
+    fn write(&mut self, schema: &'a Value) -> Value {
+        let Value::Object(object) = schema else {
+            return schema.clone();
+        };
+        if let Some(name) = referenced(schema)
+            && let Some((name, definition)) = self.definitions.get_key_value(name)
+        {
+            let is_alone = object.keys().all(|key| key == "$ref" || is_annotation(key));
+            if is_alone {
+                return self.write_definition(name, definition);
+            }
+        }
+        let mut members: Vec<_> = object
+            .iter()
+            .filter(|(key, _)| !is_annotation(key) && *key != DEFINITIONS)
+            .map(|(key, value)| (key.clone(), self.write_keyword(key, value)))
+            .collect();
+        members.sort_by(|(one, _), (other, _)| one.cmp(other));
+        one_of_values(members.into_iter().collect())
+    }
+
+    fn write_definition(&mut self, name: &'a str, definition: &'a Value) -> Value {
+        let reference = || serde_json::json!({ "$ref": format!("{REFERENCE}{name}") });
+        if self.recursive.contains_key(name) {
+            return reference();
+        }
+        if self.open.contains(&name) {
+            // Written in full below, once it is known what it is.
+            self.recursive.insert(name.to_owned(), Value::Null);
+            return reference();
+        }
+        self.open.push(name);
+        let written = self.write(definition);
+        self.open.pop();
+        match self.recursive.get_mut(name) {
+            Some(slot) => {
+                *slot = written;
+                reference()
+            }
+            None => written,
+        }
+    }
+
+    fn write_keyword(&mut self, key: &str, value: &'a Value) -> Value {
+        match value {
+            Value::Object(schemas) if BY_NAME.contains(&key) => {
+                let schemas = schemas.iter();
+                sorted(
+                    schemas
+                        .map(|(name, schema)| (name.clone(), self.write(schema)))
+                        .collect(),
+                )
+            }
+            Value::Array(schemas) if LISTS.contains(&key) => {
+                schemas.iter().map(|schema| self.write(schema)).collect()
+            }
+            Value::Object(_) if SINGLE.contains(&key) => self.write(value),
+            Value::Array(values) if matches!(key, "required" | "enum" | "type") => {
+                ordered(values.clone())
+            }
+            value => value.clone(),
+        }
+    }
+}
+
+fn is_annotation(key: &str) -> bool {
+    ANNOTATIONS.contains(&key)
+}
+
+fn sorted(object: Map<String, Value>) -> Value {
+    let mut members: Vec<_> = object.into_iter().collect();
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Value::Object(members.into_iter().collect())
+}
+
+fn ordered(mut values: Vec<Value>) -> Value {
+    values.sort_by_cached_key(Value::to_string);
+    Value::Array(values)
+}
+
+/// An enum whose variants have doc comments is a `oneOf` of single values; without them it is an
+/// `enum`. Both become the latter.
+fn one_of_values(mut object: Map<String, Value>) -> Value {
+    if let Some(value) = object.remove("const") {
+        object.insert("enum".to_owned(), Value::Array(vec![value]));
+    }
+    let Some(Value::Array(branches)) = object.get("oneOf") else {
+        return Value::Object(object);
+    };
+    let mut values = vec![];
+    for branch in branches {
+        let is_text = branch.get("type").is_none_or(|kind| kind == "string");
+        match (branch.get("enum"), branch.as_object()) {
+            (Some(Value::Array(some)), Some(keys)) if is_text && keys.len() <= 2 => {
+                values.extend(some.iter().cloned());
+            }
+            _ => return Value::Object(object),
+        }
+    }
+    object.remove("oneOf");
+    object.insert("enum".to_owned(), ordered(values));
+    object.insert("type".to_owned(), "string".into());
+    sorted(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn doc_comments_and_order_make_no_difference() {
+        let schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "BookPurchasedEvent",
+            "description": "A copy was added.",
+            "type": "object",
+            "required": ["title", "id"],
+            "properties": {
+                "title": { "type": ["string", "null"], "description": "What is on the cover." },
+                "id": { "type": "string", "format": "uuid" },
+            },
+        });
+        let expected = json!({
+            "properties": {
+                "id": { "format": "uuid", "type": "string" },
+                "title": { "type": ["null", "string"] },
+            },
+            "required": ["id", "title"],
+            "type": "object",
+        });
+        assert_eq!(canonical(&schema).to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn an_enum_is_the_same_with_doc_comments_and_without() {
+        let with = json!({ "oneOf": [
+            { "type": "string", "const": "soft", "description": "Paper." },
+            { "type": "string", "enum": ["hard", "audio"] },
+        ] });
+        let without = json!({ "type": "string", "enum": ["audio", "hard", "soft"] });
+        assert_eq!(canonical(&with), canonical(&without));
+    }
+
+    #[test]
+    fn the_name_of_a_type_makes_no_difference() {
+        let named = |name: &str| {
+            json!({
+                "properties": { "cover": { "$ref": format!("#/$defs/{name}"), "description": "c" } },
+                "$defs": { name: { "type": "string", "enum": ["hard"] } },
+            })
+        };
+        assert_eq!(canonical(&named("Cover")), canonical(&named("Binding")));
+    }
+
+    #[test]
+    fn a_type_that_holds_itself_stays_a_definition() {
+        let schema = json!({
+            "properties": { "root": { "$ref": "#/$defs/Shelf" } },
+            "$defs": {
+                "Shelf": {
+                    "type": "object",
+                    "description": "d",
+                    "properties": { "below": { "type": "array", "items": { "$ref": "#/$defs/Shelf" } } },
+                },
+            },
+        });
+        let canonical = canonical(&schema);
+        assert_eq!(canonical["properties"]["root"]["$ref"], "#/$defs/Shelf");
+        let shelf = &canonical["$defs"]["Shelf"];
+        assert_eq!(
+            shelf["properties"]["below"]["items"]["$ref"],
+            "#/$defs/Shelf"
+        );
+        assert!(shelf.get("description").is_none());
+    }
+}

@@ -1,0 +1,85 @@
+//! Bounds that a declaration states and reading does not enforce: who relies on them is misled by
+//! events that were stored before.
+
+use serde_json::Value;
+
+use super::finding::{Loss, member};
+
+/// A keyword, and whether it bounds from above.
+const BOUNDS: [(&str, bool); 8] = [
+    ("maximum", true),
+    ("exclusiveMaximum", true),
+    ("maxLength", true),
+    ("maxItems", true),
+    ("minimum", false),
+    ("exclusiveMinimum", false),
+    ("minLength", false),
+    ("minItems", false),
+];
+
+/// The bounds of today that stored events need not keep, in all places that there are in both.
+pub(super) fn narrowed(locked: &Value, today: &Value) -> Vec<Loss> {
+    let mut losses = vec![];
+    compare(locked, today, &mut vec![], &mut losses);
+    losses
+}
+
+fn compare(locked: &Value, today: &Value, place: &mut Vec<String>, losses: &mut Vec<Loss>) {
+    if locked.get("type") == today.get("type") {
+        for (bound, is_upper) in BOUNDS {
+            if is_tighter(locked.get(bound), today.get(bound), is_upper) {
+                losses.push(narrowed_at(bound, locked, today, place));
+            }
+        }
+        let pattern = today.get("pattern");
+        if pattern.is_some() && pattern != locked.get("pattern") {
+            losses.push(narrowed_at("pattern", locked, today, place));
+        }
+    }
+    let members = |schema: &Value| schema.get("properties").and_then(Value::as_object).cloned();
+    if let (Some(locked), Some(today)) = (members(locked), members(today)) {
+        for (name, locked) in &locked {
+            if let Some(today) = today.get(name) {
+                inside(name, locked, today, place, losses);
+            }
+        }
+    }
+    for (keyword, name) in [("items", "0"), ("additionalProperties", "*")] {
+        if let (Some(locked), Some(today)) = (locked.get(keyword), today.get(keyword)) {
+            inside(name, locked, today, place, losses);
+        }
+    }
+}
+
+fn inside(
+    name: &str,
+    locked: &Value,
+    today: &Value,
+    place: &mut Vec<String>,
+    losses: &mut Vec<Loss>,
+) {
+    place.push(name.to_owned());
+    compare(locked, today, place, losses);
+    place.pop();
+}
+
+fn is_tighter(locked: Option<&Value>, today: Option<&Value>, is_upper: bool) -> bool {
+    match (
+        locked.and_then(Value::as_f64),
+        today.and_then(Value::as_f64),
+    ) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(locked), Some(today)) if is_upper => today < locked,
+        (Some(locked), Some(today)) => today > locked,
+    }
+}
+
+fn narrowed_at(bound: &'static str, locked: &Value, today: &Value, place: &[String]) -> Loss {
+    Loss::Narrowed {
+        member: member(place),
+        bound,
+        locked: locked.get(bound).cloned(),
+        today: today.get(bound).cloned().unwrap_or_default(),
+    }
+}
