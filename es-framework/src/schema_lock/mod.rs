@@ -78,7 +78,7 @@ pub fn check(
 }
 
 /// [`check`] for what the macros registered in these packages, but for events of modules that are
-/// called `tests`. [`schema_lock!`](crate::schema_lock) calls it.
+/// called `tests`. [`schema_lock!`](crate::schema_lock!) calls it.
 ///
 /// # Errors
 /// As for [`check`].
