@@ -1,16 +1,17 @@
 //! How the events of a chunk are found: row by row, or by the index on disk and in memory.
 
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::{CachedStatement, Connection, Row};
 
 use super::{
     error::DiskError,
+    gather::Gather,
     key::{Family, Key, pack},
-    row::{self, Decoder, select},
+    row::{self, select},
     settings::ChunkLimits,
     tail::Tail,
 };
 use crate::{
-    event::{EventId, EventType, RecordedEvent, Subject},
+    event::{EventId, EventType, Subject},
     store::{
         Order,
         options::IdRange,
@@ -179,32 +180,33 @@ impl Plan {
         }
     }
 
-    pub(super) fn run(
+    pub(super) fn run<G: Gather>(
         self,
         connection: &Connection,
         scan: &Scan,
         limits: ChunkLimits,
-    ) -> Result<Chunk, DiskError> {
+        gather: G,
+    ) -> Result<Chunk<G::Events>, DiskError> {
         match self {
-            Self::Rows => rows(connection, scan, limits),
+            Self::Rows => rows(connection, scan, limits, gather),
             Self::Ids(ids) => {
                 let ids = ids.look_up(connection)?;
                 let is_cut = ids.len() >= limits.events;
-                at(connection, scan, &ids, is_cut, limits)
+                at(connection, scan, &ids, is_cut, gather)
             }
             Self::Family {
                 family,
                 tail,
                 indexed,
             } => match within(connection, &family, tail, indexed, limits.family)? {
-                None => rows(connection, scan, limits),
+                None => rows(connection, scan, limits, gather),
                 Some(mut ids) => {
                     ids.retain(|id| (scan.range.first..=scan.range.last).contains(id));
                     ids.sort_unstable();
                     if scan.order == Order::Antichronological {
                         ids.reverse();
                     }
-                    at(connection, scan, &ids, false, limits)
+                    at(connection, scan, &ids, false, gather)
                 }
             },
         }
@@ -240,28 +242,68 @@ fn within(
 }
 
 /// The events at these ids, as many as a chunk holds. `is_cut`: there are more ids than these.
-fn at(
+fn at<G: Gather>(
     connection: &Connection,
     scan: &Scan,
     ids: &[u64],
     is_cut: bool,
-    limits: ChunkLimits,
-) -> Result<Chunk, DiskError> {
+    mut gather: G,
+) -> Result<Chunk<G::Events>, DiskError> {
     let mut statement = connection.prepare_cached(ONE)?;
-    let mut decoder = Decoder::default();
-    let mut gathered = Gathered::default();
-    for id in ids {
-        let event = one(&mut statement, row::number(*id), |row| decoder.event(row))?;
-        gathered.push(event);
-        if gathered.is_full(limits) {
+    let wanted = Wanted::of(scan);
+    let mut rest = (!ids.is_empty()).then_some(scan.range);
+    let mut left = ids.iter();
+    for id in left.by_ref() {
+        let number = row::number(*id);
+        one(&mut statement, number, |row| match wanted.has(row)? {
+            true => gather.take(row),
+            false => Ok(()),
+        })?;
+        rest = scan.beyond(row::id(number)?);
+        if gather.is_full() {
             break;
         }
     }
-    let is_all = gathered.events.len() == ids.len() && !is_cut;
-    let last = gathered.events.last().filter(|_| !is_all);
-    let rest = last.and_then(|last| scan.beyond(last.id));
-    let events = gathered.events;
-    Ok(Chunk { events, rest })
+    let is_all = left.len() == 0 && !is_cut;
+    Ok(Chunk {
+        count: gather.count(),
+        events: gather.into_events(),
+        rest: rest.filter(|_| !is_all),
+    })
+}
+
+/// What the events of a scan have in common, as rows have it.
+struct Wanted<'a> {
+    scan: &'a Scan,
+    /// For a scan that is recursive: any other finds its events by their subject.
+    family: Option<Family>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(scan: &'a Scan) -> Self {
+        let family = Family::of(scan.subject.as_str());
+        let family = (scan.recursive && !family.is_everything()).then_some(family);
+        Self { scan, family }
+    }
+
+    fn has(&self, row: &Row<'_>) -> Result<bool, DiskError> {
+        let is_any = self.scan.event_types.is_empty();
+        if !is_any && !self.scan.wants(text(row, 2)?) {
+            return Ok(false);
+        }
+        match &self.family {
+            None => Ok(true),
+            Some(family) => Ok(family.has(text(row, 1)?)),
+        }
+    }
+}
+
+fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, DiskError> {
+    let text = row.get_ref(column)?.as_str();
+    text.map_err(|error| {
+        row.get(0)
+            .map_or_else(DiskError::from, |id| row::flawed(id, error))
+    })
 }
 
 /// What a query finds at an id that the index names.
@@ -278,19 +320,22 @@ fn one<T>(
 }
 
 /// The events that match among the next rows.
-fn rows(connection: &Connection, scan: &Scan, limits: ChunkLimits) -> Result<Chunk, DiskError> {
+fn rows<G: Gather>(
+    connection: &Connection,
+    scan: &Scan,
+    limits: ChunkLimits,
+    mut gather: G,
+) -> Result<Chunk<G::Events>, DiskError> {
     let mut statement = connection.prepare_cached(match scan.order {
         Order::Chronological => ALL_FORTH,
         Order::Antichronological => ALL_BACK,
     })?;
-    let family = Family::of(scan.subject.as_str());
+    let wanted = Wanted::of(scan);
     let bounds = (row::number(scan.range.first), row::number(scan.range.last));
     let mut rows = statement.query(bounds)?;
-    let mut decoder = Decoder::default();
-    let mut gathered = Gathered::default();
     let mut rest = Some(scan.range);
     for _ in 0..limits.rows {
-        let Some(left) = rest.filter(|_| !gathered.is_full(limits)) else {
+        let Some(left) = rest.filter(|_| !gather.is_full()) else {
             break;
         };
         let due = row::number(match scan.order {
@@ -303,30 +348,14 @@ fn rows(connection: &Connection, scan: &Scan, limits: ChunkLimits) -> Result<Chu
         if number != due {
             return Err(row::flawed(due, "is missing"));
         }
-        let subject = row.get_ref(1)?.as_str();
-        if family.has(subject.map_err(|error| row::flawed(number, error))?) {
-            gathered.push(decoder.event(row)?);
+        if wanted.has(row)? {
+            gather.take(row)?;
         }
         rest = scan.beyond(row::id(number)?);
     }
-    let events = gathered.events;
-    Ok(Chunk { events, rest })
-}
-
-/// Events on their way into a chunk.
-#[derive(Default)]
-struct Gathered {
-    events: Vec<RecordedEvent>,
-    bytes: usize,
-}
-
-impl Gathered {
-    fn push(&mut self, event: RecordedEvent) {
-        self.bytes = self.bytes.saturating_add(event.data.get().len());
-        self.events.push(event);
-    }
-
-    fn is_full(&self, limits: ChunkLimits) -> bool {
-        self.events.len() >= limits.events || self.bytes >= limits.bytes
-    }
+    Ok(Chunk {
+        count: gather.count(),
+        events: gather.into_events(),
+        rest,
+    })
 }

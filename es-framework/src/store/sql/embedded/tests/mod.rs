@@ -1,6 +1,7 @@
 //! What only this adapter promises.
 
 mod disk;
+mod lines;
 mod model;
 mod reopen;
 mod restore;
