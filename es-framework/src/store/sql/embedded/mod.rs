@@ -6,6 +6,7 @@ mod directory;
 mod error;
 mod filter;
 mod gather;
+mod ids;
 mod key;
 mod line;
 mod merge;
@@ -22,6 +23,7 @@ mod state;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod types;
 mod writer;
 
 use std::{

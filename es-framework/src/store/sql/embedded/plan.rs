@@ -1,32 +1,26 @@
 //! How the events of a chunk are found: row by row, or by the index on disk and in memory.
 
-use rusqlite::{CachedStatement, Connection, Row};
+use rusqlite::{Connection, Row};
 
 use super::{
     error::DiskError,
     gather::Gather,
-    key::{Family, Key, pack},
+    ids::{Ids, one},
+    key::Family,
     row::{self, select},
     settings::ChunkLimits,
     tail::Tail,
+    types::TypeIds,
 };
-use crate::{
-    event::{EventId, EventType, Subject},
-    store::{
-        Order,
-        options::IdRange,
-        scan::{Chunk, Scan},
-    },
+use crate::store::{
+    Order,
+    options::IdRange,
+    scan::{Chunk, Scan},
 };
 
 const ALL_FORTH: &str = select!("WHERE id BETWEEN ?1 AND ?2 ORDER BY id");
 const ALL_BACK: &str = select!("WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC");
 const ONE: &str = select!("WHERE id = ?1");
-const TYPE: &str = "SELECT type FROM events WHERE id = ?1";
-const IDS_FORTH: &str = "SELECT event_id FROM subject_index \
-     WHERE subject = ?1 AND event_id BETWEEN ?2 AND ?3 ORDER BY event_id LIMIT ?4";
-const IDS_BACK: &str = "SELECT event_id FROM subject_index \
-     WHERE subject = ?1 AND event_id BETWEEN ?2 AND ?3 ORDER BY event_id DESC LIMIT ?4";
 const FAMILY: &str = "SELECT event_id FROM subject_index WHERE subject = ?1 \
      UNION ALL \
      SELECT event_id FROM subject_index WHERE subject >= ?2 AND subject < ?3 \
@@ -38,128 +32,22 @@ pub(super) enum Plan {
     Rows,
     /// At these ids.
     Ids(Ids),
+    /// At the ids of some types.
+    Types(TypeIds),
     /// Below a subject, if those are not too many.
     Family {
         family: Family,
         tail: Vec<u64>,
         indexed: u64,
+        /// If they are.
+        otherwise: Box<Self>,
     },
-}
-
-/// The first ids of one subject: those of the tail are known, those on disk are to be looked up.
-pub(super) struct Ids {
-    limits: ChunkLimits,
-    subject: Key,
-    range: IdRange,
-    order: Order,
-    indexed: u64,
-    tail: Vec<u64>,
-}
-
-/// What a look at some events of a subject came to.
-pub(super) enum Found {
-    At(EventId),
-    Nowhere,
-    /// Not among those; this is the rest.
-    NotYet(IdRange),
-}
-
-impl Ids {
-    /// Tail and disk overlap while a merge goes on; each is asked up to where, and from where, the
-    /// disk was complete at one moment, so it does not matter that they are looked at in turn.
-    pub(super) fn new(
-        tail: &Tail,
-        subject: &Subject,
-        range: IdRange,
-        order: Order,
-        limits: ChunkLimits,
-    ) -> Self {
-        let subject = pack(subject.as_str());
-        Self {
-            limits,
-            range,
-            order,
-            indexed: tail.indexed(),
-            tail: tail.ids(&subject, range, order, limits.events),
-            subject,
-        }
-    }
-
-    /// The first ids in order, a chunk's worth at most.
-    fn look_up(&self, connection: &Connection) -> Result<Vec<u64>, DiskError> {
-        let last = self
-            .indexed
-            .checked_sub(1)
-            .map(|last| last.min(self.range.last));
-        let Some(last) = last.filter(|last| self.range.first <= *last) else {
-            return Ok(self.tail.clone());
-        };
-        let mut ids = Vec::new();
-        if self.order == Order::Antichronological {
-            ids.extend_from_slice(&self.tail);
-        }
-        let query = match self.order {
-            Order::Chronological => IDS_FORTH,
-            Order::Antichronological => IDS_BACK,
-        };
-        let mut statement = connection.prepare_cached(query)?;
-        let (first, last) = (row::number(self.range.first), row::number(last));
-        let room = row::number(self.limits.events.saturating_sub(ids.len()));
-        let mut rows = statement.query((&*self.subject, first, last, room))?;
-        while let Some(row) = rows.next()? {
-            ids.push(row::id(row.get(0)?)?.get());
-        }
-        if self.order == Order::Chronological {
-            ids.extend_from_slice(&self.tail);
-            ids.truncate(self.limits.events);
-        }
-        Ok(ids)
-    }
-
-    pub(super) fn first_of(
-        &self,
-        connection: &Connection,
-        wanted: &EventType,
-    ) -> Result<Found, DiskError> {
-        let transaction = connection.unchecked_transaction()?;
-        let ids = self.look_up(connection)?;
-        let mut statement = connection.prepare_cached(TYPE)?;
-        for id in &ids {
-            let number = row::number(*id);
-            let is_wanted = one(&mut statement, number, |row| {
-                let text = row.get_ref(0)?.as_str();
-                let text = text.map_err(|error| row::flawed(number, error))?;
-                Ok(text == wanted.as_str())
-            })?;
-            if is_wanted {
-                return Ok(Found::At(row::id(number)?));
-            }
-        }
-        drop(statement);
-        transaction.commit()?;
-        let last = ids.last().filter(|_| ids.len() >= self.limits.events);
-        let rest = last.and_then(|last| beyond(self.range, self.order, *last));
-        Ok(rest.map_or(Found::Nowhere, Found::NotYet))
-    }
-}
-
-fn beyond(range: IdRange, order: Order, id: u64) -> Option<IdRange> {
-    let IdRange { first, last } = range;
-    match order {
-        Order::Chronological => Some(IdRange {
-            first: id.checked_add(1)?,
-            last,
-        }),
-        Order::Antichronological => Some(IdRange {
-            first,
-            last: id.checked_sub(1)?,
-        }),
-    }
 }
 
 impl Plan {
     /// How to find a scan's next events, and all that is in memory about them.
-    pub(super) fn of(scan: &Scan, tail: &Tail, limits: ChunkLimits) -> Self {
+    /// `types` has those of the scan that there are, each by its first event.
+    pub(super) fn of(scan: &Scan, types: Option<&[u64]>, tail: &Tail, limits: ChunkLimits) -> Self {
         if !scan.recursive {
             let ids = Ids::new(tail, &scan.subject, scan.range, scan.order, limits);
             return Self::Ids(ids);
@@ -167,15 +55,18 @@ impl Plan {
         let IdRange { first, last } = scan.range;
         let is_short = usize::try_from(last.saturating_sub(first)).is_ok_and(|n| n < limits.rows);
         let family = Family::of(scan.subject.as_str());
+        let by_type = |types| TypeIds::new(tail, types, scan.range, scan.order, limits.events);
+        let otherwise = types.and_then(by_type).map_or(Self::Rows, Self::Types);
         if is_short || family.is_everything() {
-            return Self::Rows;
+            return otherwise;
         }
         match tail.ids_within(&family, limits.family) {
-            None => Self::Rows,
+            None => otherwise,
             Some(ids) => Self::Family {
                 family,
                 tail: ids,
                 indexed: tail.indexed(),
+                otherwise: Box::new(otherwise),
             },
         }
     }
@@ -194,12 +85,17 @@ impl Plan {
                 let is_cut = ids.len() >= limits.events;
                 at(connection, scan, &ids, is_cut, gather)
             }
+            Self::Types(ids) => {
+                let (ids, is_cut) = ids.look_up(connection)?;
+                at(connection, scan, &ids, is_cut, gather)
+            }
             Self::Family {
                 family,
                 tail,
                 indexed,
+                otherwise,
             } => match within(connection, &family, tail, indexed, limits.family)? {
-                None => rows(connection, scan, limits, gather),
+                None => otherwise.run(connection, scan, limits, gather),
                 Some(mut ids) => {
                     ids.retain(|id| (scan.range.first..=scan.range.last).contains(id));
                     ids.sort_unstable();
@@ -304,19 +200,6 @@ fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, DiskError> {
         row.get(0)
             .map_or_else(DiskError::from, |id| row::flawed(id, error))
     })
-}
-
-/// What a query finds at an id that the index names.
-fn one<T>(
-    statement: &mut CachedStatement<'_>,
-    id: i64,
-    read: impl FnOnce(&rusqlite::Row<'_>) -> Result<T, DiskError>,
-) -> Result<T, DiskError> {
-    let mut rows = statement.query([id])?;
-    match rows.next()? {
-        Some(row) => read(row),
-        None => Err(row::flawed(id, "is missing")),
-    }
 }
 
 /// The events that match among the next rows.

@@ -10,7 +10,8 @@ use tokio::sync::{Semaphore, watch};
 use super::{
     error::DiskError,
     gather::{Events, Gather, Lines},
-    plan::{Found, Ids, Plan},
+    ids::{Found, Ids},
+    plan::Plan,
     schema,
     settings::Settings,
     shared::Shared,
@@ -130,7 +131,16 @@ impl Reader {
                 });
             };
             scan.range.last = scan.range.last.min(newest);
-            Plan::of(&scan, &tail, limits)
+            // After the tail, so that it has the type of every event there.
+            let catalogue = self.shared.catalogue();
+            let first = |wanted: &EventType| Some(catalogue.first(wanted)?.get());
+            let types = (!scan.event_types.is_empty()).then(|| {
+                scan.event_types
+                    .iter()
+                    .filter_map(first)
+                    .collect::<Vec<_>>()
+            });
+            Plan::of(&scan, types.as_deref(), &tail, limits)
         };
         self.with(move |connection| {
             let transaction = connection.unchecked_transaction()?;

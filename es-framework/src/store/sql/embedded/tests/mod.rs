@@ -6,6 +6,7 @@ mod model;
 mod reopen;
 mod restore;
 mod support;
+mod types;
 
 use std::time::Duration;
 
