@@ -8,7 +8,7 @@
     clippy::indexing_slicing
 )]
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use es_framework::{
     event::{Dialect, EventCandidate, EventId, RecordedEvent, Subject},
@@ -69,17 +69,23 @@ fn question() -> impl Strategy<Value = Question> {
         select(order),
         start,
         option::of(bound()),
+        vec(select(&TYPES[..]), 0..3),
+        option::weighted(0.3, 1..9_u64),
     )
-        .prop_map(|(subject, recursive, order, start, upper_bound)| Question {
-            subject: subject.parse().unwrap(),
-            options: ReadOptions {
-                recursive,
-                order,
-                lower_bound: start.0,
-                upper_bound,
-                from_latest_event: start.1,
+        .prop_map(
+            |(subject, recursive, order, start, upper_bound, types, limit)| Question {
+                subject: subject.parse().unwrap(),
+                options: ReadOptions {
+                    recursive,
+                    order,
+                    lower_bound: start.0,
+                    upper_bound,
+                    from_latest_event: start.1,
+                    event_types: types.iter().map(|name| name.parse().unwrap()).collect(),
+                    limit: limit.and_then(NonZeroU64::new),
+                },
             },
-        })
+        )
 }
 
 fn candidate((subject, event_type): (&str, &str)) -> EventCandidate {
@@ -113,6 +119,7 @@ fn naive(events: &[RecordedEvent], Question { subject, options }: &Question) -> 
         let id = event.id;
         (text == subject.as_str() || options.recursive && text.starts_with(&below))
             && id.get() >= first
+            && (options.event_types.is_empty() || options.event_types.contains(&event.event_type))
             && match options.lower_bound {
                 None => true,
                 Some(Bound::Inclusive(bound)) => id >= bound,
@@ -128,6 +135,8 @@ fn naive(events: &[RecordedEvent], Question { subject, options }: &Question) -> 
     if options.order == Order::Antichronological {
         ids.reverse();
     }
+    let limit = options.limit.map_or(u64::MAX, NonZeroU64::get);
+    ids.truncate(limit.try_into().unwrap_or(usize::MAX));
     ids
 }
 
@@ -158,6 +167,8 @@ async fn check(store: &dyn EventStore, written: &[(&str, &str)], questions: &[Qu
             options: ReadOptions {
                 order: Order::Chronological,
                 upper_bound: None,
+                event_types: Vec::new(),
+                limit: None,
                 ..options.clone()
             },
         };

@@ -1,13 +1,13 @@
 //! Events as JSON text, in both shapes that event stores of version 1 of the protocol send.
 
-use std::{io::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
     DATA_CONTENT_TYPE, EventId, EventTime, EventType, Hash, InvalidTrace, RecordedEvent,
-    SPEC_VERSION, Subject, TraceContext,
+    SPEC_VERSION, Subject, TraceContext, parts::Parts,
 };
 
 /// The shape of events on the wire.
@@ -23,28 +23,15 @@ pub enum Dialect {
 impl Dialect {
     /// Appends the event as one line of a stream, line break included.
     pub fn write_line(self, event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
-        match self {
-            Self::Item => {
-                out.extend_from_slice(br#"{"type":"item","payload":"#);
-                write_item(event, out);
-            }
-            Self::Event => {
-                out.extend_from_slice(br#"{"type":"event","payload":"#);
-                write_signed(event, signature, out);
-                out.extend_from_slice(b"}\n");
-            }
-        }
+        Parts::of(event).write_line(self, signature, out);
     }
 
     /// Appends the event as an element of the answer to a write. The older shape has neither data
     /// nor hash there.
     pub fn write_recorded(self, event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
         match self {
-            Self::Item => {
-                write_members(event, None, out);
-                out.push(b'}');
-            }
-            Self::Event => write_signed(event, signature, out),
+            Self::Item => Parts::of(event).write_without_data(out),
+            Self::Event => Parts::of(event).write_signed(signature, out),
         }
     }
 }
@@ -53,8 +40,7 @@ impl RecordedEvent {
     /// Appends the event as a line of a backup, line break included: the older shape's payload
     /// under the newer one's name.
     pub(crate) fn write_backup_line(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(br#"{"type":"event","payload":"#);
-        write_item(self, out);
+        Parts::of(self).write_backup_line(out);
     }
 
     /// Reads the payload of such a line.
@@ -62,66 +48,6 @@ impl RecordedEvent {
         let ItemPayload { event, hash } = serde_json::from_str(payload.get())?;
         recorded(event.get(), Some(hash))
     }
-}
-
-/// Appends an event with its hash beside it, and what closes the line.
-fn write_item(event: &RecordedEvent, out: &mut Vec<u8>) {
-    out.extend_from_slice(br#"{"event":"#);
-    write_members(event, Some(&event.data), out);
-    out.extend_from_slice(br#"},"hash":""#);
-    out.extend_from_slice(&event.hash.hex());
-    out.extend_from_slice(b"\"}}\n");
-}
-
-fn write_signed(event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
-    write_members(event, Some(&event.data), out);
-    out.extend_from_slice(br#","hash":""#);
-    out.extend_from_slice(&event.hash.hex());
-    out.extend_from_slice(br#"","signature":"#);
-    match signature {
-        Some(signature) => write_text(signature, out),
-        None => out.extend_from_slice(b"null"),
-    }
-    out.push(b'}');
-}
-
-/// Appends the members that both shapes share, without the closing brace.
-fn write_members(event: &RecordedEvent, data: Option<&RawValue>, out: &mut Vec<u8>) {
-    out.extend_from_slice(br#"{"source":"#);
-    write_text(&event.source, out);
-    // Subjects, types, times and hashes hold nothing that JSON would escape.
-    for (name, value) in [
-        (r#","subject":""#, event.subject.as_str()),
-        (r#"","type":""#, event.event_type.as_str()),
-    ] {
-        out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(value.as_bytes());
-    }
-    out.push(b'"');
-    if let Some(trace) = &event.trace {
-        out.extend_from_slice(br#","traceparent":"#);
-        write_text(trace.parent(), out);
-        if let Some(state) = trace.state() {
-            out.extend_from_slice(br#","tracestate":"#);
-            write_text(state, out);
-        }
-    }
-    out.extend_from_slice(br#","specversion":"1.0","id":""#);
-    // Writing into memory cannot fail, here and below.
-    let _ = write!(out, "{}", event.id);
-    out.extend_from_slice(br#"","time":""#);
-    out.extend_from_slice(event.time.as_str().as_bytes());
-    out.extend_from_slice(br#"","datacontenttype":"application/json","predecessorhash":""#);
-    out.extend_from_slice(&event.predecessor_hash.hex());
-    out.push(b'"');
-    if let Some(data) = data {
-        out.extend_from_slice(br#","data":"#);
-        out.extend_from_slice(data.get().as_bytes());
-    }
-}
-
-fn write_text(text: &str, out: &mut Vec<u8>) {
-    let _ = serde_json::to_writer(out, text);
 }
 
 /// One line of a stream.

@@ -49,7 +49,7 @@ impl Hash {
             data_content_type,
         } = metadata;
         let mut hasher = Sha256::new();
-        let mut number = itoa(*id);
+        let number = decimal(*id);
         hasher.update(specversion);
         hasher.update("|");
         hasher.update(number.text());
@@ -97,12 +97,12 @@ impl Hash {
 }
 
 /// A number's decimal digits without an allocation: the writer hashes one for every event.
-struct Decimal {
+pub(super) struct Decimal {
     digits: [u8; 20],
     start: usize,
 }
 
-fn itoa(mut number: u64) -> Decimal {
+pub(super) fn decimal(mut number: u64) -> Decimal {
     let mut digits = [b'0'; 20];
     let mut start = digits.len();
     for (index, digit) in digits.iter_mut().enumerate().rev() {
@@ -117,7 +117,7 @@ fn itoa(mut number: u64) -> Decimal {
 }
 
 impl Decimal {
-    fn text(&mut self) -> &[u8] {
+    pub(super) fn text(&self) -> &[u8] {
         self.digits.get(self.start..).unwrap_or_default()
     }
 }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn numbers_are_written_in_decimal() {
         for number in [0, 9, 10, 1_234_567_890, u64::MAX] {
-            assert_eq!(itoa(number).text(), number.to_string().as_bytes());
+            assert_eq!(decimal(number).text(), number.to_string().as_bytes());
         }
     }
 }

@@ -70,6 +70,12 @@ impl Subject {
         })
     }
 
+    /// Whether what was a subject once can be one still. Faster than to parse it.
+    pub(crate) fn may_be(text: &[u8]) -> bool {
+        let may_stand = |byte: u8| (byte == b'/') | is_segment_byte(byte);
+        text.first() == Some(&b'/') && text.iter().fold(true, |all, byte| all & may_stand(*byte))
+    }
+
     /// The subject as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

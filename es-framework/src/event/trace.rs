@@ -31,6 +31,18 @@ impl TraceContext {
     /// # Errors
     /// The fields do not follow the recommendation.
     pub fn new(parent: Option<&str>, state: Option<&str>) -> Result<Option<Self>, InvalidTrace> {
+        let checked = Self::check(parent, state)?;
+        Ok(checked.map(|(parent, state)| Self {
+            parent: parent.into(),
+            state: state.map(Into::into),
+        }))
+    }
+
+    /// The two fields as they are, if they make a trace.
+    pub(crate) fn check<'a>(
+        parent: Option<&'a str>,
+        state: Option<&'a str>,
+    ) -> Result<Option<(&'a str, Option<&'a str>)>, InvalidTrace> {
         let Some(parent) = parent else {
             return if state.is_some() {
                 Err(InvalidTrace::State)
@@ -46,8 +58,7 @@ impl TraceContext {
         }) {
             return Err(InvalidTrace::State);
         }
-        let (parent, state) = (parent.into(), state.map(Into::into));
-        Ok(Some(Self { parent, state }))
+        Ok(Some((parent, state)))
     }
 
     /// The `traceparent`.
@@ -71,18 +82,17 @@ fn is_parent(text: &str) -> bool {
                 .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };
     let not_zero = |part: &str| part.bytes().any(|byte| byte != b'0');
-    match text.split('-').collect::<Vec<_>>().as_slice() {
-        [version, trace, parent, flags] => {
-            is_hex(version, 2)
-                && *version != "ff"
-                && is_hex(trace, 32)
-                && not_zero(trace)
-                && is_hex(parent, 16)
-                && not_zero(parent)
-                && is_hex(flags, 2)
-        }
-        _ => false,
-    }
+    let mut parts = text.split('-');
+    let mut next = || parts.next().unwrap_or_default();
+    let (version, trace, parent, flags) = (next(), next(), next(), next());
+    parts.next().is_none()
+        && is_hex(version, 2)
+        && version != "ff"
+        && is_hex(trace, 32)
+        && not_zero(trace)
+        && is_hex(parent, 16)
+        && not_zero(parent)
+        && is_hex(flags, 2)
 }
 
 #[cfg(test)]

@@ -50,7 +50,8 @@ impl Source for Arc<dyn EventStore> {
             order: hint.order,
             lower_bound: hint.lower_bound,
             upper_bound: hint.upper_bound,
-            from_latest_event: None,
+            event_types: hint.event_type.into_iter().collect(),
+            ..ReadOptions::default()
         };
         self.read(hint.subject.unwrap_or_else(Subject::root), options)
     }

@@ -2,20 +2,16 @@
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-use axum::{
-    body::Body,
-    http::{HeaderValue, header},
-    response::{IntoResponse, Response},
-};
+use axum::{http::HeaderValue, response::Response};
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::json;
 use tokio::{sync::watch, time::sleep};
 
-use super::{Server, Settings};
+use super::{Server, Settings, rows::ndjson};
 use crate::{
-    event::{Dialect, RecordedEvent},
-    store::{EventStream, StoreError},
+    event::{Dialect, LineShape, RecordedEvent},
+    store::{EventStream, LineStream, StoreError},
 };
 
 /// From this size on, in bytes, a frame is sent although more events are ready. A frame an event
@@ -56,6 +52,18 @@ impl Lines {
         .into_response()
     }
 
+    /// The same, of lines that the store has written itself.
+    pub(super) fn written(lines: LineStream) -> Response {
+        let frames = lines.map(|frame| {
+            frame.unwrap_or_else(|error| {
+                let mut line = Vec::new();
+                break_off(&error, &mut line);
+                line.into()
+            })
+        });
+        ndjson(frames.map(Ok))
+    }
+
     /// An answer that goes on until the server closes, with a sign of life whenever it is idle.
     pub(super) fn endless(server: Arc<Server>, events: EventStream) -> Response {
         let endless = Endless {
@@ -77,7 +85,7 @@ impl Lines {
             let frame = lines.frame().await?;
             Some((Ok::<_, Infallible>(frame), lines))
         });
-        ([(header::CONTENT_TYPE, NDJSON)], Body::from_stream(frames)).into_response()
+        ndjson(frames)
     }
 
     /// Whatever is ready, at least one line.
@@ -125,8 +133,7 @@ impl Lines {
                     .write_line(&event, signature.as_deref(), frame);
             }
             Some(Err(error)) => {
-                tracing::error!(%error, "a stream of events broke off");
-                write_error(&error.to_string(), frame);
+                break_off(&error, frame);
                 self.ended = true;
             }
             None => self.ended = true,
@@ -134,7 +141,18 @@ impl Lines {
     }
 }
 
+fn break_off(error: &StoreError, frame: &mut Vec<u8>) {
+    tracing::error!(%error, "a stream of events broke off");
+    write_error(&error.to_string(), frame);
+}
+
 impl Settings {
+    /// How lines are written that need no signature; `None` where they do.
+    pub(super) fn unsigned(&self) -> Option<LineShape> {
+        let is_signed = self.signing_key.is_some() && self.dialect == Dialect::Event;
+        (!is_signed).then_some(LineShape::Stream(self.dialect))
+    }
+
     /// The signature to send beside an event, where there is a key and a place for it.
     pub(super) fn signature(&self, event: &RecordedEvent) -> Option<String> {
         let key = self.signing_key.as_ref()?;

@@ -129,6 +129,7 @@ impl TryFrom<WireReadOptions> for ReadOptions {
                     IfMissingFromRead::ReadNothing => IfEventIsMissing::Nothing,
                 },
             }),
+            ..Self::default()
         };
         options.check()?;
         Ok(options)

@@ -28,6 +28,13 @@ pub(super) async fn read_events(
 ) -> Result<Response, Failure> {
     let options: ReadOptions = request.options.unwrap_or_default().try_into()?;
     check_range(&server, &options).await?;
+    let written = server.settings.unsigned().and_then(|shape| {
+        let store = &server.store;
+        store.read_lines(&request.subject, &options, shape)
+    });
+    if let Some(lines) = written {
+        return Ok(Lines::written(lines));
+    }
     let events = server.store.read(request.subject, options);
     Ok(Lines::finite(server, events))
 }
@@ -45,7 +52,9 @@ async fn check_range(server: &Server, options: &ReadOptions) -> Result<(), Failu
         }),
         ..ReadOptions::default()
     };
-    let mut events = server.store.read(latest.subject.clone(), from_latest);
+    let mut events = server
+        .store
+        .read(latest.subject.clone(), from_latest.first());
     let (Bound::Inclusive(last) | Bound::Exclusive(last)) = upper;
     match events.next().await.transpose()? {
         Some(event) if event.id > last => Err(Failure::new(

@@ -18,12 +18,13 @@ mod verify;
 use std::fmt;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use futures_util::{
     StreamExt as _,
     stream::{self, BoxStream},
 };
 
-use crate::event::{EventCandidate, EventType, RecordedEvent, Subject};
+use crate::event::{EventCandidate, EventType, LineShape, RecordedEvent, Subject};
 
 pub use catalogue::KnownEventType;
 pub use error::{AppendError, RegisterError, StoreError};
@@ -36,6 +37,9 @@ pub use verify::{Chain, Flaw, Verified, verify};
 
 /// Events as they come, ended by the first error.
 pub type EventStream = BoxStream<'static, Result<RecordedEvent, StoreError>>;
+
+/// Whole lines of the protocol as they come, many to a frame; ended by the first error.
+pub type LineStream = BoxStream<'static, Result<Bytes, StoreError>>;
 
 /// Subjects in order, ended by the first error.
 pub type SubjectStream = BoxStream<'static, Result<Subject, StoreError>>;
@@ -59,6 +63,18 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
 
     /// The events of a subject that are stored now, in the order asked for.
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream;
+
+    /// The events of [`read`](Self::read) as text, from a store that can write it without making
+    /// events of it first. Byte for byte what the events would be written as.
+    fn read_lines(
+        &self,
+        subject: &Subject,
+        options: &ReadOptions,
+        shape: LineShape,
+    ) -> Option<LineStream> {
+        let _ = (subject, options, shape);
+        None
+    }
 
     /// The stored events of a subject and then the new ones as they come. Never ends but by an
     /// error.
@@ -122,7 +138,7 @@ pub(crate) async fn latest_event(
         order: Order::Antichronological,
         ..ReadOptions::default()
     };
-    let mut newest = store.read(subject, newest_first);
+    let mut newest = store.read(subject, newest_first.first());
     newest.next().await.transpose()
 }
 

@@ -1,5 +1,7 @@
 //! Which events to read or observe.
 
+use std::num::NonZeroU64;
+
 use crate::event::{EventId, EventType, Subject};
 
 /// The order of a read.
@@ -54,6 +56,10 @@ pub struct ReadOptions {
     pub upper_bound: Option<Bound>,
     /// Where to start instead of a lowest id.
     pub from_latest_event: Option<FromLatestEvent>,
+    /// The types of the events; empty for any.
+    pub event_types: Vec<EventType>,
+    /// How many events at most, the first in the order asked for.
+    pub limit: Option<NonZeroU64>,
 }
 
 /// Which events to observe.
@@ -80,6 +86,13 @@ impl ReadOptions {
             recursive: true,
             ..Self::default()
         }
+    }
+
+    /// These, but no more than the first event.
+    #[must_use]
+    pub fn first(self) -> Self {
+        let limit = Some(NonZeroU64::MIN);
+        Self { limit, ..self }
     }
 
     /// Checks what a type cannot say.

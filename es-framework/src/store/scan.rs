@@ -1,21 +1,29 @@
 //! Reading and observing over anything that hands out events a chunk at a time. The adapters that
 //! hold the events themselves share it.
 
+mod observe;
+mod reading;
+
 use std::{
+    num::NonZeroU64,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
     vec,
 };
 
 use async_trait::async_trait;
 use futures_util::{Stream, TryStreamExt as _, stream};
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::sync::watch;
 
 use super::{
-    EventStream, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions, StoreError,
+    EventStream, FromLatestEvent, IfEventIsMissing, Order, ReadOptions, StoreError,
     options::IdRange,
 };
 use crate::event::{EventId, EventType, RecordedEvent, Subject};
+
+pub(crate) use observe::observe;
+use reading::Reading;
 
 /// Which events of a log to take.
 #[derive(Debug, Clone)]
@@ -24,25 +32,41 @@ pub(crate) struct Scan {
     pub(crate) recursive: bool,
     pub(crate) order: Order,
     pub(crate) range: IdRange,
+    /// Empty for any.
+    pub(crate) event_types: Arc<[EventType]>,
+    /// How many events are wanted.
+    pub(crate) limit: Option<NonZeroU64>,
 }
 
 /// Some events of a scan and what is left of it.
 #[derive(Debug)]
-pub(crate) struct Chunk {
+pub(crate) struct Chunk<T = Vec<RecordedEvent>> {
     /// In the scan's order. May be empty although there is a rest.
-    pub(crate) events: Vec<RecordedEvent>,
+    pub(crate) events: T,
+    /// How many they are.
+    pub(crate) count: usize,
     /// The ids that were not looked at yet; `None` at the end.
     pub(crate) rest: Option<IdRange>,
 }
 
-/// Events that can be taken a chunk at a time.
+/// Something that can be taken a chunk at a time: events, or what is made of them.
+#[async_trait]
+pub(crate) trait Chunks: Clone + Send + Sync + 'static {
+    /// What a chunk holds its events as.
+    type Events: Send + 'static;
+
+    /// About how many events fill a chunk.
+    const EVENTS: u64;
+
+    /// The next events of a scan: never more than memory should hold at once, nor than its limit.
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk<Self::Events>, StoreError>;
+}
+
+/// What knows its events.
 #[async_trait]
 pub(crate) trait Log: Clone + Send + Sync + 'static {
     /// How many events there are, told to those who wait for more.
     fn length(&self) -> watch::Receiver<u64>;
-
-    /// The next events of a scan: never more than memory should hold at once.
-    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError>;
 
     /// The first or the latest event of this subject and type in a range of ids.
     async fn find(
@@ -55,8 +79,62 @@ pub(crate) trait Log: Clone + Send + Sync + 'static {
 }
 
 impl Scan {
-    pub(crate) fn matches(&self, subject: &Subject) -> bool {
-        *subject == self.subject || (self.recursive && subject.is_within(&self.subject))
+    pub(crate) fn matches(&self, event: &RecordedEvent) -> bool {
+        let RecordedEvent { subject, .. } = event;
+        (*subject == self.subject || (self.recursive && subject.is_within(&self.subject)))
+            && self.wants(event.event_type.as_str())
+    }
+
+    /// Whether events of a type belong to it.
+    pub(crate) fn wants(&self, event_type: &str) -> bool {
+        let wanted = &self.event_types;
+        wanted.is_empty() || wanted.iter().any(|wanted| wanted.as_str() == event_type)
+    }
+
+    /// How many of `most` events are wanted.
+    pub(crate) fn at_most(&self, most: usize) -> usize {
+        let limit = self.limit.map(|limit| usize::try_from(limit.get()));
+        limit
+            .and_then(Result::ok)
+            .map_or(most, |limit| limit.min(most))
+    }
+
+    /// Whether every id of its range belongs to it.
+    fn is_everything(&self) -> bool {
+        let is_all = self.recursive && self.subject == Subject::root();
+        is_all && self.event_types.is_empty() && self.limit.is_none()
+    }
+
+    /// The part with the first `count` ids in its order, and what comes after that.
+    fn split(self, count: u64) -> (Self, Option<Self>) {
+        let IdRange { first, last } = self.range;
+        if last.saturating_sub(first) < count {
+            return (self, None);
+        }
+        let older_end = match self.order {
+            Order::Chronological => first.saturating_add(count),
+            Order::Antichronological => last.saturating_sub(count).saturating_add(1),
+        };
+        let part = |first, last| Self {
+            range: IdRange { first, last },
+            ..self.clone()
+        };
+        let older = part(first, older_end.saturating_sub(1));
+        let newer = part(older_end, last);
+        match self.order {
+            Order::Chronological => (older, Some(newer)),
+            Order::Antichronological => (newer, Some(older)),
+        }
+    }
+
+    /// What is left once a chunk was delivered.
+    fn after<T>(mut self, chunk: &Chunk<T>) -> Option<Self> {
+        self.range = chunk.rest?;
+        if let Some(limit) = self.limit {
+            let count = u64::try_from(chunk.count).unwrap_or(u64::MAX);
+            self.limit = Some(NonZeroU64::new(limit.get().saturating_sub(count))?);
+        }
+        Some(self)
     }
 
     /// What is left once the event `id` was delivered.
@@ -77,61 +155,32 @@ impl Scan {
 }
 
 /// The stored events that the options ask for.
-pub(crate) fn read<L: Log>(log: L, subject: Subject, options: ReadOptions) -> EventStream {
+pub(crate) fn read<L>(log: L, subject: Subject, options: ReadOptions) -> EventStream
+where
+    L: Log + Chunks<Events = Vec<RecordedEvent>>,
+{
+    flatten(chunks(log.clone(), log, subject, options))
+}
+
+/// The stored events that the options ask for, a chunk at a time.
+pub(crate) fn chunks<L: Log, C: Chunks>(
+    log: L,
+    source: C,
+    subject: Subject,
+    options: ReadOptions,
+) -> impl Stream<Item = Result<C::Events, StoreError>> + Send + 'static {
     let begin = async move {
         options.check()?;
         let rest = first_scan(&log, subject, &options).await?;
-        Ok::<_, StoreError>(Reading {
-            log,
-            rest,
-            ahead: None,
-            goes_on: false,
-        })
+        Ok::<_, StoreError>(Reading::new(source, rest))
     };
-    let chunks = |reading: Reading<L>| {
+    let chunks = |reading: Reading<C>| {
         stream::try_unfold(reading, |mut reading| async {
             let events = reading.next_events().await?;
             Ok(events.map(|events| (events, reading)))
         })
     };
-    flatten(stream::once(begin).map_ok(chunks).try_flatten())
-}
-
-/// One read and how far it has come.
-struct Reading<L> {
-    log: L,
-    rest: Option<Scan>,
-    /// The next chunk, on its way while the events before it are handed out.
-    ahead: Option<JoinHandle<Result<Chunk, StoreError>>>,
-    goes_on: bool,
-}
-
-impl<L: Log> Reading<L> {
-    async fn next_events(&mut self) -> Result<Option<Vec<RecordedEvent>>, StoreError> {
-        let Some(mut scan) = self.rest.take() else {
-            return Ok(None);
-        };
-        let Chunk { events, rest } = match self.ahead.take() {
-            None => self.log.chunk(&scan).await?,
-            Some(ahead) => ahead.await.map_err(|error| StoreError::Unavailable {
-                address: "in this process".into(),
-                reason: error.to_string(),
-            })??,
-        };
-        if let Some(range) = rest {
-            scan.range = range;
-            // Many readers want the first event or two, so only the second chunk has one ahead.
-            // A task, not a future that waits to be asked: what it holds of the log is free again
-            // when it is done, however slow this reader is.
-            self.ahead = self.goes_on.then(|| {
-                let (log, scan) = (self.log.clone(), scan.clone());
-                tokio::spawn(async move { log.chunk(&scan).await })
-            });
-            self.rest = Some(scan);
-        }
-        self.goes_on = true;
-        Ok(Some(events))
-    }
+    stream::once(begin).map_ok(chunks).try_flatten()
 }
 
 async fn first_scan<L: Log>(
@@ -158,12 +207,13 @@ async fn first_scan<L: Log>(
         first: first.max(bounds.first),
         last: bounds.last.min(newest),
     };
-    let (recursive, order) = (options.recursive, options.order);
-    Ok((range.first <= range.last).then_some(Scan {
+    Ok((range.first <= range.last).then(|| Scan {
         subject,
-        recursive,
-        order,
+        recursive: options.recursive,
+        order: options.order,
         range,
+        event_types: options.event_types.as_slice().into(),
+        limit: options.limit,
     }))
 }
 
@@ -183,22 +233,6 @@ async fn latest<L: Log>(
         Order::Antichronological,
     )
     .await
-}
-
-/// The stored events that the options ask for, and then the new ones.
-pub(crate) fn observe<L: Log>(log: L, subject: Subject, options: ObserveOptions) -> EventStream {
-    let length = log.length();
-    let observer = Observer {
-        log,
-        length,
-        subject,
-        options,
-        next: Next::Undecided,
-    };
-    flatten(stream::try_unfold(observer, |mut observer| async {
-        let events = observer.next_events().await?;
-        Ok(Some((events, observer)))
-    }))
 }
 
 fn flatten(
@@ -231,101 +265,5 @@ impl<C: Stream<Item = Result<Vec<RecordedEvent>, StoreError>>> Stream for Flat<C
                 None => return Poll::Ready(None),
             }
         }
-    }
-}
-
-/// One observer and how far it has come.
-struct Observer<L> {
-    log: L,
-    length: watch::Receiver<u64>,
-    subject: Subject,
-    options: ObserveOptions,
-    next: Next,
-}
-
-/// Where an observer goes on.
-#[derive(Clone, Copy)]
-enum Next {
-    /// Nothing was looked at yet.
-    Undecided,
-    /// The event to start from is not among the events before this id.
-    Awaiting(u64),
-    /// The next event to look at.
-    At(u64),
-}
-
-impl<L: Log> Observer<L> {
-    async fn next_events(&mut self) -> Result<Vec<RecordedEvent>, StoreError> {
-        loop {
-            let length = *self.length.borrow_and_update();
-            if let Some(first) = self.advance(length).await?.filter(|first| *first < length) {
-                let events = self.take(first, length).await?;
-                if !events.is_empty() {
-                    return Ok(events);
-                }
-                continue;
-            }
-            if self.length.changed().await.is_err() {
-                return Err(StoreError::Unavailable {
-                    address: "in this process".into(),
-                    reason: "it was closed".into(),
-                });
-            }
-        }
-    }
-
-    /// Decides where to start, once; afterwards says where to go on.
-    async fn advance(&mut self, length: u64) -> Result<Option<u64>, StoreError> {
-        self.next = match (self.next, &self.options.from_latest_event) {
-            (Next::At(id), _) => Next::At(id),
-            (Next::Undecided, None) => {
-                self.options.check()?;
-                Next::At(IdRange::of(self.options.lower_bound, None).first)
-            }
-            (Next::Undecided, Some(wanted)) => {
-                self.options.check()?;
-                match (latest(&self.log, wanted, length).await?, wanted.if_missing) {
-                    (Some(id), _) => Next::At(id.get()),
-                    (None, IfEventIsMissing::ReadEverything) => Next::At(0),
-                    (None, IfEventIsMissing::Nothing) => Next::Awaiting(length),
-                }
-            }
-            (Next::Awaiting(first), Some(wanted)) if first < length => {
-                let range = IdRange {
-                    first,
-                    last: length.saturating_sub(1),
-                };
-                let found = self
-                    .log
-                    .find(
-                        &wanted.subject,
-                        &wanted.event_type,
-                        range,
-                        Order::Chronological,
-                    )
-                    .await?;
-                found.map_or(Next::Awaiting(length), |id| Next::At(id.get()))
-            }
-            (waiting @ Next::Awaiting(_), _) => waiting,
-        };
-        Ok(match self.next {
-            Next::At(id) => Some(id),
-            Next::Undecided | Next::Awaiting(_) => None,
-        })
-    }
-
-    async fn take(&mut self, first: u64, length: u64) -> Result<Vec<RecordedEvent>, StoreError> {
-        let scan = Scan {
-            subject: self.subject.clone(),
-            recursive: self.options.recursive,
-            order: Order::Chronological,
-            range: IdRange {
-                first,
-                last: length.saturating_sub(1),
-            },
-        };
-        let Chunk { events, rest } = self.log.chunk(&scan).await?;
-        self.next = Next::At(rest.map_or(length, |rest| rest.first));
-        Ok(events)
     }
 }

@@ -54,6 +54,8 @@ where
             a_read_starts_from_the_latest_event_of_a_type,
             two_starts_are_refused,
             a_long_read_is_complete,
+            a_limit_leaves_the_first_events,
+            a_read_can_be_of_some_types,
         }
         observe::{
             an_observer_sees_what_is_stored_and_then_what_comes,

@@ -1,5 +1,7 @@
 //! Rules of reading.
 
+use std::num::NonZeroU64;
+
 use futures_util::TryStreamExt as _;
 
 use super::support::{all, append, candidate, event_type, id, ids, read, subject, write};
@@ -175,4 +177,71 @@ pub(super) async fn a_long_read_is_complete(store: &impl EventStore) {
     };
     let backwards = ids(&read(store, "/", options).await);
     assert_eq!(backwards, (0..EVENTS).rev().collect::<Vec<_>>());
+}
+
+pub(super) async fn a_limit_leaves_the_first_events(store: &impl EventStore) {
+    write(store, &["/a", "/b", "/a", "/a/c", "/a"]).await;
+    for (limit, order, expected) in [
+        (1, Order::Chronological, vec![0]),
+        (3, Order::Chronological, vec![0, 2, 3]),
+        (1, Order::Antichronological, vec![4]),
+        (2, Order::Antichronological, vec![4, 3]),
+        (99, Order::Chronological, vec![0, 2, 3, 4]),
+    ] {
+        let options = ReadOptions {
+            order,
+            limit: NonZeroU64::new(limit),
+            ..ReadOptions::recursive()
+        };
+        assert_eq!(ids(&read(store, "/a", options).await), expected);
+    }
+    let first = ReadOptions::default().first();
+    assert_eq!(ids(&read(store, "/b", first).await), [1]);
+}
+
+pub(super) async fn a_read_can_be_of_some_types(store: &impl EventStore) {
+    for (at, name) in [
+        ("/a", "opened"),
+        ("/b", "closed"),
+        ("/a", "lost"),
+        ("/a", "closed"),
+        ("/a/c", "opened"),
+        ("/a", "opened"),
+    ] {
+        let one = vec![candidate(at, name, "{}")];
+        append(store, one, vec![]).await.unwrap();
+    }
+    let of = |names: &[&str]| names.iter().map(|name| event_type(name)).collect();
+    for (at, names, expected) in [
+        ("/", &["opened"][..], vec![0, 4, 5]),
+        ("/a", &["opened"], vec![0, 4, 5]),
+        ("/b", &["opened"], vec![]),
+        ("/", &["closed", "lost"], vec![1, 2, 3]),
+        ("/", &["lost", "lost"], vec![2]),
+        ("/", &["missing"], vec![]),
+        ("/", &["missing", "lost"], vec![2]),
+        ("/", &[], vec![0, 1, 2, 3, 4, 5]),
+    ] {
+        for order in [Order::Chronological, Order::Antichronological] {
+            let options = ReadOptions {
+                order,
+                event_types: of(names),
+                ..ReadOptions::recursive()
+            };
+            let mut found = ids(&read(store, at, options.clone()).await);
+            let first = ids(&read(store, at, options.first()).await);
+            assert_eq!(
+                found.iter().take(1).collect::<Vec<_>>(),
+                first.iter().collect::<Vec<_>>()
+            );
+            found.sort_unstable();
+            assert_eq!(found, expected, "{at} {names:?} {order:?}");
+        }
+    }
+    let alone = ReadOptions {
+        event_types: of(&["opened"]),
+        lower_bound: Some(Bound::Exclusive(id(0))),
+        ..ReadOptions::default()
+    };
+    assert_eq!(ids(&read(store, "/a", alone).await), [5]);
 }

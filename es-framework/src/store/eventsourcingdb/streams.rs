@@ -1,6 +1,6 @@
 //! Reading: lines become events, each checked before it is handed on.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::{Response, StatusCode};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{connection::Connection, lines::Lines, wire};
 use crate::{
-    event::{EventId, Hash, Line, RecordedEvent, Subject},
+    event::{EventId, EventType, Hash, Line, RecordedEvent, Subject},
     store::{EventStream, Order, ReadOptions, StoreError, options::IdRange},
 };
 
@@ -66,11 +66,39 @@ pub(super) fn read(
             order: options.order,
             range: IdRange::of(options.lower_bound, options.upper_bound),
         };
-        Ok(Some(Events::new(
-            connection, answer, silence, expected, None,
-        )))
+        Ok(Some(Wanted {
+            events: Events::new(connection, answer, silence, expected, None),
+            event_types: options.event_types,
+            left: options.limit.map(NonZeroU64::get),
+        }))
     };
     streamed(begin)
+}
+
+/// The events of an answer that are wanted. The protocol's reads know neither types nor a limit.
+/// EventQL does, but its rows carry no hash in the older dialect, so that nothing could be verified,
+/// and servers of the older generation may not know it. So all is read up to the last event that is
+/// wanted, and the connection dropped there.
+struct Wanted {
+    events: Events,
+    event_types: Vec<EventType>,
+    /// How many are still wanted.
+    left: Option<u64>,
+}
+
+impl Wanted {
+    async fn next(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
+        if self.left == Some(0) {
+            return Ok(None);
+        }
+        while let Some(event) = self.events.next().await? {
+            if self.event_types.is_empty() || self.event_types.contains(&event.event_type) {
+                self.left = self.left.map(|left| left.saturating_sub(1));
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
 }
 
 pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, StoreError> {
@@ -78,15 +106,17 @@ pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, StoreError> {
 }
 
 fn streamed(
-    begin: impl Future<Output = Result<Option<Events>, StoreError>> + Send + 'static,
+    begin: impl Future<Output = Result<Option<Wanted>, StoreError>> + Send + 'static,
 ) -> EventStream {
-    let events = |events: Option<Events>| {
-        stream::try_unfold(events, |events| async {
-            let Some(mut events) = events else {
+    let events = |wanted: Option<Wanted>| {
+        stream::try_unfold(wanted, |wanted| async {
+            let Some(mut wanted) = wanted else {
                 return Ok(None);
             };
-            let event = events.next().await?;
-            Ok(event.map(|event| (event, Some(events))))
+            let event = wanted.next().await?;
+            // Dropped with the last one, not when somebody asks for another.
+            let wanted = Some(wanted).filter(|wanted| wanted.left != Some(0));
+            Ok(event.map(|event| (event, wanted)))
         })
     };
     stream::once(begin).map_ok(events).try_flatten().boxed()

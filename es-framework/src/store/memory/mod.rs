@@ -147,17 +147,32 @@ impl Log {
     }
 
     fn chunk(&self, scan: &Scan) -> Chunk {
-        let matching = |event: &&RecordedEvent| scan.matches(&event.subject);
+        let matching = |event: &&RecordedEvent| scan.matches(event);
+        let most = scan.at_most(CHUNK);
         let events = self.range(scan.range).iter();
         let events: Vec<_> = match scan.order {
-            Order::Chronological => events.filter(matching).take(CHUNK).cloned().collect(),
-            Order::Antichronological => {
-                events.rev().filter(matching).take(CHUNK).cloned().collect()
-            }
+            Order::Chronological => events.filter(matching).take(most).cloned().collect(),
+            Order::Antichronological => events.rev().filter(matching).take(most).cloned().collect(),
         };
-        let full = events.last().filter(|_| events.len() == CHUNK);
+        let count = events.len();
+        let full = events.last().filter(|_| count == most);
         let rest = full.and_then(|last| scan.beyond(last.id));
-        Chunk { events, rest }
+        Chunk {
+            events,
+            count,
+            rest,
+        }
+    }
+}
+
+#[async_trait]
+impl scan::Chunks for MemoryStore {
+    type Events = Vec<RecordedEvent>;
+
+    const EVENTS: u64 = CHUNK as u64;
+
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
+        Ok(self.log().chunk(scan))
     }
 }
 
@@ -165,10 +180,6 @@ impl Log {
 impl scan::Log for MemoryStore {
     fn length(&self) -> watch::Receiver<u64> {
         self.length.subscribe()
-    }
-
-    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
-        Ok(self.log().chunk(scan))
     }
 
     async fn find(

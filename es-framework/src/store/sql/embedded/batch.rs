@@ -9,7 +9,7 @@ use super::{
     key::{Key, pack},
     queue::{Answer, Append},
     row,
-    tail::Tail,
+    tail::{Entry, Tail},
 };
 use crate::{
     event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject},
@@ -61,12 +61,12 @@ pub(super) struct Batch<'a> {
     time: EventTime,
     /// The latest events of the subjects that this batch wrote to.
     latest: HashMap<Key, EventId>,
-    /// The subjects of its events, in their order.
-    pub(super) subjects: Vec<Key>,
+    /// What the index has of its events, in their order.
+    pub(super) entries: Vec<Entry>,
     /// The types that no event before this batch had, each with its first event.
     pub(super) types: Vec<(EventType, EventId)>,
     /// The type that was looked at last: neighbours often share it.
-    known: Option<EventType>,
+    known: Option<(EventType, u64)>,
     /// What becomes of each append if the transaction is committed.
     pub(super) outcomes: Vec<Answer>,
 }
@@ -92,7 +92,7 @@ impl<'a> Batch<'a> {
             head,
             time: EventTime::at(head.time),
             latest: HashMap::with_capacity(appends),
-            subjects: Vec::with_capacity(appends),
+            entries: Vec::with_capacity(appends),
             types: Vec::new(),
             known: None,
             outcomes: Vec::with_capacity(appends),
@@ -151,32 +151,42 @@ impl<'a> Batch<'a> {
         };
         for event in &recorded {
             row::insert(&mut statements.insert, event)?;
-            self.note_type(connection, event)?;
+            let event_type = self.note_type(connection, event)?;
             let subject = pack(event.subject.as_str());
             self.latest.insert(subject.clone(), event.id);
-            self.subjects.push(subject);
+            self.entries.push(Entry {
+                subject,
+                event_type,
+            });
         }
         Ok(Ok(recorded))
     }
 
+    /// The first event of an event's type, which may be itself.
     fn note_type(
         &mut self,
         connection: &Connection,
         event: &RecordedEvent,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<u64> {
         let event_type = &event.event_type;
-        if self.known.as_ref() == Some(event_type) {
-            return Ok(());
+        if let Some((known, first)) = &self.known
+            && known == event_type
+        {
+            return Ok(*first);
         }
-        self.known = Some(event_type.clone());
-        let is_new = self.catalogue.first(event_type).is_none()
-            && self.types.iter().all(|(known, _)| known != event_type);
-        if is_new {
-            let id = row::number(event.id.get());
-            connection.execute(NEW_TYPE, (event_type.as_str(), id))?;
-            self.types.push((event_type.clone(), event.id));
-        }
-        Ok(())
+        let in_batch = || self.types.iter().find(|(known, _)| known == event_type);
+        let known = self.catalogue.first(event_type);
+        let first = match known.or_else(|| in_batch().map(|(_, first)| *first)) {
+            Some(first) => first,
+            None => {
+                let id = row::number(event.id.get());
+                connection.execute(NEW_TYPE, (event_type.as_str(), id))?;
+                self.types.push((event_type.clone(), event.id));
+                event.id
+            }
+        };
+        self.known = Some((event_type.clone(), first.get()));
+        Ok(first.get())
     }
 
     /// The latest event of a subject: from this batch, from memory, or from the disk.

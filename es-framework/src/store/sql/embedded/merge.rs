@@ -5,12 +5,14 @@ use std::{ops::Bound, sync::Arc};
 
 use rusqlite::Connection;
 
-use super::{key::Key, row, tail::Subjects};
+use super::{key::Key, row, tail::Entries, types};
 
 /// Where a merge stands.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
-    subjects: Arc<Subjects>,
+    entries: Arc<Entries>,
+    /// How many events the index on disk covers before and afterwards.
+    from: u64,
     to: u64,
     /// The last subject that is on disk.
     after: Option<Key>,
@@ -28,17 +30,18 @@ pub(super) enum Slice {
 }
 
 impl Merge {
-    pub(super) fn of((subjects, to): (Arc<Subjects>, u64)) -> Self {
+    pub(super) fn of(entries: Arc<Entries>, from: u64, to: u64) -> Self {
         let after = None;
         Self {
-            subjects,
+            entries,
+            from,
             to,
             after,
         }
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.subjects.is_empty()
+        self.entries.subjects.is_empty()
     }
 
     /// Writes about `budget` entries. Doing it again changes nothing, so a slice whose transaction
@@ -58,7 +61,8 @@ impl Merge {
         let mut statement =
             connection.prepare_cached("INSERT OR IGNORE INTO subject_index VALUES (?1, ?2)")?;
         let mut written = 0_usize;
-        for (subject, ids) in self.subjects.range::<[u8], _>((after, Bound::Unbounded)) {
+        let left = (after, Bound::Unbounded);
+        for (subject, ids) in self.entries.subjects.range::<[u8], _>(left) {
             for id in ids.as_slice() {
                 statement.execute((&**subject, row::number(*id)))?;
             }
@@ -67,10 +71,23 @@ impl Merge {
                 return Ok(Slice::To(subject.clone()));
             }
         }
+        self.write_types(connection)?;
         connection
             .prepare_cached("UPDATE index_state SET indexed = ?1")?
             .execute([row::number(self.to)])?;
         Ok(Slice::Last)
+    }
+
+    /// The part by type, at once with the state: adding to it twice would not be the same as once.
+    /// Not where earlier events are missing from it; those and these are then caught up on.
+    fn write_types(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let covered = connection
+            .prepare_cached("UPDATE index_state SET typed = ?2 WHERE typed = ?1")?
+            .execute([row::number(self.from), row::number(self.to)])?;
+        if covered > 0 {
+            types::write(connection, &self.entries.types)?;
+        }
+        Ok(())
     }
 
     /// Goes on behind a slice that is durable; `true` at the end.

@@ -5,7 +5,10 @@ mod catalogue;
 mod directory;
 mod error;
 mod filter;
+mod gather;
+mod ids;
 mod key;
+mod line;
 mod merge;
 mod pace;
 mod plan;
@@ -20,6 +23,7 @@ mod state;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod types;
 mod writer;
 
 use std::{
@@ -30,22 +34,24 @@ use std::{
 };
 
 use async_trait::async_trait;
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use self::{
     directory::{Directory, Temporary},
     queue::{Append, Queue, Register, Task},
-    read::Reader,
+    read::{LineReader, Reader},
     settings::Settings,
     shared::Shared,
     writer::Writer,
 };
 use crate::{
-    event::{EventCandidate, EventType, RecordedEvent, Subject},
+    event::{EventCandidate, EventType, LineShape, RecordedEvent, Subject},
     store::{
         AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
-        ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
+        LineStream, ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError,
+        SubjectStream, scan,
     },
 };
 
@@ -275,6 +281,22 @@ impl EventStore for EmbeddedStore {
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
         scan::read(self.reader.clone(), subject, options)
+    }
+
+    fn read_lines(
+        &self,
+        subject: &Subject,
+        options: &ReadOptions,
+        shape: LineShape,
+    ) -> Option<LineStream> {
+        let reader = self.reader.clone();
+        let lines = LineReader {
+            reader: reader.clone(),
+            shape,
+        };
+        let frames = scan::chunks(reader, lines, subject.clone(), options.clone());
+        let frames = frames.try_filter(|lines| future::ready(!lines.is_empty()));
+        Some(frames.map_ok(Bytes::from).boxed())
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {

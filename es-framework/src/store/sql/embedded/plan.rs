@@ -1,31 +1,26 @@
 //! How the events of a chunk are found: row by row, or by the index on disk and in memory.
 
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::{Connection, Row};
 
 use super::{
     error::DiskError,
-    key::{Family, Key, pack},
-    row::{self, Decoder, select},
+    gather::Gather,
+    ids::{Ids, one},
+    key::Family,
+    row::{self, select},
     settings::ChunkLimits,
     tail::Tail,
+    types::TypeIds,
 };
-use crate::{
-    event::{EventId, EventType, RecordedEvent, Subject},
-    store::{
-        Order,
-        options::IdRange,
-        scan::{Chunk, Scan},
-    },
+use crate::store::{
+    Order,
+    options::IdRange,
+    scan::{Chunk, Scan},
 };
 
 const ALL_FORTH: &str = select!("WHERE id BETWEEN ?1 AND ?2 ORDER BY id");
 const ALL_BACK: &str = select!("WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC");
 const ONE: &str = select!("WHERE id = ?1");
-const TYPE: &str = "SELECT type FROM events WHERE id = ?1";
-const IDS_FORTH: &str = "SELECT event_id FROM subject_index \
-     WHERE subject = ?1 AND event_id BETWEEN ?2 AND ?3 ORDER BY event_id LIMIT ?4";
-const IDS_BACK: &str = "SELECT event_id FROM subject_index \
-     WHERE subject = ?1 AND event_id BETWEEN ?2 AND ?3 ORDER BY event_id DESC LIMIT ?4";
 const FAMILY: &str = "SELECT event_id FROM subject_index WHERE subject = ?1 \
      UNION ALL \
      SELECT event_id FROM subject_index WHERE subject >= ?2 AND subject < ?3 \
@@ -37,128 +32,22 @@ pub(super) enum Plan {
     Rows,
     /// At these ids.
     Ids(Ids),
+    /// At the ids of some types.
+    Types(TypeIds),
     /// Below a subject, if those are not too many.
     Family {
         family: Family,
         tail: Vec<u64>,
         indexed: u64,
+        /// If they are.
+        otherwise: Box<Self>,
     },
-}
-
-/// The first ids of one subject: those of the tail are known, those on disk are to be looked up.
-pub(super) struct Ids {
-    limits: ChunkLimits,
-    subject: Key,
-    range: IdRange,
-    order: Order,
-    indexed: u64,
-    tail: Vec<u64>,
-}
-
-/// What a look at some events of a subject came to.
-pub(super) enum Found {
-    At(EventId),
-    Nowhere,
-    /// Not among those; this is the rest.
-    NotYet(IdRange),
-}
-
-impl Ids {
-    /// Tail and disk overlap while a merge goes on; each is asked up to where, and from where, the
-    /// disk was complete at one moment, so it does not matter that they are looked at in turn.
-    pub(super) fn new(
-        tail: &Tail,
-        subject: &Subject,
-        range: IdRange,
-        order: Order,
-        limits: ChunkLimits,
-    ) -> Self {
-        let subject = pack(subject.as_str());
-        Self {
-            limits,
-            range,
-            order,
-            indexed: tail.indexed(),
-            tail: tail.ids(&subject, range, order, limits.events),
-            subject,
-        }
-    }
-
-    /// The first ids in order, a chunk's worth at most.
-    fn look_up(&self, connection: &Connection) -> Result<Vec<u64>, DiskError> {
-        let last = self
-            .indexed
-            .checked_sub(1)
-            .map(|last| last.min(self.range.last));
-        let Some(last) = last.filter(|last| self.range.first <= *last) else {
-            return Ok(self.tail.clone());
-        };
-        let mut ids = Vec::new();
-        if self.order == Order::Antichronological {
-            ids.extend_from_slice(&self.tail);
-        }
-        let query = match self.order {
-            Order::Chronological => IDS_FORTH,
-            Order::Antichronological => IDS_BACK,
-        };
-        let mut statement = connection.prepare_cached(query)?;
-        let (first, last) = (row::number(self.range.first), row::number(last));
-        let room = row::number(self.limits.events.saturating_sub(ids.len()));
-        let mut rows = statement.query((&*self.subject, first, last, room))?;
-        while let Some(row) = rows.next()? {
-            ids.push(row::id(row.get(0)?)?.get());
-        }
-        if self.order == Order::Chronological {
-            ids.extend_from_slice(&self.tail);
-            ids.truncate(self.limits.events);
-        }
-        Ok(ids)
-    }
-
-    pub(super) fn first_of(
-        &self,
-        connection: &Connection,
-        wanted: &EventType,
-    ) -> Result<Found, DiskError> {
-        let transaction = connection.unchecked_transaction()?;
-        let ids = self.look_up(connection)?;
-        let mut statement = connection.prepare_cached(TYPE)?;
-        for id in &ids {
-            let number = row::number(*id);
-            let is_wanted = one(&mut statement, number, |row| {
-                let text = row.get_ref(0)?.as_str();
-                let text = text.map_err(|error| row::flawed(number, error))?;
-                Ok(text == wanted.as_str())
-            })?;
-            if is_wanted {
-                return Ok(Found::At(row::id(number)?));
-            }
-        }
-        drop(statement);
-        transaction.commit()?;
-        let last = ids.last().filter(|_| ids.len() >= self.limits.events);
-        let rest = last.and_then(|last| beyond(self.range, self.order, *last));
-        Ok(rest.map_or(Found::Nowhere, Found::NotYet))
-    }
-}
-
-fn beyond(range: IdRange, order: Order, id: u64) -> Option<IdRange> {
-    let IdRange { first, last } = range;
-    match order {
-        Order::Chronological => Some(IdRange {
-            first: id.checked_add(1)?,
-            last,
-        }),
-        Order::Antichronological => Some(IdRange {
-            first,
-            last: id.checked_sub(1)?,
-        }),
-    }
 }
 
 impl Plan {
     /// How to find a scan's next events, and all that is in memory about them.
-    pub(super) fn of(scan: &Scan, tail: &Tail, limits: ChunkLimits) -> Self {
+    /// `types` has those of the scan that there are, each by its first event.
+    pub(super) fn of(scan: &Scan, types: Option<&[u64]>, tail: &Tail, limits: ChunkLimits) -> Self {
         if !scan.recursive {
             let ids = Ids::new(tail, &scan.subject, scan.range, scan.order, limits);
             return Self::Ids(ids);
@@ -166,45 +55,54 @@ impl Plan {
         let IdRange { first, last } = scan.range;
         let is_short = usize::try_from(last.saturating_sub(first)).is_ok_and(|n| n < limits.rows);
         let family = Family::of(scan.subject.as_str());
+        let by_type = |types| TypeIds::new(tail, types, scan.range, scan.order, limits.events);
+        let otherwise = types.and_then(by_type).map_or(Self::Rows, Self::Types);
         if is_short || family.is_everything() {
-            return Self::Rows;
+            return otherwise;
         }
         match tail.ids_within(&family, limits.family) {
-            None => Self::Rows,
+            None => otherwise,
             Some(ids) => Self::Family {
                 family,
                 tail: ids,
                 indexed: tail.indexed(),
+                otherwise: Box::new(otherwise),
             },
         }
     }
 
-    pub(super) fn run(
+    pub(super) fn run<G: Gather>(
         self,
         connection: &Connection,
         scan: &Scan,
         limits: ChunkLimits,
-    ) -> Result<Chunk, DiskError> {
+        gather: G,
+    ) -> Result<Chunk<G::Events>, DiskError> {
         match self {
-            Self::Rows => rows(connection, scan, limits),
+            Self::Rows => rows(connection, scan, limits, gather),
             Self::Ids(ids) => {
                 let ids = ids.look_up(connection)?;
                 let is_cut = ids.len() >= limits.events;
-                at(connection, scan, &ids, is_cut, limits)
+                at(connection, scan, &ids, is_cut, gather)
+            }
+            Self::Types(ids) => {
+                let (ids, is_cut) = ids.look_up(connection)?;
+                at(connection, scan, &ids, is_cut, gather)
             }
             Self::Family {
                 family,
                 tail,
                 indexed,
+                otherwise,
             } => match within(connection, &family, tail, indexed, limits.family)? {
-                None => rows(connection, scan, limits),
+                None => otherwise.run(connection, scan, limits, gather),
                 Some(mut ids) => {
                     ids.retain(|id| (scan.range.first..=scan.range.last).contains(id));
                     ids.sort_unstable();
                     if scan.order == Order::Antichronological {
                         ids.reverse();
                     }
-                    at(connection, scan, &ids, false, limits)
+                    at(connection, scan, &ids, false, gather)
                 }
             },
         }
@@ -240,57 +138,87 @@ fn within(
 }
 
 /// The events at these ids, as many as a chunk holds. `is_cut`: there are more ids than these.
-fn at(
+fn at<G: Gather>(
     connection: &Connection,
     scan: &Scan,
     ids: &[u64],
     is_cut: bool,
-    limits: ChunkLimits,
-) -> Result<Chunk, DiskError> {
+    mut gather: G,
+) -> Result<Chunk<G::Events>, DiskError> {
     let mut statement = connection.prepare_cached(ONE)?;
-    let mut decoder = Decoder::default();
-    let mut gathered = Gathered::default();
-    for id in ids {
-        let event = one(&mut statement, row::number(*id), |row| decoder.event(row))?;
-        gathered.push(event);
-        if gathered.is_full(limits) {
+    let wanted = Wanted::of(scan);
+    let mut rest = (!ids.is_empty()).then_some(scan.range);
+    let mut left = ids.iter();
+    for id in left.by_ref() {
+        let number = row::number(*id);
+        one(&mut statement, number, |row| match wanted.has(row)? {
+            true => gather.take(row),
+            false => Ok(()),
+        })?;
+        rest = scan.beyond(row::id(number)?);
+        if gather.is_full() {
             break;
         }
     }
-    let is_all = gathered.events.len() == ids.len() && !is_cut;
-    let last = gathered.events.last().filter(|_| !is_all);
-    let rest = last.and_then(|last| scan.beyond(last.id));
-    let events = gathered.events;
-    Ok(Chunk { events, rest })
+    let is_all = left.len() == 0 && !is_cut;
+    Ok(Chunk {
+        count: gather.count(),
+        events: gather.into_events(),
+        rest: rest.filter(|_| !is_all),
+    })
 }
 
-/// What a query finds at an id that the index names.
-fn one<T>(
-    statement: &mut CachedStatement<'_>,
-    id: i64,
-    read: impl FnOnce(&rusqlite::Row<'_>) -> Result<T, DiskError>,
-) -> Result<T, DiskError> {
-    let mut rows = statement.query([id])?;
-    match rows.next()? {
-        Some(row) => read(row),
-        None => Err(row::flawed(id, "is missing")),
+/// What the events of a scan have in common, as rows have it.
+struct Wanted<'a> {
+    scan: &'a Scan,
+    /// For a scan that is recursive: any other finds its events by their subject.
+    family: Option<Family>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(scan: &'a Scan) -> Self {
+        let family = Family::of(scan.subject.as_str());
+        let family = (scan.recursive && !family.is_everything()).then_some(family);
+        Self { scan, family }
+    }
+
+    fn has(&self, row: &Row<'_>) -> Result<bool, DiskError> {
+        let is_any = self.scan.event_types.is_empty();
+        if !is_any && !self.scan.wants(text(row, 2)?) {
+            return Ok(false);
+        }
+        match &self.family {
+            None => Ok(true),
+            Some(family) => Ok(family.has(text(row, 1)?)),
+        }
     }
 }
 
+fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, DiskError> {
+    let text = row.get_ref(column)?.as_str();
+    text.map_err(|error| {
+        row.get(0)
+            .map_or_else(DiskError::from, |id| row::flawed(id, error))
+    })
+}
+
 /// The events that match among the next rows.
-fn rows(connection: &Connection, scan: &Scan, limits: ChunkLimits) -> Result<Chunk, DiskError> {
+fn rows<G: Gather>(
+    connection: &Connection,
+    scan: &Scan,
+    limits: ChunkLimits,
+    mut gather: G,
+) -> Result<Chunk<G::Events>, DiskError> {
     let mut statement = connection.prepare_cached(match scan.order {
         Order::Chronological => ALL_FORTH,
         Order::Antichronological => ALL_BACK,
     })?;
-    let family = Family::of(scan.subject.as_str());
+    let wanted = Wanted::of(scan);
     let bounds = (row::number(scan.range.first), row::number(scan.range.last));
     let mut rows = statement.query(bounds)?;
-    let mut decoder = Decoder::default();
-    let mut gathered = Gathered::default();
     let mut rest = Some(scan.range);
     for _ in 0..limits.rows {
-        let Some(left) = rest.filter(|_| !gathered.is_full(limits)) else {
+        let Some(left) = rest.filter(|_| !gather.is_full()) else {
             break;
         };
         let due = row::number(match scan.order {
@@ -303,30 +231,14 @@ fn rows(connection: &Connection, scan: &Scan, limits: ChunkLimits) -> Result<Chu
         if number != due {
             return Err(row::flawed(due, "is missing"));
         }
-        let subject = row.get_ref(1)?.as_str();
-        if family.has(subject.map_err(|error| row::flawed(number, error))?) {
-            gathered.push(decoder.event(row)?);
+        if wanted.has(row)? {
+            gather.take(row)?;
         }
         rest = scan.beyond(row::id(number)?);
     }
-    let events = gathered.events;
-    Ok(Chunk { events, rest })
-}
-
-/// Events on their way into a chunk.
-#[derive(Default)]
-struct Gathered {
-    events: Vec<RecordedEvent>,
-    bytes: usize,
-}
-
-impl Gathered {
-    fn push(&mut self, event: RecordedEvent) {
-        self.bytes = self.bytes.saturating_add(event.data.get().len());
-        self.events.push(event);
-    }
-
-    fn is_full(&self, limits: ChunkLimits) -> bool {
-        self.events.len() >= limits.events || self.bytes >= limits.bytes
-    }
+    Ok(Chunk {
+        count: gather.count(),
+        events: gather.into_events(),
+        rest,
+    })
 }

@@ -9,17 +9,19 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{
     error::DiskError,
-    plan::{Found, Ids, Plan},
+    gather::{Events, Gather, Lines},
+    ids::{Found, Ids},
+    plan::Plan,
     schema,
     settings::Settings,
     shared::Shared,
 };
 use crate::{
-    event::{EventId, EventType, Subject},
+    event::{EventId, EventType, LineShape, RecordedEvent, Subject},
     store::{
         Order, StoreError,
         options::IdRange,
-        scan::{Chunk, Log, Scan},
+        scan::{Chunk, Chunks, Log, Scan},
     },
 };
 
@@ -102,6 +104,53 @@ impl Reader {
         }
     }
 
+    /// The next rows of a scan, as what `gather` makes of so many.
+    async fn gather<G: Gather<Events: Send>>(
+        &self,
+        scan: &Scan,
+        gather: impl FnOnce(usize) -> G + Send + 'static,
+    ) -> Result<Chunk<G::Events>, StoreError>
+    where
+        G::Events: Default + 'static,
+    {
+        let mut scan = scan.clone();
+        let mut limits = self.settings.chunk;
+        let most = scan.at_most(limits.events);
+        // Of a subject's events all are wanted, unless they are chosen by their types.
+        if scan.event_types.is_empty() {
+            limits.events = most;
+        }
+        let plan = {
+            let tail = self.shared.tail();
+            let newest = tail.length().checked_sub(1);
+            let Some(newest) = newest.filter(|newest| scan.range.first <= *newest) else {
+                return Ok(Chunk {
+                    events: G::Events::default(),
+                    count: 0,
+                    rest: None,
+                });
+            };
+            scan.range.last = scan.range.last.min(newest);
+            // After the tail, so that it has the type of every event there.
+            let catalogue = self.shared.catalogue();
+            let first = |wanted: &EventType| Some(catalogue.first(wanted)?.get());
+            let types = (!scan.event_types.is_empty()).then(|| {
+                scan.event_types
+                    .iter()
+                    .filter_map(first)
+                    .collect::<Vec<_>>()
+            });
+            Plan::of(&scan, types.as_deref(), &tail, limits)
+        };
+        self.with(move |connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let chunk = plan.run(connection, &scan, limits, gather(most))?;
+            transaction.commit()?;
+            Ok(chunk)
+        })
+        .await
+    }
+
     fn connection(&self) -> Result<Connection, DiskError> {
         let idle = self.pool.idle.lock();
         let idle = idle.unwrap_or_else(PoisonError::into_inner).pop();
@@ -113,31 +162,42 @@ impl Reader {
 }
 
 #[async_trait]
+impl Chunks for Reader {
+    type Events = Vec<RecordedEvent>;
+
+    const EVENTS: u64 = 1_000;
+
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
+        let limits = self.settings.chunk;
+        self.gather(scan, move |most| Events::new(most, limits))
+            .await
+    }
+}
+
+/// Reads events as lines.
+#[derive(Debug, Clone)]
+pub(super) struct LineReader {
+    pub(super) reader: Reader,
+    pub(super) shape: LineShape,
+}
+
+#[async_trait]
+impl Chunks for LineReader {
+    type Events = Vec<u8>;
+
+    const EVENTS: u64 = 512;
+
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk<Vec<u8>>, StoreError> {
+        let (limits, shape) = (self.reader.settings.chunk, self.shape);
+        let lines = move |most| Lines::new(most, shape, limits);
+        self.reader.gather(scan, lines).await
+    }
+}
+
+#[async_trait]
 impl Log for Reader {
     fn length(&self) -> watch::Receiver<u64> {
         self.length.clone()
-    }
-
-    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
-        let mut scan = scan.clone();
-        let limits = self.settings.chunk;
-        let plan = {
-            let tail = self.shared.tail();
-            let newest = tail.length().checked_sub(1);
-            let Some(newest) = newest.filter(|newest| scan.range.first <= *newest) else {
-                let (events, rest) = (Vec::new(), None);
-                return Ok(Chunk { events, rest });
-            };
-            scan.range.last = scan.range.last.min(newest);
-            Plan::of(&scan, &tail, limits)
-        };
-        self.with(move |connection| {
-            let transaction = connection.unchecked_transaction()?;
-            let chunk = plan.run(connection, &scan, limits)?;
-            transaction.commit()?;
-            Ok(chunk)
-        })
-        .await
     }
 
     async fn find(

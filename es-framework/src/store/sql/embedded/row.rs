@@ -77,6 +77,12 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
+    pub(super) const NEW: Self = Self {
+        source: None,
+        time: None,
+        event_type: None,
+    };
+
     pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, DiskError> {
         let number: i64 = row.get(0)?;
         let fields = Fields { row, id: number };

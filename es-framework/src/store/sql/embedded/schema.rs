@@ -10,7 +10,7 @@ use super::{error::OpenError, settings::Settings};
 const APPLICATION_ID: i64 = 0x4553_4556;
 
 /// The format that is written. Every earlier one is brought up to it when it is opened.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// The index has its subjects packed (see [`pack`](super::key::pack)). `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
 /// events may be in it already, or not.
@@ -48,6 +48,18 @@ const VERSION_2: &str = "
         type TEXT PRIMARY KEY,
         schema TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
+";
+
+/// The index by type (see [`types`](super::types)). `index_state.typed` is the number of events,
+/// from the first, that it covers. It is filled while the store works: a large file opens at once.
+const VERSION_3: &str = "
+    CREATE TABLE type_index (
+        type INTEGER NOT NULL,
+        block INTEGER NOT NULL,
+        events BLOB NOT NULL,
+        PRIMARY KEY (type, block)
+    ) STRICT, WITHOUT ROWID;
+    ALTER TABLE index_state ADD COLUMN typed INTEGER NOT NULL DEFAULT 0;
 ";
 
 /// Opens the database for the writer, and makes or upgrades its tables.
@@ -130,7 +142,7 @@ fn set_cache(connection: &Connection, kib: u32) -> rusqlite::Result<()> {
 /// From the version that was found, 0 for none, to the current one. All or nothing.
 fn upgrade(connection: &Connection, found: i64) -> rusqlite::Result<()> {
     let transaction = connection.unchecked_transaction()?;
-    for (version, statements) in [(1, VERSION_1), (2, VERSION_2)] {
+    for (version, statements) in [(1, VERSION_1), (2, VERSION_2), (3, VERSION_3)] {
         if found < version {
             transaction.execute_batch(statements)?;
         }

@@ -45,6 +45,8 @@ pub(super) struct ChunkLimits {
     pub(super) events: usize,
     /// How many bytes of data it brings at most, but for its last event.
     pub(super) bytes: usize,
+    /// How many bytes of lines it brings at most, but for its last line.
+    pub(super) frame: usize,
     /// How many rows it looks at for the events that match.
     pub(super) rows: usize,
     /// Up to how many events below a subject are found by the index. Beyond, reading all events
@@ -71,6 +73,7 @@ impl Default for Settings {
             chunk: ChunkLimits {
                 events: 1_000,
                 bytes: 1 << 20,
+                frame: 512 << 10,
                 rows: 16_384,
                 family: 8_192,
             },

@@ -1,7 +1,7 @@
 //! What is read back when the database is opened: the end of the chain, and the part of the index
 //! that is not on disk.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
@@ -9,10 +9,11 @@ use super::{
     batch::Head,
     error::DiskError,
     key::pack,
-    merge::{Merge, Slice},
+    merge::Slice,
     row::{self, Decoder, select},
     settings::Settings,
-    tail::Tail,
+    tail::{Entry, Tail},
+    types::unlisted,
 };
 use crate::{
     event::EventType,
@@ -26,16 +27,22 @@ pub(super) fn load(
 ) -> Result<(Head, Tail), DiskError> {
     let head = head(connection)?;
     let length = head.next.map_or(u64::MAX, |next| next.get());
+    let types = first_events(connection)?;
     loop {
-        let indexed: i64 =
-            connection.query_row("SELECT indexed FROM index_state", [], |row| row.get(0))?;
-        let indexed = u64::try_from(indexed).ok().filter(|count| *count <= length);
-        let indexed = indexed.ok_or_else(|| {
-            DiskError::Broken("the index claims events that are not there".into())
-        })?;
+        let (indexed, typed): (i64, i64) =
+            connection.query_row("SELECT indexed, typed FROM index_state", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+        let covered = |count, most| u64::try_from(count).ok().filter(|count| *count <= most);
+        let indexed = covered(indexed, length);
+        let typed = indexed.and_then(|indexed| covered(typed, indexed));
+        let (Some(indexed), Some(typed)) = (indexed, typed) else {
+            let reason = "the index claims events that are not there";
+            return Err(DiskError::Broken(reason.into()));
+        };
         // Twice the usual: a merge that was under way has kept its part.
         let most = settings.tail_events.saturating_mul(2);
-        let tail = tail(connection, indexed, most)?;
+        let tail = tail(connection, Tail::after(indexed, typed), &types, most)?;
         if tail.length() == length {
             return Ok((head, tail));
         }
@@ -90,11 +97,26 @@ fn head(connection: &Connection) -> Result<Head, DiskError> {
     })
 }
 
-fn tail(connection: &Connection, indexed: u64, most: usize) -> Result<Tail, DiskError> {
-    let mut tail = Tail::after(indexed);
-    let mut statement =
-        connection.prepare("SELECT id, subject FROM events WHERE id >= ?1 ORDER BY id LIMIT ?2")?;
-    let mut rows = statement.query((row::number(indexed), row::number(most)))?;
+/// The first event of each type.
+fn first_events(connection: &Connection) -> Result<HashMap<String, u64>, DiskError> {
+    let mut statement = connection.prepare("SELECT type, first_event FROM event_types")?;
+    let mut rows = statement.query([])?;
+    let mut types = HashMap::new();
+    while let Some(row) = rows.next()? {
+        types.insert(row.get(0)?, row::id(row.get(1)?)?.get());
+    }
+    Ok(types)
+}
+
+fn tail(
+    connection: &Connection,
+    mut tail: Tail,
+    types: &HashMap<String, u64>,
+    most: usize,
+) -> Result<Tail, DiskError> {
+    let mut statement = connection
+        .prepare("SELECT id, subject, type FROM events WHERE id >= ?1 ORDER BY id LIMIT ?2")?;
+    let mut rows = statement.query((row::number(tail.indexed()), row::number(most)))?;
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(0)?;
         let id = row::id(number)?.get();
@@ -102,9 +124,18 @@ fn tail(connection: &Connection, indexed: u64, most: usize) -> Result<Tail, Disk
             let missing = row::number(tail.length());
             return Err(row::flawed(missing, "is missing"));
         }
-        let subject = row.get_ref(1)?.as_str();
-        let subject = subject.map_err(|error| row::flawed(number, error))?;
-        tail.push(pack(subject), id);
+        let text = |index| {
+            let text = row.get_ref(index)?.as_str();
+            text.map_err(|error| row::flawed(number, error))
+        };
+        let subject = pack(text(1)?);
+        let event_type = types.get(text(2)?).copied();
+        let event_type = event_type.ok_or_else(|| unlisted(number))?;
+        let entry = Entry {
+            subject,
+            event_type,
+        };
+        tail.push(entry, id);
     }
     Ok(tail)
 }
@@ -116,7 +147,7 @@ fn catch_up(connection: &Connection, mut tail: Tail) -> Result<(), DiskError> {
     }
     tail.begin_merge();
     let transaction = connection.unchecked_transaction()?;
-    let slice = Merge::of(tail.merging()).write_slice(connection, usize::MAX)?;
+    let slice = tail.merging().write_slice(connection, usize::MAX)?;
     debug_assert!(matches!(slice, Slice::Last), "no budget cuts it short");
     Ok(transaction.commit()?)
 }

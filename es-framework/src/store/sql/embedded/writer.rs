@@ -18,7 +18,6 @@ use super::{
     batch::{Batch, Head},
     directory::Directory,
     error::{DiskError, Failure, OpenError},
-    key::Key,
     merge::{Merge, Slice},
     pace::Pace,
     queue::{Answer, Append, Limits, Queue, Task, Work},
@@ -26,6 +25,7 @@ use super::{
     settings::Settings,
     shared::Shared,
     state,
+    tail::Entry,
 };
 use crate::event::{EventId, EventType};
 
@@ -192,7 +192,7 @@ impl Writer {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let slice = batch.carry_out(&self.connection, appends).and_then(|()| {
             let budget = batch
-                .subjects
+                .entries
                 .len()
                 .saturating_mul(self.settings.merge_factor);
             self.merge.write_slice(&self.connection, budget)
@@ -201,7 +201,7 @@ impl Writer {
         let Batch {
             head,
             outcomes,
-            subjects,
+            entries,
             types,
             ..
         } = batch;
@@ -211,7 +211,7 @@ impl Writer {
         let first = first.map_or(u64::MAX, EventId::get);
         let written = Written {
             first,
-            subjects,
+            entries,
             types,
             slice,
         };
@@ -272,8 +272,8 @@ impl Writer {
         let ended = self.merge.wrote(written.slice);
         let (length, merging, merged) = self.shared.change(|tail| {
             let merged = ended.then(|| tail.end_merge());
-            for (subject, id) in written.subjects.into_iter().zip(written.first..) {
-                tail.push(subject, id);
+            for (entry, id) in written.entries.into_iter().zip(written.first..) {
+                tail.push(entry, id);
             }
             let merging = (self.merge.is_idle() && tail.newest_events() >= most).then(|| {
                 tail.begin_merge();
@@ -284,7 +284,7 @@ impl Writer {
         // Freed while nobody waits for the lock.
         drop(merged);
         if let Some(merging) = merging {
-            self.merge = Merge::of(merging);
+            self.merge = merging;
         }
         self.shared.set_failure(None);
         self.length.send_replace(length);
@@ -295,8 +295,8 @@ impl Writer {
 struct Written {
     /// The id of its first event.
     first: u64,
-    /// The subjects of its events, in their order.
-    subjects: Vec<Key>,
+    /// What the index has of its events, in their order.
+    entries: Vec<Entry>,
     /// Types that were new, each with its first event.
     types: Vec<(EventType, EventId)>,
     slice: Slice,

@@ -119,6 +119,8 @@ async fn a_broken_end_of_the_chain_is_no_panic_at_the_start() {
         "UPDATE events SET time = '' WHERE id = 2",
         "UPDATE index_state SET indexed = 17",
         "UPDATE index_state SET indexed = -1",
+        "UPDATE index_state SET typed = 17",
+        "DELETE FROM event_types; UPDATE index_state SET indexed = 0, typed = 0",
         "DELETE FROM index_state",
         "UPDATE index_state SET indexed = 0; DELETE FROM events WHERE id = 1",
     ]

@@ -1,10 +1,12 @@
 //! What only this adapter promises.
 
 mod disk;
+mod lines;
 mod model;
 mod reopen;
 mod restore;
 mod support;
+mod types;
 
 use std::time::Duration;
 

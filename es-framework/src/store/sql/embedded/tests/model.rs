@@ -1,10 +1,12 @@
 //! Whatever is written and asked, the answers are those of the store in memory.
 
+use std::num::NonZeroU64;
+
 use futures_util::TryStreamExt as _;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::support::tiny;
+use super::{lines::assert_same, support::tiny};
 use crate::{
     event::{EventCandidate, EventId, Subject},
     store::{
@@ -27,7 +29,7 @@ const SUBJECTS: [&str; 12] = [
     "/a/0199a3c2-7d4e-7c3a-9f00-0123456789ab/d",
     "/a/0199A3C2-7D4E-7C3A-9F00-0123456789AB",
 ];
-const TYPES: [&str; 2] = ["io.example.Opened", "io.example.Closed"];
+const TYPES: [&str; 3] = ["io.example.Opened", "io.example.Closed", "io.example.Lost"];
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -78,17 +80,24 @@ fn options() -> impl Strategy<Value = ReadOptions> {
             }
         });
     let latest = proptest::option::weighted(0.3, latest);
-    (any::<[bool; 2]>(), bound(), bound(), latest).prop_map(
-        |([recursive, backwards], lower_bound, upper_bound, from_latest_event)| ReadOptions {
-            recursive,
-            order: if backwards {
-                Order::Antichronological
-            } else {
-                Order::Chronological
-            },
-            lower_bound: lower_bound.filter(|_| from_latest_event.is_none()),
-            upper_bound,
-            from_latest_event,
+    let types = proptest::collection::vec(event_type(), 0..3);
+    let types = types.prop_map(|types| types.iter().map(|name| name.parse().unwrap()).collect());
+    let limit = proptest::option::weighted(0.3, 1..6_u64).prop_map(|n| n.and_then(NonZeroU64::new));
+    (any::<[bool; 2]>(), bound(), bound(), latest, types, limit).prop_map(
+        |([recursive, backwards], lower_bound, upper_bound, from_latest_event, types, limit)| {
+            ReadOptions {
+                recursive,
+                order: if backwards {
+                    Order::Antichronological
+                } else {
+                    Order::Chronological
+                },
+                lower_bound: lower_bound.filter(|_| from_latest_event.is_none()),
+                upper_bound,
+                from_latest_event,
+                event_types: types,
+                limit,
+            }
         },
     )
 }
@@ -146,11 +155,14 @@ async fn compare(steps: Vec<Step>) {
                 append(&model, &events, &conditions).await,
                 "{events:?} {conditions:?}"
             ),
-            Step::Read(at, options) => assert_eq!(
-                read(&store, &at, &options).await,
-                read(&model, &at, &options).await,
-                "{at} {options:?}"
-            ),
+            Step::Read(at, options) => {
+                assert_eq!(
+                    read(&store, &at, &options).await,
+                    read(&model, &at, &options).await,
+                    "{at} {options:?}"
+                );
+                assert_same(&store, &at, &options).await;
+            }
             Step::Reopen => {
                 drop(store);
                 store = open();

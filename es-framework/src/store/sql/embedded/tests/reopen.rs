@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::support::{append, assert_chain, candidate, copy, pristine, tiny};
 use crate::{
-    event::{EventType, RecordedEvent, Subject},
+    event::{EventId, EventType, RecordedEvent, Subject},
     store::{
         AppendError, EventSchema, EventStore as _, KnownEventType, Precondition, ReadOptions,
         sql::embedded::{EmbeddedStore, OpenError},
@@ -17,13 +17,14 @@ use crate::{
 
 const VERSION_1: &[u8] = include_bytes!("../fixtures/version-1.sqlite");
 const VERSION_2: &[u8] = include_bytes!("../fixtures/version-2.sqlite");
+const VERSION_3: &[u8] = include_bytes!("../fixtures/version-3.sqlite");
 
 async fn all(store: &EmbeddedStore) -> Vec<RecordedEvent> {
     let read = store.read(Subject::root(), ReadOptions::recursive());
     read.try_collect().await.unwrap()
 }
 
-/// Every event can be found by its subject, and its subject is on it.
+/// Every event can be found by its subject and by its type, and its subject is on it.
 async fn assert_whole(store: &EmbeddedStore, events: &[RecordedEvent]) {
     assert_chain(events);
     for event in events {
@@ -31,6 +32,10 @@ async fn assert_whole(store: &EmbeddedStore, events: &[RecordedEvent]) {
         let found = store.read(subject.clone(), ReadOptions::default());
         let found: Vec<_> = found.try_collect().await.unwrap();
         assert!(found.iter().any(|found| found.id == event.id), "{event:?}");
+        assert_eq!(
+            of_type(store, &event.event_type).await,
+            with_type(events, event)
+        );
         for condition in [
             Precondition::SubjectIsPristine(subject.clone()),
             Precondition::SubjectIsOnEventId(subject, event.id.next().unwrap()),
@@ -44,14 +49,30 @@ async fn assert_whole(store: &EmbeddedStore, events: &[RecordedEvent]) {
     }
 }
 
+async fn of_type(store: &EmbeddedStore, event_type: &EventType) -> Vec<EventId> {
+    let options = ReadOptions {
+        event_types: vec![event_type.clone()],
+        ..ReadOptions::recursive()
+    };
+    let found = store.read(Subject::root(), options);
+    found.map_ok(|event| event.id).try_collect().await.unwrap()
+}
+
+fn with_type(events: &[RecordedEvent], like: &RecordedEvent) -> Vec<EventId> {
+    let alike = events
+        .iter()
+        .filter(|event| event.event_type == like.event_type);
+    alike.map(|event| event.id).collect()
+}
+
 #[tokio::test]
 async fn a_crash_at_any_point_of_a_merge_loses_nothing() {
     let (directory, crashed) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
     for number in 0..26 {
-        append(&store, &[&format!("/a/{:02}", number * 7 % 26)])
-            .await
-            .unwrap();
+        let mut one = candidate(&format!("/a/{:02}", number * 7 % 26), number);
+        one.event_type = format!("io.example.Type{}", number % 3).parse().unwrap();
+        store.append(vec![one], vec![]).await.unwrap();
         let now = crashed.path().join(number.to_string());
         copy(directory.path(), &now);
         let reopened = EmbeddedStore::open_with(&now, tiny(), None).unwrap();
@@ -96,8 +117,11 @@ async fn an_index_that_fell_far_behind_catches_up() {
     append(&store, &subjects).await.unwrap();
     drop(store);
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
-    file.execute_batch("DELETE FROM subject_index; UPDATE index_state SET indexed = 0")
-        .unwrap();
+    file.execute_batch(
+        "DELETE FROM subject_index; DELETE FROM type_index; \
+         UPDATE index_state SET indexed = 0, typed = 0",
+    )
+    .unwrap();
     drop(file);
     let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
     assert!(store.open.shared.tail().indexed() >= 40);
@@ -138,6 +162,14 @@ async fn a_file_of_version_1_opens() {
 async fn a_file_of_version_2_opens() {
     let hash = "6c6936b168ba84bcef7aa006852e2702df7618dcbc385f68d92ced6c833ba5bc";
     let known = known_after_opening(VERSION_2, hash).await;
+    let happened = ("io.example.Happened".to_owned(), false);
+    assert_eq!(known, [happened, ("io.example.Planned".to_owned(), true)]);
+}
+
+#[tokio::test]
+async fn a_file_of_version_3_opens() {
+    let hash = "d37df4803e4a5f53383c8c8c1a1d41075cb6cf8cb90397c27b4cfb67c9c7f4dc";
+    let known = known_after_opening(VERSION_3, hash).await;
     let happened = ("io.example.Happened".to_owned(), false);
     assert_eq!(known, [happened, ("io.example.Planned".to_owned(), true)]);
 }
@@ -205,15 +237,15 @@ fn what_is_no_event_store_of_ours_is_named_and_left_alone() {
     drop(other);
     std::fs::write(&file, VERSION_1).unwrap();
     let newer = Connection::open(&file).unwrap();
-    newer.pragma_update(None, "user_version", 3).unwrap();
+    newer.pragma_update(None, "user_version", 4).unwrap();
     drop(newer);
     let refused = EmbeddedStore::open(directory.path()).unwrap_err();
     assert!(
         matches!(
             refused,
             OpenError::Newer {
-                found: 3,
-                known: 2,
+                found: 4,
+                known: 3,
                 ..
             }
         ),
@@ -274,7 +306,7 @@ async fn write_the_fixture() {
     drop(file);
     let to = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/src/store/sql/embedded/fixtures/version-2.sqlite"
+        "/src/store/sql/embedded/fixtures/version-3.sqlite"
     );
     std::fs::copy(crashed.join("events.sqlite"), to).unwrap();
     println!("{}", all(&store).await[11].hash);

@@ -27,6 +27,7 @@ pub(super) fn tiny() -> Settings {
         chunk: ChunkLimits {
             events: 3,
             bytes: 100,
+            frame: 600,
             rows: 5,
             family: 6,
         },

@@ -1,0 +1,90 @@
+//! Reading with the next chunks on their way while the ones before are handed out.
+
+use std::collections::VecDeque;
+
+use tokio::task::JoinHandle;
+
+use super::{Chunk, Chunks, Scan};
+use crate::store::StoreError;
+
+/// How many chunks are on their way where it is known beforehand where each begins.
+const AHEAD: usize = 2;
+
+/// One read and how far it has come.
+pub(super) struct Reading<C: Chunks> {
+    source: C,
+    /// The next parts of the scan, in its order.
+    parts: VecDeque<Part<C>>,
+    /// What comes after those.
+    rest: Option<Scan>,
+    goes_on: bool,
+}
+
+/// Some of a scan, and its chunk if that was asked for.
+struct Part<C: Chunks> {
+    scan: Scan,
+    chunk: Option<JoinHandle<Result<Chunk<C::Events>, StoreError>>>,
+}
+
+impl<C: Chunks> Reading<C> {
+    pub(super) fn new(source: C, rest: Option<Scan>) -> Self {
+        Self {
+            source,
+            parts: VecDeque::new(),
+            rest,
+            goes_on: false,
+        }
+    }
+
+    pub(super) async fn next_events(&mut self) -> Result<Option<C::Events>, StoreError> {
+        let Some(Part { scan, chunk }) = self.parts.pop_front().or_else(|| self.split_off()) else {
+            return Ok(None);
+        };
+        let chunk = match chunk {
+            None => self.source.chunk(&scan).await?,
+            Some(ahead) => ahead.await.map_err(|error| StoreError::Unavailable {
+                address: "in this process".into(),
+                reason: error.to_string(),
+            })??,
+        };
+        if let Some(scan) = scan.after(&chunk) {
+            let chunk = None;
+            self.parts.push_front(Part { scan, chunk });
+        }
+        // Many readers want the first event or two, so only the second chunk has others ahead.
+        if self.goes_on {
+            self.ask_ahead();
+        }
+        self.goes_on = true;
+        Ok(Some(chunk.events))
+    }
+
+    /// Tasks, not futures that wait to be asked: what they hold of the log is free again when they
+    /// are done, however slow this reader is.
+    fn ask_ahead(&mut self) {
+        while self.parts.len() < AHEAD {
+            match self.split_off() {
+                Some(part) => self.parts.push_back(part),
+                None => break,
+            }
+        }
+        for part in &mut self.parts {
+            part.chunk.get_or_insert_with(|| {
+                let (source, scan) = (self.source.clone(), part.scan.clone());
+                tokio::spawn(async move { source.chunk(&scan).await })
+            });
+        }
+    }
+
+    /// The next part of the rest: of a scan that has an event at every id, a chunk's worth of them;
+    /// of any other scan all, as nobody knows where its second chunk begins.
+    fn split_off(&mut self) -> Option<Part<C>> {
+        let scan = self.rest.take()?;
+        let (scan, rest) = match scan.is_everything() {
+            true => scan.split(C::EVENTS),
+            false => (scan, None),
+        };
+        self.rest = rest;
+        Some(Part { scan, chunk: None })
+    }
+}
