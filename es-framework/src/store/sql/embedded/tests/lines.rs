@@ -1,5 +1,7 @@
 //! Lines that are written from rows are those that are written from events.
 
+use std::sync::Arc;
+
 use futures_util::TryStreamExt as _;
 use rusqlite::Connection;
 use serde_json::value::RawValue;
@@ -11,7 +13,8 @@ use crate::{
         Dialect, EventCandidate, LineShape, RecordedEvent, Subject, TraceContext, compact_object,
     },
     store::{
-        EventStore as _, Order, ReadOptions, StoreError, backup::BackupLine,
+        EventSchema, EventStore, Order, ReadOptions, StoreError,
+        backup::{self, BackupLine},
         sql::embedded::EmbeddedStore,
     },
 };
@@ -107,6 +110,25 @@ async fn odd_events_are_written_the_same_either_way() {
         let odd = "/odd".parse().unwrap();
         assert_same(&store, &odd, &ReadOptions::default()).await;
     }
+}
+
+#[tokio::test]
+async fn a_backup_as_text_is_its_lines() {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    store.append(odd(), vec![]).await.unwrap();
+    let schema = EventSchema::parse(r#"{"type":"object","properties":{}}"#).unwrap();
+    let planned = store.register_event_schema("io.example.Planned".parse().unwrap(), schema);
+    planned.await.unwrap();
+    let store: Arc<dyn EventStore> = Arc::new(store);
+    let frames: Vec<_> = backup::frames(&store).try_collect().await.unwrap();
+    let mut written = Vec::new();
+    let lines = backup::lines(Arc::clone(&store))
+        .try_collect::<Vec<_>>()
+        .await;
+    for line in lines.unwrap() {
+        line.write(&mut written);
+    }
+    assert_eq!(frames.concat(), written);
 }
 
 /// What reading the lines of a store gives whose rows were changed while it was closed.
