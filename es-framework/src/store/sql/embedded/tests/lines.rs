@@ -10,12 +10,13 @@ use tempfile::TempDir;
 use super::{candidate, support::tiny};
 use crate::{
     event::{
-        Dialect, EventCandidate, LineShape, RecordedEvent, Subject, TraceContext, compact_object,
+        Dialect, EventCandidate, EventId, LineShape, RecordedEvent, Subject, TraceContext,
+        compact_object,
     },
     store::{
-        EventSchema, EventStore, Order, ReadOptions, StoreError,
+        Bound, EventSchema, EventStore, Order, ReadOptions, StoreError,
         backup::{self, BackupLine},
-        sql::embedded::EmbeddedStore,
+        sql::embedded::{EmbeddedStore, settings::Settings},
     },
 };
 
@@ -93,7 +94,7 @@ fn odd() -> Vec<EventCandidate> {
 
 #[tokio::test]
 async fn odd_events_are_written_the_same_either_way() {
-    for settings in [tiny(), super::super::settings::Settings::default()] {
+    for settings in [tiny(), Settings::default()] {
         let store = EmbeddedStore::temporary_with(settings).unwrap();
         for candidate in odd() {
             store.append(vec![candidate], vec![]).await.unwrap();
@@ -109,6 +110,30 @@ async fn odd_events_are_written_the_same_either_way() {
         }
         let odd = "/odd".parse().unwrap();
         assert_same(&store, &odd, &ReadOptions::default()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_read_is_the_same_however_its_chunks_end() {
+    let mut settings = Settings::default();
+    for frame in [1, 50_000, 1 << 20] {
+        settings.chunk.frame = frame;
+        let store = EmbeddedStore::temporary_with(settings).unwrap();
+        for first in (0..2_500).step_by(500) {
+            let batch = (first..first + 500).map(|number| candidate("/a", number));
+            store.append(batch.collect(), vec![]).await.unwrap();
+        }
+        for order in [Order::Chronological, Order::Antichronological] {
+            let bounds = [None, EventId::new(700).map(Bound::Inclusive)];
+            for lower_bound in bounds {
+                let options = ReadOptions {
+                    order,
+                    lower_bound,
+                    ..ReadOptions::recursive()
+                };
+                assert_same(&store, &Subject::root(), &options).await;
+            }
+        }
     }
 }
 
