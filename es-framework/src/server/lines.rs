@@ -52,7 +52,7 @@ impl Lines {
         .into_response()
     }
 
-    /// The same, of lines that the store has written itself.
+    /// The same, of lines that are written already.
     pub(super) fn written(lines: LineStream) -> Response {
         let frames = lines.map(|frame| {
             frame.unwrap_or_else(|error| {

@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream, stream::BoxStream};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream, stream::BoxStream};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{EventStore, ReadOptions, StoreError};
-use crate::event::{EventType, InvalidLine, RecordedEvent, Subject};
+use crate::event::{EventType, InvalidLine, LineShape, RecordedEvent, Subject};
 
 /// One line of a backup.
 #[derive(Debug)]
@@ -92,19 +93,73 @@ impl BackupLine {
 /// is written meanwhile is not part of it; every event of it follows every schema of it, since a
 /// schema that an event contradicts is never registered.
 pub fn lines(store: Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupLine, StoreError>> {
-    let schemas = store.read_event_types().try_filter_map(async |known| {
+    whole(schemas(&store).chain(events(&store)))
+}
+
+/// The same as text, many lines to a frame.
+pub fn frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<Bytes, StoreError>> {
+    let (root, everything) = (Subject::root(), ReadOptions::recursive());
+    let written = store.read_lines(&root, &everything, LineShape::Backup);
+    whole(match written {
+        Some(events) => schemas(store).map(framed).chain(events).boxed(),
+        None => schemas(store)
+            .chain(events(store))
+            .ready_chunks(LINES)
+            .flat_map(|lines| stream::iter(joined(lines)))
+            .boxed(),
+    })
+}
+
+fn schemas(
+    store: &Arc<dyn EventStore>,
+) -> impl Stream<Item = Result<BackupLine, StoreError>> + Send + 'static {
+    store.read_event_types().try_filter_map(async |known| {
         let schema = known.schema;
         Ok(schema.map(|schema| BackupLine::Schema(known.event_type, schema)))
-    });
+    })
+}
+
+fn events(
+    store: &Arc<dyn EventStore>,
+) -> impl Stream<Item = Result<BackupLine, StoreError>> + Send + 'static {
     let events = store.read(Subject::root(), ReadOptions::recursive());
-    let events = events.map_ok(|event| BackupLine::Event(Box::new(event)));
-    // Nothing follows an error: a backup with a gap would look like a whole one.
-    let lines = schemas.chain(events).boxed();
-    stream::unfold(Some(lines), |lines| async {
-        let mut lines = lines?;
-        let line = lines.next().await?;
-        let rest = line.is_ok().then_some(lines);
-        Some((line, rest))
+    events.map_ok(|event| BackupLine::Event(Box::new(event)))
+}
+
+/// How many lines share a frame, if they are there already.
+const LINES: usize = 256;
+
+fn framed(line: Result<BackupLine, StoreError>) -> Result<Bytes, StoreError> {
+    let mut frame = Vec::new();
+    line?.write(&mut frame);
+    Ok(frame.into())
+}
+
+/// Lines as one frame, and behind it the error that ended them.
+fn joined(lines: Vec<Result<BackupLine, StoreError>>) -> Vec<Result<Bytes, StoreError>> {
+    let (mut frame, mut error) = (Vec::new(), None);
+    for line in lines {
+        match line {
+            Ok(line) => line.write(&mut frame),
+            Err(broken) => {
+                error = Some(Err(broken));
+                break;
+            }
+        }
+    }
+    let frame = (!frame.is_empty()).then(|| Ok(frame.into()));
+    frame.into_iter().chain(error).collect()
+}
+
+/// Nothing follows an error: a backup with a gap would look like a whole one.
+fn whole<T: Send + 'static>(
+    parts: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
+) -> BoxStream<'static, Result<T, StoreError>> {
+    stream::unfold(Some(parts.boxed()), |parts| async {
+        let mut parts = parts?;
+        let part = parts.next().await?;
+        let rest = part.is_ok().then_some(parts);
+        Some((part, rest))
     })
     .boxed()
 }

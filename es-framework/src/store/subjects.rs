@@ -9,22 +9,42 @@ use crate::event::Subject;
 #[derive(Debug)]
 pub(crate) struct SubjectTree {
     base: Subject,
+    /// The last subject that is known already.
+    after: Option<Subject>,
+    most: usize,
     found: BTreeSet<Subject>,
 }
 
 impl SubjectTree {
     pub(crate) fn below(base: Subject) -> Self {
+        Self::part(base, None, usize::MAX)
+    }
+
+    /// The first `most` of those behind one.
+    pub(crate) fn part(base: Subject, after: Option<Subject>, most: usize) -> Self {
         let found = BTreeSet::new();
-        Self { base, found }
+        Self {
+            base,
+            after,
+            most,
+            found,
+        }
     }
 
     /// Takes in a subject that has events.
     pub(crate) fn insert(&mut self, subject: Subject) {
         let mut next = Some(subject);
         while let Some(subject) = next.filter(|subject| subject.is_within(&self.base)) {
+            // What lies above comes before, so it is known as well.
+            if self.after.as_ref().is_some_and(|after| subject <= *after) {
+                break;
+            }
             next = subject.parent();
             if !self.found.insert(subject) {
                 break;
+            }
+            if self.found.len() > self.most {
+                self.found.pop_last();
             }
         }
     }
@@ -38,6 +58,29 @@ impl SubjectTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_any_size_make_the_whole() {
+        let subjects = ["/b/c/d", "/a-b", "/a/b/c", "/a", "/a/0", "/b/c", "/z"];
+        let whole = listed("/", &subjects);
+        for most in 1..=whole.len() {
+            let (mut parts, mut after) = (Vec::new(), None);
+            loop {
+                let mut tree = SubjectTree::part(Subject::root(), after, most);
+                for subject in subjects {
+                    tree.insert(subject.parse().unwrap());
+                }
+                let part: Vec<_> = tree.into_sorted().collect();
+                assert!(part.len() <= most);
+                after = part.last().cloned();
+                if part.is_empty() {
+                    break;
+                }
+                parts.extend(part.iter().map(ToString::to_string));
+            }
+            assert_eq!(parts, whole, "{most}");
+        }
+    }
 
     fn listed(base: &str, subjects: &[&str]) -> Vec<String> {
         let mut tree = SubjectTree::below(base.parse().unwrap());

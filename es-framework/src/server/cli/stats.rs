@@ -20,7 +20,7 @@ pub(super) async fn stats(directory: &DataDirectory) -> Result<(), CommandError>
             order,
             ..ReadOptions::recursive()
         };
-        let event = store.read(Subject::root(), options).next().await;
+        let event = store.read(Subject::root(), options.first()).next().await;
         let event = event.transpose()?;
         Ok(event.map_or_else(|| "-".into(), |event| event.time.as_str().to_owned()))
     };

@@ -1,9 +1,16 @@
 //! What servers say of subjects, event types and schemas, rightly and wrongly.
 
-use futures_util::TryStreamExt as _;
-use serde_json::value::RawValue;
+use std::sync::{Arc, Mutex};
 
-use super::hostile::{Act, answer, client};
+use axum::{Router, http::StatusCode, routing::post};
+use futures_util::TryStreamExt as _;
+use serde_json::{Value, value::RawValue};
+use tokio::net::TcpListener;
+
+use super::{
+    EventSourcingDbStore, Settings, TOKEN,
+    hostile::{Act, answer, client},
+};
 use crate::{
     event::{EventType, Subject},
     store::{EventSchema, EventStore as _, KnownEventType, RegisterError, StoreError},
@@ -164,4 +171,39 @@ async fn a_registration_that_was_sent_and_not_answered_has_an_unknown_outcome() 
         assert!(matches!(error, RegisterError::Store(_)), "{error:?}");
     }
     register(answer("200 OK", "")).await.unwrap();
+}
+
+/// A server that takes schemas only as text, and what it was sent.
+async fn older() -> (EventSourcingDbStore, Arc<Mutex<Vec<Value>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sent = Arc::clone(&seen);
+    let handler = async move |body: String| {
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let is_text = body["schema"].is_string();
+        sent.lock().unwrap().push(body);
+        match is_text {
+            true => (StatusCode::OK, "{}"),
+            false => (StatusCode::BAD_REQUEST, "schema: expected string\n"),
+        }
+    };
+    let router = Router::new().route("/api/v1/register-event-schema", post(handler));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async { axum::serve(listener, router).await });
+    let store = EventSourcingDbStore::new(Settings::new(url, TOKEN)).unwrap();
+    (store, seen)
+}
+
+#[tokio::test]
+async fn a_server_that_wants_the_text_of_a_schema_gets_it() {
+    let (store, seen) = older().await;
+    let schema = EventSchema::parse(OBJECT).unwrap();
+    let registered = store.register_event_schema(event_type(), schema).await;
+    registered.unwrap();
+    let [first, second] = <[Value; 2]>::try_from(seen.lock().unwrap().clone()).unwrap();
+    let object: Value = serde_json::from_str(OBJECT).unwrap();
+    assert_eq!(first["schema"], object, "first as newer servers want it");
+    let text = second["schema"].as_str().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), object);
+    assert_eq!(second["eventType"], "io.example.test");
 }

@@ -272,6 +272,17 @@ async fn heartbeats_and_blank_lines_are_passed_over() {
 }
 
 #[tokio::test]
+async fn a_read_of_so_many_events_does_not_wait_for_the_end() {
+    let first = lines(&[event("/a", 0), event("/a", 1)]);
+    let hanging = Act::SayAndHang(format!("HTTP/1.1 200 OK\r\n\r\n{first}"));
+    let store = client(hanging.clone()).await;
+    let options = ReadOptions::default().first();
+    let events = store.read("/a".parse().unwrap(), options);
+    assert_eq!(events.try_collect::<Vec<_>>().await.unwrap().len(), 1);
+    assert!(read(hanging).await.is_err(), "whoever wants all waits");
+}
+
+#[tokio::test]
 async fn a_start_behind_the_end_reads_as_nothing() {
     let store = client(answer(
         "409 Conflict",

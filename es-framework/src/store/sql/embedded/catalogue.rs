@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use rusqlite::Connection;
 
 use super::{
@@ -12,7 +13,10 @@ use super::{
 };
 use crate::{
     event::{EventType, Subject},
-    store::{EventSchema, RegisterError, SchemaConflict, StoreError, subjects::SubjectTree},
+    store::{
+        EventSchema, RegisterError, SchemaConflict, StoreError, SubjectStream,
+        subjects::SubjectTree,
+    },
 };
 
 /// How many rows one step looks at: a long transaction would keep the log from being used again.
@@ -23,10 +27,35 @@ const SUBJECTS: &str = "SELECT DISTINCT subject FROM subject_index \
      WHERE subject > ?1 AND subject < ?2 ORDER BY subject LIMIT ?3";
 
 impl Reader {
-    /// The subjects at and below one. All at once: an order by text is not the order of the index.
-    pub(super) async fn subjects(&self, base: Subject) -> Result<SubjectTree, StoreError> {
+    /// The subjects at and below one, sorted.
+    pub(super) fn subjects(self, base: Subject) -> SubjectStream {
+        let most = self.settings().subjects;
+        let parts = stream::try_unfold(Some(None), move |after| {
+            let (reader, base) = (self.clone(), base.clone());
+            async move {
+                let Some(after) = after else {
+                    return Ok::<_, StoreError>(None);
+                };
+                let tree = reader.some_subjects(base, after, most).await?;
+                let part: Vec<_> = tree.into_sorted().collect();
+                let last = part.last().filter(|_| part.len() >= most).cloned();
+                let part = stream::iter(part).map(Ok);
+                Ok(Some((part, last.map(Some))))
+            }
+        });
+        parts.try_flatten().boxed()
+    }
+
+    /// The first of those behind one. An order by text is not the order of the index, so all of it
+    /// is looked at each time: memory stays bounded, and lists that are not huge take one look.
+    async fn some_subjects(
+        &self,
+        base: Subject,
+        after: Option<Subject>,
+        most: usize,
+    ) -> Result<SubjectTree, StoreError> {
         let family = Family::of(base.as_str());
-        let mut tree = SubjectTree::below(base.clone());
+        let mut tree = SubjectTree::part(base, after, most);
         // First those in memory: what leaves it meanwhile is on disk before that.
         for key in self.newest_subjects(&family) {
             insert(&mut tree, &key).map_err(|error| self.failed(&error))?;

@@ -40,7 +40,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use self::{
     directory::{Directory, Temporary},
-    queue::{Append, Queue, Register, Task},
+    queue::{Append, Queue, Register, Task, size},
     read::{LineReader, Reader},
     settings::Settings,
     shared::Shared,
@@ -227,25 +227,6 @@ fn kib(count: u32) -> usize {
     usize::try_from(count).unwrap_or(Semaphore::MAX_PERMITS)
 }
 
-/// About as many bytes as an event takes in memory and in the log.
-fn size(candidate: &EventCandidate) -> usize {
-    let EventCandidate {
-        source,
-        subject,
-        event_type,
-        data,
-        trace: _,
-    } = candidate;
-    [
-        source.len(),
-        subject.as_str().len(),
-        event_type.as_str().len(),
-        data.get().len(),
-    ]
-    .into_iter()
-    .fold(128, usize::saturating_add)
-}
-
 #[async_trait]
 impl EventStore for EmbeddedStore {
     async fn append(
@@ -304,12 +285,7 @@ impl EventStore for EmbeddedStore {
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
-        let reader = self.reader.clone();
-        let listed = async move { reader.subjects(base).await };
-        stream::once(listed)
-            .map_ok(|tree| stream::iter(tree.into_sorted()).map(Ok))
-            .try_flatten()
-            .boxed()
+        self.reader.clone().subjects(base)
     }
 
     fn read_event_types(&self) -> EventTypeStream {

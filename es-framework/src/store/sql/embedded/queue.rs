@@ -192,3 +192,22 @@ impl State {
         self.tasks.drain(..count).collect()
     }
 }
+
+/// About as many bytes as an event takes in memory and in the log.
+pub(super) fn size(candidate: &EventCandidate) -> usize {
+    let EventCandidate {
+        source,
+        subject,
+        event_type,
+        data,
+        trace: _,
+    } = candidate;
+    [
+        source.len(),
+        subject.as_str().len(),
+        event_type.as_str().len(),
+        data.get().len(),
+    ]
+    .into_iter()
+    .fold(128, usize::saturating_add)
+}

@@ -62,6 +62,10 @@ impl Reader {
         &self.shared
     }
 
+    pub(super) const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Whether the disk answers.
     pub(super) async fn check(&self) -> Result<(), StoreError> {
         self.with(|connection| {

@@ -34,6 +34,8 @@ pub(super) struct Settings {
     pub(super) reader_cache_kib: u32,
     /// How many reads run at once.
     pub(super) readers: usize,
+    /// How many subjects of a list are held in memory at once.
+    pub(super) subjects: usize,
     /// How much one read of the disk brings.
     pub(super) chunk: ChunkLimits,
 }
@@ -70,6 +72,7 @@ impl Default for Settings {
             writer_cache_kib: 32 << 10,
             reader_cache_kib: 4 << 10,
             readers: 4,
+            subjects: 1 << 17,
             chunk: ChunkLimits {
                 events: 1_000,
                 bytes: 1 << 20,

@@ -1,5 +1,7 @@
 //! Lines that are written from rows are those that are written from events.
 
+use std::sync::Arc;
+
 use futures_util::TryStreamExt as _;
 use rusqlite::Connection;
 use serde_json::value::RawValue;
@@ -8,11 +10,13 @@ use tempfile::TempDir;
 use super::{candidate, support::tiny};
 use crate::{
     event::{
-        Dialect, EventCandidate, LineShape, RecordedEvent, Subject, TraceContext, compact_object,
+        Dialect, EventCandidate, EventId, LineShape, RecordedEvent, Subject, TraceContext,
+        compact_object,
     },
     store::{
-        EventStore as _, Order, ReadOptions, StoreError, backup::BackupLine,
-        sql::embedded::EmbeddedStore,
+        Bound, EventSchema, EventStore, Order, ReadOptions, StoreError,
+        backup::{self, BackupLine},
+        sql::embedded::{EmbeddedStore, settings::Settings},
     },
 };
 
@@ -90,7 +94,7 @@ fn odd() -> Vec<EventCandidate> {
 
 #[tokio::test]
 async fn odd_events_are_written_the_same_either_way() {
-    for settings in [tiny(), super::super::settings::Settings::default()] {
+    for settings in [tiny(), Settings::default()] {
         let store = EmbeddedStore::temporary_with(settings).unwrap();
         for candidate in odd() {
             store.append(vec![candidate], vec![]).await.unwrap();
@@ -107,6 +111,49 @@ async fn odd_events_are_written_the_same_either_way() {
         let odd = "/odd".parse().unwrap();
         assert_same(&store, &odd, &ReadOptions::default()).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_read_is_the_same_however_its_chunks_end() {
+    let mut settings = Settings::default();
+    for frame in [1, 50_000, 1 << 20] {
+        settings.chunk.frame = frame;
+        let store = EmbeddedStore::temporary_with(settings).unwrap();
+        for first in (0..2_500).step_by(500) {
+            let batch = (first..first + 500).map(|number| candidate("/a", number));
+            store.append(batch.collect(), vec![]).await.unwrap();
+        }
+        for order in [Order::Chronological, Order::Antichronological] {
+            let bounds = [None, EventId::new(700).map(Bound::Inclusive)];
+            for lower_bound in bounds {
+                let options = ReadOptions {
+                    order,
+                    lower_bound,
+                    ..ReadOptions::recursive()
+                };
+                assert_same(&store, &Subject::root(), &options).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_backup_as_text_is_its_lines() {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    store.append(odd(), vec![]).await.unwrap();
+    let schema = EventSchema::parse(r#"{"type":"object","properties":{}}"#).unwrap();
+    let planned = store.register_event_schema("io.example.Planned".parse().unwrap(), schema);
+    planned.await.unwrap();
+    let store: Arc<dyn EventStore> = Arc::new(store);
+    let frames: Vec<_> = backup::frames(&store).try_collect().await.unwrap();
+    let mut written = Vec::new();
+    let lines = backup::lines(Arc::clone(&store))
+        .try_collect::<Vec<_>>()
+        .await;
+    for line in lines.unwrap() {
+        line.write(&mut written);
+    }
+    assert_eq!(frames.concat(), written);
 }
 
 /// What reading the lines of a store gives whose rows were changed while it was closed.

@@ -24,6 +24,7 @@ pub(super) fn tiny() -> Settings {
         idle: Duration::from_secs(3_600),
         lock_wait: Duration::from_millis(200),
         readers: 2,
+        subjects: 2,
         chunk: ChunkLimits {
             events: 3,
             bytes: 100,
