@@ -180,26 +180,26 @@ pub use es_macros::projection;
 /// ```
 /// use es_framework::{event::Upcast, prelude::*};
 ///
-/// /// The event as it was stored until its pages became a number.
+/// /// The event as it was stored until prices were counted in cents.
 /// #[derive(Event)]
-/// #[event(name = "BookPurchasedEvent")]
-/// struct BookPurchasedV1 {
-///     pages: String,
+/// #[event(name = "CopyPricedEvent")]
+/// struct CopyPricedV1 {
+///     price: String,
 /// }
 ///
 /// #[derive(Event)]
 /// #[event(version = 2)]
-/// struct BookPurchasedEvent {
-///     pages: u32,
+/// struct CopyPricedEvent {
+///     cents: i64,
 /// }
 ///
 /// #[upcast]
-/// fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent {
-///     BookPurchasedEvent { pages: old.pages.parse().unwrap_or_default() }
+/// fn a_price_became_cents(old: CopyPricedV1) -> CopyPricedEvent {
+///     CopyPricedEvent { cents: old.price.replace('.', "").parse().unwrap_or_default() }
 /// }
 ///
-/// assert_eq!(BookPurchasedEvent::TYPE, "com.example.library.BookPurchasedEvent.v2");
-/// assert_eq!(BookPurchasedV1 { pages: "310".into() }.upcast().pages, 310);
+/// assert_eq!(CopyPricedEvent::TYPE, "com.example.library.CopyPricedEvent.v2");
+/// assert_eq!(CopyPricedV1 { price: "12.50".into() }.upcast().cents, 1250);
 /// ```
 pub use es_macros::upcast;
 /// ```

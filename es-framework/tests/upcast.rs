@@ -1,5 +1,9 @@
 //! A decision on events that an earlier version of the application stored.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
 
 use std::sync::Arc;
 

@@ -77,19 +77,26 @@ impl<'a> Writer<'a> {
         let Value::Object(object) = schema else {
             return schema.clone();
         };
-        if let Some(name) = referenced(schema)
-            && let Some((name, definition)) = self.definitions.get_key_value(name)
-        {
-            let is_alone = object.keys().all(|key| key == "$ref" || is_annotation(key));
-            if is_alone {
-                return self.write_definition(name, definition);
-            }
-        }
-        let mut members: Vec<_> = object
+        let referenced = referenced(schema).and_then(|name| self.definitions.get_key_value(name));
+        let definition =
+            referenced.map(|(name, definition)| self.write_definition(name, definition));
+        let is_known = definition.is_some();
+        let is_kept =
+            |key: &str| !is_annotation(key) && key != DEFINITIONS && !(is_known && key == "$ref");
+        let beside: Vec<_> = object
             .iter()
-            .filter(|(key, _)| !is_annotation(key) && *key != DEFINITIONS)
+            .filter(|(key, _)| is_kept(key))
             .map(|(key, value)| (key.clone(), self.write_keyword(key, value)))
             .collect();
+        let mut members: Vec<(String, Value)> = match definition {
+            Some(Value::Object(definition)) => definition
+                .into_iter()
+                .filter(|(key, _)| beside.iter().all(|(other, _)| other != key))
+                .chain(beside.iter().cloned())
+                .collect(),
+            Some(definition) => return definition,
+            None => beside,
+        };
         members.sort_by(|(one, _), (other, _)| one.cmp(other));
         one_of_values(members.into_iter().collect())
     }
@@ -227,6 +234,18 @@ mod tests {
             })
         };
         assert_eq!(canonical(&named("Cover")), canonical(&named("Binding")));
+    }
+
+    #[test]
+    fn what_stands_beside_a_reference_is_kept() {
+        let schema = json!({
+            "properties": { "isbn": { "$ref": "#/$defs/Isbn", "examples": ["x"], "maxLength": 3 } },
+            "$defs": { "Isbn": { "type": "string", "maxLength": 9 } },
+        });
+        assert_eq!(
+            canonical(&schema)["properties"]["isbn"],
+            json!({ "examples": ["x"], "maxLength": 3, "type": "string" })
+        );
     }
 
     #[test]

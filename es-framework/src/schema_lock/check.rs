@@ -104,6 +104,11 @@ impl Check {
             let missing = unreadable.missing_member();
             let mut place = unreadable.place.clone();
             place.extend(missing.map(str::to_owned));
+            if self.repairs.contains_key(&place) {
+                // Not even what is written today is read.
+                self.stored.others.clear();
+                return;
+            }
             let loss = match missing {
                 Some(_) => Loss::Required {
                     member: member(&place),
@@ -117,7 +122,7 @@ impl Check {
             self.losses.push(loss);
             let repair = self.today.as_ref().and_then(|today| at(today, &place));
             match repair.cloned() {
-                Some(repair) if !self.repairs.contains_key(&place) && !place.is_empty() => {
+                Some(repair) if !place.is_empty() => {
                     self.repairs.insert(place, repair);
                 }
                 // What stands in the way stands everywhere.

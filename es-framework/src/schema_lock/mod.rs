@@ -41,6 +41,11 @@ pub enum SchemaError {
     /// Changes would orphan stored events.
     #[error("{}", findings(.0))]
     Orphans(Vec<Finding>),
+    /// There is nothing to compare.
+    #[error(
+        "no event is declared in {0}, or what declares them is not linked: write `use the_crate as _;`, or name other packages"
+    )]
+    NothingDeclared(String),
     /// A loss is accepted that there is not.
     #[error("nothing of {0} would be lost: leave out --accept-loss {0}, or correct the type")]
     NotLost(String),
@@ -78,12 +83,15 @@ pub fn check(
 }
 
 /// [`check`] for what the macros registered in these packages, but for events of modules that are
-/// called `tests`. [`schema_lock!`](crate::schema_lock) calls it.
+/// called `tests`. [`schema_lock!`](crate::schema_lock!) calls it.
 ///
 /// # Errors
 /// As for [`check`].
 pub fn check_packages(file: &Path, packages: &[&str]) -> Result<(), SchemaError> {
     let (events, upcasters) = lock::declared(packages);
+    if events.is_empty() {
+        return Err(SchemaError::NothingDeclared(packages.join(" and ")));
+    }
     check(file, &events, &Upcasters::new(upcasters)?)
 }
 

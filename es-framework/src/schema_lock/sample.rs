@@ -110,6 +110,10 @@ struct Generator<'a> {
 
 impl<'a> Generator<'a> {
     fn samples(&self, schema: &'a Value) -> Option<Samples> {
+        let examples = schema.get("examples").and_then(Value::as_array);
+        if let Some(examples) = examples.filter(|examples| !examples.is_empty()) {
+            return Samples::of(examples.iter().cloned());
+        }
         if let Some(name) = referenced(schema) {
             return self.definition(name);
         }
@@ -143,9 +147,6 @@ impl<'a> Generator<'a> {
 
     fn object_schema(&self, schema: &'a Value, object: &'a Map<String, Value>) -> Option<Samples> {
         let list = |key| object.get(key).and_then(Value::as_array);
-        if let Some(examples) = list("examples").filter(|examples| !examples.is_empty()) {
-            return Samples::of(examples.iter().cloned());
-        }
         if let Some(values) = list("enum") {
             return Samples::of(values.iter().cloned());
         }

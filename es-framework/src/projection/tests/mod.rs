@@ -1,6 +1,7 @@
 //! The processor over events in memory.
 
 mod keyed;
+mod upcast;
 
 use std::{sync::Arc, time::Duration};
 
