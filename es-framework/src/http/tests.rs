@@ -225,3 +225,21 @@ async fn health_shows_every_component_with_its_details() {
             > 0
     );
 }
+
+#[tokio::test]
+async fn health_shows_how_far_behind_each_read_model_is() {
+    let garden = garden().await;
+    plant(&garden, "t1", &oak()).await;
+    get(&garden, "/trees", Some("0")).await;
+    let report = get(&garden, "/actuator/health", None).await.json();
+    let trees = &report["components"]["db"]["details"]["readModels"]["trees"];
+    assert_eq!(trees["position"], "0");
+    assert_eq!(
+        (&trees["eventsBehind"], &trees["secondsBehind"]),
+        (&json!(0), &json!(0.0))
+    );
+    assert_eq!(
+        (&trees["stopped"], &trees["error"]),
+        (&json!(false), &Value::Null)
+    );
+}

@@ -68,6 +68,11 @@ impl Scenario {
         }
     }
 
+    /// What happened, and the time.
+    pub(super) fn into_past(self) -> (Vec<Past>, Timestamp) {
+        (self.past, self.services.clock().now())
+    }
+
     /// Handlers are given this value of its type.
     pub fn with<T: Inject>(mut self, value: T) -> Self {
         self.services = self.services.with(value);

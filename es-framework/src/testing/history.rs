@@ -75,7 +75,7 @@ impl History {
     }
 
     /// Writes the past; says how many events it has.
-    async fn write(&self, past: Vec<Past>) -> Result<usize, Impossible> {
+    pub(super) async fn write(&self, past: Vec<Past>) -> Result<usize, Impossible> {
         let mut candidates = Vec::new();
         for Past { subject, push } in past {
             let subject = subject.unwrap_or_else(|| self.subject.clone());
@@ -89,6 +89,17 @@ impl History {
                 data: event.data,
                 trace: None,
             }));
+        }
+        if self.subject == Subject::root()
+            && let Some(event) = candidates
+                .iter()
+                .find(|event| event.subject == self.subject)
+        {
+            let message = format!(
+                "{} does not say its subject: give it with `event_on(\"/…\", …)`",
+                event.event_type
+            );
+            return Err(message.into());
         }
         let count = candidates.len();
         if count > 0 {

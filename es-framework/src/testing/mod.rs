@@ -37,7 +37,10 @@
 //!     .when(RemoveBookCommand { id })
 //!     .then_rejected(&CopyRemoved);
 //! ```
+//!
+//! [`Scenario::ask`] and [`Scenario::rows`] test the read side in the same way.
 
+mod asked;
 mod given;
 mod history;
 mod outcome;

@@ -4,3 +4,5 @@ mod browse;
 mod catalog;
 mod copy;
 mod find;
+#[cfg(test)]
+mod tests;

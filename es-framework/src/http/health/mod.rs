@@ -88,7 +88,11 @@ impl Component {
 impl Health {
     async fn report(&self) -> Report {
         let (db, event_store, disk, ssl) = tokio::join!(
-            within_limit(database::check(&self.database, &self.positions)),
+            within_limit(database::check(
+                &self.database,
+                &self.positions,
+                &*self.store
+            )),
             within_limit(event_store::check(&*self.store)),
             within_limit(disk::check(self.folder.clone())),
             within_limit(tls::check(self.certificates.clone())),

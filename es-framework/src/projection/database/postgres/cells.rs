@@ -1,0 +1,133 @@
+//! Cells as PostgreSQL takes and gives them.
+
+use sqlx::{
+    Postgres, Row as _,
+    postgres::{PgArguments, PgRow},
+    query::Query,
+};
+
+use super::super::{
+    super::{Cell, Column, ColumnKind, RowKey, fold::StoredRow},
+    DatabaseError, Written,
+};
+
+pub(super) type PgQuery<'q> = Query<'q, Postgres, PgArguments>;
+
+pub(super) fn bind(query: PgQuery<'_>, cell: Cell) -> PgQuery<'_> {
+    match cell {
+        Cell::Null => query.bind(None::<String>),
+        Cell::Text(text) => query.bind(text),
+        Cell::Integer(number) => query.bind(number),
+        Cell::Real(number) => query.bind(number),
+        Cell::Boolean(truth) => query.bind(truth),
+    }
+}
+
+pub(super) fn bind_keys(query: PgQuery<'_>, keys: Vec<RowKey>) -> PgQuery<'_> {
+    let mut texts = Vec::new();
+    let mut numbers = Vec::new();
+    for key in keys {
+        match key {
+            RowKey::Text(text) => texts.push(text),
+            RowKey::Integer(number) => numbers.push(number),
+        }
+    }
+    // All keys of a table are of one kind.
+    if numbers.is_empty() {
+        query.bind(texts)
+    } else {
+        query.bind(numbers)
+    }
+}
+
+/// Binds a column of many rows as one array.
+pub(super) fn bind_column<'q>(
+    query: PgQuery<'q>,
+    (column, cells): (&Written, Vec<Cell>),
+) -> PgQuery<'q> {
+    let cells = cells.into_iter();
+    match column.kind {
+        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => {
+            let texts = cells.map(|cell| match cell {
+                Cell::Text(text) => Some(text),
+                _ => None,
+            });
+            query.bind(texts.collect::<Vec<_>>())
+        }
+        ColumnKind::Integer => {
+            let numbers = cells.map(|cell| match cell {
+                Cell::Integer(number) => Some(number),
+                _ => None,
+            });
+            query.bind(numbers.collect::<Vec<_>>())
+        }
+        ColumnKind::Real => {
+            let numbers = cells.map(|cell| match cell {
+                Cell::Real(number) => Some(number),
+                _ => None,
+            });
+            query.bind(numbers.collect::<Vec<_>>())
+        }
+        ColumnKind::Boolean => {
+            let truths = cells.map(|cell| match cell {
+                Cell::Boolean(truth) => Some(truth),
+                _ => None,
+            });
+            query.bind(truths.collect::<Vec<_>>())
+        }
+    }
+}
+
+pub(super) fn stored_row(columns: &[Column], row: &PgRow) -> Result<StoredRow, DatabaseError> {
+    let cell = |(index, column): (usize, &Column)| {
+        Ok(match column.kind {
+            ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => row
+                .try_get::<Option<String>, _>(index)?
+                .map_or(Cell::Null, Cell::Text),
+            ColumnKind::Integer => row
+                .try_get::<Option<i64>, _>(index)?
+                .map_or(Cell::Null, Cell::Integer),
+            ColumnKind::Boolean => row
+                .try_get::<Option<bool>, _>(index)?
+                .map_or(Cell::Null, Cell::Boolean),
+            ColumnKind::Real => row
+                .try_get::<Option<f64>, _>(index)?
+                .map_or(Cell::Null, Cell::Real),
+        })
+    };
+    // The place comes first.
+    let cells = (1..).zip(columns).map(cell);
+    let cells = cells.collect::<Result<_, sqlx::Error>>()?;
+    Ok(StoredRow {
+        place: row.try_get(0)?,
+        subject: None,
+        cells,
+    })
+}
+
+/// The statement with `$1`, `$2` and so on in the places of its `?`. Statements made by the
+/// framework have no other question marks.
+pub(super) fn numbered(statement: &str) -> String {
+    let mut numbered = String::with_capacity(statement.len());
+    for (index, part) in statement.split('?').enumerate() {
+        if index > 0 {
+            numbered.push_str(&format!("${index}"));
+        }
+        numbered.push_str(part);
+    }
+    numbered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_numbered() {
+        assert_eq!(
+            numbered("a = ? AND b IN (?, ?)"),
+            "a = $1 AND b IN ($2, $3)"
+        );
+        assert_eq!(numbered("SELECT 1"), "SELECT 1");
+    }
+}

@@ -1,0 +1,205 @@
+//! PostgreSQL: one connection writes whole batches with a statement or two and holds the lock that
+//! says who projects; a pool reads.
+
+mod cells;
+mod write;
+
+use std::{sync::Arc, time::Duration};
+
+use sqlx::{
+    AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use tokio::sync::Mutex;
+
+use self::{
+    cells::{bind, bind_keys, numbered, stored_row},
+    write::{read_checkpoint, reset, write},
+};
+use super::{
+    super::{
+        Cell, RowKey, Table,
+        fold::{Changes, StoredRow},
+        tables,
+    },
+    Checkpoint, DatabaseError,
+};
+
+/// How long a query waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How many queries are answered at once.
+const READERS: u32 = 8;
+/// The lock of those who project. The number has no meaning beyond being ours.
+const LOCK: i64 = 0x6573_5f72_6561_6473;
+
+const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
+     (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position BIGINT, hash TEXT)";
+
+/// A database on a server.
+#[derive(Debug, Clone)]
+pub(super) struct PostgresDatabase {
+    options: Arc<PgConnectOptions>,
+    reader: PgPool,
+    writer: Arc<Mutex<Option<PgConnection>>>,
+}
+
+impl PostgresDatabase {
+    pub(super) async fn open(url: &str) -> Result<Self, DatabaseError> {
+        let options: PgConnectOptions = url.parse()?;
+        let reader = PgPoolOptions::new()
+            .max_connections(READERS)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .connect_with(
+                options
+                    .clone()
+                    .options([("default_transaction_read_only", "on")]),
+            )
+            .await?;
+        Ok(Self {
+            options: Arc::new(options),
+            reader,
+            writer: Arc::default(),
+        })
+    }
+
+    pub(super) async fn size(&self) -> Result<u64, DatabaseError> {
+        let size = "SELECT pg_database_size(current_database())";
+        let bytes: i64 = sqlx::query_scalar(size).fetch_one(&self.reader).await?;
+        Ok(u64::try_from(bytes).unwrap_or_default())
+    }
+
+    /// Takes the right to write, unless another process has it. The server gives it back when the
+    /// connection ends.
+    pub(super) async fn take_lease(&self) -> Result<bool, DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        if let Some(connection) = writer.as_mut()
+            && connection.ping().await.is_ok()
+        {
+            return Ok(true);
+        }
+        *writer = None;
+        let mut connection = PgConnection::connect_with(&self.options).await?;
+        let is_taken: bool = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)")
+            .bind(LOCK)
+            .fetch_one(&mut connection)
+            .await?;
+        if is_taken {
+            *writer = Some(connection);
+        }
+        Ok(is_taken)
+    }
+
+    pub(super) async fn prepare<'a>(
+        &self,
+        wanted: impl IntoIterator<Item = &'a Table>,
+    ) -> Result<(), DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
+        sqlx::query(CREATE_CHECKPOINTS)
+            .execute(&mut *connection)
+            .await?;
+        for table in wanted {
+            let (known, checkpoint) = read_checkpoint(connection, table).await?;
+            if known.is_none_or(|known| known != tables::definition(table)) {
+                if checkpoint.is_some() {
+                    let name = table.model.name;
+                    tracing::info!("the read model {name} is declared differently: it is rebuilt");
+                }
+                reset(connection, table).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
+        reset(connection, table).await
+    }
+
+    pub(super) async fn checkpoint(
+        &self,
+        table: &Table,
+    ) -> Result<Option<Checkpoint>, DatabaseError> {
+        let mut connection = self.reader.acquire().await?;
+        let (known, checkpoint) = match read_checkpoint(&mut connection, table).await {
+            // Before the first process that writes there is no table.
+            Err(DatabaseError::Read(sqlx::Error::Database(error)))
+                if error.code().as_deref() == Some("42P01") =>
+            {
+                return Ok(None);
+            }
+            read => read?,
+        };
+        let is_same = known.is_some_and(|known| known == tables::definition(table));
+        Ok(checkpoint.filter(|_| is_same))
+    }
+
+    pub(super) async fn load(
+        &self,
+        table: &Table,
+        keys: Vec<RowKey>,
+    ) -> Result<Vec<StoredRow>, DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
+        let key = tables::quoted(tables::key_column(table));
+        let statement = format!("{} WHERE {key} = ANY($1)", tables::select(table));
+        let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), keys);
+        let rows = query.fetch_all(connection).await?;
+        rows.iter()
+            .map(|row| stored_row(table.model.columns, row))
+            .collect()
+    }
+
+    pub(super) async fn write(
+        &self,
+        table: &Table,
+        changes: Changes,
+        checkpoint: Checkpoint,
+    ) -> Result<(), DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
+        let written = write(connection, table, changes, checkpoint).await;
+        if matches!(&written, Err(error) if !error.is_refusal()) {
+            // With the connection the lock may be gone, and somebody else may write.
+            *writer = None;
+        }
+        written
+    }
+
+    pub(super) async fn fetch(
+        &self,
+        table: &Table,
+        statement: &str,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<StoredRow>, DatabaseError> {
+        let query = sqlx::query(AssertSqlSafe(numbered(statement)));
+        let rows = parameters.into_iter().fold(query, bind);
+        let rows = rows.fetch_all(&self.reader).await?;
+        rows.iter()
+            .map(|row| stored_row(table.model.columns, row))
+            .collect()
+    }
+
+    pub(super) async fn count(
+        &self,
+        statement: &str,
+        parameters: Vec<Cell>,
+    ) -> Result<u64, DatabaseError> {
+        let query = sqlx::query(AssertSqlSafe(numbered(statement)));
+        let query = parameters.into_iter().fold(query, bind);
+        let count: i64 = query.fetch_one(&self.reader).await?.try_get(0)?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    }
+
+    pub(super) async fn texts(
+        &self,
+        statement: &'static str,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<String>, DatabaseError> {
+        let query = parameters.into_iter().fold(sqlx::query(statement), bind);
+        let rows = query.fetch_all(&self.reader).await?;
+        let texts = rows.iter().map(|row| row.try_get(0));
+        Ok(texts.collect::<Result<_, sqlx::Error>>()?)
+    }
+}

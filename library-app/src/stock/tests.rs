@@ -1,0 +1,127 @@
+//! What clients see of the stock after what happened to it.
+
+use es_framework::{
+    prelude::*,
+    testing::{Scenario, given},
+};
+
+use super::{
+    browse::BrowseStock,
+    catalog::{BrowseCatalog, Title},
+    copy::{BookCopy, Status},
+    find::FindCopy,
+};
+use crate::book::{BookBorrowedEvent, BookPurchasedEvent, BookRemovedEvent, BookReturnedEvent};
+
+const COPY: Uuid = Uuid::from_u128(1);
+const READER: Uuid = Uuid::from_u128(100);
+
+fn subject() -> String {
+    format!("/books/{COPY}")
+}
+
+fn purchased() -> Scenario {
+    let event = BookPurchasedEvent {
+        id: COPY,
+        isbn: "978-0261103573".into(),
+        title: "The Fellowship of the Ring".into(),
+        author: "J. R. R. Tolkien".into(),
+        num_pages: 423,
+    };
+    given().event_on(&subject(), event)
+}
+
+fn borrowed() -> Scenario {
+    let event = BookBorrowedEvent {
+        id: COPY,
+        reader: READER,
+        due_at: due_at(),
+    };
+    purchased().event_on(&subject(), event)
+}
+
+fn due_at() -> Timestamp {
+    "2026-07-29T12:00:00Z".parse().unwrap()
+}
+
+fn on_the_shelf() -> BookCopy {
+    BookCopy {
+        id: COPY,
+        isbn: "978-0261103573".into(),
+        title: "The Fellowship of the Ring".into(),
+        author: "J. R. R. Tolkien".into(),
+        num_pages: 423,
+        status: Status::Available,
+        due_at: None,
+        reader: None,
+    }
+}
+
+#[test]
+fn a_purchased_copy_is_available() {
+    assert_eq!(purchased().rows::<BookCopy>(), [on_the_shelf()]);
+}
+
+#[test]
+fn a_lent_copy_shows_its_reader_and_its_date() {
+    let lent = BookCopy {
+        status: Status::Lent,
+        due_at: Some(due_at()),
+        reader: Some(READER),
+        ..on_the_shelf()
+    };
+    assert_eq!(borrowed().ask(FindCopy { id: COPY }).unwrap(), lent);
+}
+
+#[test]
+fn a_returned_copy_is_as_it_was() {
+    let event = BookReturnedEvent {
+        id: COPY,
+        reader: READER,
+        late_fee_cents: 0,
+    };
+    let returned = borrowed().event_on(&subject(), event);
+    assert_eq!(returned.rows::<BookCopy>(), [on_the_shelf()]);
+}
+
+#[test]
+fn a_removed_copy_is_found_as_removed_alone() {
+    let removed = || {
+        let reason = "torn".to_owned();
+        let event = BookRemovedEvent { id: COPY, reason };
+        purchased().event_on(&subject(), event)
+    };
+    let browse = |status| BrowseStock {
+        isbn: None,
+        title: Some("RING".into()),
+        author: None,
+        status: Some(status),
+    };
+    let found = removed().ask(browse(Status::Removed)).unwrap();
+    assert_eq!(found.items.len(), 1);
+    let found = removed().ask(browse(Status::Available)).unwrap();
+    assert!(found.items.is_empty());
+}
+
+#[test]
+fn a_copy_that_nobody_purchased_is_not_found() {
+    let found = given().ask(FindCopy { id: COPY });
+    assert!(matches!(found, Err(QueryError::NotFound)));
+}
+
+#[test]
+fn the_catalog_counts_copies_that_are_lent_but_does_not_offer_them() {
+    let catalog = BrowseCatalog {
+        isbn: None,
+        title: None,
+        author: Some("tolkien".into()),
+    };
+    let title = Title {
+        isbn: "978-0261103573".into(),
+        title: "The Fellowship of the Ring".into(),
+        author: "J. R. R. Tolkien".into(),
+        available: vec![],
+        total: 1,
+    };
+    assert_eq!(borrowed().ask(catalog).unwrap(), [title]);
+}
