@@ -58,8 +58,14 @@ pub struct Config {
     pub event_store_data_dir: PathBuf,
 
     /// Database of the read models: sqlite::memory: is rebuilt from the events at each start, a file
-    /// such as sqlite:books.db goes on where it ended.
-    #[arg(long, env = "DATABASE_URL", default_value_t, value_name = "URL")]
+    /// such as sqlite:books.db goes on where it ended, and so does postgres://user:password@host/name.
+    #[arg(
+        long,
+        env = "DATABASE_URL",
+        hide_env_values = true,
+        default_value_t,
+        value_name = "URL"
+    )]
     pub database_url: DatabaseUrl,
 
     /// Source of every published event. Without it, the application's name. An event store of

@@ -10,10 +10,13 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "support/postgres.rs"]
+mod postgres;
 mod support;
 
 use std::{path::Path, time::Duration};
 
+use postgres::Postgres;
 use serde_json::{Value, json};
 use support::{Library, Process, book, client, eventually, get, json_of, new_client, post};
 use uuid::Uuid;
@@ -77,13 +80,24 @@ async fn work(url: &str, reader: Uuid) {
 }
 
 #[tokio::test]
-async fn rows_are_those_of_a_fresh_rebuild_after_kills_at_any_moment() {
+async fn rows_in_a_file_are_those_of_a_fresh_rebuild_after_kills_at_any_moment() {
     let folder = tempfile::tempdir().unwrap();
     let database = url_of(&folder.path().join("stock.db"));
-    let data = folder.path().join("data");
+    survive_kills(folder.path(), &database).await;
+}
+
+#[tokio::test]
+async fn rows_in_postgresql_are_those_of_a_fresh_rebuild_after_kills_at_any_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Postgres::start();
+    survive_kills(folder.path(), &server.url()).await;
+}
+
+async fn survive_kills(folder: &Path, database: &str) {
+    let data = folder.join("data");
     let readers: Vec<_> = (0..16).map(|_| Uuid::new_v4()).collect();
     for round in 0..ROUNDS {
-        let mut library = library(&data, &database);
+        let mut library = library(&data, database);
         if round == 0 {
             for id in &readers {
                 let body = json!({ "id": id, "name": "Ada" }).to_string();
@@ -99,7 +113,7 @@ async fn rows_are_those_of_a_fresh_rebuild_after_kills_at_any_moment() {
         };
         tokio::join!(futures_util::future::join_all(workers), killed);
     }
-    let durable = library(&data, &database);
+    let durable = library(&data, database);
     let kept = everything(&durable).await;
     assert!(!durable.process.log().contains("panicked"));
     assert!(durable.process.stop().success());
@@ -110,7 +124,10 @@ async fn rows_are_those_of_a_fresh_rebuild_after_kills_at_any_moment() {
         "the rounds were too short: {}",
         rebuilt.len()
     );
-    assert_eq!(kept, rebuilt);
+    for (kept, rebuilt) in kept.iter().zip(&rebuilt) {
+        assert_eq!(kept, rebuilt);
+    }
+    assert_eq!(kept.len(), rebuilt.len());
 }
 
 #[tokio::test]
@@ -131,20 +148,54 @@ async fn another_event_store_has_the_rows_made_anew() {
     assert!(second.process.log().contains("another event store"));
 }
 
-/// Two libraries on one event store and one file.
-fn two(folder: &Path) -> ((Process, String), Library, Library) {
+/// Two libraries on one event store and one database.
+fn two(folder: &Path, database: &str) -> ((Process, String), Library, Library) {
     let store = support::start_event_store(&folder.join("data"), 0);
-    let database = url_of(&folder.join("stock.db"));
-    let settings = [("DATABASE_URL", database.as_str())];
+    let settings = [("DATABASE_URL", database)];
     let first = Library::with_store_and(&store.1, &settings);
     let second = Library::with_store_and(&store.1, &settings);
     (store, first, second)
 }
 
 #[tokio::test]
-async fn of_two_libraries_one_projects_and_the_other_takes_over_when_it_is_killed() {
+async fn of_two_libraries_on_a_file_one_projects_and_the_other_takes_over() {
     let folder = tempfile::tempdir().unwrap();
-    let (_store, first, second) = two(folder.path());
+    let database = url_of(&folder.path().join("stock.db"));
+    take_over(folder.path(), &database).await;
+}
+
+#[tokio::test]
+async fn of_two_libraries_on_postgresql_one_projects_and_the_other_takes_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Postgres::start();
+    take_over(folder.path(), &server.url()).await;
+}
+
+#[tokio::test]
+async fn a_library_that_is_cut_off_from_postgresql_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Postgres::start();
+    let library = library(folder.path(), &server.url());
+    for _ in 0..3 {
+        library.purchase(&book(Uuid::new_v4())).await;
+        assert!(!everything(&library).await.is_empty());
+        server.cut_off_the_writer();
+    }
+    library.purchase(&book(Uuid::new_v4())).await;
+    let rows = eventually("the rows are up to date again", async || {
+        let answer = client().get(format!("{}/books", library.url));
+        let answer = answer.header("event-position", "3").send().await.unwrap();
+        answer
+            .status()
+            .is_success()
+            .then_some(json_of(answer).await)
+    })
+    .await;
+    assert_eq!(rows["items"].as_array().unwrap().len(), 4);
+}
+
+async fn take_over(folder: &Path, database: &str) {
+    let (_store, first, second) = two(folder, database);
     let mut written = 0;
     for _ in 0..20 {
         for library in [&first, &second] {

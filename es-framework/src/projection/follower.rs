@@ -47,14 +47,23 @@ enum FollowError {
     Ended,
 }
 
+/// Why following has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// There is nothing to follow for any more.
+    Stopped,
+    /// Another process may write by now.
+    LeaseLost,
+}
+
 impl Follower {
-    /// Follows until all of its read models have stopped.
-    pub(super) async fn run(self) {
+    /// Follows until all of its read models have stopped, or somebody else may write.
+    pub(super) async fn run(self) -> Ended {
         let mut pause = Pause::default();
         while self.going().next().is_some() {
             let before = self.position();
             let Err(error) = self.follow().await else {
-                return;
+                return Ended::Stopped;
             };
             if self.position() > before {
                 pause = Pause::default();
@@ -63,8 +72,12 @@ impl Follower {
             for model in self.going() {
                 model.progress.troubled(&error.to_string());
             }
+            if matches!(error, FollowError::Database(DatabaseError::Lost)) {
+                return Ended::LeaseLost;
+            }
             pause.wait().await;
         }
+        Ended::Stopped
     }
 
     fn going(&self) -> impl Iterator<Item = &Followed> {

@@ -15,7 +15,7 @@ pub(crate) mod tables;
 mod tests;
 
 pub use column::{Cell, CellError, Column, ColumnKind, ColumnValue};
-pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl};
+pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
 pub use key::{KeyError, RowKey, key_in_subject};
 pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
 pub use processor::Processor;

@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, future::join_all};
 use super::{
     Database, DatabaseError, Positions, ReadModels, Table,
     database::Checkpoint,
-    follower::{Followed, Follower, Pause},
+    follower::{Ended, Followed, Follower, Pause},
 };
 use crate::{
     event::{EventId, Subject, Upcasters},
@@ -66,16 +66,21 @@ impl Processor {
     /// and takes over when that one ends.
     pub async fn run(self) {
         let mut pause = Pause::default();
-        let followers = loop {
+        loop {
             match self.begin().await {
-                Ok(followers) => break followers,
+                Ok(followers) => {
+                    let ended = join_all(followers.into_iter().map(Follower::run)).await;
+                    if !ended.contains(&Ended::LeaseLost) {
+                        return;
+                    }
+                    pause = Pause::default();
+                }
                 Err(error) => {
                     tracing::warn!(%error, "the read models cannot be followed yet");
                     pause.wait().await;
                 }
             }
-        };
-        join_all(followers.into_iter().map(Follower::run)).await;
+        }
     }
 
     async fn begin(&self) -> Result<Vec<Follower>, BeginError> {
@@ -118,6 +123,9 @@ impl Processor {
             let Some(progress) = self.positions.get(table.model.name) else {
                 continue;
             };
+            if progress.is_stopped() {
+                continue;
+            }
             progress.reached(position);
             let followed = Followed {
                 table: table.clone(),

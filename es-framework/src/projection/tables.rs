@@ -2,7 +2,10 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Column, ColumnKind, Identity, Table};
+use super::{
+    ColumnKind, Identity, Table,
+    database::{Written, written_columns},
+};
 
 pub(super) const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
      (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position INTEGER, hash TEXT) STRICT";
@@ -16,9 +19,9 @@ pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, def
 
 /// Where a row stands among all.
 pub(crate) const PLACE: &str = "es_place";
-const SUBJECT: &str = "es_subject";
+/// Which subject an event is about that is a row.
+pub(super) const SUBJECT: &str = "es_subject";
 
-/// What belongs to a row besides its columns: first its place, then its subject if it is an event.
 const fn is_event(table: &Table) -> bool {
     matches!(table.model.identity, Identity::Event)
 }
@@ -36,51 +39,77 @@ pub(crate) fn lowered(column: &str) -> String {
     quoted(&format!("es_lower_{column}"))
 }
 
-/// The table of a read model and its indexes, under this name. STRICT refuses what does not fit its
-/// declaration.
+/// The table of a read model and its indexes. STRICT refuses what does not fit its declaration.
 pub(super) fn create(table: &Table) -> Vec<String> {
+    create_with(table, sqlite_type, " STRICT")
+}
+
+/// The same on PostgreSQL.
+pub(super) fn create_on_postgres(table: &Table) -> Vec<String> {
+    create_with(table, postgres_column, "")
+}
+
+fn create_with(table: &Table, sql_type: fn(ColumnKind) -> &'static str, end: &str) -> Vec<String> {
     let name = table.model.name;
-    let columns: String = table.model.columns.iter().map(column_definition).collect();
-    let lowered: String = table
-        .searched
+    let columns: Vec<_> = written_columns(table)
         .iter()
-        .map(|column| format!(", {} TEXT", lowered(column)))
+        .map(|column| {
+            let primary = if column.name == PLACE {
+                " PRIMARY KEY"
+            } else {
+                ""
+            };
+            format!("{} {}{primary}", column.name, sql_type(column.kind))
+        })
         .collect();
-    let subject = match table.model.identity {
-        Identity::Event => format!(", {SUBJECT} TEXT NOT NULL"),
-        Identity::Column(_) => String::new(),
-    };
     let unique = if is_event(table) { "" } else { "UNIQUE " };
     let key = key_column(table);
     let mut statements = vec![
         format!(
-            "CREATE TABLE IF NOT EXISTS {} ({PLACE} INTEGER PRIMARY KEY{subject}{columns}{lowered}) STRICT",
-            quoted(name)
+            "CREATE TABLE IF NOT EXISTS {} ({}){end}",
+            quoted(name),
+            columns.join(", ")
         ),
-        create_index(name, key, unique, quoted(key)),
+        create_index(name, key, unique, &quoted(key)),
     ];
     for column in table.indexed.iter().filter(|column| **column != key) {
         let by = format!("{}, {PLACE}", quoted(column));
-        statements.push(create_index(name, column, "", by));
+        statements.push(create_index(name, column, "", &by));
     }
     statements
 }
 
-fn create_index(table: &str, column: &str, unique: &str, by: String) -> String {
+const fn sqlite_type(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
+        ColumnKind::Integer | ColumnKind::Boolean => "INTEGER",
+        ColumnKind::Real => "REAL",
+    }
+}
+
+/// Texts are in the order of their bytes, as they are in SQLite.
+const fn postgres_column(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT COLLATE \"C\"",
+        kind => postgres_type(kind),
+    }
+}
+
+const fn postgres_type(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
+        ColumnKind::Integer => "BIGINT",
+        ColumnKind::Boolean => "BOOLEAN",
+        ColumnKind::Real => "DOUBLE PRECISION",
+    }
+}
+
+fn create_index(table: &str, column: &str, unique: &str, by: &str) -> String {
     format!(
         "CREATE {unique}INDEX IF NOT EXISTS {} ON {} ({by})",
         quoted(&format!("{table}_{column}")),
         quoted(table),
     )
-}
-
-fn column_definition(column: &Column) -> String {
-    let sql_type = match column.kind {
-        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
-        ColumnKind::Integer | ColumnKind::Boolean => "INTEGER",
-        ColumnKind::Real => "REAL",
-    };
-    format!(", {} {sql_type}", quoted(column.name))
 }
 
 /// Removes the table of a read model.
@@ -104,27 +133,32 @@ pub(super) fn definition(table: &Table) -> String {
         .collect()
 }
 
-/// The names of what a row consists of, each of them written.
-fn written(table: &Table) -> Vec<String> {
-    let mut names = vec![PLACE.to_owned()];
-    if is_event(table) {
-        names.push(SUBJECT.to_owned());
-    }
-    names.extend(table.model.columns.iter().map(|column| quoted(column.name)));
-    names.extend(table.searched.iter().map(|column| lowered(column)));
-    names
-}
-
 /// Writes a row. A row of the same key is replaced, but keeps its place. An event that is there
 /// already stays: it always makes the same row.
 pub(super) fn upsert(table: &Table) -> String {
-    let names = written(table);
-    let parameters = vec!["?"; names.len()].join(", ");
+    let columns = written_columns(table);
+    let parameters = vec!["?"; columns.len()].join(", ");
+    insert(table, &columns, &format!("VALUES ({parameters})"))
+}
+
+/// The same on PostgreSQL, for many rows at once: each column is an array.
+pub(super) fn upsert_on_postgres(table: &Table) -> String {
+    let columns = written_columns(table);
+    let arrays: Vec<_> = (1..)
+        .zip(&columns)
+        .map(|(number, column): (usize, _)| format!("${number}::{}[]", postgres_type(column.kind)))
+        .collect();
+    let values = format!("SELECT * FROM unnest({})", arrays.join(", "));
+    insert(table, &columns, &values)
+}
+
+fn insert(table: &Table, columns: &[Written], values: &str) -> String {
+    let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
     let on_conflict = if is_event(table) {
         format!("({PLACE}) DO NOTHING")
     } else {
         let key = quoted(key_column(table));
-        let changed = names.iter().filter(|name| *name != PLACE && **name != key);
+        let changed = names.iter().filter(|name| **name != PLACE && **name != key);
         let set: Vec<_> = changed
             .map(|name| format!("{name} = excluded.{name}"))
             .collect();
@@ -135,7 +169,7 @@ pub(super) fn upsert(table: &Table) -> String {
         }
     };
     format!(
-        "INSERT INTO {} ({}) VALUES ({parameters}) ON CONFLICT {on_conflict}",
+        "INSERT INTO {} ({}) {values} ON CONFLICT {on_conflict}",
         quoted(table.model.name),
         names.join(", "),
     )

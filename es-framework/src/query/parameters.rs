@@ -29,9 +29,9 @@ impl Parameters {
                 let message = format!("is longer than {LONGEST_VALUE} bytes");
                 return Err(QueryError::invalid(&name, message));
             }
-            // What stands for bytes that are no UTF-8 was never meant.
-            if value.contains(char::REPLACEMENT_CHARACTER) {
-                return Err(QueryError::invalid(&name, "is not encoded in UTF-8"));
+            // What stands for bytes that are no UTF-8 was never meant, and PostgreSQL takes no zero.
+            if value.contains([char::REPLACEMENT_CHARACTER, '\0']) {
+                return Err(QueryError::invalid(&name, "is no text in UTF-8"));
             }
             values.entry(name).or_default().push(value);
         }

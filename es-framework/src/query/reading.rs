@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::{Paging, QueryError, Select};
-use crate::projection::{Cell, Database, ReadModel};
+use crate::projection::{Cell, Database, ReadModel, Sql};
 
 /// What an answer is made with: the read models, the page that is asked for, and the time.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl<'a> Reading<'a> {
     /// The database refuses the statement, or a row is no `T`.
     pub async fn sql<T: DeserializeOwned>(
         &self,
-        statement: &'static str,
+        statement: Sql,
         parameters: Vec<Cell>,
     ) -> Result<Vec<T>, QueryError> {
         let rows = self.database.texts(statement, parameters).await?;

@@ -130,7 +130,10 @@ impl<'a, R: ReadModel> Select<'a, R> {
             // Nothing declares the search: the letters of ASCII have to do.
             format!("lower({})", quoted(column.name))
         };
-        self.conditions.push(format!("instr({searched}, ?) > 0"));
+        self.conditions.push(format!(
+            "{}({searched}, ?) > 0",
+            self.database.position_function()
+        ));
         self.parameters.push(Cell::Text(part.to_lowercase()));
         self
     }

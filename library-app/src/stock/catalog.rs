@@ -1,6 +1,9 @@
 //! Anyone browses the titles, whatever the number of their copies.
 
-use es_framework::{prelude::*, projection::Cell};
+use es_framework::{
+    prelude::*,
+    projection::{Cell, Sql},
+};
 
 /// Browses the titles, each with the copies that can be borrowed now.
 #[derive(Query)]
@@ -21,12 +24,13 @@ pub struct Title {
     pub total: u64,
 }
 
-const TITLES: &str = "
+const TITLES: Sql = Sql {
+    sqlite: "
     SELECT json_object(
         'isbn', isbn,
         'title', title,
         'author', author,
-        'available', json_group_array(id) FILTER (WHERE status = 'available'),
+        'available', json_group_array(id ORDER BY es_place) FILTER (WHERE status = 'available'),
         'total', count(*)
     )
     FROM book_copies
@@ -36,7 +40,24 @@ const TITLES: &str = "
         AND (?3 IS NULL OR instr(es_lower_author, ?3) > 0)
     GROUP BY isbn, title, author
     ORDER BY title, author, isbn
-    LIMIT 1000";
+    LIMIT 1000",
+    postgres: "
+    SELECT json_build_object(
+        'isbn', isbn,
+        'title', title,
+        'author', author,
+        'available', coalesce(json_agg(id ORDER BY es_place) FILTER (WHERE status = 'available'), '[]'),
+        'total', count(*)
+    )::text
+    FROM book_copies
+    WHERE status <> 'removed'
+        AND ($1::text IS NULL OR strpos(es_lower_isbn, $1) > 0)
+        AND ($2::text IS NULL OR strpos(es_lower_title, $2) > 0)
+        AND ($3::text IS NULL OR strpos(es_lower_author, $3) > 0)
+    GROUP BY isbn, title, author
+    ORDER BY title, author, isbn
+    LIMIT 1000",
+};
 
 impl Answer for BrowseCatalog {
     type Answer = Vec<Title>;

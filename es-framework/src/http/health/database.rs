@@ -8,7 +8,7 @@ use crate::projection::{Database, Positions, Progress};
 pub(super) async fn check(database: &Database, positions: &Positions) -> Component {
     let details = |size: Option<u64>, error: Value| {
         json!({
-            "database": "SQLite",
+            "database": database.kind(),
             "sizeInBytes": size,
             "error": error,
             "readModels": read_models(positions),

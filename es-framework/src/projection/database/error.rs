@@ -9,6 +9,9 @@ pub enum DatabaseError {
     /// A write failed.
     #[error("the database of read models failed: {0}")]
     Write(#[from] rusqlite::Error),
+    /// Another process may write by now.
+    #[error("the connection that holds the right to write was lost")]
+    Lost,
     /// The thread that writes ended in the middle.
     #[error("the database of read models stopped in the middle of a write")]
     Interrupted,
@@ -37,12 +40,16 @@ impl DatabaseError {
     pub(crate) fn is_refusal(&self) -> bool {
         use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
 
-        let Self::Write(error) = self else {
-            return false;
-        };
-        matches!(
-            error.sqlite_error_code(),
-            Some(ConstraintViolation | TooBig | TypeMismatch)
-        )
+        match self {
+            Self::Write(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ConstraintViolation | TooBig | TypeMismatch)
+            ),
+            // Of PostgreSQL's classes, 22 is data that does not fit and 23 a constraint.
+            Self::Read(sqlx::Error::Database(error)) => error
+                .code()
+                .is_some_and(|code| code.starts_with("22") || code.starts_with("23")),
+            _ => false,
+        }
     }
 }

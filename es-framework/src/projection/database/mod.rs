@@ -3,48 +3,63 @@
 mod checkpoint;
 mod error;
 mod lease;
+mod postgres;
+mod rows;
 mod sqlite;
 mod url;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use sqlx::{AssertSqlSafe, SqlitePool};
-
 use super::{
-    ReadModels, RowKey, Table,
+    Cell, ReadModels, RowKey, Table,
     fold::{Changes, StoredRow},
 };
 
 pub(super) use checkpoint::Checkpoint;
 pub use error::DatabaseError;
+use postgres::PostgresDatabase;
+pub(super) use rows::{Written, written_columns};
+use sqlite::SqliteDatabase;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 /// The database of the read models. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Database {
-    reader: SqlitePool,
-    writer: sqlite::Writer,
+    engine: Engine,
     tables: Arc<BTreeMap<&'static str, Table>>,
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    Sqlite(SqliteDatabase),
+    Postgres(PostgresDatabase),
+}
+
+/// A statement of an application's own, for each kind of database.
+#[derive(Debug, Clone, Copy)]
+pub struct Sql {
+    /// For SQLite, with `?1` for the first parameter.
+    pub sqlite: &'static str,
+    /// For PostgreSQL, with `$1` for the first parameter.
+    pub postgres: &'static str,
 }
 
 impl Database {
     /// Opens the database that a setting names.
     ///
     /// # Errors
-    /// SQLite cannot be opened, or refuses a table.
+    /// It cannot be opened or reached.
     pub async fn open(url: &DatabaseUrl, models: &ReadModels) -> Result<Self, DatabaseError> {
-        let location = match url {
-            DatabaseUrl::Memory => sqlite::Location::in_memory(),
-            DatabaseUrl::File(path) => sqlite::Location::File(path.clone()),
+        let sqlite = SqliteDatabase::open;
+        let engine = match url {
+            DatabaseUrl::Memory => Engine::Sqlite(sqlite(sqlite::Location::in_memory()).await?),
+            DatabaseUrl::File(path) => {
+                Engine::Sqlite(sqlite(sqlite::Location::File(path.clone())).await?)
+            }
+            DatabaseUrl::Postgres(url) => Engine::Postgres(PostgresDatabase::open(url).await?),
         };
-        let writer = sqlite::Writer::open(&location).await?;
-        let reader = sqlite::reader(&location).await?;
         let tables = Arc::new(models.by_name());
-        Ok(Self {
-            reader,
-            writer,
-            tables,
-        })
+        Ok(Self { engine, tables })
     }
 
     /// Opens a database in memory, which is empty.
@@ -55,76 +70,94 @@ impl Database {
         Self::open(&DatabaseUrl::Memory, models).await
     }
 
-    /// Takes the right to write, unless another process has it: the tables are there from then on,
-    /// those anew that are declared differently.
-    pub(super) async fn take_lease(&self) -> Result<bool, DatabaseError> {
-        if !self.writer.take_lease().await? {
-            return Ok(false);
+    /// Which kind of database it is, for people.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match &self.engine {
+            Engine::Sqlite(_) => "SQLite",
+            Engine::Postgres(_) => "PostgreSQL",
         }
-        self.writer.prepare(Arc::clone(&self.tables)).await?;
-        Ok(true)
     }
 
-    /// How much memory or disk the rows and their indexes take, in bytes.
+    /// How much memory or disk the database takes, in bytes.
     ///
     /// # Errors
     /// The database does not answer.
     pub async fn size(&self) -> Result<u64, DatabaseError> {
-        let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
-        let bytes: i64 = sqlx::query_scalar(size).fetch_one(&self.reader).await?;
-        Ok(u64::try_from(bytes).unwrap_or_default())
-    }
-
-    /// The connections that queries read through; nothing can be written through them.
-    #[must_use]
-    pub const fn pool(&self) -> &SqlitePool {
-        &self.reader
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.size().await,
+            Engine::Postgres(postgres) => postgres.size().await,
+        }
     }
 
     pub(crate) fn table(&self, name: &str) -> Option<&Table> {
         self.tables.get(name)
     }
 
-    /// The rows that `statement` finds, each with its place.
+    /// The function that says where in a text another one stands.
+    pub(crate) const fn position_function(&self) -> &'static str {
+        match &self.engine {
+            Engine::Sqlite(_) => "instr",
+            Engine::Postgres(_) => "strpos",
+        }
+    }
+
+    /// The rows that `statement` finds, each with its place. Its parameters are `?` in order.
     pub(crate) async fn fetch(
         &self,
         table: &Table,
         statement: String,
-        parameters: Vec<super::Cell>,
+        parameters: Vec<Cell>,
     ) -> Result<Vec<StoredRow>, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = parameters.into_iter().fold(query, sqlite::bind);
-        let rows = query.fetch_all(&self.reader).await?;
-        rows.iter()
-            .map(|row| sqlite::stored_row(table.model.columns, row))
-            .collect()
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.fetch(table, statement, parameters).await,
+            Engine::Postgres(postgres) => postgres.fetch(table, &statement, parameters).await,
+        }
     }
 
     /// The texts in the first column of what `statement` finds.
     pub(crate) async fn texts(
         &self,
-        statement: &'static str,
-        parameters: Vec<super::Cell>,
+        statement: Sql,
+        parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
-        let query = parameters
-            .into_iter()
-            .fold(sqlx::query(statement), sqlite::bind);
-        let rows = query.fetch_all(&self.reader).await?;
-        let texts = rows.iter().map(|row| sqlx::Row::try_get(row, 0));
-        Ok(texts.collect::<Result<_, sqlx::Error>>()?)
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.texts(statement.sqlite, parameters).await,
+            Engine::Postgres(postgres) => postgres.texts(statement.postgres, parameters).await,
+        }
     }
 
-    /// How many rows `statement` counts.
+    /// How many rows `statement` counts. Its parameters are `?` in order.
     pub(crate) async fn count(
         &self,
         statement: String,
-        parameters: Vec<super::Cell>,
+        parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = parameters.into_iter().fold(query, sqlite::bind);
-        let row = query.fetch_one(&self.reader).await?;
-        let count: i64 = sqlx::Row::try_get(&row, 0)?;
-        Ok(u64::try_from(count).unwrap_or_default())
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.count(statement, parameters).await,
+            Engine::Postgres(postgres) => postgres.count(&statement, parameters).await,
+        }
+    }
+
+    /// Takes the right to write, unless another process has it: the tables are there from then on,
+    /// those anew that are declared differently.
+    pub(super) async fn take_lease(&self) -> Result<bool, DatabaseError> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => {
+                let is_taken = sqlite.writer.take_lease().await?;
+                if is_taken {
+                    sqlite.writer.prepare(Arc::clone(&self.tables)).await?;
+                }
+                Ok(is_taken)
+            }
+            Engine::Postgres(postgres) => {
+                let is_taken = postgres.take_lease().await?;
+                if is_taken {
+                    postgres.prepare(self.tables.values()).await?;
+                }
+                Ok(is_taken)
+            }
+        }
     }
 
     /// How far the table of a read model has come, unless it is declared differently.
@@ -132,12 +165,18 @@ impl Database {
         &self,
         table: &Table,
     ) -> Result<Option<Checkpoint>, DatabaseError> {
-        self.writer.checkpoint(table.clone()).await
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer.checkpoint(table.clone()).await,
+            Engine::Postgres(postgres) => postgres.checkpoint(table).await,
+        }
     }
 
     /// Makes the table of a read model anew: empty, as if no event had been taken.
     pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
-        self.writer.reset(table.clone()).await
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer.reset(table.clone()).await,
+            Engine::Postgres(postgres) => postgres.reset(table).await,
+        }
     }
 
     /// The rows of these keys that are there.
@@ -149,7 +188,10 @@ impl Database {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        self.writer.load(table.clone(), keys).await
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer.load(table.clone(), keys).await,
+            Engine::Postgres(postgres) => postgres.load(table, keys).await,
+        }
     }
 
     /// Writes the changes of a table and its checkpoint, both or neither.
@@ -159,14 +201,23 @@ impl Database {
         changes: Changes,
         checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
-        self.writer.write(table.clone(), changes, checkpoint).await
+        match &self.engine {
+            Engine::Sqlite(sqlite) => {
+                sqlite
+                    .writer
+                    .write(table.clone(), changes, checkpoint)
+                    .await
+            }
+            Engine::Postgres(postgres) => postgres.write(table, changes, checkpoint).await,
+        }
     }
+
     /// Has a read model taken no event yet, whatever its rows are.
     #[cfg(test)]
     pub(super) async fn forget_position(&self, model: &str) -> Result<(), DatabaseError> {
-        let Some(table) = self.table(model) else {
+        let (Some(table), Engine::Sqlite(sqlite)) = (self.table(model), &self.engine) else {
             return Ok(());
         };
-        self.writer.forget_position(table.clone()).await
+        sqlite.writer.forget_position(table.clone()).await
     }
 }

@@ -13,15 +13,16 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params_from_iter, types};
 use sqlx::{
-    Row as _, Sqlite, SqlitePool,
+    AssertSqlSafe, Row as _, Sqlite, SqlitePool,
     query::Query,
     sqlite::{SqliteArguments, SqliteConnectOptions, SqlitePoolOptions, SqliteRow},
 };
 
 use super::{
-    super::{Cell, Column, ColumnKind, Identity, RowKey, Table, tables},
+    super::{Cell, Column, ColumnKind, RowKey, Table, tables},
     Changes, Checkpoint, DatabaseError, StoredRow,
     lease::Lease,
+    rows,
 };
 use crate::event::EventId;
 
@@ -52,8 +53,66 @@ impl Location {
     }
 }
 
+/// SQLite, in memory or in a file.
+#[derive(Debug, Clone)]
+pub(super) struct SqliteDatabase {
+    reader: SqlitePool,
+    pub(super) writer: Writer,
+}
+
+impl SqliteDatabase {
+    pub(super) async fn open(location: Location) -> Result<Self, DatabaseError> {
+        // The writer makes the database that the others find.
+        let writer = Writer::open(&location).await?;
+        let reader = reader(&location).await?;
+        Ok(Self { reader, writer })
+    }
+
+    pub(super) async fn size(&self) -> Result<u64, DatabaseError> {
+        let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+        let bytes: i64 = sqlx::query_scalar(size).fetch_one(&self.reader).await?;
+        Ok(u64::try_from(bytes).unwrap_or_default())
+    }
+
+    pub(super) async fn fetch(
+        &self,
+        table: &Table,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<StoredRow>, DatabaseError> {
+        let query = sqlx::query(AssertSqlSafe(statement));
+        let query = parameters.into_iter().fold(query, bind);
+        let rows = query.fetch_all(&self.reader).await?;
+        rows.iter()
+            .map(|row| stored_row(table.model.columns, row))
+            .collect()
+    }
+
+    pub(super) async fn count(
+        &self,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<u64, DatabaseError> {
+        let query = sqlx::query(AssertSqlSafe(statement));
+        let query = parameters.into_iter().fold(query, bind);
+        let count: i64 = query.fetch_one(&self.reader).await?.try_get(0)?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    }
+
+    pub(super) async fn texts(
+        &self,
+        statement: &'static str,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<String>, DatabaseError> {
+        let query = parameters.into_iter().fold(sqlx::query(statement), bind);
+        let rows = query.fetch_all(&self.reader).await?;
+        let texts = rows.iter().map(|row| row.try_get(0));
+        Ok(texts.collect::<Result<_, sqlx::Error>>()?)
+    }
+}
+
 /// The pool that queries read through.
-pub(super) async fn reader(location: &Location) -> Result<SqlitePool, DatabaseError> {
+async fn reader(location: &Location) -> Result<SqlitePool, DatabaseError> {
     let options = SqliteConnectOptions::new().busy_timeout(BUSY_TIMEOUT);
     let options = match location {
         Location::Memory(name) => options.filename(name).vfs("memdb"),
@@ -69,7 +128,7 @@ pub(super) async fn reader(location: &Location) -> Result<SqlitePool, DatabaseEr
     Ok(pool)
 }
 
-pub(super) fn bind(
+fn bind(
     query: Query<'_, Sqlite, SqliteArguments>,
     cell: Cell,
 ) -> Query<'_, Sqlite, SqliteArguments> {
@@ -82,7 +141,7 @@ pub(super) fn bind(
     }
 }
 
-pub(super) fn stored_row(columns: &[Column], row: &SqliteRow) -> Result<StoredRow, DatabaseError> {
+fn stored_row(columns: &[Column], row: &SqliteRow) -> Result<StoredRow, DatabaseError> {
     let cell = |(index, column): (usize, &Column)| {
         Ok(match column.kind {
             ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => row
@@ -291,40 +350,11 @@ fn write_rows(
             delete.execute([Cell::from(key)])?;
         }
     }
-    let lowered: Vec<usize> = table
-        .searched
-        .iter()
-        .filter_map(|name| {
-            let mut columns = table.model.columns.iter();
-            columns.position(|column| column.name == *name)
-        })
-        .collect();
     let mut upsert = connection.prepare_cached(&tables::upsert(table))?;
     for row in changes.rows {
-        let place = Cell::Integer(row.place);
-        let subject = match table.model.identity {
-            Identity::Event => Some(row.subject.map_or(Cell::Null, Cell::Text)),
-            Identity::Column(_) => None,
-        };
-        let lowered = lowered
-            .iter()
-            .map(|index| in_lower_case(row.cells.get(*index)));
-        let lowered: Vec<_> = lowered.collect();
-        let values = [place]
-            .into_iter()
-            .chain(subject)
-            .chain(row.cells)
-            .chain(lowered);
-        upsert.execute(params_from_iter(values))?;
+        upsert.execute(params_from_iter(rows::written(table, row)))?;
     }
     Ok(())
-}
-
-fn in_lower_case(cell: Option<&Cell>) -> Cell {
-    match cell {
-        Some(Cell::Text(text)) => Cell::Text(text.to_lowercase()),
-        _ => Cell::Null,
-    }
 }
 
 /// Makes a table anew.

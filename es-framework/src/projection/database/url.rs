@@ -3,19 +3,21 @@
 use std::{fmt, path::PathBuf, str::FromStr};
 
 /// The database of the read models.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// SQLite in memory: rebuilt from the events at each start.
     #[default]
     Memory,
     /// SQLite in a file: the next start goes on where this one ended.
     File(PathBuf),
+    /// A database on a PostgreSQL server: the same, and for processes on several machines.
+    Postgres(String),
 }
 
 /// A text that names no database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "write sqlite::memory: for a database in memory, or sqlite:books.db for one in a file; other databases are not supported"
+    "write sqlite::memory: for a database in memory, sqlite:books.db for one in a file, or postgres://user:password@host/database for one on a PostgreSQL server"
 )]
 pub struct InvalidDatabaseUrl;
 
@@ -23,6 +25,9 @@ impl FromStr for DatabaseUrl {
     type Err = InvalidDatabaseUrl;
 
     fn from_str(text: &str) -> Result<Self, InvalidDatabaseUrl> {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Self::Postgres(text.to_owned()));
+        }
         let rest = text.strip_prefix("sqlite:").ok_or(InvalidDatabaseUrl)?;
         let path = rest.strip_prefix("//").unwrap_or(rest);
         match path {
@@ -35,11 +40,19 @@ impl FromStr for DatabaseUrl {
     }
 }
 
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => f.write_str("sqlite::memory:"),
             Self::File(path) => write!(f, "sqlite:{}", path.display()),
+            // It may hold a password.
+            Self::Postgres(_) => f.write_str("postgres://…"),
         }
     }
 }
@@ -56,10 +69,12 @@ mod tests {
         let file = Ok(DatabaseUrl::File("data/books.db".into()));
         assert_eq!(url("sqlite:data/books.db"), file);
         assert_eq!(url("sqlite://data/books.db"), file);
+        let server = "postgres://localhost/x";
+        assert_eq!(url(server), Ok(DatabaseUrl::Postgres(server.into())));
         for refused in [
             "",
             "sqlite:",
-            "postgres://localhost/x",
+            "mysql://localhost/x",
             "books.db",
             "sqlite:a?mode=ro",
         ] {
