@@ -93,6 +93,22 @@ fn weed(_: WeedBookCommand) -> Result<Option<shop::BookPurchasedEvent>, LibraryE
     Err(LibraryError::Sold)
 }
 
+#[derive(Event)]
+struct BookSoldEvent {}
+
+#[derive(Event)]
+struct BookBoughtEvent {}
+
+#[upcast]
+fn sold_is_bought(_: BookSoldEvent) -> BookBoughtEvent {
+    BookBoughtEvent {}
+}
+
+#[upcast]
+fn bought_is_sold(_: BookBoughtEvent) -> Option<BookSoldEvent> {
+    None
+}
+
 /// As if a crate that this one depends on had declared it; written by hand for once.
 #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(crate = "serde")]
@@ -182,6 +198,26 @@ fn two_rejections_of_one_name_mean_the_same() {
             "two rejections are called sold and differ in their sort or title: at {} and at {}: give one of them another name with #[rejection(name = \"…\")]",
             place("Sold,", 0),
             place("Sold,", 1),
+        )
+    );
+}
+
+#[test]
+fn upcasters_that_lead_in_a_circle_do_not_start() {
+    let builder = || Registry::builder().command::<shop::BuyBookCommand>();
+    let registry = builder().upcaster::<BookSoldEvent>().build().unwrap();
+    let upcasters = registry.upcasters();
+    let upcaster = upcasters.of(BookSoldEvent::TYPE).unwrap();
+    assert_eq!(upcaster.to, [BookBoughtEvent::TYPE]);
+
+    let circle = builder().upcaster::<BookSoldEvent>();
+    let (_, sentence) = refused(circle.upcaster::<BookBoughtEvent>());
+    assert_eq!(
+        sentence,
+        format!(
+            "upcasters lead back to the event they start from: com.example.tests.BookSoldEvent (at {}) -> com.example.tests.BookBoughtEvent (at {}) -> com.example.tests.BookSoldEvent: let the last one make an event of a new version, with #[event(version = …)]",
+            place("fn sold_is_bought", 0),
+            place("fn bought_is_sold", 0),
         )
     );
 }

@@ -1,9 +1,17 @@
-//! Samples are values of their schema, whatever it is.
+//! Samples are values of their schema, whatever it is; a lock may be edited by hand.
 
-use proptest::{collection::btree_map, prelude::*};
+use proptest::{
+    collection::{btree_map, vec},
+    prelude::*,
+    sample::select,
+};
 use serde_json::{Value, json};
 
-use super::{canonical::canonical, sample::samples};
+use super::{Lock, canonical::canonical, sample::samples};
+use crate::{
+    event::{Event, EventDescriptor, Upcasters},
+    garden::TreePlantedEvent,
+};
 
 /// Schemas of the sorts that Rust types have.
 fn schema() -> impl Strategy<Value = Value> {
@@ -51,7 +59,71 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
+/// What somebody may have made of a lock by hand: keywords with anything in them.
+fn malformed() -> impl Strategy<Value = Value> {
+    let scalar = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        select(vec![
+            "string",
+            "object",
+            "array",
+            "integer",
+            "#/$defs/a",
+            "a",
+            "date-time"
+        ])
+        .prop_map(Value::from),
+    ];
+    let keywords = select(vec![
+        "type",
+        "properties",
+        "required",
+        "items",
+        "prefixItems",
+        "enum",
+        "oneOf",
+        "anyOf",
+        "allOf",
+        "$ref",
+        "$defs",
+        "minItems",
+        "maxItems",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "multipleOf",
+        "additionalProperties",
+        "examples",
+        "format",
+        "kind",
+        "a",
+    ]);
+    scalar.prop_recursive(5, 40, 6, move |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            btree_map(keywords.clone().prop_map(str::to_owned), inner, 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
 proptest! {
+    #[test]
+    fn a_lock_that_was_edited_by_hand_is_compared_to_the_end(locked in malformed()) {
+        let lock = json!({ "note": "", "form": 1, "events": { TreePlantedEvent::TYPE: locked } });
+        let lock: Lock = serde_json::from_value(lock).unwrap();
+        let events = [EventDescriptor::of::<TreePlantedEvent>()];
+        let difference = lock.compare(&events, &Upcasters::default());
+        prop_assert!(!difference.is_empty());
+        for finding in difference.findings {
+            prop_assert!(finding.to_string().contains(TreePlantedEvent::TYPE));
+        }
+    }
+
     #[test]
     fn samples_are_values_of_their_schema(schema in schema()) {
         let written = canonical(&schema);

@@ -1,7 +1,7 @@
 //! Values that a schema takes: one whole, and for each place in it the others that could stand
 //! there.
 
-use std::collections::BTreeSet;
+use std::{cell::Cell, collections::BTreeSet, rc::Rc};
 
 use serde_json::{Map, Value, json};
 
@@ -14,6 +14,8 @@ use super::{
 const MOST: usize = 4_096;
 /// How often a type may hold itself in a sample.
 const DEPTH: usize = 1;
+/// How many parts of a schema are looked at: types that hold each other have no end.
+const MOST_PARTS: usize = 50_000;
 /// The name of a member where any name may stand.
 const ANY_NAME: &str = "a";
 
@@ -42,6 +44,7 @@ pub(super) fn samples(schema: &Value) -> Option<Samples> {
     let generator = Generator {
         root: schema,
         open: BTreeSet::new(),
+        left: Rc::new(Cell::new(MOST_PARTS)),
     };
     generator.samples(schema)
 }
@@ -106,10 +109,13 @@ struct Generator<'a> {
     root: &'a Value,
     /// The definitions that are being written out.
     open: BTreeSet<(usize, &'a str)>,
+    /// How many parts may still be looked at.
+    left: Rc<Cell<usize>>,
 }
 
 impl<'a> Generator<'a> {
     fn samples(&self, schema: &'a Value) -> Option<Samples> {
+        self.left.set(self.left.get().checked_sub(1)?);
         let examples = schema.get("examples").and_then(Value::as_array);
         if let Some(examples) = examples.filter(|examples| !examples.is_empty()) {
             return Samples::of(examples.iter().cloned());
