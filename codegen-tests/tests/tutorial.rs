@@ -8,6 +8,7 @@
 )]
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
@@ -60,14 +61,14 @@ fn follow(page: &str) -> PathBuf {
     )
     .unwrap();
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let mut files = 0;
+    let mut names = BTreeSet::new();
     for (before, code) in blocks(page, "rust,ignore") {
         let name = before.trim_end().rsplit('`').nth(1).unwrap();
         assert!(name.starts_with("src/"), "which file is this? {code}");
         fs::write(folder.join(name), code).unwrap();
-        files += 1;
+        names.insert(name.to_owned());
     }
-    assert!(files > 6);
+    assert!(names.len() > 6, "{names:?}");
     folder
 }
 
