@@ -1,0 +1,11 @@
+//! A malformed subject.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library", subject = "readers/{reader}")]
+struct LoanOpenedEvent {
+    reader: Uuid,
+}
+
+fn main() {}

@@ -1,0 +1,23 @@
+//! Both in place and returned.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(State)]
+struct Book {
+    copies: u32,
+}
+
+#[evolve]
+impl Book {
+    fn purchased(&mut self, _: &BookPurchasedEvent) -> Self {
+        Self { copies: 1 }
+    }
+}
+
+fn main() {}

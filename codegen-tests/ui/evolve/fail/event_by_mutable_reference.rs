@@ -1,0 +1,23 @@
+//! What happened does not change.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(State)]
+struct Book {
+    copies: u32,
+}
+
+#[evolve]
+impl Book {
+    fn purchased(_: &mut BookPurchasedEvent) -> Self {
+        Self { copies: 1 }
+    }
+}
+
+fn main() {}

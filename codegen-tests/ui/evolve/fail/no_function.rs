@@ -1,0 +1,19 @@
+//! No event leads to the state.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(State)]
+struct Book {
+    copies: u32,
+}
+
+#[evolve]
+impl Book {}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! An attribute without parentheses.
+
+use es_framework::prelude::*;
+
+#[derive(Settings)]
+struct Lending {
+    /// How long a copy is lent.
+    #[setting = 28]
+    loan_days: u32,
+}
+
+fn main() {}
