@@ -21,6 +21,7 @@ mod net;
 pub mod prelude;
 pub mod projection;
 pub mod query;
+pub mod reaction;
 pub mod schema_lock;
 pub mod server;
 pub mod settings;

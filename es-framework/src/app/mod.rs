@@ -2,6 +2,7 @@
 
 mod event_store;
 mod processing;
+mod reacting;
 mod token;
 
 use std::{future::Future, net::SocketAddr, sync::Arc};
@@ -19,6 +20,7 @@ use crate::{
     net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
     query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
+    reaction::{React, ReactionDescriptor, Reactions},
     schema_lock,
     settings::SettingsDescriptor,
     shutdown,
@@ -36,6 +38,7 @@ pub struct App {
     registry: RegistryBuilder,
     models: Vec<ReadModelDescriptor>,
     queries: Vec<QueryDescriptor>,
+    reactions: Vec<ReactionDescriptor>,
     services: Services,
 }
 
@@ -49,6 +52,7 @@ impl App {
             registry: Registry::builder().linked(),
             models: inventory::iter::<ReadModelDescriptor>().copied().collect(),
             queries: inventory::iter::<QueryDescriptor>().copied().collect(),
+            reactions: inventory::iter::<ReactionDescriptor>().copied().collect(),
             services: Services::default().with(Clock::system()),
         }
     }
@@ -78,6 +82,13 @@ impl App {
     #[must_use]
     pub fn register_query<Q: Answer>(mut self) -> Self {
         self.queries.push(QueryDescriptor::of::<Q>());
+        self
+    }
+
+    /// Adds a reaction by its type, whether or not it was found by itself.
+    #[must_use]
+    pub fn register_reaction<R: React>(mut self) -> Self {
+        self.reactions.push(ReactionDescriptor::of::<R>());
         self
     }
 
@@ -117,7 +128,9 @@ impl App {
         let models = read_models(&registry, self.models).map_err(|error| refused(name, error))?;
         let (queries, models) =
             queries(&registry, self.queries, models).map_err(|error| refused(name, error))?;
-        let settings: Vec<_> = declared_settings(&registry).collect();
+        let reactions =
+            reacting::declared(&registry, self.reactions).map_err(|error| refused(name, error))?;
+        let settings: Vec<_> = declared_settings(&registry, &reactions).collect();
         let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
         let command = Config::command().name(name).args(arguments);
         let command = command
@@ -136,8 +149,12 @@ impl App {
         registry
             .check_services(&services)
             .map_err(|error| refused(name, error))?;
+        reactions
+            .check_services(&services)
+            .map_err(|error| refused(name, error))?;
         let served = Served {
             registry,
+            reactions,
             services,
             queries: queries.routes(&models),
             models,
@@ -154,6 +171,7 @@ impl App {
 /// What is served.
 struct Served {
     registry: Registry,
+    reactions: Reactions,
     services: Services,
     models: ReadModels,
     queries: Vec<Route>,
@@ -173,14 +191,25 @@ async fn serve(
     let upcasters = served.registry.upcasters();
     let processor = Processor::new(store.port(), database.clone(), served.models)
         .with_upcasters(upcasters.clone());
+    let bus =
+        bus(name, &config, store.port(), upcasters.clone()).with_services(served.services.clone());
+    let (reacting, reactions) = reacting::start(reacting::reactors(
+        served.reactions,
+        bus.clone(),
+        store.port(),
+        source(name, &config),
+        served.services.clone(),
+        upcasters,
+    ))?;
     let surface = Surface {
         clock: served.services.clock(),
-        bus: bus(name, &config, store.port(), upcasters).with_services(served.services),
+        bus,
         positions: processor.positions(),
         health: Health {
             store: store.port(),
             database: database.clone(),
             positions: processor.positions(),
+            reactions,
             folder: store.folder(),
             certificates: config.event_store_ca_file.clone(),
         },
@@ -190,27 +219,40 @@ async fn serve(
     };
     log_routes(&served.registry, &served.queries);
     let router = http::router(&served.registry, served.queries, surface);
-    let processing = Processing::start(processor)?;
+    let failure = "the read models cannot be followed";
+    let processing = Processing::start("read-models", failure, processor.run())?;
     tracing::info!("{name} listens on http://{}", local_address(&listener)?);
     net::serve(listener, router, net::Limits::default(), shutdown).await;
     tracing::info!("{name} stops");
     processing.stop();
+    reacting.stop();
     store.close().await;
     Ok(())
 }
 
+fn source<'a>(name: &'a str, config: &'a Config) -> &'a str {
+    config.event_source.as_deref().unwrap_or(name)
+}
+
 /// Publishes under the application's name, unless the settings say otherwise.
 fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>, upcasters: Upcasters) -> Bus {
-    let source = config.event_source.as_deref().unwrap_or(name);
-    Bus::new(store, source)
+    Bus::new(store, source(name, config))
         .with_upcasters(upcasters)
         .with_snapshots(Snapshots::in_file(config.snapshots()))
 }
 
-/// The settings that handlers take.
-fn declared_settings(registry: &Registry) -> impl Iterator<Item = &'static SettingsDescriptor> {
-    inventory::iter::<SettingsDescriptor>()
-        .filter(|settings| registry.services().any(|(kind, _)| kind == settings.kind))
+/// The settings that handlers and reactions take.
+fn declared_settings(
+    registry: &Registry,
+    reactions: &Reactions,
+) -> impl Iterator<Item = &'static SettingsDescriptor> {
+    inventory::iter::<SettingsDescriptor>().filter(|settings| {
+        let by_handlers = registry.services().map(|(kind, _)| kind);
+        let by_reactions = reactions.services().map(|(kind, _)| kind);
+        by_handlers
+            .chain(by_reactions)
+            .any(|kind| kind == settings.kind)
+    })
 }
 
 /// Done when the application is told to stop.

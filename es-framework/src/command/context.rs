@@ -66,6 +66,12 @@ pub struct IdempotencyKey(Box<str>);
 pub struct InvalidIdempotencyKey;
 
 impl IdempotencyKey {
+    /// The key of a command that a reaction sends. The blank in front keeps it apart from those of
+    /// clients, which have none.
+    pub(crate) fn of_reaction(name: &str) -> Self {
+        Self(format!(" {name}").into())
+    }
+
     /// A text of fixed length that can stand in a subject.
     pub(super) fn digest(&self) -> String {
         hex(Sha256::digest(self.0.as_bytes()).as_slice())

@@ -152,7 +152,7 @@ impl Services {
         clock.cloned().unwrap_or_default()
     }
 
-    pub(super) fn get(&self, kind: ServiceKind) -> Option<Arc<dyn Any + Send + Sync>> {
+    pub(crate) fn get(&self, kind: ServiceKind) -> Option<Arc<dyn Any + Send + Sync>> {
         self.0.get(&kind.id).cloned()
     }
 }

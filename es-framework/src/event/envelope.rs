@@ -46,6 +46,12 @@ struct Encoded<'a, P> {
 }
 
 #[derive(Deserialize)]
+struct Accompanied {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
 struct Decoded<'a> {
     #[serde(borrow)]
     payload: &'a RawValue,
@@ -95,6 +101,13 @@ impl RecordedEvent {
     pub fn raw_payload(&self) -> Result<&RawValue, DecodeError> {
         self.decoded(serde_json::from_str::<Decoded<'_>>(self.data.get()))
             .map(|decoded| decoded.payload)
+    }
+
+    /// What travels with the event; nothing where another application wrote something else there.
+    #[must_use]
+    pub fn metadata(&self) -> Metadata {
+        let accompanied = serde_json::from_str::<Accompanied>(self.data.get());
+        accompanied.map(|one| one.metadata).unwrap_or_default()
     }
 
     fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {

@@ -19,6 +19,7 @@ use crate::{
     garden::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
     query::Queries,
+    reaction::Statuses,
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -36,6 +37,7 @@ async fn serve(registry: RegistryBuilder) -> Router {
         store: Arc::clone(&store),
         database: database.clone(),
         positions: positions.clone(),
+        reactions: Statuses::default(),
         folder: ".".into(),
         certificates: None,
     };

@@ -73,6 +73,20 @@ impl Scenario {
         (self.past, self.services.clock().now())
     }
 
+    /// What happened, and what is provided: settings that the test does not name, with their defaults.
+    pub(super) fn into_parts(self) -> (Vec<Past>, Services) {
+        let mut services = self.services;
+        for settings in inventory::iter::<SettingsDescriptor> {
+            // Those without a default are missed only by whom they are meant for.
+            if !services.has(settings.kind)
+                && let Ok(provided) = with_defaults(services.clone(), settings)
+            {
+                services = provided;
+            }
+        }
+        (self.past, services)
+    }
+
     /// Handlers are given this value of its type.
     pub fn with<T: Inject>(mut self, value: T) -> Self {
         self.services = self.services.with(value);
@@ -133,15 +147,7 @@ fn with_default_settings<C: Handle>(mut services: Services) -> Services {
                 kind.name
             );
         };
-        let arguments = (settings.arguments)();
-        let arguments = arguments
-            .into_iter()
-            .map(|argument| argument.env(Resettable::<clap::builder::OsStr>::Reset));
-        let matches = clap::Command::new("test")
-            .args(arguments)
-            .try_get_matches_from(["test"]);
-        let provided = matches.and_then(|matches| (settings.provide)(&matches, services.clone()));
-        services = match provided {
+        services = match with_defaults(services.clone(), settings) {
             Ok(services) => services,
             Err(error) => panic!(
                 "the settings {0} have no default: give them, as in `given().with({0} {{ … }})`: {error}",
@@ -150,6 +156,20 @@ fn with_default_settings<C: Handle>(mut services: Services) -> Services {
         };
     }
     services
+}
+
+fn with_defaults(
+    services: Services,
+    settings: &SettingsDescriptor,
+) -> Result<Services, clap::Error> {
+    let arguments = (settings.arguments)();
+    let arguments = arguments
+        .into_iter()
+        .map(|argument| argument.env(Resettable::<clap::builder::OsStr>::Reset));
+    let matches = clap::Command::new("test")
+        .args(arguments)
+        .try_get_matches_from(["test"])?;
+    (settings.provide)(&matches, services)
 }
 
 #[track_caller]

@@ -122,7 +122,7 @@ impl History {
 }
 
 /// An event as a failed test shows it.
-fn described(event: &RecordedEvent) -> Result<Value, Impossible> {
+pub(super) fn described(event: &RecordedEvent) -> Result<Value, Impossible> {
     Ok(shown(
         &event.subject,
         event.event_type.as_str(),

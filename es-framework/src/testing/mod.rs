@@ -38,14 +38,17 @@
 //!     .then_rejected(&CopyRemoved);
 //! ```
 //!
-//! [`Scenario::ask`] and [`Scenario::rows`] test the read side in the same way.
+//! [`Scenario::ask`] and [`Scenario::rows`] test the read side in the same way, and
+//! [`Scenario::reacts`] tests a reaction.
 
 mod asked;
 mod given;
 mod history;
 mod outcome;
+mod reacted;
 #[cfg(test)]
 mod tests;
 
 pub use given::{Scenario, given};
 pub use outcome::Then;
+pub use reacted::Reacted;

@@ -193,24 +193,30 @@ impl Then {
 
     #[track_caller]
     fn expected(&self, events: impl IntoDecision) -> Vec<Value> {
-        let mut decided = Decided::on(self.subject.clone(), Metadata::default());
-        if let Err(error) = events.decide(&mut decided) {
-            failed(&error);
-        }
-        let (events, _) = decided.into_parts();
-        let described = events.iter().map(|event| {
-            let data: Value = serde_json::from_str(event.data.get())?;
-            let payload = data.get("payload").cloned().unwrap_or_default();
-            shown(
-                &event.subject,
-                event.event_type.as_str(),
-                &payload.to_string(),
-            )
-        });
-        described
-            .collect::<Result<_, _>>()
-            .unwrap_or_else(|error| failed(&error))
+        shown_events(self.subject.clone(), events)
     }
+}
+
+/// Events that a test expects, on this subject unless they name their own.
+#[track_caller]
+pub(super) fn shown_events(subject: Subject, events: impl IntoDecision) -> Vec<Value> {
+    let mut decided = Decided::on(subject, Metadata::default());
+    if let Err(error) = events.decide(&mut decided) {
+        failed(&error);
+    }
+    let (events, _) = decided.into_parts();
+    let described = events.iter().map(|event| {
+        let data: Value = serde_json::from_str(event.data.get())?;
+        let payload = data.get("payload").cloned().unwrap_or_default();
+        shown(
+            &event.subject,
+            event.event_type.as_str(),
+            &payload.to_string(),
+        )
+    });
+    described
+        .collect::<Result<_, _>>()
+        .unwrap_or_else(|error| failed(&error))
 }
 
 /// What came instead.
@@ -233,7 +239,7 @@ fn told(result: &Result<Outcome, CommandError>) -> String {
 
 /// Shows both line by line where they differ.
 #[track_caller]
-fn compare<T: PartialEq + Comparable>(what: &str, expected: &T, found: &T) {
+pub(super) fn compare<T: PartialEq + Comparable>(what: &str, expected: &T, found: &T) {
     if expected == found {
         return;
     }
@@ -251,7 +257,7 @@ fn compare<T: PartialEq + Comparable>(what: &str, expected: &T, found: &T) {
 }
 
 /// What can be shown line by line.
-trait Comparable {
+pub(super) trait Comparable {
     fn lines(&self) -> String;
 }
 

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::Surface;
 use crate::{
     projection::{Database, Positions},
+    reaction::Statuses,
     store::EventStore,
 };
 
@@ -34,6 +35,8 @@ pub struct Health {
     pub database: Database,
     /// How far the read models have come.
     pub positions: Positions,
+    /// How the reactions are doing, whose checkpoints are in the event store.
+    pub reactions: Statuses,
     /// A folder on the disk that must not be full.
     pub folder: PathBuf,
     /// A PEM file with certificates that the service relies on.
@@ -93,7 +96,7 @@ impl Health {
                 &self.positions,
                 &*self.store
             )),
-            within_limit(event_store::check(&*self.store)),
+            within_limit(event_store::check(&*self.store, &self.reactions)),
             within_limit(disk::check(self.folder.clone())),
             within_limit(tls::check(self.certificates.clone())),
         );

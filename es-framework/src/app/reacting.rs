@@ -1,0 +1,49 @@
+//! The reactions of an application: which are served, what they stand on, and the thread that they
+//! run on. A call that blocks holds up no request and no read model.
+
+use super::{is_served, processing::Processing};
+use crate::{
+    Result,
+    command::{Bus, Registry, Services},
+    event::Upcasters,
+    reaction::{Ground, ReactionDescriptor, Reactions, ReactionsError, Reactors, Statuses},
+    store::EventStore,
+};
+use std::sync::Arc;
+
+/// The reactions that are declared where something else is served.
+pub(super) fn declared(
+    registry: &Registry,
+    reactions: Vec<ReactionDescriptor>,
+) -> Result<Reactions, ReactionsError> {
+    let reactions = reactions.into_iter();
+    Reactions::new(reactions.filter(|reaction| is_served(registry, reaction.declaration)))
+}
+
+/// The reactions, ready to begin.
+pub(super) fn reactors(
+    reactions: Reactions,
+    bus: Bus,
+    store: Arc<dyn EventStore>,
+    source: &str,
+    services: Services,
+    upcasters: Upcasters,
+) -> Reactors {
+    let ground = Ground {
+        bus,
+        store,
+        source: source.into(),
+        services,
+        upcasters,
+        witness: None,
+    };
+    Reactors::new(ground, reactions)
+}
+
+/// Reactions at work, and how they are doing.
+pub(super) fn start(reactors: Reactors) -> Result<(Processing, Statuses)> {
+    let statuses = reactors.statuses();
+    let failed = "the reactions cannot begin";
+    let processing = Processing::start("reactions", failed, reactors.run())?;
+    Ok((processing, statuses))
+}

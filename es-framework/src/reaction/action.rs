@@ -1,0 +1,156 @@
+//! What a reaction leads to: commands on their way to the bus, and what a call is given.
+
+use std::{fmt, sync::Arc};
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::ReactionError;
+use crate::{
+    command::{CommandDescriptor, Handle, Inject, Origin, Services},
+    event::RecordedEvent,
+};
+
+/// The commands that follow from an event.
+#[derive(Debug, Default)]
+pub struct Commands(pub(super) Vec<Sent>);
+
+/// A command as it is sent: as text, so that it goes the way of every command and is the same when
+/// it is sent again.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent {
+    pub(crate) command: CommandDescriptor,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Commands {
+    /// Adds a command.
+    ///
+    /// # Errors
+    /// It cannot be JSON.
+    pub fn send<C: Handle + Serialize>(&mut self, command: &C) -> Result<(), ReactionError> {
+        let body = serde_json::to_vec(command)?;
+        let command = CommandDescriptor::of::<C>();
+        self.0.push(Sent { command, body });
+        Ok(())
+    }
+}
+
+impl Commands {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.0.iter()
+    }
+}
+
+/// What a function of a reaction may return: a command, several as a tuple or a `Vec`, or perhaps
+/// one as an `Option`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not follow from an event",
+    label = "this is no command",
+    note = "a function of a `#[reaction]` returns a command (`#[derive(Command)]` and a `#[handler]`), an `Option`, a `Vec` or a tuple of commands; one that calls another system is `async` and returns a `Result<(), …>`"
+)]
+pub trait IntoCommands {
+    /// Adds the commands in order.
+    ///
+    /// # Errors
+    /// One of them cannot be JSON.
+    fn send(self, commands: &mut Commands) -> Result<(), ReactionError>;
+}
+
+impl<C: Handle + Serialize> IntoCommands for C {
+    fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+        commands.send(&self)
+    }
+}
+
+impl<T: IntoCommands> IntoCommands for Option<T> {
+    fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+        self.map_or(Ok(()), |command| command.send(commands))
+    }
+}
+
+impl<T: IntoCommands> IntoCommands for Vec<T> {
+    fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+        self.into_iter()
+            .try_for_each(|command| command.send(commands))
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident),*) => {
+        impl<$($name: IntoCommands),*> IntoCommands for ($($name,)*) {
+            #[allow(non_snake_case, unused_variables)]
+            fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+                let ($($name,)*) = self;
+                $($name.send(commands)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+
+tuples!();
+tuples!(A, B);
+tuples!(A, B, C);
+tuples!(A, B, C, D);
+
+/// Tells a call from every other one, and is the same when the call is made again: what another
+/// system takes as an idempotency key. 64 hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReactionKey(Box<str>);
+
+impl ReactionKey {
+    /// Follows from the event's hash, since another store has an event of the same number.
+    pub(super) fn of(reaction: &str, step: &str, view: usize, event: &RecordedEvent) -> Self {
+        let mut hasher = Sha256::new();
+        for part in [reaction, step] {
+            hasher.update(part.as_bytes());
+            hasher.update([0]);
+        }
+        hasher.update(view.to_be_bytes());
+        hasher.update(event.hash.as_bytes());
+        let digest = hasher.finalize();
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self(hex.into())
+    }
+
+    /// The key as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ReactionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a call is given besides its event.
+#[derive(Debug)]
+pub struct Occasion<'a> {
+    pub(super) services: &'a Services,
+    pub(super) key: ReactionKey,
+}
+
+impl Occasion<'_> {
+    /// What the application provides of this type.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn service<T: Inject>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
+        let provided = match T::ORIGIN {
+            Origin::Service(kind) => self.services.get(kind),
+            Origin::State(_) | Origin::Metadata => None,
+        };
+        let provided = provided.and_then(|service| service.downcast().ok());
+        provided.ok_or(ReactionError::NotProvided(name))
+    }
+
+    /// Tells the call from every other one.
+    #[must_use]
+    pub fn key(&self) -> ReactionKey {
+        self.key.clone()
+    }
+}

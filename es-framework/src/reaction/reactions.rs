@@ -1,0 +1,95 @@
+//! The reactions of an application, checked before anything starts.
+
+use super::ReactionDescriptor;
+use crate::{
+    Declaration,
+    command::{Origin, ServiceKind, Services},
+};
+
+/// All reactions of an application, sorted, without a doubt about any of them.
+#[derive(Debug, Clone, Default)]
+pub struct Reactions(Vec<ReactionDescriptor>);
+
+/// Why an application does not start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReactionsError {
+    /// Two reactions have one name.
+    #[error(
+        "two reactions are named {name}: at {first} and at {second}: rename one of them, or write #[reaction(name = \"…\")]"
+    )]
+    DuplicateName {
+        /// The name.
+        name: &'static str,
+        /// Where one is declared.
+        first: Declaration,
+        /// Where the other is declared.
+        second: Declaration,
+    },
+    /// A call takes something that nobody provides.
+    #[error(
+        "the reaction {reaction} at {declaration} takes `&{name}`, which the application does not provide: write `.provide({name} {{ … }})` in front of `.run()`"
+    )]
+    NotProvided {
+        /// The type's name.
+        name: &'static str,
+        /// The reaction's name.
+        reaction: &'static str,
+        /// Where it is declared.
+        declaration: Declaration,
+    },
+}
+
+impl Reactions {
+    /// Checks the reactions that were declared.
+    ///
+    /// # Errors
+    /// Two of them have one name.
+    pub fn new(
+        declared: impl IntoIterator<Item = ReactionDescriptor>,
+    ) -> Result<Self, ReactionsError> {
+        let mut reactions: Vec<_> = declared.into_iter().collect();
+        reactions.sort_by_key(|reaction| (reaction.name, reaction.declaration));
+        reactions.dedup_by_key(|reaction| (reaction.name, reaction.declaration));
+        for (first, second) in reactions.iter().zip(reactions.iter().skip(1)) {
+            if first.name == second.name {
+                return Err(ReactionsError::DuplicateName {
+                    name: first.name,
+                    first: first.declaration,
+                    second: second.declaration,
+                });
+            }
+        }
+        Ok(Self(reactions))
+    }
+
+    /// The reactions, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &ReactionDescriptor> {
+        self.0.iter()
+    }
+
+    /// What the calls take that the application has to provide, with the reaction of each.
+    pub fn services(&self) -> impl Iterator<Item = (ServiceKind, &ReactionDescriptor)> {
+        self.iter().flat_map(|reaction| {
+            let parameters = reaction.steps.iter().flat_map(|step| step.parameters);
+            parameters.filter_map(move |parameter| match parameter.origin {
+                Origin::Service(kind) => Some((kind, reaction)),
+                Origin::State(_) | Origin::Metadata => None,
+            })
+        })
+    }
+
+    /// Checks that every call is given what it takes.
+    ///
+    /// # Errors
+    /// [`ReactionsError::NotProvided`].
+    pub fn check_services(&self, services: &Services) -> Result<(), ReactionsError> {
+        match self.services().find(|(kind, _)| !services.has(*kind)) {
+            None => Ok(()),
+            Some((kind, reaction)) => Err(ReactionsError::NotProvided {
+                name: kind.name,
+                reaction: reaction.name,
+                declaration: reaction.declaration,
+            }),
+        }
+    }
+}

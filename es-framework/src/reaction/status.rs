@@ -1,0 +1,46 @@
+//! How reactions are doing, for the health check.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use jiff::Timestamp;
+
+use crate::event::EventId;
+
+/// How one reaction is doing.
+#[derive(Debug, Clone, Default)]
+pub struct Status {
+    /// The last event that it has taken.
+    pub position: Option<EventId>,
+    /// How many deadlines are open, of those that are kept in memory.
+    pub open_deadlines: usize,
+    /// When the next one is due.
+    pub next_deadline: Option<Timestamp>,
+    /// What keeps it from going on, if anything.
+    pub trouble: Option<String>,
+    /// Whether an event stopped it; another start lets it try again.
+    pub is_stopped: bool,
+}
+
+/// How the reactions of an application are doing. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Statuses(Arc<Mutex<BTreeMap<&'static str, Status>>>);
+
+impl Statuses {
+    /// Every reaction by its name.
+    #[must_use]
+    pub fn all(&self) -> BTreeMap<&'static str, Status> {
+        self.lock().clone()
+    }
+
+    pub(super) fn change(&self, reaction: &'static str, change: impl FnOnce(&mut Status)) {
+        change(self.lock().entry(reaction).or_default());
+    }
+
+    /// Each change is whole, so a panic cannot have left one half done.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, Status>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

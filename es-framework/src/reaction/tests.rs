@@ -1,0 +1,388 @@
+//! What follows from events: once, in time, and after every restart.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::{FutureExt as _, TryStreamExt as _};
+
+use super::{
+    Action, Begin, Commands, Deadline, Ground, IntoCommands as _, React, ReactionDescriptor,
+    ReactionError, Reactions, Reactors, Statuses, Step, Time as _, When, settle,
+};
+use crate::{
+    Declaration,
+    command::{Bus, Parameter, Services},
+    declaration,
+    event::{self, EventCandidate, EventType, Subject, Upcasters},
+    prelude::*,
+    store::{EventStore, ReadOptions, memory::MemoryStore},
+};
+
+const DUE: &str = "2026-03-01T00:00:00Z";
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An invoice went out.
+#[derive(Debug, Event)]
+struct InvoiceSentEvent {
+    id: String,
+    due_at: Timestamp,
+}
+
+/// It was paid.
+#[derive(Debug, Event)]
+struct InvoicePaidEvent {}
+
+/// Somebody asked for the money.
+#[derive(Debug, PartialEq, Event)]
+struct ReminderSentEvent {}
+
+/// Asks for the money.
+#[derive(Debug, Command)]
+#[command(subject = "/invoices/{id}")]
+struct RemindPayerCommand {
+    id: String,
+}
+
+#[handler]
+fn remind(_: RemindPayerCommand) -> ReminderSentEvent {
+    ReminderSentEvent {}
+}
+
+fn to_command(view: &event::EventView<'_>, commands: &mut Commands) -> Result<(), ReactionError> {
+    let InvoiceSentEvent { id, .. } = view.payload()?;
+    RemindPayerCommand { id }.send(commands)
+}
+
+/// A reaction by hand that sends a command when an invoice is due.
+struct Dunning;
+
+impl React for Dunning {
+    const NAME: &'static str = "Dunning";
+    const BEGIN: Begin = Begin::First;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [Step] = &[Step {
+        name: "remind",
+        event: InvoiceSentEvent::TYPE,
+        when: When::Deadline(Deadline {
+            at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
+            unless: &[InvoicePaidEvent::TYPE],
+        }),
+        action: Action::Send(to_command),
+        parameters: &[],
+    }];
+}
+
+/// A reaction that sends it at once, and to nobody from before its first start.
+struct Haste;
+
+impl React for Haste {
+    const NAME: &'static str = "Haste";
+    const BEGIN: Begin = Begin::New;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [Step] = &[Step {
+        name: "remind",
+        event: InvoiceSentEvent::TYPE,
+        when: When::AtOnce,
+        action: Action::Send(to_command),
+        parameters: &[],
+    }];
+}
+
+/// A reaction that calls somebody who answers from the third call on, if at all.
+struct Calling;
+
+#[derive(Service)]
+struct Phone {
+    answers: bool,
+    calls: Mutex<Vec<String>>,
+}
+
+impl React for Calling {
+    const NAME: &'static str = "Calling";
+    const BEGIN: Begin = Begin::First;
+    const ATTEMPTS: u32 = 3;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [Step] = &[Step {
+        name: "call",
+        event: InvoiceSentEvent::TYPE,
+        when: When::AtOnce,
+        action: Action::Call(|_, occasion| {
+            let phone = occasion.service::<Phone>("Phone")?;
+            let key = occasion.key();
+            Ok(async move {
+                let mut calls = phone.calls.lock().unwrap();
+                calls.push(key.to_string());
+                match phone.answers && calls.len() % 3 == 0 {
+                    true => Ok(()),
+                    false => Err(ReactionError::call("nobody answers")),
+                }
+            }
+            .boxed())
+        }),
+        parameters: super::check_services(&[Parameter::given::<Phone>("phone")]),
+    }];
+}
+
+/// A store with a past, and a clock that stands still.
+struct World {
+    store: MemoryStore,
+    clock: Clock,
+    services: Services,
+}
+
+impl World {
+    fn at(time: &str) -> Self {
+        let clock = Clock::at(time.parse().unwrap());
+        let services = Services::default().with(clock.clone());
+        let store = MemoryStore::new();
+        Self {
+            store,
+            clock,
+            services,
+        }
+    }
+
+    fn ground(&self) -> Ground {
+        let store: Arc<dyn EventStore> = Arc::new(self.store.clone());
+        Ground {
+            bus: Bus::new(Arc::clone(&store), "test").with_services(self.services.clone()),
+            store,
+            source: "test".into(),
+            services: self.services.clone(),
+            upcasters: Upcasters::default(),
+            witness: None,
+        }
+    }
+
+    async fn write<E: Event>(&self, id: &str, payload: E) {
+        let candidate = EventCandidate {
+            source: "test".into(),
+            subject: format!("/invoices/{id}").parse().unwrap(),
+            event_type: EventType::declared(E::TYPE),
+            data: event::encode(&Metadata::default(), &payload).unwrap(),
+            trace: None,
+        };
+        self.store.append(vec![candidate], vec![]).await.unwrap();
+    }
+
+    async fn send(&self, id: &str) {
+        let due_at = DUE.parse().unwrap();
+        let id = id.to_owned();
+        self.write(&id.clone(), InvoiceSentEvent { id, due_at })
+            .await;
+    }
+
+    async fn settle<R: React>(&self) {
+        let reaction = ReactionDescriptor::of::<R>();
+        settle(self.ground(), reaction).await.unwrap();
+    }
+
+    /// The subjects of all reminders.
+    async fn reminded(&self) -> Vec<String> {
+        let events = self.store.read(Subject::root(), ReadOptions::recursive());
+        let events: Vec<_> = events.try_collect().await.unwrap();
+        let reminders = events
+            .iter()
+            .filter(|event| event.event_type.as_str() == ReminderSentEvent::TYPE);
+        reminders.map(|event| event.subject.to_string()).collect()
+    }
+
+    fn start(&self, reactions: &[ReactionDescriptor]) -> (tokio::task::JoinHandle<()>, Statuses) {
+        let reactions = Reactions::new(reactions.iter().copied()).unwrap();
+        let reactors = Reactors::new(self.ground(), reactions);
+        let statuses = reactors.statuses();
+        (tokio::spawn(reactors.run()), statuses)
+    }
+}
+
+async fn eventually(mut holds: impl AsyncFnMut() -> bool) {
+    let waiting = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting)
+        .await
+        .expect("it comes");
+}
+
+#[tokio::test]
+async fn a_deadline_leads_to_its_command_once_its_time_has_come() {
+    let world = World::at("2026-02-28T23:59:59Z");
+    world.send("a").await;
+    world.settle::<Dunning>().await;
+    assert!(world.reminded().await.is_empty());
+    world.clock.set(DUE.parse().unwrap());
+    // Without a checkpoint, as if the process had been killed each time.
+    for _ in 0..3 {
+        world.settle::<Dunning>().await;
+        assert_eq!(world.reminded().await, ["/invoices/a"]);
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_is_cancelled_on_its_subject_alone() {
+    let world = World::at(DUE);
+    world.send("a").await;
+    world.send("b").await;
+    world.write("a", InvoicePaidEvent {}).await;
+    world.settle::<Dunning>().await;
+    assert_eq!(world.reminded().await, ["/invoices/b"]);
+}
+
+#[tokio::test]
+async fn what_was_cancelled_is_due_anew_after_another_event() {
+    let world = World::at(DUE);
+    world.send("a").await;
+    world.write("a", InvoicePaidEvent {}).await;
+    world.send("a").await;
+    world.settle::<Dunning>().await;
+    assert_eq!(world.reminded().await, ["/invoices/a"]);
+}
+
+#[tokio::test]
+async fn a_deadline_survives_restarts_on_each_side_of_its_checkpoint() {
+    let world = World::at("2026-02-01T00:00:00Z");
+    world.send("a").await;
+    let dunning = [ReactionDescriptor::of::<Dunning>()];
+    let (running, _) = world.start(&dunning);
+    // The checkpoint is the second event.
+    let count = async || {
+        let events = world.store.read(Subject::root(), ReadOptions::recursive());
+        events.try_collect::<Vec<_>>().await.unwrap().len()
+    };
+    eventually(async || count().await == 2).await;
+    running.abort();
+    world.send("b").await;
+    world.clock.set(DUE.parse().unwrap());
+    let (running, _) = world.start(&dunning);
+    eventually(async || world.reminded().await.len() == 2).await;
+    running.abort();
+    world.settle::<Dunning>().await;
+    assert_eq!(world.reminded().await, ["/invoices/a", "/invoices/b"]);
+}
+
+#[tokio::test]
+async fn several_instances_send_each_command_once() {
+    let world = World::at("2026-02-01T00:00:00Z");
+    let dunning = [ReactionDescriptor::of::<Dunning>()];
+    let running: Vec<_> = (0..3).map(|_| world.start(&dunning).0).collect();
+    for id in 0..50 {
+        world.send(&id.to_string()).await;
+    }
+    world.clock.set(DUE.parse().unwrap());
+    eventually(async || world.reminded().await.len() >= 50).await;
+    running.iter().for_each(tokio::task::JoinHandle::abort);
+    world.settle::<Dunning>().await;
+    let mut reminded = world.reminded().await;
+    reminded.sort();
+    reminded.dedup();
+    assert_eq!((reminded.len(), world.reminded().await.len()), (50, 50));
+}
+
+#[tokio::test]
+async fn a_reaction_may_pass_over_what_was_there_before_it() {
+    let world = World::at(DUE);
+    world.send("old").await;
+    world.settle::<Haste>().await;
+    world.send("new").await;
+    world.settle::<Haste>().await;
+    assert_eq!(world.reminded().await, ["/invoices/new"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
+    let mut world = World::at(DUE);
+    let phone = Arc::new(Phone {
+        answers: true,
+        calls: Mutex::default(),
+    });
+    world.services = world.services.with_shared(Arc::clone(&phone));
+    world.send("a").await;
+    world.settle::<Calling>().await;
+    world.send("b").await;
+    world.settle::<Calling>().await;
+    let calls = phone.calls.lock().unwrap().clone();
+    let [a, b] = [&calls[0], &calls[3]];
+    assert_eq!(calls, [a, a, a, b, b, b].map(String::clone));
+    assert_ne!(a, b);
+    // A call that was made is noted, so that the next start does not make it again.
+    world.settle::<Calling>().await;
+    assert_eq!(phone.calls.lock().unwrap().len(), 6);
+}
+
+static PANICS: AtomicU32 = AtomicU32::new(0);
+
+/// A reaction that panics at every invoice.
+struct Panicking;
+
+impl React for Panicking {
+    const NAME: &'static str = "Panicking";
+    const BEGIN: Begin = Begin::First;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [Step] = &[Step {
+        name: "panic",
+        event: InvoiceSentEvent::TYPE,
+        when: When::AtOnce,
+        action: Action::Send(|_, _| {
+            PANICS.fetch_add(1, Ordering::Relaxed);
+            panic!("no more invoices")
+        }),
+        parameters: &[],
+    }];
+}
+
+#[tokio::test]
+async fn an_event_that_one_cannot_deal_with_stops_no_other() {
+    let mut world = World::at(DUE);
+    let phone = Phone {
+        answers: false,
+        calls: Mutex::default(),
+    };
+    world.services = world.services.with(phone);
+    world.send("a").await;
+    let all = [
+        ReactionDescriptor::of::<Panicking>(),
+        ReactionDescriptor::of::<Calling>(),
+        ReactionDescriptor::of::<Dunning>(),
+    ];
+    let (running, statuses) = world.start(&all);
+    eventually(async || world.reminded().await.len() == 1).await;
+    eventually(async || statuses.all()["Calling"].is_stopped).await;
+    let all = statuses.all();
+    assert!(all["Panicking"].is_stopped);
+    assert!(!all["Dunning"].is_stopped);
+    let trouble = |name: &str| all[name].trouble.clone().unwrap();
+    let expected =
+        "it cannot deal with event 0 on /invoices/a: the reaction panicked: no more invoices";
+    assert_eq!(trouble("Panicking"), expected);
+    assert!(trouble("Calling").ends_with("the call failed: nobody answers"));
+    assert_eq!(PANICS.load(Ordering::Relaxed), 1);
+    running.abort();
+}
+
+#[test]
+fn two_reactions_of_one_name_do_not_start() {
+    let other = ReactionDescriptor {
+        declaration: declaration!(),
+        ..ReactionDescriptor::of::<Dunning>()
+    };
+    let refused = Reactions::new([ReactionDescriptor::of::<Dunning>(), other]).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .starts_with("two reactions are named Dunning")
+    );
+}
+
+#[test]
+fn what_a_call_takes_has_to_be_provided() {
+    let reactions = Reactions::new([ReactionDescriptor::of::<Calling>()]).unwrap();
+    let refused = reactions.check_services(&Services::default()).unwrap_err();
+    assert!(refused.to_string().contains("`.provide(Phone { … })`"));
+}

@@ -1,0 +1,153 @@
+//! What a reaction does about the events of a test: with the clock, the handlers and the event store
+//! of production, and a store in memory.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::TryStreamExt as _;
+use serde_json::{Value, json};
+
+use super::{
+    given::Scenario,
+    history::{History, Impossible, described},
+    outcome::{compare, shown_events},
+};
+use crate::{
+    command::{Bus, IntoDecision, Services},
+    event::{RecordedEvent, Subject, UpcasterDescriptor, Upcasters},
+    reaction::{Commands, Ground, IntoCommands, React, ReactionDescriptor, Sent, settle},
+    store::{EventStore, ReadOptions, memory::MemoryStore},
+};
+
+/// Below this the framework keeps its own events.
+const OWN: &str = "/es-framework";
+
+/// What a reaction did. Made by [`Scenario::reacts`].
+#[derive(Debug)]
+#[must_use = "nothing is tested before one of the functions that begin with `then`"]
+pub struct Reacted {
+    sent: Vec<Value>,
+    events: Vec<Value>,
+}
+
+impl Scenario {
+    /// A reaction takes the events, and it is the time of the test: what is to follow at once
+    /// follows, and so does what is due. The commands that it sends are carried out. An event that
+    /// does not name its subject itself is given with [`Scenario::event_on`].
+    ///
+    /// # Panics
+    /// The reaction stops at an event, or something else was given that is impossible.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn reacts<R: React>(self) -> Reacted {
+        let reaction = ReactionDescriptor::of::<R>();
+        let reacting = || -> Result<Reacted, Impossible> {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            runtime
+                .enable_all()
+                .build()?
+                .block_on(react(self, reaction))
+        };
+        // On a thread and a runtime of its own: the test itself may be asynchronous.
+        let reacted = std::thread::scope(|scope| {
+            let reacted = scope.spawn(reacting).join();
+            reacted.unwrap_or_else(|_| Err("the reaction panicked: see above".into()))
+        });
+        reacted.unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+async fn react(scenario: Scenario, reaction: ReactionDescriptor) -> Result<Reacted, Impossible> {
+    let (past, services) = scenario.into_parts();
+    let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
+    let store = MemoryStore::new();
+    let history = History::new(store.clone(), Subject::root(), upcasters.clone());
+    let before = history.write(past).await?;
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let port: Arc<dyn EventStore> = Arc::new(store.clone());
+    let ground = ground(port, services, upcasters, &sent);
+    settle(ground, reaction).await?;
+    let events = store.read(Subject::root(), ReadOptions::recursive());
+    let events: Vec<RecordedEvent> = events.try_collect().await?;
+    let own: Subject = OWN.parse()?;
+    let new = events.iter().skip(before);
+    let new = new.filter(|event| !event.subject.is_within(&own));
+    let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Reacted {
+        sent: sent.iter().map(shown_command).collect::<Result<_, _>>()?,
+        events: new.map(described).collect::<Result<_, _>>()?,
+    })
+}
+
+fn ground(
+    store: Arc<dyn EventStore>,
+    services: Services,
+    upcasters: Upcasters,
+    sent: &Arc<Mutex<Vec<Sent>>>,
+) -> Ground {
+    let bus = Bus::new(Arc::clone(&store), "test")
+        .with_services(services.clone())
+        .with_upcasters(upcasters.clone());
+    Ground {
+        bus,
+        store,
+        source: "test".into(),
+        services,
+        upcasters,
+        witness: Some(Arc::clone(sent)),
+    }
+}
+
+fn shown_command(sent: &Sent) -> Result<Value, serde_json::Error> {
+    let values: Value = serde_json::from_slice(&sent.body)?;
+    Ok(json!({"command": sent.command.name, "values": values}))
+}
+
+impl Reacted {
+    /// It sent these commands and no others: one, several as a tuple or a `Vec`, or `()`.
+    ///
+    /// # Panics
+    /// It sent others.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn then_sent(self, commands: impl IntoCommands) -> Self {
+        let mut expected = Commands::default();
+        let expected = commands
+            .send(&mut expected)
+            .map_err(|error| error.to_string())
+            .and_then(|()| {
+                let shown = expected.iter().map(shown_command);
+                let shown: Result<Vec<_>, _> = shown.collect();
+                shown.map_err(|error| error.to_string())
+            });
+        match expected {
+            Ok(expected) => compare("the commands", &expected, &self.sent),
+            Err(error) => panic!("{error}"),
+        }
+        self
+    }
+
+    /// These events followed and no others, on this subject unless they name their own.
+    ///
+    /// # Panics
+    /// Others followed.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn then_on(self, subject: &str, events: impl IntoDecision) -> Self {
+        let subject: Subject = match subject.parse() {
+            Ok(subject) => subject,
+            Err(error) => panic!("{error}"),
+        };
+        compare("the events", &shown_events(subject, events), &self.events);
+        self
+    }
+
+    /// Nothing followed.
+    ///
+    /// # Panics
+    /// Something did.
+    #[track_caller]
+    pub fn then_nothing(self) {
+        compare("the commands", &Vec::new(), &self.sent);
+        compare("the events", &Vec::new(), &self.events);
+    }
+}
