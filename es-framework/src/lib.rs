@@ -17,6 +17,7 @@ pub mod eventql;
 #[cfg(test)]
 mod garden;
 pub mod http;
+pub mod metrics;
 mod net;
 pub mod prelude;
 pub mod projection;

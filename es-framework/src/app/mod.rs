@@ -17,7 +17,7 @@ use crate::{
     config::Config,
     event::{Event, Upcast, Upcasters},
     http::{self, RequestLimits, Surface, health::Health},
-    net,
+    metrics, net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
     query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
     reaction::{React, ReactionDescriptor, Reactions},
@@ -160,6 +160,7 @@ impl App {
             models,
         };
         log_to_stderr()?;
+        metrics::install();
         tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
@@ -343,5 +344,5 @@ fn log_routes(registry: &Registry, queries: &[Route]) {
     for query in queries {
         tracing::info!("GET {} ({})", query.path, query.declaration);
     }
-    tracing::info!("GET /actuator/health");
+    tracing::info!("GET /actuator/health, /actuator/prometheus");
 }

@@ -5,7 +5,11 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     Bus, Command, CommandError, CommandRequest, Condition, Handle, Origin, Outcome, Parameter,
-    RejectionDescriptor, Violation, bus::Attempt, idempotency::Attempted, parse, retry,
+    RejectionDescriptor, Violation,
+    bus::Attempt,
+    idempotency::Attempted,
+    metrics::{self, counted},
+    parse, retry,
 };
 use crate::Declaration;
 
@@ -56,7 +60,7 @@ impl CommandDescriptor {
             parameters: C::PARAMETERS,
             schema: || SchemaGenerator::default().into_root_schema_for::<C>(),
             rejections: C::rejections,
-            execute: |bus, request| execute::<C>(bus, request).boxed(),
+            execute: |bus, request| counted(C::NAME, execute::<C>(bus, request)).boxed(),
         }
     }
 }
@@ -90,7 +94,10 @@ async fn execute<C: Handle>(
         let attempt = bus.attempt(command, request.context, attempted.as_ref(), memory);
         match attempt.await? {
             Attempt::Done(outcome) => return Ok(outcome),
-            Attempt::Moved(subject) => attempts.pause(subject).await?,
+            Attempt::Moved(subject) => {
+                attempts.pause(subject).await?;
+                metrics::retried(C::NAME);
+            }
         }
     }
 }

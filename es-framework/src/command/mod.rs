@@ -13,6 +13,7 @@ mod handler;
 mod idempotency;
 mod inject;
 mod lock;
+mod metrics;
 mod parse;
 mod reading;
 mod registry;

@@ -3,6 +3,9 @@
 mod command;
 mod context;
 pub mod health;
+mod lag;
+mod metrics;
+mod observe;
 mod problem;
 mod query;
 #[cfg(test)]
@@ -14,6 +17,7 @@ use axum::{
     Router,
     extract::Request,
     http::{HeaderName, Method, Uri},
+    middleware,
     response::IntoResponse as _,
     routing::get,
 };
@@ -25,6 +29,7 @@ use crate::{
 };
 
 use health::Health;
+use observe::Templates;
 pub use problem::Problem;
 
 /// Bounds on what a client may ask of the server.
@@ -69,18 +74,28 @@ pub struct Surface {
 
 /// The routes of an application.
 pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
-    let mut router = Router::new().route("/actuator/health", get(health::show));
+    let mut router = Router::new()
+        .route("/actuator/health", get(health::show))
+        .route("/actuator/prometheus", get(metrics::show));
+    let mut templates = Vec::new();
     for command in registry.commands() {
         let (path, route) = command::route(*command);
         router = router.route(&path, route);
+        templates.push((path, command.path.into()));
     }
     for query in queries {
+        let template = query.path.clone();
         let (path, route) = query::route(query);
         router = router.route(&path, route);
+        templates.push((path, template));
     }
     router
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
+        .layer(middleware::from_fn_with_state(
+            Templates::new(templates),
+            observe::observe,
+        ))
         .with_state(Arc::new(surface))
 }
 

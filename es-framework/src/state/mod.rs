@@ -3,6 +3,7 @@
 mod cache;
 mod declared;
 mod held;
+mod metrics;
 mod rebuild;
 mod snapshot;
 #[cfg(test)]

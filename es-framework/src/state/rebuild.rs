@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
 
-use super::{Evolve, Snapshots, cache::StateCache};
+use super::{
+    Evolve, Snapshots,
+    cache::StateCache,
+    metrics::{self, Found},
+};
 use crate::{
     event::{DecodeError, EventId, Hash, RecordedEvent, Subject, Upcasters},
     store::{Bound, EventStore, ReadOptions, StoreError},
@@ -96,6 +100,7 @@ impl States {
         recursive: bool,
     ) -> Result<Rebuilt<S>, RebuildError> {
         if let Some(known) = self.cache.take(subject, recursive) {
+            metrics::found::<S>(Found::Memory);
             return self.go_on(subject, recursive, known).await;
         }
         self.rebuild_afresh(subject, recursive).await
@@ -114,8 +119,10 @@ impl States {
         if let Some(saved) = self.saved(subject, recursive).await?
             && let Some(rebuilt) = self.go_on_if_same(subject, recursive, saved).await?
         {
+            metrics::found::<S>(Found::Snapshot);
             return Ok(rebuilt);
         }
+        metrics::found::<S>(Found::Nothing);
         self.go_on(subject, recursive, Rebuilt::NEW).await
     }
 
@@ -161,9 +168,12 @@ impl States {
         };
         let mut events = self.store.read(subject.clone(), options);
         let mut rebuilt = known;
+        let mut count = 0_u32;
         while let Some(event) = events.try_next().await? {
             self.fold(&mut rebuilt, &event)?;
+            count = count.saturating_add(1);
         }
+        metrics::rebuilt::<S>(count);
         Ok(rebuilt)
     }
 
@@ -185,9 +195,12 @@ impl States {
             return Ok(None);
         }
         let mut rebuilt = saved;
+        let mut count = 1_u32;
         while let Some(event) = events.try_next().await? {
             self.fold(&mut rebuilt, &event)?;
+            count = count.saturating_add(1);
         }
+        metrics::rebuilt::<S>(count);
         Ok(Some(rebuilt))
     }
 

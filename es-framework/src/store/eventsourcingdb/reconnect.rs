@@ -2,13 +2,20 @@
 
 use std::{
     hash::{BuildHasher as _, RandomState},
+    sync::LazyLock,
     time::{Duration, Instant},
 };
 
 use jiff::{Timestamp, fmt::rfc2822};
+use metrics::Counter;
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
 
-use crate::store::StoreError;
+use crate::{
+    metrics::{OBSERVE_RECONNECTS, counter},
+    store::StoreError,
+};
+
+static RECONNECTS: LazyLock<Counter> = LazyLock::new(|| counter(&OBSERVE_RECONNECTS, &[]));
 
 /// How an observation goes on by itself after its server was away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +100,7 @@ impl Outage {
             return Err(trouble.error);
         }
         tracing::warn!(error = %trouble.error, retry_in = ?pause, "an observation is interrupted");
+        RECONNECTS.increment(1);
         self.pause = self.pause.saturating_mul(2).min(self.limits.last_pause);
         Ok(pause)
     }

@@ -10,6 +10,7 @@ mod ids;
 mod key;
 mod line;
 mod merge;
+mod metrics;
 mod pace;
 mod plan;
 mod queue;

@@ -19,6 +19,7 @@ use super::{
     directory::Directory,
     error::{DiskError, Failure, OpenError},
     merge::{Merge, Slice},
+    metrics,
     pace::Pace,
     queue::{Answer, Append, Limits, Queue, Task, Work},
     schema,
@@ -160,9 +161,10 @@ impl Writer {
         let shared = Arc::clone(&self.shared);
         match self.transact(&shared, &mut appends) {
             Ok((outcomes, written)) => {
+                let time = begun.elapsed();
+                metrics::committed(time, written.entries.len(), appends.len());
                 self.publish(written);
-                self.pace
-                    .committed(begun.elapsed(), appends.len(), self.queue.len());
+                self.pace.committed(time, appends.len(), self.queue.len());
                 for (append, outcome) in appends.into_iter().zip(outcomes) {
                     drop(append.permit);
                     let _ = append.answer.send(outcome);

@@ -1,0 +1,72 @@
+//! How commands end, counted.
+
+use std::sync::LazyLock;
+
+use metrics::Counter;
+
+use super::{CommandError, Outcome};
+use crate::{
+    metrics::{self as registry, COMMAND_RETRIES, COMMANDS, Handles},
+    store::StoreError,
+};
+
+/// A command's name, how it ended, and the reason.
+type Ended = (&'static str, &'static str, &'static str);
+
+static ENDED: LazyLock<Handles<Ended, Counter>> = LazyLock::new(Handles::default);
+static RETRIED: LazyLock<Handles<&'static str, Counter>> = LazyLock::new(Handles::default);
+
+/// Counts how a command ends.
+pub(super) async fn counted(
+    command: &'static str,
+    execution: impl Future<Output = Result<Outcome, CommandError>>,
+) -> Result<Outcome, CommandError> {
+    let ended = execution.await;
+    let (outcome, reason) = ended
+        .as_ref()
+        .err()
+        .map_or(("accepted", ""), CommandError::ended);
+    let register = |(command, outcome, reason): &Ended| {
+        let labels = [
+            ("command", *command),
+            ("outcome", *outcome),
+            ("reason", *reason),
+        ];
+        registry::counter(&COMMANDS, &labels)
+    };
+    ENDED.with((command, outcome, reason), register, |counter| {
+        counter.increment(1);
+    });
+    ended
+}
+
+/// Counts a decision that is made anew.
+pub(super) fn retried(command: &'static str) {
+    let register = |command: &&'static str| {
+        let labels = [("command", *command)];
+        registry::counter(&COMMAND_RETRIES, &labels)
+    };
+    RETRIED.with(command, register, |counter| counter.increment(1));
+}
+
+impl CommandError {
+    /// How a command ended, in a word, and the reason as the last part of a problem's type.
+    pub(crate) fn ended(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Malformed(_) => ("invalid", "malformed-body"),
+            Self::Invalid(_) => ("invalid", "invalid-values"),
+            Self::KeyReused => ("invalid", "idempotency-key-reused"),
+            Self::AlreadyExists(_) => ("rejected", "already-exists"),
+            Self::NotFound(_) => ("rejected", "not-found"),
+            Self::Rejected(rejection) => ("rejected", rejection.name()),
+            Self::NotAsExpected { .. } => ("conflict", "changed-meanwhile"),
+            Self::Contended(_) => ("conflict", "contended"),
+            Self::Unknown { .. } => ("unknown", "outcome-unknown"),
+            Self::Store(StoreError::Unavailable { .. }) => ("failed", "event-store-unavailable"),
+            Self::Store(StoreError::Full(_)) => ("failed", "event-store-full"),
+            Self::Store(_) | Self::Decode(_) | Self::Encode(_) | Self::NotProvided(_) => {
+                ("failed", "internal-error")
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `GET /actuator/prometheus`: what was measured, and how far the read models are behind at this
+//! moment.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::State,
+    http::header,
+    response::{IntoResponse as _, Response},
+};
+
+use super::{
+    Surface,
+    lag::{Lag, newest},
+};
+use crate::metrics::{READ_MODEL_LAG, READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render};
+
+/// An event store that answers later leaves the lag as it was told last.
+const LAG_LIMIT: Duration = Duration::from_secs(3);
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
+    let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
+    ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
+}
+
+async fn measure_lag(surface: &Surface) {
+    let store = &*surface.health.store;
+    let newest = newest(store).await;
+    for (name, progress) in surface.positions.iter() {
+        let model = [("read_model", name)];
+        let stopped = f64::from(u8::from(progress.is_stopped()));
+        gauge(&READ_MODEL_STOPPED, &model).set(stopped);
+        // Without the newest event nobody knows how many are missing.
+        if newest.is_none() && progress.position().is_some() {
+            continue;
+        }
+        let lag = Lag::of(progress, store, newest).await;
+        // Whole up to 2^53 events.
+        #[allow(clippy::cast_precision_loss)]
+        gauge(&READ_MODEL_LAG, &model).set(lag.events as f64);
+        if let Some(seconds) = lag.seconds {
+            gauge(&READ_MODEL_LAG_SECONDS, &model).set(seconds);
+        }
+    }
+}

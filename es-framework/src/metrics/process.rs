@@ -1,0 +1,13 @@
+//! Memory, processor time and open files of this process, under the names that Prometheus' own
+//! clients give them.
+
+use std::sync::LazyLock;
+
+use metrics_exporter_prometheus::PrometheusRecorder;
+use metrics_process::Collector;
+
+static COLLECTOR: LazyLock<Collector> = LazyLock::new(Collector::default);
+
+pub(super) fn collect(recorder: &PrometheusRecorder) {
+    metrics::with_local_recorder(recorder, || COLLECTOR.collect());
+}
