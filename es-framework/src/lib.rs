@@ -30,6 +30,7 @@ mod shutdown;
 pub mod state;
 pub mod store;
 pub mod testing;
+mod watched;
 
 pub use app::App;
 pub use command::{Command, Rejection};

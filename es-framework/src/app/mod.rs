@@ -16,7 +16,7 @@ use crate::{
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
-    http::{self, RequestLimits, Surface, health::Health},
+    http::{self, RequestLimits, Surface, auth, health::Health},
     metrics, net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
     query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
@@ -135,10 +135,14 @@ impl App {
         let command = Config::command().name(name).args(arguments);
         let command = command
             .subcommand(schema_lock::cli::command())
+            .subcommand(auth::cli::command())
             .subcommand_negates_reqs(true);
         let matches = command.get_matches();
         if let Some((schema_lock::cli::NAME, matches)) = matches.subcommand() {
             return schema_lock::cli::run(matches, &registry);
+        }
+        if let Some((auth::cli::NAME, matches)) = matches.subcommand() {
+            return auth::cli::run(matches);
         }
         let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut services = self.services;
@@ -184,6 +188,7 @@ async fn serve(
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
+    let auth = config.auth.open(name, config.http_host)?;
     let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
     let store = OpenStore::open(&config).await?;
     let database = Database::open(&config.database_url, &served.models)
@@ -216,6 +221,7 @@ async fn serve(
         },
         database,
         limits: RequestLimits::default(),
+        auth,
         metadata_headers: config.event_metadata_headers.clone(),
     };
     log_routes(&served.registry, &served.queries);

@@ -1,5 +1,6 @@
 //! The application's own HTTP surface: commands, queries, health.
 
+pub mod auth;
 mod command;
 mod context;
 pub mod health;
@@ -28,6 +29,7 @@ use crate::{
     query::Route,
 };
 
+use auth::Auth;
 use health::Health;
 use observe::Templates;
 pub use problem::Problem;
@@ -68,6 +70,8 @@ pub struct Surface {
     pub health: Health,
     /// Bounds on requests.
     pub limits: RequestLimits,
+    /// Who may call.
+    pub auth: Auth,
     /// The headers of a request that go into the metadata of its events.
     pub metadata_headers: Vec<HeaderName>,
 }
@@ -80,18 +84,19 @@ pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Rou
     let mut templates = Vec::new();
     for command in registry.commands() {
         let (path, route) = command::route(*command);
-        router = router.route(&path, route);
+        router = router.route(&path, surface.auth.require(command.role, route));
         templates.push((path, command.path.into()));
     }
     for query in queries {
-        let template = query.path.clone();
+        let (template, role) = (query.path.clone(), query.role());
         let (path, route) = query::route(query);
-        router = router.route(&path, route);
+        router = router.route(&path, surface.auth.require(role, route));
         templates.push((path, template));
     }
-    router
+    let router = router
         .fallback(not_found)
-        .method_not_allowed_fallback(method_not_allowed)
+        .method_not_allowed_fallback(method_not_allowed);
+    auth::guarded(router, surface.auth.clone())
         .layer(middleware::from_fn_with_state(
             Templates::new(templates),
             observe::observe,

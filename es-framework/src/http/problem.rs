@@ -48,7 +48,7 @@ struct BodyError<'a> {
 }
 
 impl Problem {
-    fn new(
+    pub(super) fn new(
         status: StatusCode,
         name: &'static str,
         title: &'static str,

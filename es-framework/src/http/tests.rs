@@ -13,7 +13,7 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use super::{RequestLimits, Surface, health::Health, router};
+use super::{RequestLimits, Surface, auth::Auth, health::Health, router};
 use crate::{
     command::{Bus, Clock, Registry, RegistryBuilder},
     garden::{PlantTreeCommand, TREES},
@@ -48,6 +48,7 @@ async fn serve(registry: RegistryBuilder) -> Router {
         positions,
         health,
         limits: RequestLimits::default(),
+        auth: Auth::Open,
         metadata_headers: Vec::new(),
     };
     tokio::spawn(processor.run());

@@ -8,7 +8,7 @@ mod tls;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::State,
     http::StatusCode,
     response::{IntoResponse as _, Response},
@@ -16,7 +16,7 @@ use axum::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Surface;
+use super::{Surface, auth::Anonymous};
 use crate::{
     projection::{Database, Positions},
     reaction::Statuses,
@@ -64,6 +64,7 @@ pub struct Component {
 #[derive(Debug, Serialize)]
 struct Report {
     status: Status,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     components: BTreeMap<&'static str, Component>,
 }
 
@@ -121,8 +122,16 @@ async fn within_limit(check: impl Future<Output = Component>) -> Component {
         .unwrap_or_else(|_| Component::silent())
 }
 
-pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
-    let report = surface.health.report().await;
+/// All of it, but only the status for those who did not say who they are where that matters: the
+/// details name folders and addresses.
+pub(super) async fn show(
+    State(surface): State<Arc<Surface>>,
+    anonymous: Option<Extension<Anonymous>>,
+) -> Response {
+    let mut report = surface.health.report().await;
+    if anonymous.is_some() {
+        report.components.clear();
+    }
     let status = match report.status {
         Status::Up => StatusCode::OK,
         Status::Down => StatusCode::SERVICE_UNAVAILABLE,
