@@ -1,5 +1,6 @@
 //! An application needs no dependency but the framework, which it may rename: it declares two
 //! commands, and serves them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{
     fs,
