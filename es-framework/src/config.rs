@@ -5,7 +5,11 @@ use std::{fmt, net::IpAddr, path::PathBuf};
 use axum::http::HeaderName;
 use clap::{Parser, ValueEnum};
 
-use crate::{event::Dialect, http::auth::AuthSettings, projection::DatabaseUrl};
+use crate::{
+    event::Dialect,
+    http::{auth::AuthSettings, settings::SurfaceSettings},
+    projection::DatabaseUrl,
+};
 
 /// An event-sourced application.
 #[derive(Debug, Clone, Parser)]
@@ -21,6 +25,10 @@ pub struct Config {
     /// Who may call.
     #[command(flatten)]
     pub auth: AuthSettings,
+
+    /// How it is reached.
+    #[command(flatten)]
+    pub surface: SurfaceSettings,
 
     /// Event store to use, such as http://localhost:3000. Without it, an event store is embedded.
     #[arg(long, env = "EVENT_STORE_URL", value_name = "URL")]

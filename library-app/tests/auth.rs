@@ -11,6 +11,8 @@
 mod support;
 
 use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
     path::Path,
     process::{Command, Output},
 };
@@ -158,6 +160,45 @@ async fn a_stranger_learns_that_the_service_is_up_and_no_more() {
     assert_eq!(report["components"]["db"]["status"], "UP");
     let wrong = client().get(&url).bearer_auth("a-guess").send().await;
     assert_eq!(wrong.unwrap().status(), StatusCode::UNAUTHORIZED);
+}
+
+/// The status line of an answer to this request line, of a client that sends what it likes.
+fn raw(library: &Library, request_line: &str) -> String {
+    let address = library.url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!("{request_line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn no_spelling_of_a_path_gets_round_the_check() {
+    let (guarded, _) = Guarded::start(&[("alice", &["staff"])]);
+    let library = &guarded.library;
+    assert!(raw(library, "GET /actuator/health?x=/books").contains(" 200 "));
+    for line in [
+        "GET /books",
+        "HEAD /books",
+        "GET //books",
+        "GET /books/",
+        "GET /%62ooks",
+        "GET /actuator/health/",
+        "GET //actuator/health",
+        "GET /actuator/health/../../books",
+        "GET /actuator/health/..%2f..%2fbooks",
+        "GET /actuator/health;/../books",
+        "GET /books?/actuator/health",
+        "GET http://x/actuator/../books",
+        "GET /actuator/prometheus",
+        "POST /books/purchase",
+        "OPTIONS /books/purchase",
+        "DELETE /actuator",
+    ] {
+        let status = raw(library, line);
+        assert!(status.contains(" 401 "), "{line}: {status}");
+    }
 }
 
 #[tokio::test]

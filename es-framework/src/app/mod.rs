@@ -1,14 +1,14 @@
 //! An application: what was declared, put to work.
 
+mod entrance;
 mod event_store;
 mod processing;
 mod reacting;
 mod token;
 
-use std::{future::Future, net::SocketAddr, sync::Arc};
+use std::{future::Future, sync::Arc};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
-use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
 use crate::{
@@ -28,6 +28,7 @@ use crate::{
     store::EventStore,
 };
 
+use entrance::{Entrance, listen, local_address};
 use event_store::OpenStore;
 use processing::Processing;
 
@@ -190,8 +191,8 @@ async fn serve(
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
-    let auth = config.auth.open(name, config.http_host)?;
-    let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
+    let entrance = Entrance::open(name, &config).await?;
+    let url = entrance.url()?;
     let store = OpenStore::open(&config).await?;
     let database = Database::open(&config.database_url, &served.models)
         .await
@@ -220,18 +221,22 @@ async fn serve(
             reactions,
             folder: store.folder(),
             certificates: config.event_store_ca_file.clone(),
+            tls: entrance.door.tls.clone(),
         },
         database,
         limits: RequestLimits::default(),
-        auth,
+        auth: entrance.auth,
+        rate: config.surface.rate(),
+        browsers: config.surface.browsers(),
         metadata_headers: config.event_metadata_headers.clone(),
+        metadata_caller: config.auth.event_metadata_caller,
     };
     log_routes(&served.registry, &served.queries);
     let router = http::router(&served.registry, served.queries, surface);
     let failure = "the read models cannot be followed";
     let processing = Processing::start("read-models", failure, processor.run())?;
-    tracing::info!("{name} listens on http://{}", local_address(&listener)?);
-    net::serve(listener, router, net::Limits::default(), shutdown).await;
+    tracing::info!("{name} listens on {url}");
+    net::serve(entrance.door, router, net::Limits::default(), shutdown).await;
     tracing::info!("{name} stops");
     processing.stop();
     reacting.stop();
@@ -303,21 +308,6 @@ fn queries(
     let queries = queries.into_iter();
     let served = queries.filter(|query| is_served(registry, query.declaration));
     Queries::new(served, models)
-}
-
-async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
-        Error::because(
-            format!("cannot listen on {address} (choose another port with {setting})"),
-            error,
-        )
-    })
-}
-
-fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
-    listener
-        .local_addr()
-        .map_err(|error| Error::because("the system does not say where it listens", error))
 }
 
 fn log_to_stderr() -> Result<()> {

@@ -3,12 +3,14 @@
 pub mod auth;
 mod command;
 mod context;
+pub mod headers;
 pub mod health;
 mod lag;
 mod metrics;
 mod observe;
 mod problem;
 mod query;
+pub mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +31,8 @@ use crate::{
     query::Route,
 };
 
-use auth::Auth;
+use auth::{Auth, RateLimit};
+use headers::Browsers;
 use health::Health;
 use observe::Templates;
 pub use problem::Problem;
@@ -72,8 +75,14 @@ pub struct Surface {
     pub limits: RequestLimits,
     /// Who may call.
     pub auth: Auth,
+    /// How often each client may.
+    pub rate: Option<RateLimit>,
+    /// What is said to browsers.
+    pub browsers: Browsers,
     /// The headers of a request that go into the metadata of its events.
     pub metadata_headers: Vec<HeaderName>,
+    /// Whether the name of the caller does, too.
+    pub metadata_caller: bool,
 }
 
 /// The routes of an application.
@@ -96,7 +105,9 @@ pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Rou
     let router = router
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
-    auth::guarded(router, surface.auth.clone())
+    let router = auth::guarded(router, surface.auth.clone(), surface.rate.clone());
+    // Around the guard: a browser asks whether it may call before it sends who calls.
+    headers::on_every_answer(router, surface.browsers.clone())
         .layer(middleware::from_fn_with_state(
             Templates::new(templates),
             observe::observe,

@@ -64,7 +64,7 @@ impl Problem {
         }
     }
 
-    fn retry_later(mut self) -> Self {
+    pub(super) fn retry_later(mut self) -> Self {
         self.retry = true;
         self
     }

@@ -1,4 +1,5 @@
-//! The answers to callers who may not: `401` and `403` with the challenge of RFC 6750.
+//! The answers to callers who may not: `401` and `403` with the challenge of RFC 6750, and `503`
+//! while nobody can tell.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -17,6 +18,8 @@ pub(super) enum Denied {
     InvalidCredential,
     /// The caller lacks a role.
     NoRole(&'static str),
+    /// The issuer of tokens does not answer, so its newest keys are not known.
+    IssuerAway,
 }
 
 impl IntoResponse for Denied {
@@ -39,12 +42,23 @@ impl IntoResponse for Denied {
                 ),
                 HeaderValue::from_static("Bearer error=\"insufficient_scope\""),
             ),
+            Self::IssuerAway => return issuer_away().into_response(),
         };
         let mut response = problem.into_response();
         let headers = response.headers_mut();
         headers.insert(header::WWW_AUTHENTICATE, challenge);
         response
     }
+}
+
+fn issuer_away() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "issuer-away",
+        "The caller cannot be checked now",
+        "the issuer of tokens does not answer: send the request again later",
+    )
+    .retry_later()
 }
 
 fn unauthorized(detail: &'static str) -> Problem {

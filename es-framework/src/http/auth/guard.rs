@@ -1,5 +1,7 @@
 //! What stands before every route: it lets a request pass once it knows who calls.
 
+use std::sync::Arc;
+
 use axum::{
     Router,
     extract::{Request, State},
@@ -9,8 +11,10 @@ use axum::{
     routing::MethodRouter,
 };
 
-use super::{Anonymous, Auth, Caller, denied::Denied, tokens::Tokens};
-use crate::watched::Watched;
+use super::{
+    Anonymous, Auth, Caller, RateLimit, denied::Denied, jwt::Issuer, rate::Client, tokens::Tokens,
+};
+use crate::{net::Peer, watched::Watched};
 
 /// Paths that take no credential: whoever starts or balances services asks whether this one is up,
 /// and is told no more than that.
@@ -26,33 +30,61 @@ const MAX_CREDENTIAL: usize = 8 * 1024;
 /// Knows callers by what they send.
 #[derive(Debug, Clone)]
 pub struct Guard {
-    tokens: Watched<Tokens>,
+    tokens: Option<Watched<Tokens>>,
+    issuer: Option<Arc<Issuer>>,
 }
 
 impl Guard {
-    pub(super) const fn new(tokens: Watched<Tokens>) -> Self {
-        Self { tokens }
+    pub(super) const fn new(tokens: Option<Watched<Tokens>>, issuer: Option<Arc<Issuer>>) -> Self {
+        Self { tokens, issuer }
     }
 
-    fn caller(&self, headers: &HeaderMap) -> Result<Caller, Denied> {
+    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Denied> {
         let credential = bearer(headers)?;
-        let caller = self.tokens.get().caller(credential);
+        // The tokens of a file have no dots.
+        if let Some(issuer) = &self.issuer
+            && credential.contains(&b'.')
+        {
+            return issuer.caller(credential).await;
+        }
+        let tokens = self.tokens.as_ref().map(Watched::get);
+        let caller = tokens.and_then(|tokens| tokens.caller(credential));
         caller.ok_or(Denied::InvalidCredential)
     }
 }
 
-/// The routes behind what `auth` says. Routes that are added later are not.
-pub(in crate::http) fn guarded<S>(router: Router<S>, auth: Auth) -> Router<S>
+/// What every request passes.
+#[derive(Debug, Clone)]
+struct Gate {
+    auth: Auth,
+    rate: Option<RateLimit>,
+}
+
+/// The routes behind what `auth` says, for those who do not ask too often. Routes that are added
+/// later are not.
+pub(in crate::http) fn guarded<S>(
+    router: Router<S>,
+    auth: Auth,
+    rate: Option<RateLimit>,
+) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
-    match auth {
-        Auth::Open => router,
-        Auth::Guarded(guard) => router.layer(middleware::from_fn_with_state(guard, check)),
+    match (&auth, &rate) {
+        (Auth::Open, None) => router,
+        _ => router.layer(middleware::from_fn_with_state(Gate { auth, rate }, check)),
     }
 }
 
 impl Auth {
+    /// Who calls, where that is known.
+    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, Denied> {
+        match self {
+            Self::Open => Ok(None),
+            Self::Guarded(guard) => guard.caller(headers).await.map(Some),
+        }
+    }
+
     /// The route for those who have the role, and for everyone where callers are not known.
     pub(in crate::http) fn require<S>(
         &self,
@@ -79,9 +111,19 @@ async fn check_role(State(role): State<&'static str>, request: Request, next: Ne
     }
 }
 
-async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
-    match guard.caller(request.headers()) {
-        Ok(caller) => {
+async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let known = gate.auth.caller(request.headers()).await;
+    if let Some(rate) = &gate.rate {
+        // A guess counts for the address that it comes from, and takes nothing from the caller.
+        let caller = known.as_ref().ok().and_then(Option::as_ref);
+        let peer = request.extensions().get::<Peer>().copied();
+        if let Err(too_many) = rate.count(Client::of(caller, peer)) {
+            return too_many.into_response();
+        }
+    }
+    match known {
+        Ok(None) => {}
+        Ok(Some(caller)) => {
             request.extensions_mut().insert(caller);
         }
         Err(Denied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {

@@ -4,11 +4,14 @@ mod caller;
 pub(crate) mod cli;
 mod denied;
 mod guard;
+mod jwt;
+mod rate;
 mod settings;
 mod tokens;
 
 pub use caller::Caller;
 pub use guard::Guard;
+pub use rate::RateLimit;
 pub use settings::AuthSettings;
 
 pub(super) use caller::Anonymous;

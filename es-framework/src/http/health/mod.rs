@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::{Surface, auth::Anonymous};
 use crate::{
+    net::tls::Tls,
     projection::{Database, Positions},
     reaction::Statuses,
     store::EventStore,
@@ -41,6 +42,8 @@ pub struct Health {
     pub folder: PathBuf,
     /// A PEM file with certificates that the service relies on.
     pub certificates: Option<PathBuf>,
+    /// What the service itself shows its clients, if they come by TLS.
+    pub(crate) tls: Option<Tls>,
 }
 
 /// Whether something works.
@@ -99,7 +102,10 @@ impl Health {
             )),
             within_limit(event_store::check(&*self.store, &self.reactions)),
             within_limit(disk::check(self.folder.clone())),
-            within_limit(tls::check(self.certificates.clone())),
+            within_limit(tls::check(
+                self.tls.as_ref().map(Tls::chain).unwrap_or_default(),
+                self.certificates.clone(),
+            )),
         );
         let components = BTreeMap::from([
             ("db", db),
