@@ -21,7 +21,7 @@ use crate::{
     query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
     reaction::{React, ReactionDescriptor, Reactions},
     schema_lock,
-    settings::SettingsDescriptor,
+    settings::{self, SettingsDescriptor},
     shutdown,
     state::Snapshots,
     store::EventStore,
@@ -130,9 +130,11 @@ impl App {
             queries(&registry, self.queries, models).map_err(|error| refused(name, error))?;
         let reactions =
             reacting::declared(&registry, self.reactions).map_err(|error| refused(name, error))?;
-        let settings: Vec<_> = declared_settings(&registry, &reactions).collect();
+        let settings = declared_settings(&registry, &reactions);
+        let command = Config::command().name(name);
+        settings::check(&command, &settings).map_err(|error| refused(name, error))?;
         let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
-        let command = Config::command().name(name).args(arguments);
+        let command = command.args(arguments);
         let command = command
             .subcommand(schema_lock::cli::command())
             .subcommand_negates_reqs(true);
@@ -248,8 +250,8 @@ fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>, upcasters: Upcas
 fn declared_settings(
     registry: &Registry,
     reactions: &Reactions,
-) -> impl Iterator<Item = &'static SettingsDescriptor> {
-    inventory::iter::<SettingsDescriptor>().filter(|settings| {
+) -> Vec<&'static SettingsDescriptor> {
+    settings::declared(|settings| {
         let by_handlers = registry.services().map(|(kind, _)| kind);
         let by_reactions = reactions.services().map(|(kind, _)| kind);
         by_handlers
