@@ -9,6 +9,7 @@ use crate::{
     event::Dialect,
     http::{auth::AuthSettings, settings::SurfaceSettings},
     projection::DatabaseUrl,
+    telemetry::TelemetrySettings,
 };
 
 /// An event-sourced application.
@@ -99,6 +100,10 @@ pub struct Config {
     /// snapshots.sqlite in the folder of the embedded event store.
     #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]
     pub snapshot_file: Option<PathBuf>,
+
+    /// The log and traces.
+    #[command(flatten)]
+    pub telemetry: TelemetrySettings,
 }
 
 impl Config {

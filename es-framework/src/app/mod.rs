@@ -9,7 +9,6 @@ mod token;
 use std::{future::Future, sync::Arc};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
-use tracing_subscriber::EnvFilter;
 
 use crate::{
     Declaration, Error, Result,
@@ -26,6 +25,7 @@ use crate::{
     shutdown,
     state::Snapshots,
     store::EventStore,
+    telemetry::Telemetry,
 };
 
 use entrance::{Entrance, listen, local_address};
@@ -166,13 +166,15 @@ impl App {
             queries: queries.routes(&models),
             models,
         };
-        log_to_stderr()?;
+        let telemetry = Telemetry::begin(name, &config.telemetry)?;
         metrics::install();
-        tokio::runtime::Builder::new_multi_thread()
+        let ended = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
-            .block_on(serve(name, served, config, stop_requested()))
+            .block_on(serve(name, served, config, stop_requested()));
+        telemetry.end();
+        ended
     }
 }
 
@@ -308,25 +310,6 @@ fn queries(
     let queries = queries.into_iter();
     let served = queries.filter(|query| is_served(registry, query.declaration));
     Queries::new(served, models)
-}
-
-fn log_to_stderr() -> Result<()> {
-    let filter = EnvFilter::builder()
-        .with_default_directive(tracing::Level::INFO.into())
-        .from_env()
-        .map_err(|error| {
-            Error::because(
-                "RUST_LOG is not a filter, such as info or es_framework=debug",
-                error,
-            )
-        })?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .with_target(false)
-        .init();
-    Ok(())
 }
 
 fn log_routes(registry: &Registry, queries: &[Route]) {

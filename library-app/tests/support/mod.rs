@@ -62,7 +62,9 @@ impl Process {
                 let rest = line.split_once(mark).map(|(_, rest)| rest);
                 if let Some((rest, begin)) = rest.and_then(|rest| Some((rest, rest.find("http")?)))
                 {
-                    *address = Some(rest[begin..].trim().to_owned());
+                    let url = &rest[begin..];
+                    let end = url.find([' ', ',', '"']).unwrap_or(url.len());
+                    *address = Some(url[..end].to_owned());
                 }
             }
         }
