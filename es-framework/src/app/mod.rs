@@ -1,5 +1,6 @@
 //! An application: what was declared, put to work.
 
+mod declared;
 mod event_store;
 mod processing;
 mod reacting;
@@ -12,22 +13,21 @@ use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
 use crate::{
-    Declaration, Error, Result,
+    Error, Result,
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
     http::{self, RequestLimits, Surface, health::Health},
     metrics, net,
-    projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
-    query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
+    projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
+    query::{Answer, QueryDescriptor, Route},
     reaction::{React, ReactionDescriptor, Reactions},
-    schema_lock,
-    settings::SettingsDescriptor,
-    shutdown,
+    schema_lock, shutdown,
     state::Snapshots,
     store::EventStore,
 };
 
+use declared::{declared_settings, queries, read_models};
 use event_store::OpenStore;
 use processing::Processing;
 
@@ -242,20 +242,6 @@ fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>, upcasters: Upcas
         .with_snapshots(Snapshots::in_file(config.snapshots()))
 }
 
-/// The settings that handlers and reactions take.
-fn declared_settings(
-    registry: &Registry,
-    reactions: &Reactions,
-) -> impl Iterator<Item = &'static SettingsDescriptor> {
-    inventory::iter::<SettingsDescriptor>().filter(|settings| {
-        let by_handlers = registry.services().map(|(kind, _)| kind);
-        let by_reactions = reactions.services().map(|(kind, _)| kind);
-        by_handlers
-            .chain(by_reactions)
-            .any(|kind| kind == settings.kind)
-    })
-}
-
 /// Done when the application is told to stop.
 async fn stop_requested() {
     match shutdown::requested() {
@@ -269,32 +255,6 @@ async fn stop_requested() {
 
 fn refused(name: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::because(format!("{name} does not start"), error)
-}
-
-/// Whether something is declared in one of the packages that are served.
-fn is_served(registry: &Registry, declaration: Declaration) -> bool {
-    let commands = registry.commands().iter().map(|one| one.declaration);
-    let events = registry.events().iter().map(|one| one.declaration);
-    let mut served = commands.chain(events);
-    served.any(|one| one.package == declaration.package)
-}
-
-fn read_models(
-    registry: &Registry,
-    models: Vec<ReadModelDescriptor>,
-) -> Result<ReadModels, ReadModelsError> {
-    let models = models.into_iter();
-    ReadModels::new(models.filter(|model| is_served(registry, model.declaration)))
-}
-
-fn queries(
-    registry: &Registry,
-    queries: Vec<QueryDescriptor>,
-    models: ReadModels,
-) -> Result<(Queries, ReadModels), QueriesError> {
-    let queries = queries.into_iter();
-    let served = queries.filter(|query| is_served(registry, query.declaration));
-    Queries::new(served, models)
 }
 
 async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
@@ -333,9 +293,12 @@ fn log_to_stderr() -> Result<()> {
 
 fn log_routes(registry: &Registry, queries: &[Route]) {
     for command in registry.commands() {
+        let way = match command.is_internal() {
+            true => "by reactions alone".to_owned(),
+            false => format!("POST {}", command.path),
+        };
         tracing::info!(
-            "POST {} -> {} ({}), handled at {}",
-            command.path,
+            "{way} -> {} ({}), handled at {}",
             command.name,
             command.declaration,
             command.handler

@@ -78,7 +78,8 @@ pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Rou
         .route("/actuator/health", get(health::show))
         .route("/actuator/prometheus", get(metrics::show));
     let mut templates = Vec::new();
-    for command in registry.commands() {
+    let commands = registry.commands().iter();
+    for command in commands.filter(|command| !command.is_internal()) {
         let (path, route) = command::route(*command);
         router = router.route(&path, route);
         templates.push((path, command.path.into()));

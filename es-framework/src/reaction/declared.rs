@@ -1,5 +1,7 @@
 //! The declaration of a reaction: which events lead to what, and when.
 
+use std::fmt::Display;
+
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
@@ -78,6 +80,11 @@ pub enum Action {
 
 /// A call on its way.
 pub type Pending = BoxFuture<'static, Result<(), ReactionError>>;
+
+/// A call on its way, whatever its errors are.
+pub fn pending<E: Display>(call: impl Future<Output = Result<(), E>> + Send + 'static) -> Pending {
+    Box::pin(async move { call.await.map_err(ReactionError::call) })
+}
 
 /// A time that a field of an event holds, or may hold.
 #[diagnostic::on_unimplemented(
