@@ -9,7 +9,7 @@ use super::{Commands, Occasion, ReactionError};
 use crate::{
     Declaration,
     command::{Origin, Parameter},
-    event::EventView,
+    event::{Event, EventView},
 };
 
 /// What an application does about events by itself. `#[reaction]` implements it.
@@ -76,6 +76,14 @@ pub enum Action {
     Send(fn(&EventView<'_>, &mut Commands) -> Result<(), ReactionError>),
     /// A call of another system, made at least once.
     Call(fn(&EventView<'_>, &Occasion<'_>) -> Result<Pending, ReactionError>),
+}
+
+/// The event of a step.
+///
+/// # Errors
+/// Its payload does not fit.
+pub fn happened<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
+    Ok(event.payload()?)
 }
 
 /// A call on its way.

@@ -18,7 +18,7 @@ pub(crate) use action::Sent;
 pub use action::{Commands, IntoCommands, Occasion, ReactionKey};
 pub use declared::{
     Action, Begin, Deadline, Pending, React, ReactionDescriptor, Step, Time, When, check_services,
-    pending,
+    happened, pending,
 };
 pub use error::ReactionError;
 pub(crate) use perform::Ground;

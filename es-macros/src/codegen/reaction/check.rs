@@ -37,7 +37,10 @@ pub(crate) enum LeadsTo {
     /// It returns commands of this type.
     Commands(Box<Type>),
     /// It calls another system and takes these.
-    Call(Vec<Given>),
+    Call {
+        output: Box<Type>,
+        given: Vec<Given>,
+    },
 }
 
 /// What a call takes besides the event.
@@ -223,17 +226,20 @@ fn is_unit(ty: &Type) -> bool {
 
 fn call(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option<LeadsTo> {
     let sig = &function.item.sig;
-    let is_result = match &sig.output {
-        ReturnType::Type(_, ty) => last_name(ty).is_some_and(|name| name == "Result"),
-        ReturnType::Default => false,
+    let output = match &sig.output {
+        ReturnType::Type(_, ty) if last_name(ty).is_some_and(|name| name == "Result") => Some(ty),
+        _ => None,
     };
-    if !is_result {
+    if output.is_none() {
         let message = "a call can fail and is made again then: return a `Result<(), …>`, whose error can be shown";
         errors.at(&sig.ident, message);
     }
     let given: Vec<_> = others.iter().map(|other| given(other, errors)).collect();
     let given: Option<Vec<_>> = given.into_iter().collect();
-    given.filter(|_| is_result).map(LeadsTo::Call)
+    Some(LeadsTo::Call {
+        output: output?.clone(),
+        given: given?,
+    })
 }
 
 fn given(parameter: &PatType, errors: &mut Errors) -> Option<Given> {

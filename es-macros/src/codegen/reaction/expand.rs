@@ -61,7 +61,10 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
     };
     let (action, parameters) = match leads_to {
         LeadsTo::Commands(output) => (send(step, output, framework), quote!(&[])),
-        LeadsTo::Call(given) => (call(step, given, framework), parameters(given, framework)),
+        LeadsTo::Call { output, given } => (
+            call(step, output, given, framework),
+            parameters(given, framework),
+        ),
     };
     quote! {
         #module::Step {
@@ -86,7 +89,7 @@ fn when(
     quote! {
         #module::When::Deadline(#module::Deadline {
             at: |event| {
-                let happened: #event = event.payload()?;
+                let happened = #module::happened::<#event>(event)?;
                 ::core::result::Result::Ok(#time)
             },
             unless: &[#(<#unless as #framework::event::Event>::TYPE),*],
@@ -110,13 +113,13 @@ fn send(step: &Step, output: &Type, framework: &Framework) -> TokenStream {
     // Naming the output makes the compiler point at it if it is no command.
     quote! {
         #module::Action::Send(|event, commands| {
-            let happened: #event = event.payload()?;
+            let happened = #module::happened::<#event>(event)?;
             <#output as #module::IntoCommands>::send(Self::#function(#argument), commands)
         })
     }
 }
 
-fn call(step: &Step, given: &[Given], framework: &Framework) -> TokenStream {
+fn call(step: &Step, output: &Type, given: &[Given], framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
     let Step {
         function, event, ..
@@ -136,13 +139,15 @@ fn call(step: &Step, given: &[Given], framework: &Framework) -> TokenStream {
         [] => quote!(_),
         _ => quote!(occasion),
     };
+    let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
+    // An output that does not fit is reported where it stands.
+    let there = framework.at(output.span());
+    let pending = quote_spanned!(output.span()=> #there::reaction::pending(#call));
     quote! {
         #module::Action::Call(|event, #occasion| {
-            let happened: #event = event.payload()?;
+            let happened = #module::happened::<#event>(event)?;
             #(#values)*
-            ::core::result::Result::Ok(#module::pending(async move {
-                Self::#function(#argument #(, &#names)*).await
-            }))
+            ::core::result::Result::Ok(#pending)
         })
     }
 }
@@ -159,8 +164,15 @@ fn parameters(given: &[Given], framework: &Framework) -> TokenStream {
             }
         })
         .collect();
-    match described.as_slice() {
-        [] => quote!(&[]),
-        _ => quote!(#framework::reaction::check_services(&[#(#described),*])),
+    let first = given.iter().find_map(|given| match given {
+        Given::Key => None,
+        Given::Service { ty, .. } => Some(ty.span()),
+    });
+    match first {
+        None => quote!(&[]),
+        Some(span) => {
+            let there = framework.at(span);
+            quote_spanned!(span=> #there::reaction::check_services(&[#(#described),*]))
+        }
     }
 }
