@@ -5,7 +5,7 @@ use std::{fmt, net::IpAddr, path::PathBuf};
 use axum::http::HeaderName;
 use clap::{Parser, ValueEnum};
 
-use crate::{event::Dialect, projection::DatabaseUrl};
+use crate::{event::Dialect, projection::DatabaseUrl, telemetry::TelemetrySettings};
 
 /// An event-sourced application.
 #[derive(Debug, Clone, Parser)]
@@ -87,6 +87,10 @@ pub struct Config {
     /// snapshots.sqlite in the folder of the embedded event store.
     #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]
     pub snapshot_file: Option<PathBuf>,
+
+    /// The log and traces.
+    #[command(flatten)]
+    pub telemetry: TelemetrySettings,
 }
 
 impl Config {

@@ -29,6 +29,7 @@ pub mod settings;
 mod shutdown;
 pub mod state;
 pub mod store;
+pub mod telemetry;
 pub mod testing;
 
 pub use app::App;

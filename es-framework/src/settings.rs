@@ -1,7 +1,14 @@
 //! Settings that an application declares: flags, with environment variables behind them, that
 //! handlers take as parameters.
 
+mod clash;
+mod parser;
+
 use clap::{Arg, ArgMatches, error::ErrorKind};
+
+pub use clash::SettingsClash;
+pub(crate) use clash::check;
+pub use parser::{SettingValue, parser};
 
 use crate::{
     Declaration,
@@ -54,6 +61,17 @@ impl SettingsDescriptor {
             provide: |matches, services| Ok(services.with(S::read(matches)?)),
         }
     }
+}
+
+/// The declared settings that are wanted, in the order of their places.
+pub(crate) fn declared(
+    is_wanted: impl Fn(&SettingsDescriptor) -> bool,
+) -> Vec<&'static SettingsDescriptor> {
+    let mut settings: Vec<_> = inventory::iter::<SettingsDescriptor>()
+        .filter(|settings| is_wanted(settings))
+        .collect();
+    settings.sort_by_key(|settings| settings.declaration);
+    settings
 }
 
 /// The value of one setting, as what `#[derive(Settings)]` writes asks for it.

@@ -41,21 +41,24 @@ async fn ask(library: &Library, path: &str, position: &str) -> Value {
     json_of(answer).await
 }
 
-/// All rows of the stock and all loans, page after page.
+/// All rows of the stock, all titles and all loans, page after page.
 async fn everything(library: &Library) -> Vec<Value> {
-    let last = library.stored_events().await.len() - 1;
+    let last = (library.stored_events().await.len() - 1).to_string();
     let mut rows = Vec::new();
-    let mut path = "/books?limit=1000".to_owned();
-    loop {
-        let page = ask(library, &path, &last.to_string()).await;
-        rows.extend(page["items"].as_array().unwrap().iter().cloned());
-        match page["nextCursor"].as_str() {
-            Some(cursor) => path = format!("/books?limit=1000&cursor={cursor}"),
-            None => break,
+    for path in [
+        "/books?limit=1000",
+        "/books/catalog?limit=1",
+        "/loans/overdue?limit=1000",
+    ] {
+        let mut page = ask(library, path, &last).await;
+        loop {
+            rows.extend(page["items"].as_array().unwrap().iter().cloned());
+            let Some(cursor) = page["nextCursor"].as_str() else {
+                break;
+            };
+            page = ask(library, &format!("{path}&cursor={cursor}"), &last).await;
         }
     }
-    rows.push(ask(library, "/books/catalog", &last.to_string()).await);
-    rows.push(ask(library, "/loans/overdue?limit=1000", &last.to_string()).await);
     rows
 }
 
@@ -138,13 +141,13 @@ async fn another_event_store_has_the_rows_made_anew() {
     for _ in 0..3 {
         first.purchase(&book(Uuid::new_v4())).await;
     }
-    assert_eq!(everything(&first).await.len(), 5);
+    assert_eq!(everything(&first).await.len(), 4);
     assert!(first.process.stop().success());
     let second = library(&folder.path().join("two"), &database);
     let id = Uuid::new_v4();
     second.purchase(&book(id)).await;
     let rows = everything(&second).await;
-    assert_eq!((rows.len(), &rows[0]["id"]), (3, &json!(id)));
+    assert_eq!((rows.len(), &rows[0]["id"]), (2, &json!(id)));
     assert!(second.process.log().contains("another event store"));
 }
 

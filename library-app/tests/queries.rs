@@ -129,7 +129,7 @@ async fn a_copy_shows_where_it_is_from_purchase_to_removal() {
     assert_eq!(desk.see(&path).await["status"], "removed");
     assert_eq!(ids(&desk.see("/books?status=removed").await), [id]);
     assert!(ids(&desk.see("/books?status=available").await).is_empty());
-    assert_eq!(desk.see("/books/catalog").await, json!([]));
+    assert_eq!(desk.see("/books/catalog").await, json!({ "items": [] }));
 }
 
 #[tokio::test]
@@ -198,11 +198,69 @@ async fn the_catalog_has_one_row_a_title() {
     let persuasion = json!({
         "isbn": "2", "title": "Persuasion", "author": "Jane Austen", "available": [other], "total": 1,
     });
-    assert_eq!(catalog, json!([emma, persuasion]));
+    assert_eq!(catalog, json!({ "items": [emma, persuasion] }));
     assert_eq!(
         desk.see("/books/catalog?title=suasion").await,
-        json!([persuasion])
+        json!({ "items": [persuasion] })
     );
+}
+
+#[tokio::test]
+async fn pages_of_the_catalog_neither_repeat_nor_miss_a_title_while_others_are_purchased() {
+    let mut desk = Desk::open(28);
+    for (title, isbn) in [
+        ("B", "1"),
+        ("B", "2"),
+        ("D \"quoted\"", "1"),
+        ("F", "1"),
+        ("F", "1"),
+    ] {
+        desk.purchase(title, "A", isbn).await;
+    }
+    let mut page = desk.see("/books/catalog?limit=1&total=true").await;
+    assert_eq!(page["total"], 4);
+    let mut seen = vec![page["items"][0].clone()];
+    while let Some(cursor) = page["nextCursor"].as_str().map(str::to_owned) {
+        // Titles before and after the page, and a copy of one that was shown.
+        desk.purchase("A", "A", &seen.len().to_string()).await;
+        desk.purchase("B", "A", "1").await;
+        page = desk
+            .see(&format!("/books/catalog?limit=1&cursor={cursor}"))
+            .await;
+        seen.push(page["items"][0].clone());
+    }
+    let titles: Vec<_> = seen
+        .iter()
+        .map(|one| (&one["title"], &one["isbn"]))
+        .collect();
+    let expected = [("B", "1"), ("B", "2"), ("D \"quoted\"", "1"), ("F", "1")];
+    assert_eq!(titles.len(), expected.len(), "{titles:?}");
+    for ((title, isbn), expected) in titles.into_iter().zip(expected) {
+        assert_eq!((title.as_str().unwrap(), isbn.as_str().unwrap()), expected);
+    }
+    assert_eq!(seen[3]["total"], 2);
+}
+
+#[tokio::test]
+async fn a_cursor_that_somebody_made_up_is_refused() {
+    let desk = Desk::open(28);
+    let hexadecimal = |text: &str| -> String { text.bytes().map(|b| format!("{b:02x}")).collect() };
+    for (path, cursor) in [
+        ("/books/catalog", r#"{"own":"x"}"#),
+        ("/books/catalog", r#"{"own":["a","b"]}"#),
+        ("/books/catalog", r#"{"own":["a","b",3]}"#),
+        ("/books/catalog", r#"{"place":3}"#),
+        ("/books", r#"{"own":["a","b","c"]}"#),
+        ("/books", r#"{"place":3,"by":"x"}"#),
+        ("/loans/overdue", r#"{"place":3}"#),
+        ("/loans/overdue", r#"{"place":3,"by":7}"#),
+        ("/loans/overdue", r#"{"place":3,"by":null}"#),
+    ] {
+        let answer = desk
+            .ask(&format!("{path}?cursor={}", hexadecimal(cursor)))
+            .await;
+        assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{path} {cursor}");
+    }
 }
 
 #[tokio::test]
@@ -239,7 +297,7 @@ async fn a_wrong_parameter_is_named() {
         ("/books?status=lost", 400, "status is not valid"),
         ("/books?limit=0", 400, "limit must be"),
         ("/books?title=a&title=b", 400, "title is given twice"),
-        ("/books/catalog?limit=1", 400, "limit is unknown"),
+        ("/books/catalog?limit=0", 400, "limit must be"),
         ("/books/not-a-uuid", 404, ""),
         ("/readers/x/loans", 404, ""),
     ] {

@@ -2,9 +2,11 @@
 
 use fw::prelude::*;
 
+use crate::book::{Book, LendingError};
+
 /// Takes a copy back.
 #[derive(Command)]
-#[command(subject = "/books/{id}", condition = exists)]
+#[command(subject = "/books/{id}")]
 pub struct ReturnBookCommand {
     /// The copy.
     pub id: Uuid,
@@ -19,6 +21,9 @@ pub struct BookReturnedEvent {
 }
 
 #[handler]
-fn give_back(command: ReturnBookCommand) -> BookReturnedEvent {
-    BookReturnedEvent { id: command.id }
+fn give_back(command: ReturnBookCommand, book: &Book) -> Result<BookReturnedEvent, LendingError> {
+    match book {
+        Book::Lent { .. } => Ok(BookReturnedEvent { id: command.id }),
+        Book::Available => Err(LendingError::CopyNotLent),
+    }
 }

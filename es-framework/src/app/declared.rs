@@ -6,15 +6,15 @@ use crate::{
     projection::{ReadModelDescriptor, ReadModels, ReadModelsError},
     query::{Queries, QueriesError, QueryDescriptor},
     reaction::Reactions,
-    settings::SettingsDescriptor,
+    settings::{self, SettingsDescriptor},
 };
 
 /// The settings that handlers and reactions take.
 pub(super) fn declared_settings(
     registry: &Registry,
     reactions: &Reactions,
-) -> impl Iterator<Item = &'static SettingsDescriptor> {
-    inventory::iter::<SettingsDescriptor>().filter(|settings| {
+) -> Vec<&'static SettingsDescriptor> {
+    settings::declared(|settings| {
         let by_handlers = registry.services().map(|(kind, _)| kind);
         let by_reactions = reactions.services().map(|(kind, _)| kind);
         by_handlers

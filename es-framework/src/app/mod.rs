@@ -10,7 +10,6 @@ use std::{future::Future, net::SocketAddr, sync::Arc};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use tokio::net::TcpListener;
-use tracing_subscriber::EnvFilter;
 
 use crate::{
     Error, Result,
@@ -22,9 +21,10 @@ use crate::{
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
     query::{Answer, QueryDescriptor, Route},
     reaction::{React, ReactionDescriptor, Reactions},
-    schema_lock, shutdown,
+    schema_lock, settings, shutdown,
     state::Snapshots,
     store::EventStore,
+    telemetry::Telemetry,
 };
 
 use declared::{declared_settings, queries, read_models};
@@ -130,9 +130,11 @@ impl App {
             queries(&registry, self.queries, models).map_err(|error| refused(name, error))?;
         let reactions =
             reacting::declared(&registry, self.reactions).map_err(|error| refused(name, error))?;
-        let settings: Vec<_> = declared_settings(&registry, &reactions).collect();
+        let settings = declared_settings(&registry, &reactions);
+        let command = Config::command().name(name);
+        settings::check(&command, &settings).map_err(|error| refused(name, error))?;
         let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
-        let command = Config::command().name(name).args(arguments);
+        let command = command.args(arguments);
         let command = command
             .subcommand(schema_lock::cli::command())
             .subcommand_negates_reqs(true);
@@ -159,13 +161,15 @@ impl App {
             queries: queries.routes(&models),
             models,
         };
-        log_to_stderr()?;
+        let telemetry = Telemetry::begin(name, &config.telemetry)?;
         metrics::install();
-        tokio::runtime::Builder::new_multi_thread()
+        let ended = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
-            .block_on(serve(name, served, config, stop_requested()))
+            .block_on(serve(name, served, config, stop_requested()));
+        telemetry.end();
+        ended
     }
 }
 
@@ -270,25 +274,6 @@ fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
     listener
         .local_addr()
         .map_err(|error| Error::because("the system does not say where it listens", error))
-}
-
-fn log_to_stderr() -> Result<()> {
-    let filter = EnvFilter::builder()
-        .with_default_directive(tracing::Level::INFO.into())
-        .from_env()
-        .map_err(|error| {
-            Error::because(
-                "RUST_LOG is not a filter, such as info or es_framework=debug",
-                error,
-            )
-        })?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .with_target(false)
-        .init();
-    Ok(())
 }
 
 fn log_routes(registry: &Registry, queries: &[Route]) {

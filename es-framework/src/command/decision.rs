@@ -151,7 +151,7 @@ impl Decided {
 #[diagnostic::on_unimplemented(
     message = "a handler cannot return `{Self}`",
     label = "this is not what a handler decides on",
-    note = "return a struct with `#[derive(Event)]`, a tuple, `Vec` or `Option` of such structs, a `Decision` of these and a reply, or a `Result` of any of these and a `Rejection`"
+    note = "return a struct with `#[derive(Event)]`, a tuple of two to four, a `Vec` or an `Option` of such structs, a `Decision` of these and a reply with `#[derive(Value)]`, or a `Result` of any of these and an error with `#[derive(Rejection)]`"
 )]
 pub trait IntoDecision {
     /// Adds the events, or says why there are none.

@@ -24,6 +24,17 @@ pub trait Inject: Send + Sync + 'static {
     const ORIGIN: Origin;
 }
 
+/// A type that a handler may take as an `Option`, or of a subject. It exists for what the compiler
+/// says of another one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no state",
+    label = "only a state may be missing, or belong to a subject",
+    note = "a state has `#[derive(State)]`, and says with `#[evolve]` how it follows from events; everything else is taken as it is, without `Option` and `#[subject(…)]`"
+)]
+pub trait IsState: Evolve {}
+
+impl<S: Evolve> IsState for S {}
+
 /// Where a handler's parameter comes from.
 #[derive(Debug, Clone, Copy)]
 pub enum Origin {
@@ -85,7 +96,7 @@ impl Parameter {
     /// A state, which may be optional, recursive, or of another subject than the command's own.
     /// Where there is none and it is not optional, the command is refused with "not found".
     #[must_use]
-    pub const fn state<S: Evolve>(name: &'static str) -> Self {
+    pub const fn state<S: IsState>(name: &'static str) -> Self {
         Self::from(name, Origin::State(StateKind::of::<S>()))
     }
 

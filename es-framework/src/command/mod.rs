@@ -36,7 +36,7 @@ pub use declared::Command;
 pub use descriptor::{CommandDescriptor, Execute};
 pub use error::{CommandError, MalformedCommand};
 pub use handler::{Given, Handle};
-pub use inject::{Inject, Origin, Parameter, ServiceKind, Services};
+pub use inject::{Inject, IsState, Origin, Parameter, ServiceKind, Services};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 pub use validate::{Validate, Violation, Violations, rules};

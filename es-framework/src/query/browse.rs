@@ -3,7 +3,10 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
 
-use super::{Page, Parameters, QueryError, cursor::Cursor};
+use super::{
+    Page, Parameters, QueryError,
+    cursor::{AfterRow, Cursor},
+};
 use crate::{
     event::Subject,
     projection::{
@@ -27,7 +30,11 @@ pub async fn browse(
         "{} WHERE {PLACE} > ? ORDER BY {PLACE} LIMIT ?",
         tables::select(table)
     );
-    let after = paging.after.map_or(-1, |after| after.place);
+    let after = match paging.after.as_ref().map(Cursor::row).transpose()? {
+        None => -1,
+        Some(AfterRow { place, by: None }) => *place,
+        Some(_) => return Err(Cursor::of_another_query()),
+    };
     // One more tells whether there is a next page.
     let limit = i64::from(paging.limit).saturating_add(1);
     let cells = vec![Cell::Integer(after), Cell::Integer(limit)];
@@ -44,7 +51,7 @@ pub async fn browse(
         .get(..limit)
         .filter(|_| rows.len() > limit)
         .and_then(<[_]>::last);
-    let cursor = |place| Cursor { place, by: None }.encode();
+    let cursor = |place| Cursor::Row(AfterRow { place, by: None }).encode();
     let next_cursor = last.map(|row| cursor(row.place)).transpose()?;
     let shown = rows.into_iter().take(limit);
     let items = shown

@@ -2,11 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::projection::Cell;
+use super::QueryError;
+use crate::projection::{Cell, ColumnKind};
 
 /// The end of a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Cursor {
+#[serde(untagged)]
+pub(super) enum Cursor {
+    /// Of the rows of a read model.
+    Row(AfterRow),
+    /// Of rows that SQL by hand sorts by values of its own.
+    Own {
+        /// The values, as JSON.
+        own: serde_json::Value,
+    },
+}
+
+/// The last row of a page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct AfterRow {
     /// The row's place.
     pub(super) place: i64,
     /// What the rows are sorted by before that.
@@ -35,6 +49,20 @@ impl Value {
     }
 }
 
+impl Value {
+    /// Whether a column of this kind can hold it: a cursor comes from outside.
+    pub(super) const fn fits(&self, kind: ColumnKind) -> bool {
+        match self {
+            Self::Integer(_) => matches!(kind, ColumnKind::Integer),
+            Self::Real(_) => matches!(kind, ColumnKind::Real),
+            Self::Text(_) => matches!(
+                kind,
+                ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json
+            ),
+        }
+    }
+}
+
 impl From<Value> for Cell {
     fn from(value: Value) -> Self {
         match value {
@@ -46,6 +74,19 @@ impl From<Value> for Cell {
 }
 
 impl Cursor {
+    /// The end of a page that was sorted differently, or another query's.
+    pub(super) fn of_another_query() -> QueryError {
+        QueryError::invalid("cursor", "belongs to another query")
+    }
+
+    /// The row after which the rows of a read model go on.
+    pub(super) fn row(&self) -> Result<&AfterRow, QueryError> {
+        match self {
+            Self::Row(after) => Ok(after),
+            Self::Own { .. } => Err(Self::of_another_query()),
+        }
+    }
+
     /// As clients see it: hexadecimal, so that nobody takes it for more than it is, and needs no
     /// escapes in a URL.
     pub(super) fn encode(&self) -> Result<String, serde_json::Error> {
@@ -81,9 +122,12 @@ mod tests {
             Some(Value::Real(0.5)),
             Some(Value::Text("ä'\"".into())),
         ] {
-            let cursor = Cursor { place: 42, by };
+            let cursor = Cursor::Row(AfterRow { place: 42, by });
             assert_eq!(Cursor::decode(&cursor.encode().unwrap()), Some(cursor));
         }
+        let own = serde_json::json!(["Emma", 7]);
+        let cursor = Cursor::Own { own };
+        assert_eq!(Cursor::decode(&cursor.encode().unwrap()), Some(cursor));
     }
 
     #[test]

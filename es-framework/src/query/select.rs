@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::{
     Page, Paging, QueryError,
-    cursor::{Cursor, Value},
+    cursor::{AfterRow, Cursor, Value},
 };
 use crate::projection::{
     Cell, Cells, Column, ColumnValue, Database, ReadModel, Table,
@@ -234,17 +234,15 @@ impl<'a, R: ReadModel> Select<'a, R> {
             Some((_, Direction::Ascending)) | None => (">", ""),
         };
         if let Some(after) = &paging.after {
+            let after = after.row()?;
             match (self.order, after.by.clone()) {
                 (None, None) => all.push(format!("{PLACE} > ?")),
-                (Some((column, _)), Some(value)) => {
-                    let column = quoted(column);
+                (Some((name, _)), Some(value)) if is_value_of::<R>(name, &value) => {
+                    let column = quoted(name);
                     all.push(format!("({column}, {PLACE}) {operator} (?, ?)"));
                     parameters.push(value.into());
                 }
-                _ => {
-                    let message = "belongs to another query";
-                    return Err(QueryError::invalid("cursor", message));
-                }
+                _ => return Err(Cursor::of_another_query()),
             }
             parameters.push(Cell::Integer(after.place));
         }
@@ -267,8 +265,13 @@ impl<'a, R: ReadModel> Select<'a, R> {
             let index = R::COLUMNS.iter().position(|column| column.name == name)?;
             Value::of(cells.get(index)?)
         });
-        Cursor { place, by }
+        Cursor::Row(AfterRow { place, by })
     }
+}
+
+fn is_value_of<R: ReadModel>(name: &str, value: &Value) -> bool {
+    let mut columns = R::COLUMNS.iter();
+    columns.any(|column| column.name == name && value.fits(column.kind))
 }
 
 fn conditions(conditions: &[String]) -> String {

@@ -9,7 +9,7 @@ use syn::{
     spanned::Spanned as _,
 };
 
-use super::{errors::Errors, framework::Framework, naming, serde_attr};
+use super::{errors::Errors, framework::Framework, naming, serde_attr, types};
 
 /// What is declared: the words of a message that depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,13 +50,7 @@ impl Field {
 
     /// The last word of the type: `Option` for `std::option::Option<String>`.
     pub(crate) fn type_name(&self) -> Option<String> {
-        let Type::Path(path) = &self.ty else {
-            return None;
-        };
-        path.path
-            .segments
-            .last()
-            .map(|segment| segment.ident.to_string())
+        types::last_word(&self.ty)
     }
 }
 

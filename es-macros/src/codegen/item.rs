@@ -1,10 +1,12 @@
 //! Items of any shape, structs and enums, that have JSON: what a state and a value have in common.
 
+use std::collections::BTreeMap;
+
 use syn::{
     Attribute, Data, DeriveInput, Field, Fields, GenericParam, Ident, Type, ext::IdentExt as _,
 };
 
-use super::{attribute, errors::Errors};
+use super::{attribute, errors::Errors, naming};
 
 /// The words of a message that depend on what is declared.
 #[derive(Debug, Clone, Copy)]
@@ -32,8 +34,9 @@ pub(crate) fn check(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
                 );
                 errors.at(&item.ident, message);
             }
+            let mut names = Names::in_case(naming::lower_camel_case);
             for variant in &data.variants {
-                check_name(&variant.ident, &variant.attrs, errors);
+                names.check(&variant.ident, &variant.attrs, errors);
                 check_fields(&variant.fields, noun, errors);
             }
         }
@@ -81,12 +84,20 @@ fn check_attrs(attrs: &[Attribute], noun: Noun, errors: &mut Errors) {
             if noun.is_sent && SHAPES.contains(&key.as_str()) {
                 continue;
             }
+            let meant = naming::closest(&key, &SHAPES).filter(|_| noun.is_sent);
             let message = match key.as_str() {
+                "default" => {
+                    "a default stands above the field that has it: write `#[serde(default)]` there"
+                        .to_owned()
+                }
                 "rename_all" | "rename_all_fields" => format!(
                     "the JSON of {} is in camelCase: remove `{key}`, and rename a single member with `#[serde(rename = \"…\")]`",
                     noun.indefinite
                 ),
-                _ => format!("`{key}` cannot stand above {}: remove it", noun.indefinite),
+                _ => match meant {
+                    Some(meant) => format!("serde knows no `{key}`: did you mean `{meant}`?"),
+                    None => format!("`{key}` cannot stand above {}: remove it", noun.indefinite),
+                },
             };
             errors.at(&meta, message);
         }
@@ -94,12 +105,13 @@ fn check_attrs(attrs: &[Attribute], noun: Noun, errors: &mut Errors) {
 }
 
 fn check_fields(fields: &Fields, noun: Noun, errors: &mut Errors) {
+    let mut names = Names::in_case(naming::camel_case);
     for Field {
         ident, ty, attrs, ..
     } in fields
     {
         if let Some(ident) = ident {
-            check_name(ident, attrs, errors);
+            names.check(ident, attrs, errors);
         }
         if let Type::Reference(reference) = ty {
             let message = format!(
@@ -111,14 +123,52 @@ fn check_fields(fields: &Fields, noun: Noun, errors: &mut Errors) {
     }
 }
 
-/// serde's camelCase panics on names that are not ASCII.
-fn check_name(ident: &Ident, attrs: &[Attribute], errors: &mut Errors) {
-    let name = ident.unraw().to_string();
-    let is_renamed = attrs.iter().any(|attr| attr.path().is_ident("serde"));
-    if !is_renamed && (!name.is_ascii() || name.chars().all(|one| one == '_')) {
-        let message = format!(
-            "`{name}` does not become a name in JSON by itself: write `#[serde(rename = \"…\")]` above it"
-        );
-        errors.at(ident, message);
+/// The names in JSON of the fields of one struct, or of the variants of one enum.
+struct Names<'a> {
+    case: fn(&str) -> String,
+    seen: BTreeMap<String, &'a Ident>,
+}
+
+impl<'a> Names<'a> {
+    fn in_case(case: fn(&str) -> String) -> Self {
+        let seen = BTreeMap::new();
+        Self { case, seen }
     }
+
+    /// Notes a name that is none, or is there already.
+    fn check(&mut self, ident: &'a Ident, attrs: &[Attribute], errors: &mut Errors) {
+        let name = ident.unraw().to_string();
+        let name = match renamed(attrs) {
+            Some(renamed) => renamed,
+            // serde's camelCase panics on both.
+            None if !name.is_ascii() || name.chars().all(|one| one == '_') => {
+                let message = format!(
+                    "`{name}` does not become a name in JSON by itself: write `#[serde(rename = \"…\")]` above it"
+                );
+                return errors.at(ident, message);
+            }
+            None => (self.case)(&name),
+        };
+        let message = |first| {
+            format!("`{first}` and `{ident}` are both `{name}` in JSON: rename one of them")
+        };
+        let message = self.seen.get(&name).map(message);
+        if let Some(message) = message {
+            return errors.at(ident, message);
+        }
+        self.seen.insert(name, ident);
+    }
+}
+
+/// The name that an attribute of serde gives. What serde does not understand it reports itself.
+fn renamed(attrs: &[Attribute]) -> Option<String> {
+    let metas = attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("serde"))
+        .filter_map(|attr| attribute::elements(attr, &mut Errors::default()))
+        .flatten();
+    let mut texts = metas
+        .filter(|meta| attribute::name(meta) == "rename")
+        .filter_map(|meta| attribute::text(&meta, "", &mut Errors::default()));
+    texts.next().map(|text| text.value())
 }

@@ -27,9 +27,11 @@ pub(crate) mod state;
 mod template;
 #[cfg(test)]
 mod tests;
+mod types;
 pub(crate) mod upcast;
 pub(crate) mod value;
 mod wire;
+mod wrong_item;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;

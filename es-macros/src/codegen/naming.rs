@@ -18,6 +18,18 @@ pub(crate) fn camel_case(field: &str) -> String {
     name
 }
 
+/// The field of this name: `r#type` for `type`, which is a word of the language.
+pub(crate) fn field(name: &str) -> Option<Ident> {
+    let field = syn::parse_str(name);
+    field.or_else(|_| syn::parse_str(&format!("r#{name}"))).ok()
+}
+
+/// The name of a variant on the wire: serde's `rename_all = "camelCase"`, which writes it.
+pub(crate) fn lower_camel_case(variant: &str) -> String {
+    let (first, rest) = variant.split_at_checked(1).unwrap_or((variant, ""));
+    first.to_ascii_lowercase() + rest
+}
+
 /// The name of a column.
 pub(crate) fn snake_case(field: &str) -> String {
     field.to_snake_case()
@@ -124,6 +136,19 @@ mod tests {
             ("__", ""),
         ] {
             assert_eq!(camel_case(field), wire);
+        }
+    }
+
+    #[test]
+    fn a_field_may_be_called_like_a_word_of_the_language() {
+        for (name, expected) in [
+            ("reader", Some("reader")),
+            ("type", Some("r#type")),
+            ("self", None),
+            ("2", None),
+        ] {
+            let field = field(name).map(|field| field.to_string());
+            assert_eq!(field.as_deref(), expected);
         }
     }
 

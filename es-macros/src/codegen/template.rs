@@ -208,10 +208,10 @@ impl Segment {
     }
 }
 
-/// The message about a name in braces that is no field.
-pub(crate) fn no_such_field(given: &str, fields: &[&str]) -> String {
+/// The message about a name in braces that is no field of `the command`, or whatever it is.
+pub(crate) fn no_such_field(whose: &str, given: &str, fields: &[&str]) -> String {
     let meant = naming::meant(given, fields, "field");
-    format!("the command has no field `{given}`: {meant}")
+    format!("{whose} has no field `{given}`: {meant}")
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use quote::ToTokens as _;
 use syn::{Attribute, DeriveInput, Item};
 
 use super::{
-    command, event, handler, manifest::Manifest, projection, query, reaction, read_model,
-    rejection, upcast,
+    command, event, evolve, handler, manifest::Manifest, projection, query, reaction, read_model,
+    rejection, service, settings, state, upcast, value,
 };
 
 const MANIFEST: &str = r#"
@@ -111,14 +111,44 @@ fn a_query_expands_to_what_a_person_would_write() {
 }
 
 #[test]
+fn a_state_expands_to_what_a_person_would_write() {
+    compare("state", |item, manifest| {
+        derive(item, state::derive, manifest)
+    });
+}
+
+#[test]
+fn a_value_expands_to_what_a_person_would_write() {
+    compare("value", |item, manifest| {
+        derive(item, value::derive, manifest)
+    });
+}
+
+#[test]
+fn settings_expand_to_what_a_person_would_write() {
+    compare("settings", |item, manifest| {
+        derive(item, settings::derive, manifest)
+    });
+}
+
+#[test]
+fn a_service_expands_to_what_a_person_would_write() {
+    compare("service", |item, manifest| {
+        derive(item, service::derive, manifest)
+    });
+}
+
+#[test]
+fn evolve_expands_to_what_a_person_would_write() {
+    compare("evolve", |item, manifest| {
+        evolve::evolve(TokenStream::new(), block(item, "evolve"), manifest)
+    });
+}
+
+#[test]
 fn a_projection_expands_to_what_a_person_would_write() {
     compare("projection", |item, manifest| {
-        let Item::Impl(mut item) = item else {
-            panic!("a projection is a block");
-        };
-        let is_projection = |attr: &mut Attribute| attr.path().is_ident("projection");
-        item.attrs.extract_if(.., is_projection).for_each(drop);
-        projection::projection(TokenStream::new(), item.into_token_stream(), manifest)
+        projection::projection(TokenStream::new(), block(item, "projection"), manifest)
     });
 }
 
@@ -149,6 +179,16 @@ fn an_upcaster_expands_to_what_a_person_would_write() {
 fn function(item: Item, attribute: &str) -> TokenStream {
     let Item::Fn(mut item) = item else {
         panic!("the attribute stands on a function");
+    };
+    let is_attribute = |attr: &mut Attribute| attr.path().is_ident(attribute);
+    item.attrs.extract_if(.., is_attribute).for_each(drop);
+    item.into_token_stream()
+}
+
+/// What the compiler hands to an attribute of an `impl`: the `impl` without the attribute.
+fn block(item: Item, attribute: &str) -> TokenStream {
+    let Item::Impl(mut item) = item else {
+        panic!("the attribute stands on a block");
     };
     let is_attribute = |attr: &mut Attribute| attr.path().is_ident(attribute);
     item.attrs.extract_if(.., is_attribute).for_each(drop);
@@ -190,6 +230,11 @@ fn no_input_makes_a_macro_panic() {
         "query",
         "rejection",
         "upcast",
+        "state",
+        "evolve",
+        "value",
+        "settings",
+        "service",
     ] {
         for input in inputs(&folder(name)) {
             let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
@@ -202,6 +247,11 @@ fn no_input_makes_a_macro_panic() {
                 let _ = read_model::derive(mutation.clone(), &manifest);
                 let _ = projection::projection(TokenStream::new(), mutation.clone(), &manifest);
                 let _ = query::derive(mutation.clone(), &manifest);
+                let _ = state::derive(mutation.clone(), &manifest);
+                let _ = evolve::evolve(TokenStream::new(), mutation.clone(), &manifest);
+                let _ = value::derive(mutation.clone(), &manifest);
+                let _ = settings::derive(mutation.clone(), &manifest);
+                let _ = service::derive(mutation.clone(), &manifest);
                 let _ = upcast::upcast(TokenStream::new(), mutation, &manifest);
             }
         }

@@ -7,7 +7,7 @@ use es_framework::{
 
 /// Browses the titles, each with the copies that can be borrowed now.
 #[derive(Query)]
-#[query(path = "/books/catalog")]
+#[query(path = "/books/catalog", paged)]
 pub struct BrowseCatalog {
     pub isbn: Option<String>,
     pub title: Option<String>,
@@ -38,9 +38,10 @@ const TITLES: Sql = Sql {
         AND (?1 IS NULL OR instr(es_lower_isbn, ?1) > 0)
         AND (?2 IS NULL OR instr(es_lower_title, ?2) > 0)
         AND (?3 IS NULL OR instr(es_lower_author, ?3) > 0)
-    GROUP BY isbn, title, author
+        AND (?4 IS NULL OR (title, author, isbn) > (?4 ->> 0, ?4 ->> 1, ?4 ->> 2))
+    GROUP BY title, author, isbn
     ORDER BY title, author, isbn
-    LIMIT 1000",
+    LIMIT ?5",
     postgres: "
     SELECT json_build_object(
         'isbn', isbn,
@@ -54,18 +55,21 @@ const TITLES: Sql = Sql {
         AND ($1::text IS NULL OR strpos(es_lower_isbn, $1) > 0)
         AND ($2::text IS NULL OR strpos(es_lower_title, $2) > 0)
         AND ($3::text IS NULL OR strpos(es_lower_author, $3) > 0)
-    GROUP BY isbn, title, author
+        AND ($4::json IS NULL
+            OR (title, author, isbn) > ($4::json ->> 0, $4::json ->> 1, $4::json ->> 2))
+    GROUP BY title, author, isbn
     ORDER BY title, author, isbn
-    LIMIT 1000",
+    LIMIT $5",
 };
 
 impl Answer for BrowseCatalog {
-    type Answer = Vec<Title>;
+    type Answer = Page<Title>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Vec<Title>, QueryError> {
+    async fn answer(self, reading: &Reading<'_>) -> Result<Page<Title>, QueryError> {
         let parts = [self.isbn, self.title, self.author];
         let parts =
             parts.map(|part| part.map_or(Cell::Null, |text| Cell::Text(text.to_lowercase())));
-        reading.sql(TITLES, parts.into()).await
+        let order = |title: &Title| [&title.title, &title.author, &title.isbn].map(Clone::clone);
+        reading.page(TITLES, parts.into(), order).await
     }
 }

@@ -63,7 +63,8 @@ impl Process {
                     .split_once(mark)
                     .and_then(|(_, rest)| rest.split_once("http://"))
                 {
-                    *address = Some(format!("http://{}", url.trim()));
+                    let end = url.find([' ', ',', '"']).unwrap_or(url.len());
+                    *address = Some(format!("http://{}", &url[..end]));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The code names nothing that an application could have named otherwise.
 
 #![deny(warnings)]
-#![allow(non_camel_case_types, reason = "the name is taken")]
+#![allow(missing_docs, reason = "it is compiled, not read")]
 
 use es_framework::prelude::{Command, Event, ReactionKey, Timestamp, Uuid, handler, reaction};
 
@@ -10,7 +10,11 @@ pub struct Option;
 /// Names of the standard library.
 pub struct Vec;
 /// Names of the standard library.
-pub struct str;
+pub struct Result;
+/// Names of the standard library.
+pub struct Ok;
+/// Names of the standard library.
+pub struct Some;
 
 #[derive(Event)]
 #[event(package = "com.example.tests")]
@@ -52,7 +56,7 @@ impl LoanReminder {
         key: &ReactionKey,
     ) -> core::result::Result<(), std::io::Error> {
         let _ = (event, key);
-        Ok(())
+        core::result::Result::Ok(())
     }
 }
 

@@ -127,6 +127,28 @@ impl Database {
         }
     }
 
+    /// How many rows `statement` finds.
+    pub(crate) async fn total(
+        &self,
+        statement: Sql,
+        parameters: Vec<Cell>,
+    ) -> Result<u64, DatabaseError> {
+        let counted = |sql| format!("SELECT count(*) FROM ({sql}) AS counted");
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.count(counted(statement.sqlite), parameters).await,
+            Engine::Postgres(postgres) => {
+                postgres
+                    .count(counted(statement.postgres), parameters)
+                    .await
+            }
+        }
+    }
+
+    /// Whether the database's texts cannot hold the character zero.
+    pub(crate) const fn lacks_zero(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
+    }
+
     /// How many rows `statement` counts. Its parameters are `?` in order.
     pub(crate) async fn count(
         &self,
@@ -135,7 +157,10 @@ impl Database {
     ) -> Result<u64, DatabaseError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.count(statement, parameters).await,
-            Engine::Postgres(postgres) => postgres.count(&statement, parameters).await,
+            Engine::Postgres(postgres) => {
+                let statement = postgres::numbered(&statement);
+                postgres.count(statement, parameters).await
+            }
         }
     }
 

@@ -160,7 +160,7 @@ fn named_fields<'a>(
     for given in template.fields() {
         match fields.iter().find(|field| field.field.name() == given) {
             Some(field) => found.push(&field.field),
-            None => errors.at(text, template::no_such_field(given, &names)),
+            None => errors.at(text, template::no_such_field("the command", given, &names)),
         }
     }
     found

@@ -79,6 +79,13 @@ pub(crate) fn check(declared: Declared, manifest: &Manifest, errors: &mut Errors
 fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Option<Subject> {
     let written = text.value();
     let (path, is_below) = match written.strip_prefix('.') {
+        Some(path) if !path.starts_with('/') => {
+            errors.at(
+                text,
+                "below the command's subject lies `\"./notes/{number}\"`; what lies elsewhere starts with `/`, as in `\"/readers/{reader}\"`",
+            );
+            return None;
+        }
         Some(path) => (path, true),
         None => (written.as_str(), false),
     };
@@ -101,7 +108,7 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     for given in template.fields() {
         match fields.iter().find(|field| field.name() == given) {
-            None => errors.at(text, template::no_such_field(given, &names)),
+            None => errors.at(text, template::no_such_field("the event", given, &names)),
             Some(field) if field.type_name().as_deref() == Some("Option") => {
                 let message = format!(
                     "`{given}` is part of the subject, which every event has: make it a value without `Option`"

@@ -1,10 +1,9 @@
 //! An `impl` as it was written.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens as _;
-use syn::{Attribute, Item, ItemImpl};
+use syn::{Attribute, ItemImpl};
 
-use crate::codegen::errors::Errors;
+use crate::codegen::{errors::Errors, wrong_item};
 
 /// What the developer wrote.
 pub(crate) struct Declared {
@@ -23,13 +22,7 @@ pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> 
             Some(Declared { item, es })
         }
         Err(error) => {
-            match syn::parse2::<Item>(input) {
-                Ok(Item::Struct(item)) => errors.at(item.ident, MESSAGE),
-                Ok(Item::Enum(item)) => errors.at(item.ident, MESSAGE),
-                Ok(Item::Fn(item)) => errors.at(item.sig.ident, MESSAGE),
-                Ok(item) => errors.at(item.to_token_stream(), MESSAGE),
-                Err(_) => errors.push(error),
-            }
+            wrong_item::note(input, MESSAGE, error, errors);
             None
         }
     }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use proc_macro2::Span;
 use quote::ToTokens as _;
 use syn::{
     FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, PatType, ReceiverKind, ReturnType, Safety,
-    Signature, Type,
+    Signature, Type, spanned::Spanned as _,
 };
 
-use crate::codegen::errors::Errors;
+use crate::codegen::{errors::Errors, types};
 
 /// One function: how a state follows from one kind of event.
 pub(crate) struct Step {
@@ -18,6 +19,8 @@ pub(crate) struct Step {
     pub(crate) form: Form,
     /// Whether it returns an `Option` of the state.
     pub(crate) is_optional: bool,
+    /// Where it says what it returns.
+    pub(crate) output: Span,
 }
 
 /// What a function does with the state before the event.
@@ -80,6 +83,7 @@ fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<Step> {
         by_reference,
         form: form?,
         is_optional: is_optional?,
+        output: sig.output.span(),
     })
 }
 
@@ -163,16 +167,10 @@ fn output(sig: &Signature, form: Form, errors: &mut Errors) -> Option<bool> {
             errors.at(&sig.ident, message);
             None
         }
-        (ReturnType::Type(_, ty), Form::Begins | Form::Replaces) => Some(is_option(ty)),
+        (ReturnType::Type(_, ty), Form::Begins | Form::Replaces) => {
+            Some(types::inside_option(ty).is_some())
+        }
     }
-}
-
-fn is_option(ty: &Type) -> bool {
-    let Type::Path(path) = ty else {
-        return false;
-    };
-    let last = path.path.segments.last();
-    last.is_some_and(|last| last.ident == "Option")
 }
 
 fn check_twice(steps: &[Step], errors: &mut Errors) {

@@ -1,15 +1,14 @@
 //! The code of the steps that were checked.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Ident, ItemImpl};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Ident, Type};
 
 use super::check::{Form, Step};
 use crate::codegen::framework::Framework;
 
 /// The implementation that calls the functions. Without steps it stands in for one with mistakes.
-pub(crate) fn expand(item: &ItemImpl, steps: &[Step], framework: &Framework) -> TokenStream {
-    let state = &item.self_ty;
+pub(crate) fn expand(state: &Type, steps: &[Step], framework: &Framework) -> TokenStream {
     let types = steps.iter().map(|step| {
         let event = &step.event;
         quote!(<#event as #framework::event::Event>::TYPE)
@@ -49,24 +48,33 @@ fn branch(step: &Step) -> TokenStream {
     }
 }
 
-/// The state after the event.
+/// The state after the event. A function that returns something else is reported at its output.
 fn after(step: &Step) -> TokenStream {
     let Step {
         ident,
         by_reference,
         form,
         is_optional,
+        output,
         ..
     } = step;
+    // The place of the output, where the names are still those of this code.
+    let span = Span::call_site().located_at(*output);
     let event = match by_reference {
         true => quote!(&event),
         false => quote!(event),
     };
     match (form, is_optional) {
-        (Form::Begins, false) => quote!(::core::option::Option::Some(Self::#ident(#event))),
-        (Form::Begins, true) => quote!(Self::#ident(#event)),
-        (Form::Replaces, false) => quote!(before.map(|state| state.#ident(#event))),
-        (Form::Replaces, true) => quote!(before.and_then(|state| state.#ident(#event))),
+        (Form::Begins, false) => {
+            quote_spanned!(span=> ::core::option::Option::Some(Self::#ident(#event)))
+        }
+        (Form::Begins, true) => quote_spanned!(span=> Self::#ident(#event)),
+        (Form::Replaces, false) => quote_spanned! {span=>
+            before.map(|state| -> Self { state.#ident(#event) })
+        },
+        (Form::Replaces, true) => quote_spanned! {span=>
+            before.and_then(|state| -> ::core::option::Option<Self> { state.#ident(#event) })
+        },
         (Form::Changes, _) => changed(ident, &event),
     }
 }

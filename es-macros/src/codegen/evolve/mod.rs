@@ -6,6 +6,7 @@ mod expand;
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::{DeriveInput, parse_quote};
 
 use super::{errors::Errors, framework::Framework, manifest::Manifest};
 
@@ -22,8 +23,9 @@ pub(crate) fn evolve(
         errors.at(arguments, message);
     }
     let Some(declared) = ast::read(input.clone(), &mut errors) else {
+        let stub = above_the_state(input.clone(), manifest);
         let errors = errors.into_compile_errors();
-        return quote!(#errors #input);
+        return quote!(#errors #input #stub);
     };
     let item = &declared.item;
     let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
@@ -32,14 +34,14 @@ pub(crate) fn evolve(
     };
     let steps = check::check(item, &mut errors);
     if errors.is_empty() {
-        let implementation = expand::expand(item, &steps, &framework);
+        let implementation = expand::expand(&item.self_ty, &steps, &framework);
         return quote!(#item #implementation);
     }
     let stub = item
         .generics
         .params
         .is_empty()
-        .then(|| expand::expand(item, &[], &framework));
+        .then(|| expand::expand(&item.self_ty, &[], &framework));
     let errors = errors.into_compile_errors();
     quote! {
         #errors
@@ -50,4 +52,13 @@ pub(crate) fn evolve(
 
         #stub
     }
+}
+
+/// Keeps a state that has the attribute instead of its `impl` from being reported as well.
+fn above_the_state(input: TokenStream, manifest: &Manifest) -> Option<TokenStream> {
+    let item: DeriveInput = syn::parse2(input).ok()?;
+    let is_plain = item.generics.params.is_empty();
+    let framework = Framework::resolve(&item.attrs, manifest, &mut Errors::default())?;
+    let ident = &item.ident;
+    is_plain.then(|| expand::expand(&parse_quote!(#ident), &[], &framework))
 }

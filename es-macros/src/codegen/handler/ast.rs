@@ -1,11 +1,9 @@
 //! A handler as it was written.
 
 use proc_macro2::TokenStream;
-use syn::{
-    Attribute, FnArg, GenericArgument, Item, ItemFn, PatType, PathArguments, Type, TypeReference,
-};
+use syn::{Attribute, FnArg, ItemFn, PatType, Type};
 
-use crate::codegen::errors::Errors;
+use crate::codegen::{errors::Errors, types, wrong_item};
 
 /// What the developer wrote.
 pub(crate) struct Declared {
@@ -23,26 +21,10 @@ pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> 
             Some(Declared { item, es })
         }
         Err(error) => {
-            match syn::parse2::<Item>(input.clone()) {
-                Ok(item) => errors.at(name(&item, input), "a handler is a function: write `#[handler]` above `fn decide(command: PurchaseBookCommand) -> BookPurchasedEvent { … }`"),
-                Err(_) => errors.push(error),
-            }
+            let message = "a handler is a function: write `#[handler]` above `fn decide(command: PurchaseBookCommand) -> BookPurchasedEvent { … }`";
+            wrong_item::note(input, message, error, errors);
             None
         }
-    }
-}
-
-/// What of an item is underlined: its first line reads better than the whole of it.
-fn name(item: &Item, input: TokenStream) -> TokenStream {
-    use quote::ToTokens as _;
-
-    match item {
-        Item::Struct(item) => item.ident.to_token_stream(),
-        Item::Enum(item) => item.ident.to_token_stream(),
-        Item::Mod(item) => item.ident.to_token_stream(),
-        Item::Trait(item) => item.ident.to_token_stream(),
-        Item::Impl(item) => item.self_ty.to_token_stream(),
-        _ => input,
     }
 }
 
@@ -65,43 +47,34 @@ impl Declared {
         })
     }
 
-    /// The types that are or may be commands: those taken by value, and references to what is
-    /// called one.
-    pub(crate) fn commands(&self) -> impl Iterator<Item = &Type> {
+    /// The types that are called commands; where none is, what is taken by value.
+    pub(crate) fn commands(&self) -> Vec<&Type> {
+        let types = self.parameters().map(|parameter| &*parameter.ty);
+        let named = types.map(|ty| match ty {
+            Type::Reference(reference) => &*reference.elem,
+            ty => ty,
+        });
+        let named: Vec<_> = named.filter(|ty| is_command(ty)).collect();
+        match named.is_empty() {
+            true => self
+                .by_value()
+                .map(|parameter| &*parameter.ty)
+                .take(1)
+                .collect(),
+            false => named,
+        }
+    }
+
+    /// The parameters that may be a command.
+    pub(crate) fn by_value(&self) -> impl Iterator<Item = &PatType> {
+        let is_named = |parameter: &&PatType| matches!(&*parameter.ty, Type::Path(_));
         self.parameters()
-            .filter_map(|parameter| match &*parameter.ty {
-                command @ Type::Path(_) if !is_optional(command) => Some(command),
-                Type::Reference(reference) => Some(&*reference.elem).filter(|ty| is_command(ty)),
-                _ => None,
-            })
+            .filter(is_named)
+            .filter(|parameter| types::inside_option(&parameter.ty).is_none())
     }
 }
 
 /// Whether a type is called a command.
 pub(crate) fn is_command(ty: &Type) -> bool {
-    let Type::Path(path) = ty else {
-        return false;
-    };
-    let last = path.path.segments.last();
-    last.is_some_and(|last| last.ident.to_string().ends_with("Command"))
-}
-
-/// Whether a type is an `Option` of a reference.
-pub(crate) fn is_optional(ty: &Type) -> bool {
-    optional(ty).is_some()
-}
-
-/// The reference inside an `Option`.
-pub(crate) fn optional(ty: &Type) -> Option<&TypeReference> {
-    let Type::Path(path) = ty else {
-        return None;
-    };
-    let last = path.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    match (last.ident == "Option", arguments.args.first()) {
-        (true, Some(GenericArgument::Type(Type::Reference(reference)))) => Some(reference),
-        _ => None,
-    }
+    types::last_word(ty).is_some_and(|word| word.ends_with("Command"))
 }

@@ -8,7 +8,7 @@ use super::{
     ast::{self, Declared},
     parameter::{self, Parameter},
 };
-use crate::codegen::errors::Errors;
+use crate::codegen::{errors::Errors, types};
 
 /// A handler that can be written out.
 pub(crate) struct Handler {
@@ -68,40 +68,21 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// The one parameter that is taken by value; a note for every other that is.
+/// The one parameter that is the command; a note for every other that is taken by value.
 fn command(declared: &Declared, errors: &mut Errors) -> Option<Type> {
-    let mut command: Option<&PatType> = None;
-    let takes_one = declared.parameters().any(|one| !is_reference(one));
+    let is_called_one = |one: &&PatType| ast::is_command(&one.ty);
+    let command = declared.by_value().find(is_called_one);
+    let command = command.or_else(|| declared.by_value().next());
     let mut has_mistake = false;
     for parameter in declared.parameters() {
-        let message = match (&*parameter.ty, command) {
-            (Type::Reference(reference), _) if !takes_one && ast::is_command(&reference.elem) => {
-                has_mistake = true;
-                format!(
-                    "the command is the handler's to keep: write `{}: {}`",
-                    text(&parameter.pat),
-                    text(&reference.elem)
-                )
+        if command.is_some_and(|command| std::ptr::eq(command, parameter)) {
+            for attr in &parameter.attrs {
+                errors.at(attr, "the command has no attributes here: remove this one");
             }
-            _ if is_reference(parameter) => continue,
-            (_, Some(first)) => format!(
-                "a handler decides on one command, which is `{}` here: take this one as a reference, or remove it",
-                text(&first.ty)
-            ),
-            (Type::Path(_), None) => {
-                command = Some(parameter);
-                for attr in &parameter.attrs {
-                    errors.at(attr, "the command has no attributes here: remove this one");
-                }
-                continue;
-            }
-            _ => {
-                has_mistake = true;
-                "a handler takes a struct with `#[derive(Command)]`: write its name here".to_owned()
-            }
-        };
-        let underlined = without_attributes(parameter);
-        errors.at(underlined, message);
+        } else if let Some(message) = mistake(parameter, command) {
+            has_mistake = true;
+            errors.at(without_attributes(parameter), message);
+        }
     }
     let sig = &declared.item.sig;
     if command.is_none() && !has_mistake && sig.receiver().is_none() {
@@ -114,8 +95,37 @@ fn command(declared: &Declared, errors: &mut Errors) -> Option<Type> {
     command.map(|command| (*command.ty).clone())
 }
 
-fn is_reference(parameter: &PatType) -> bool {
-    matches!(&*parameter.ty, Type::Reference(_)) || ast::is_optional(&parameter.ty)
+/// What is wrong with taking a parameter by value, or the command by reference.
+fn mistake(parameter: &PatType, command: Option<&PatType>) -> Option<String> {
+    let name = text(&parameter.pat);
+    let ty = &*parameter.ty;
+    match (ty, command) {
+        (Type::Reference(reference), None) if ast::is_command(&reference.elem) => {
+            let command = text(&reference.elem);
+            Some(format!(
+                "the command is the handler's to keep: write `{name}: {command}`"
+            ))
+        }
+        (Type::Reference(_), _) => None,
+        (Type::Path(_), Some(command)) if ast::is_command(ty) => Some(format!(
+            "a handler decides on one command, which is `{}` here: remove this one",
+            text(&command.ty)
+        )),
+        (Type::Path(_), _) => match types::inside_option(ty) {
+            Some(Type::Reference(_)) => None,
+            Some(inside) => Some(format!(
+                "what a handler is given besides its command it only looks at: write `{name}: Option<&{}>`",
+                text(inside)
+            )),
+            None => Some(format!(
+                "what a handler is given besides its command it only looks at: write `{name}: &{}`",
+                text(ty)
+            )),
+        },
+        _ => Some(
+            "a handler takes a struct with `#[derive(Command)]`: write its name here".to_owned(),
+        ),
+    }
 }
 
 fn without_attributes(parameter: &PatType) -> TokenStream {

@@ -141,9 +141,11 @@ fn subjects(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStr
 /// A field of the command. One that it does not have is reported at the template.
 fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
     let member = naming::camel_case(name);
-    // What is no name cannot be a field; the compiler is asked for one that it can name.
-    let field = syn::parse_str(name).unwrap_or_else(|_| format_ident!("_"));
-    let field = Ident::new(&field.to_string(), span);
+    // The place of the template, where the names are still those of this code.
+    let span = Span::call_site().located_at(span);
+    // Whether it is a name was checked.
+    let mut field = naming::field(name).unwrap_or_else(|| format_ident!("_"));
+    field.set_span(span);
     let framework = framework.at(span);
     quote_spanned!(span=> #framework::event::SubjectPart::field(#member, &self.#field))
 }
@@ -203,6 +205,7 @@ pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
     };
     let implementations: TokenStream = declared
         .commands()
+        .into_iter()
         .filter({
             let mut seen = BTreeSet::new();
             move |command| seen.insert(command.to_token_stream().to_string())

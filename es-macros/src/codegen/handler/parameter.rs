@@ -1,11 +1,13 @@
 //! What a handler takes besides its command.
 
+use quote::ToTokens as _;
 use syn::{Attribute, LitStr, Meta, Pat, PatType, Token, Type, TypeReference, parse::ParseStream};
 
-use super::ast;
 use crate::codegen::{
     errors::Errors,
+    naming,
     template::{self, Template},
+    types,
 };
 
 /// A parameter that is not the command.
@@ -28,7 +30,10 @@ impl Parameter {
 pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<Parameter> {
     let (reference, is_optional) = match &*parameter.ty {
         Type::Reference(reference) => (reference, false),
-        other => (ast::optional(other)?, true),
+        other => match types::inside_option(other)? {
+            Type::Reference(reference) => (reference, true),
+            _ => return None,
+        },
     };
     check_reference(reference, errors);
     let Where {
@@ -49,6 +54,21 @@ fn check_reference(reference: &TypeReference, errors: &mut Errors) {
         errors.at(
             mutability,
             "a handler decides and changes nothing: its events do that, so remove `mut`",
+        );
+    }
+    let referred = &*reference.elem;
+    if let Some(Type::Path(inside)) = types::inside_option(referred) {
+        let inside = inside.to_token_stream();
+        errors.at(
+            reference,
+            format!("what may be missing is an `Option` of a reference: write `Option<&{inside}>`"),
+        );
+    } else if !matches!(referred, Type::Path(_))
+        || types::last_word(referred).as_deref() == Some("str")
+    {
+        errors.at(
+            reference,
+            "a handler takes references to structs and enums that say where they come from: a state, settings, a service, the `Clock` or the `Metadata`; everything else stands in the command",
         );
     }
 }
@@ -87,14 +107,19 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> Where {
             continue;
         }
         match &attr.meta {
-            Meta::List(list) => match list.parse_args_with(parse_where) {
-                Ok((text, is_recursive)) => {
-                    found.subject = text.and_then(|text| parse_template(text, errors));
-                    found.is_recursive = is_recursive;
+            Meta::List(list) if !list.tokens.is_empty() => {
+                match list.parse_args_with(parse_where) {
+                    Ok((text, is_recursive)) => {
+                        found.subject = text.and_then(|text| parse_template(text, errors));
+                        found.is_recursive = is_recursive;
+                    }
+                    Err(error) => {
+                        let message = format!("{error}: {EXAMPLE}");
+                        errors.push(syn::Error::new(error.span(), message));
+                    }
                 }
-                Err(error) => errors.at(attr, format!("{error}: {EXAMPLE}")),
-            },
-            Meta::Path(_) | Meta::NameValue(_) => {
+            }
+            _ => {
                 errors.at(
                     attr,
                     format!("say which subject the state is rebuilt from: {EXAMPLE}"),
@@ -107,9 +132,6 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> Where {
 
 /// A text, the word `recursive`, or both.
 fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
-    if input.is_empty() {
-        return Err(input.error("there is nothing between the parentheses"));
-    }
     let mut text = None;
     if input.peek(LitStr) {
         text = Some(input.parse()?);
@@ -125,7 +147,7 @@ fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
     if word != "recursive" {
         return Err(syn::Error::new(
             word.span(),
-            format!("`{word}` is not known here"),
+            format!("`{word}` is no word that stands here"),
         ));
     }
     input.parse::<Option<Token![,]>>()?;
@@ -134,7 +156,17 @@ fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
 
 fn parse_template(text: LitStr, errors: &mut Errors) -> Option<(LitStr, Template)> {
     match Template::parse(&text.value(), template::Kind::Subject) {
-        Ok(template) => Some((text, template)),
+        Ok(template) => {
+            let is_name = |field: &&str| naming::field(field).is_some();
+            if let Some(field) = template.fields().find(|field| !is_name(field)) {
+                errors.at(
+                    &text,
+                    format!("`{field}` is no name of a field: write one of the command's, as in `{{id}}`"),
+                );
+                return None;
+            }
+            Some((text, template))
+        }
         Err(message) => {
             errors.at(&text, message);
             None

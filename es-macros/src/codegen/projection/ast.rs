@@ -1,10 +1,9 @@
 //! A projection as it was written.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens as _;
-use syn::{Attribute, ImplItem, ImplItemFn, Item, ItemImpl};
+use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl};
 
-use crate::codegen::errors::Errors;
+use crate::codegen::{errors::Errors, wrong_item};
 
 /// What the developer wrote.
 pub(crate) struct Declared {
@@ -27,13 +26,7 @@ pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> 
     let mut block = match syn::parse2::<ItemImpl>(input.clone()) {
         Ok(block) => block,
         Err(error) => {
-            match syn::parse2::<Item>(input) {
-                Ok(Item::Struct(item)) => errors.at(&item.ident, NO_BLOCK),
-                Ok(Item::Fn(item)) => errors.at(&item.sig.ident, NO_BLOCK),
-                Ok(Item::Enum(item)) => errors.at(&item.ident, NO_BLOCK),
-                Ok(item) => errors.at(item.to_token_stream(), NO_BLOCK),
-                Err(_) => errors.push(error),
-            }
+            wrong_item::note(input, NO_BLOCK, error, errors);
             return None;
         }
     };

@@ -1,14 +1,17 @@
 //! Settings as they were written.
 
+use std::collections::BTreeMap;
+
 use syn::{
-    Attribute, Data, DeriveInput, Expr, ExprLit, ExprUnary, Fields, GenericArgument, Ident, Lit,
-    LitStr, PathArguments, Type, UnOp, ext::IdentExt as _,
+    Attribute, Data, DeriveInput, Expr, ExprLit, ExprUnary, Fields, Ident, Lit, LitStr, Type, UnOp,
+    ext::IdentExt as _,
 };
 
 use crate::codegen::{
     attribute::{self, Keys},
     doc,
     errors::Errors,
+    types,
 };
 
 /// One setting.
@@ -80,7 +83,22 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<Settin
         return None;
     };
     let fields = fields.named.iter();
-    Some(fields.filter_map(|field| setting(field, errors)).collect())
+    let settings: Vec<_> = fields.filter_map(|field| setting(field, errors)).collect();
+    check_variables(&settings, errors);
+    Some(settings)
+}
+
+/// Two structs with one variable are noticed at the start; here both are at hand.
+fn check_variables(settings: &[Setting], errors: &mut Errors) {
+    let mut seen = BTreeMap::new();
+    for Setting { ident, env, .. } in settings {
+        if let Some(first) = seen.insert(env, ident) {
+            let message = format!(
+                "`{first}` and `{ident}` are both the environment variable `{env}`: give one of them another with `#[setting(env = \"…\")]`"
+            );
+            errors.at(ident, message);
+        }
+    }
 }
 
 fn is_setting(attr: &Attribute) -> bool {
@@ -96,7 +114,7 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
             format!("`{name}` does not become a flag: start with a letter and write lower-case ASCII letters, digits and `_`"),
         );
     }
-    let (ty, is_optional) = match optional(&field.ty) {
+    let (ty, is_optional) = match types::inside_option(&field.ty) {
         Some(inner) => (inner.clone(), true),
         None => (field.ty.clone(), false),
     };
@@ -122,20 +140,6 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
         help,
         default,
     })
-}
-
-fn optional(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ty else {
-        return None;
-    };
-    let last = path.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    match (last.ident == "Option", arguments.args.first()) {
-        (true, Some(GenericArgument::Type(inner))) => Some(inner),
-        _ => None,
-    }
 }
 
 fn keys(attrs: &[Attribute], errors: &mut Errors) -> (Option<LitStr>, Option<Expr>) {

@@ -50,7 +50,9 @@ fn argument(setting: &Setting, framework: &Framework) -> TokenStream {
         .typed_default()
         .map(|default| quote!(.default_value(#default)));
     let required = (default.is_none() && !setting.is_optional).then(|| quote!(.required(true)));
-    let parser = quote_spanned!(ty.span()=> #clap::value_parser!(#ty));
+    // A type that cannot be read is reported where it stands.
+    let path = framework.at(ty.span());
+    let parser = quote_spanned!(ty.span()=> #path::settings::parser::<#ty>());
     quote! {
         #clap::Arg::new(#name)
             .long(#long)

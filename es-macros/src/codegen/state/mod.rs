@@ -31,18 +31,24 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     item::check(&item, NOUN, &mut errors);
     if errors.is_empty() {
         let json = wire::expand_item(&item, &framework);
-        let declaration = expand(&item.ident, &framework);
-        return quote!(#json #declaration);
+        let ident = &item.ident;
+        let origin = quote! {
+            #framework::command::Origin::State(#framework::state::StateKind::of::<#ident>())
+        };
+        let implementations = implementations(ident, &origin, &framework);
+        return quote!(#json #implementations);
     }
     let mut tokens = errors.into_compile_errors();
     if item.generics.params.is_empty() {
         tokens.extend(wire::stub(&item.ident, &framework));
-        tokens.extend(expand(&item.ident, &framework));
+        // No origin that asks for `#[evolve]`, the lack of which is another mistake.
+        let origin = quote!(#framework::command::Origin::Metadata);
+        tokens.extend(implementations(&item.ident, &origin, &framework));
     }
     tokens
 }
 
-fn expand(ident: &Ident, framework: &Framework) -> TokenStream {
+fn implementations(ident: &Ident, origin: &TokenStream, framework: &Framework) -> TokenStream {
     let name = ident.unraw().to_string();
     let declaration = declaration(ident, framework);
     quote! {
@@ -54,9 +60,7 @@ fn expand(ident: &Ident, framework: &Framework) -> TokenStream {
 
         #[automatically_derived]
         impl #framework::command::Inject for #ident {
-            const ORIGIN: #framework::command::Origin = #framework::command::Origin::State(
-                #framework::state::StateKind::of::<#ident>(),
-            );
+            const ORIGIN: #framework::command::Origin = #origin;
         }
     }
 }

@@ -1,10 +1,9 @@
 //! An upcaster as it was written.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens as _;
-use syn::{Attribute, FnArg, Item, ItemFn};
+use syn::{Attribute, FnArg, ItemFn};
 
-use crate::codegen::errors::Errors;
+use crate::codegen::{errors::Errors, wrong_item};
 
 /// What the developer wrote.
 pub(crate) struct Declared {
@@ -23,13 +22,7 @@ pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> 
         }
         Err(error) => {
             let message = "an upcaster is a function: write `#[upcast]` above `fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent { … }`";
-            match syn::parse2::<Item>(input.clone()) {
-                Ok(Item::Struct(item)) => errors.at(item.ident, message),
-                Ok(Item::Enum(item)) => errors.at(item.ident, message),
-                Ok(Item::Impl(item)) => errors.at(item.self_ty.to_token_stream(), message),
-                Ok(_) => errors.at(input, message),
-                Err(_) => errors.push(error),
-            }
+            wrong_item::note(input, message, error, errors);
             None
         }
     }

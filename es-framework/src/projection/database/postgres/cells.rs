@@ -107,7 +107,7 @@ pub(super) fn stored_row(columns: &[Column], row: &PgRow) -> Result<StoredRow, D
 
 /// The statement with `$1`, `$2` and so on in the places of its `?`. Statements made by the
 /// framework have no other question marks.
-pub(super) fn numbered(statement: &str) -> String {
+pub(in super::super) fn numbered(statement: &str) -> String {
     let mut numbered = String::with_capacity(statement.len());
     for (index, part) in statement.split('?').enumerate() {
         if index > 0 {

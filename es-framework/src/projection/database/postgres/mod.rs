@@ -13,7 +13,7 @@ use sqlx::{
 use tokio::sync::Mutex;
 
 use self::{
-    cells::{bind, bind_keys, numbered, stored_row},
+    cells::{bind, bind_keys, stored_row},
     write::{read_checkpoint, reset, write},
 };
 use super::{
@@ -24,6 +24,8 @@ use super::{
     },
     Checkpoint, DatabaseError,
 };
+
+pub(super) use cells::numbered;
 
 /// How long a query waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -183,10 +185,10 @@ impl PostgresDatabase {
 
     pub(super) async fn count(
         &self,
-        statement: &str,
+        statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(numbered(statement)));
+        let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
         let count: i64 = query.fetch_one(&self.reader).await?.try_get(0)?;
         Ok(u64::try_from(count).unwrap_or_default())

@@ -1,0 +1,6 @@
+#[evolve]
+impl Book {
+    async fn purchased(self) -> Book {
+        self
+    }
+}

@@ -1,0 +1,5 @@
+/// Finds titles.
+#[derive(Service)]
+pub struct Catalog {
+    titles: BTreeMap<String, String>,
+}

@@ -1,0 +1,3 @@
+#[derive(State)]
+#[serde(rename_all = "snake_case")]
+enum Book {}

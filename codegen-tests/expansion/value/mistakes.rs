@@ -1,0 +1,4 @@
+#[derive(Value)]
+struct Loan<'a> {
+    reader: &'a str,
+}

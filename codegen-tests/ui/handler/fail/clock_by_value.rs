@@ -1,0 +1,35 @@
+//! The clock is lent, too.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+    reader: Uuid,
+}
+
+#[derive(State)]
+struct Book {
+    copies: u32,
+}
+
+#[evolve]
+impl Book {
+    fn purchased(_: &BookPurchasedEvent) -> Self {
+        Self { copies: 1 }
+    }
+}
+
+#[handler]
+fn purchase(command: PurchaseBookCommand, _clock: Clock) -> BookPurchasedEvent {
+    BookPurchasedEvent { id: command.id }
+}
+
+fn main() {}

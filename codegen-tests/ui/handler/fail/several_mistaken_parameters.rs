@@ -1,0 +1,40 @@
+//! All mistaken parameters are reported at once.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+    reader: Uuid,
+}
+
+#[derive(State)]
+struct Book {
+    copies: u32,
+}
+
+#[evolve]
+impl Book {
+    fn purchased(_: &BookPurchasedEvent) -> Self {
+        Self { copies: 1 }
+    }
+}
+
+#[handler]
+fn purchase(
+    #[path] _book: &mut Book,
+    #[subject("readers")] _reader: Option<&Book>,
+    command: PurchaseBookCommand,
+    _clock: Clock,
+) -> BookPurchasedEvent {
+    BookPurchasedEvent { id: command.id }
+}
+
+fn main() {}

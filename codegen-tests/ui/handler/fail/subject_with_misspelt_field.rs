@@ -1,0 +1,38 @@
+//! A field that the command does not have.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+    reader: Uuid,
+}
+
+#[derive(State)]
+struct Book {
+    copies: u32,
+}
+
+#[evolve]
+impl Book {
+    fn purchased(_: &BookPurchasedEvent) -> Self {
+        Self { copies: 1 }
+    }
+}
+
+#[handler]
+fn purchase(
+    #[subject("/readers/{raeder}")] _book: &Book,
+    command: PurchaseBookCommand,
+) -> BookPurchasedEvent {
+    BookPurchasedEvent { id: command.id }
+}
+
+fn main() {}

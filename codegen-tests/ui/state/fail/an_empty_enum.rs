@@ -1,0 +1,8 @@
+//! A state that can never be.
+
+use es_framework::prelude::*;
+
+#[derive(State)]
+enum Book {}
+
+fn main() {}

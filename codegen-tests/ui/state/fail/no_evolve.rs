@@ -1,0 +1,28 @@
+//! A handler takes a state that follows from no event.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+    reader: Uuid,
+}
+
+#[derive(State)]
+struct Book {
+    copies: u32,
+}
+
+#[handler]
+fn purchase(_book: &Book, command: PurchaseBookCommand) -> BookPurchasedEvent {
+    BookPurchasedEvent { id: command.id }
+}
+
+fn main() {}
