@@ -16,7 +16,7 @@ use crate::{
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
-    http::{self, RequestLimits, Surface, health::Health},
+    http::{self, LiveLimits, LiveQueries, RequestLimits, Surface, health::Health},
     metrics, net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
     query::{Answer, QueryDescriptor, Route},
@@ -206,7 +206,9 @@ async fn serve(
         served.services.clone(),
         upcasters,
     ))?;
+    let live = live_queries(&config);
     let surface = Surface {
+        live: live.clone(),
         clock: served.services.clock(),
         bus,
         positions: processor.positions(),
@@ -227,6 +229,10 @@ async fn serve(
     let failure = "the read models cannot be followed";
     let processing = Processing::start("read-models", failure, processor.run())?;
     tracing::info!("{name} listens on http://{}", local_address(&listener)?);
+    let shutdown = async move {
+        shutdown.await;
+        live.end();
+    };
     net::serve(listener, router, net::Limits::default(), shutdown).await;
     tracing::info!("{name} stops");
     processing.stop();
@@ -244,6 +250,13 @@ fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>, upcasters: Upcas
     Bus::new(store, source(name, config))
         .with_upcasters(upcasters)
         .with_snapshots(Snapshots::in_file(config.snapshots()))
+}
+
+fn live_queries(config: &Config) -> LiveQueries {
+    LiveQueries::new(LiveLimits {
+        open: config.live_queries.into(),
+        ..LiveLimits::default()
+    })
 }
 
 /// Done when the application is told to stop.

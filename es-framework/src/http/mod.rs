@@ -4,6 +4,7 @@ mod command;
 mod context;
 pub mod health;
 mod lag;
+mod live;
 mod metrics;
 mod observe;
 mod problem;
@@ -29,6 +30,7 @@ use crate::{
 };
 
 use health::Health;
+pub use live::{LiveLimits, LiveQueries};
 use observe::Templates;
 pub use problem::Problem;
 
@@ -66,6 +68,8 @@ pub struct Surface {
     pub positions: Positions,
     /// Checks of all that the application needs.
     pub health: Health,
+    /// Queries whose answers are kept up to date.
+    pub live: LiveQueries,
     /// Bounds on requests.
     pub limits: RequestLimits,
     /// The headers of a request that go into the metadata of its events.
