@@ -23,6 +23,8 @@ pub mod prelude;
 pub mod projection;
 pub mod query;
 pub mod reaction;
+#[cfg(test)]
+mod reference;
 pub mod schema_lock;
 pub mod server;
 pub mod settings;
@@ -33,6 +35,11 @@ pub mod telemetry;
 pub mod testing;
 mod watched;
 
+/// ```no_run
+/// fn main() -> es_framework::Result<()> {
+///     es_framework::App::new("library-service").run()
+/// }
+/// ```
 pub use app::App;
 pub use command::{Command, Rejection};
 pub use declaration::Declaration;
