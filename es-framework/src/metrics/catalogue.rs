@@ -12,6 +12,11 @@ pub enum Kind {
 }
 
 /// A metric.
+///
+/// ```
+/// let names: Vec<_> = es_framework::metrics::ALL.iter().map(|metric| metric.name).collect();
+/// assert!(names.contains(&"es_commands_total"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Metric {
     /// Its name, with the unit last.
