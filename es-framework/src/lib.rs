@@ -30,6 +30,7 @@ mod shutdown;
 pub mod state;
 pub mod store;
 pub mod testing;
+pub mod validate;
 
 pub use app::App;
 pub use command::{Command, Rejection};
@@ -246,6 +247,7 @@ pub use query::Query;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::query::checks::{comparable, comparable_list, comparable_option};
+    pub use crate::validate::nested::{Nested, NoRules, OwnRules};
     pub use clap;
     pub use inventory;
     pub use schemars;
