@@ -29,8 +29,10 @@ pub mod settings;
 mod shutdown;
 pub mod state;
 pub mod store;
+pub mod telemetry;
 pub mod testing;
 pub mod validate;
+mod watched;
 
 pub use app::App;
 pub use command::{Command, Rejection};

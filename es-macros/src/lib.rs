@@ -19,6 +19,7 @@ use codegen::manifest::Manifest;
 /// | `subject = "/books/{id}"` | what the command is about; a field in braces fills a segment | an error |
 /// | `condition = pristine` | what must be true of the subject: `none`, `pristine` (nothing ever happened to it) or `exists` (something did) | `none` |
 /// | `path = "/books/{id}/borrow"` | where it is posted to; a field in braces is taken from the path instead of the body | the subject up to its first field, and the first word of the command's name: `/books/purchase` |
+/// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask for it |
 /// | `summary = "…"` | what it does, for the API's description | the first paragraph of the doc comment |
 ///
 /// # `#[validate(…)]` above a field
@@ -266,6 +267,7 @@ pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `row = BookCopy` | answers with one row of this read model, or `404` | answered by hand |
 /// | `order = due_at`, `order = descending(due_at)` | sorts the rows by a field; those without a value are left out | the oldest first |
 /// | `paged` | an answer by hand is a page, so that `limit`, `cursor` and `total` are parameters | it is not |
+/// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask |
 /// | `summary = "…"` | what it answers, for the API's description | the first paragraph of the doc comment |
 ///
 /// # `#[filter(…)]` above a field

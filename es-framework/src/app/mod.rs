@@ -1,22 +1,21 @@
 //! An application: what was declared, put to work.
 
+mod entrance;
 mod event_store;
 mod processing;
 mod reacting;
 mod token;
 
-use std::{future::Future, net::SocketAddr, sync::Arc};
+use std::{future::Future, sync::Arc};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
-use tokio::net::TcpListener;
-use tracing_subscriber::EnvFilter;
 
 use crate::{
     Declaration, Error, Result,
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
-    http::{self, RequestLimits, Surface, health::Health},
+    http::{self, RequestLimits, Surface, auth, health::Health},
     metrics, net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
     query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
@@ -26,8 +25,10 @@ use crate::{
     shutdown,
     state::Snapshots,
     store::EventStore,
+    telemetry::Telemetry,
 };
 
+use entrance::{Entrance, listen, local_address};
 use event_store::OpenStore;
 use processing::Processing;
 
@@ -137,10 +138,14 @@ impl App {
         let command = command.args(arguments);
         let command = command
             .subcommand(schema_lock::cli::command())
+            .subcommand(auth::cli::command())
             .subcommand_negates_reqs(true);
         let matches = command.get_matches();
         if let Some((schema_lock::cli::NAME, matches)) = matches.subcommand() {
             return schema_lock::cli::run(matches, &registry);
+        }
+        if let Some((auth::cli::NAME, matches)) = matches.subcommand() {
+            return auth::cli::run(matches);
         }
         let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut services = self.services;
@@ -161,13 +166,15 @@ impl App {
             queries: queries.routes(&models),
             models,
         };
-        log_to_stderr()?;
+        let telemetry = Telemetry::begin(name, &config.telemetry)?;
         metrics::install();
-        tokio::runtime::Builder::new_multi_thread()
+        let ended = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
-            .block_on(serve(name, served, config, stop_requested()))
+            .block_on(serve(name, served, config, stop_requested()));
+        telemetry.end();
+        ended
     }
 }
 
@@ -186,7 +193,8 @@ async fn serve(
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
-    let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
+    let entrance = Entrance::open(name, &config).await?;
+    let url = entrance.url()?;
     let store = OpenStore::open(&config).await?;
     let database = Database::open(&config.database_url, &served.models)
         .await
@@ -215,17 +223,22 @@ async fn serve(
             reactions,
             folder: store.folder(),
             certificates: config.event_store_ca_file.clone(),
+            tls: entrance.door.tls.clone(),
         },
         database,
         limits: RequestLimits::default(),
+        auth: entrance.auth,
+        rate: config.surface.rate(),
+        browsers: config.surface.browsers(),
         metadata_headers: config.event_metadata_headers.clone(),
+        metadata_caller: config.auth.event_metadata_caller,
     };
     log_routes(&served.registry, &served.queries);
     let router = http::router(&served.registry, served.queries, surface);
     let failure = "the read models cannot be followed";
     let processing = Processing::start("read-models", failure, processor.run())?;
-    tracing::info!("{name} listens on http://{}", local_address(&listener)?);
-    net::serve(listener, router, net::Limits::default(), shutdown).await;
+    tracing::info!("{name} listens on {url}");
+    net::serve(entrance.door, router, net::Limits::default(), shutdown).await;
     tracing::info!("{name} stops");
     processing.stop();
     reacting.stop();
@@ -297,40 +310,6 @@ fn queries(
     let queries = queries.into_iter();
     let served = queries.filter(|query| is_served(registry, query.declaration));
     Queries::new(served, models)
-}
-
-async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
-        Error::because(
-            format!("cannot listen on {address} (choose another port with {setting})"),
-            error,
-        )
-    })
-}
-
-fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
-    listener
-        .local_addr()
-        .map_err(|error| Error::because("the system does not say where it listens", error))
-}
-
-fn log_to_stderr() -> Result<()> {
-    let filter = EnvFilter::builder()
-        .with_default_directive(tracing::Level::INFO.into())
-        .from_env()
-        .map_err(|error| {
-            Error::because(
-                "RUST_LOG is not a filter, such as info or es_framework=debug",
-                error,
-            )
-        })?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .with_target(false)
-        .init();
-    Ok(())
 }
 
 fn log_routes(registry: &Registry, queries: &[Route]) {

@@ -156,7 +156,9 @@ impl Bus {
 }
 
 fn decide<C: Handle>(command: C, found: &Found) -> Result<Decided, CommandError> {
-    command.handle(&found.given).map_err(|error| match error {
+    let span = tracing::info_span!("decide", command = C::NAME);
+    let decided = span.in_scope(|| command.handle(&found.given));
+    decided.map_err(|error| match error {
         HandlerError::Rejected(rejection) => CommandError::Rejected(rejection),
         HandlerError::Encode { .. } | HandlerError::Subject { .. } | HandlerError::Parameter(_) => {
             CommandError::Encode(error.to_string())

@@ -1,6 +1,7 @@
 //! What is read before a decision, and what must therefore still hold at the write.
 
 use futures_util::future::try_join_all;
+use tracing::Instrument as _;
 
 use super::{
     Bus, CommandContext, CommandError, Condition, Given, Handle, Origin, Parameter,
@@ -155,7 +156,14 @@ impl Bus {
         source: &Source,
         memory: Memory,
     ) -> Result<HeldState, CommandError> {
-        let held = kind.rebuild(&self.states, source, memory).await;
+        let span = tracing::info_span!(
+            "rebuild",
+            state = kind.name,
+            subject = %source.subject,
+            events = tracing::field::Empty
+        );
+        let held = kind.rebuild(&self.states, source, memory);
+        let held = held.instrument(span).await;
         held.map_err(|error| match error {
             RebuildError::Store(error) => error.into(),
             RebuildError::Decode(error) => CommandError::Decode(error),

@@ -3,13 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
+use tracing::Instrument as _;
 
 use super::{
     Bus, CommandContext, CommandError, Decided, NewEvent, Outcome, idempotency::Attempted,
 };
 use crate::{
-    event::{EventCandidate, EventId, RecordedEvent, Subject},
+    event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext},
     store::{AppendError, Bound, Precondition, ReadOptions, StoreError},
+    telemetry::traces,
 };
 
 /// When the subject is read again after a connection broke in the middle of a write.
@@ -61,8 +63,15 @@ impl Bus {
             .iter()
             .rposition(|event| event.subject == outcome.subject);
         let (last, count) = (events.len().saturating_sub(1), preconditions.len());
-        let candidates = self.candidates(events, context);
-        match self.append(candidates, preconditions).await? {
+        let span = tracing::info_span!("append", subject = %outcome.subject, events = events.len());
+        // What follows from the events elsewhere goes on from here.
+        let trace = traces::trace_of(&span).or_else(|| context.trace.clone());
+        let candidates = self.candidates(events, trace.as_ref());
+        match self
+            .append(candidates, preconditions)
+            .instrument(span)
+            .await?
+        {
             Fate::Conflict => Ok(Written::Conflict(outcome.subject, count)),
             Fate::RecordedFrom(first) => {
                 outcome.position = offset(first, last);
@@ -72,13 +81,17 @@ impl Bus {
         }
     }
 
-    fn candidates(&self, events: Vec<NewEvent>, context: &CommandContext) -> Vec<EventCandidate> {
+    fn candidates(
+        &self,
+        events: Vec<NewEvent>,
+        trace: Option<&TraceContext>,
+    ) -> Vec<EventCandidate> {
         let candidate = |event: NewEvent| EventCandidate {
             source: Arc::clone(&self.source),
             subject: event.subject,
             event_type: event.event_type,
             data: event.data,
-            trace: context.trace.clone(),
+            trace: trace.cloned(),
         };
         events.into_iter().map(candidate).collect()
     }

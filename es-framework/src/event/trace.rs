@@ -67,6 +67,12 @@ impl TraceContext {
         &self.parent
     }
 
+    /// The id of the trace, which the `traceparent` holds.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.parent.split('-').nth(1)
+    }
+
     /// The `tracestate`.
     #[must_use]
     pub fn state(&self) -> Option<&str> {

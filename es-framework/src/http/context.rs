@@ -43,7 +43,7 @@ fn metadata(headers: &HeaderMap, allowed: &[HeaderName]) -> Result<Metadata, Pro
 }
 
 /// The W3C recommendation has a trace that is malformed passed over, not refused.
-fn trace(headers: &HeaderMap) -> Option<TraceContext> {
+pub(super) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let (parent, state) = (text("traceparent"), text("tracestate"));
     let trace = TraceContext::new(parent, state).or_else(|_| TraceContext::new(parent, None));

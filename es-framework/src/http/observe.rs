@@ -1,9 +1,9 @@
-//! Each request is measured, under the route that it found and never under its path.
+//! Each request is measured and logged, under the route that it found and never under its path.
 
 use std::{
     collections::HashMap,
     sync::{Arc, LazyLock},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use axum::{
@@ -13,8 +13,14 @@ use axum::{
     response::Response,
 };
 use metrics::{Gauge, Histogram};
+use tracing::{Instrument as _, Span};
 
-use crate::metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, Handles, gauge, histogram};
+use super::context;
+use crate::{
+    event::TraceContext,
+    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, Handles, gauge, histogram},
+    telemetry::traces,
+};
 
 /// The route of a request that found none.
 const UNMATCHED: &str = "unmatched";
@@ -52,6 +58,7 @@ struct Observed {
     method: &'static str,
     route: Arc<str>,
     status: Option<StatusCode>,
+    trace: Option<TraceContext>,
     begin: Instant,
 }
 
@@ -60,22 +67,77 @@ pub(super) async fn observe(
     request: Request,
     next: Next,
 ) -> Response {
-    let mut observed = Observed::begin(templates.of(&request), request.method());
-    let response = next.run(request).await;
-    observed.status = Some(response.status());
+    let mut observed = Observed::begin(templates.of(&request), &request);
+    let span = observed.span();
+    let response = next.run(request).instrument(span.clone()).await;
+    observed.answered(response.status(), &span);
     response
 }
 
 impl Observed {
-    fn begin(route: Arc<str>, method: &Method) -> Self {
+    fn begin(route: Arc<str>, request: &Request) -> Self {
         IN_FLIGHT.increment(1);
         Self {
-            method: known(method),
+            method: known(request.method()),
             route,
             status: None,
+            trace: context::trace(request.headers()),
             begin: Instant::now(),
         }
     }
+
+    /// The span that all steps of the request are part of, under the names that OpenTelemetry has
+    /// for it.
+    fn span(&mut self) -> Span {
+        let span = tracing::info_span!(
+            "request",
+            otel.name = tracing::field::Empty,
+            otel.kind = "server",
+            otel.status_code = tracing::field::Empty,
+            http.request.method = self.method,
+            http.route = &*self.route,
+            http.response.status_code = tracing::field::Empty,
+        );
+        if !span.is_disabled() {
+            span.record("otel.name", format!("{} {}", self.method, self.route));
+            if let Some(trace) = &self.trace {
+                traces::join(&span, trace);
+            }
+            self.trace = traces::trace_of(&span).or(self.trace.take());
+        }
+        span
+    }
+
+    fn answered(&mut self, status: StatusCode, span: &Span) {
+        self.status = Some(status);
+        span.record("http.response.status_code", status.as_u16());
+        if status.is_server_error() {
+            span.record("otel.status_code", "ERROR");
+        }
+    }
+
+    /// One line, which holds nothing that the client chose but for the trace's id.
+    fn log(&self, duration: Duration) {
+        let said = match self.status {
+            Some(_) => "request",
+            None => "request whose client went away",
+        };
+        tracing::info!(
+            target: "es_framework::http",
+            method = self.method,
+            route = &*self.route,
+            status = self.status.as_ref().map(StatusCode::as_u16),
+            duration_ms = milliseconds(duration),
+            trace_id = self.trace.as_ref().and_then(TraceContext::id),
+            "{said}"
+        );
+    }
+}
+
+/// To the microsecond.
+fn milliseconds(duration: Duration) -> f64 {
+    const TO_THE_MICROSECOND: f64 = 1e6;
+    (duration.as_secs_f64() * TO_THE_MICROSECOND).round() / 1e3
 }
 
 /// Also where the client went away and nobody asks for the answer any more.
@@ -85,6 +147,7 @@ impl Drop for Observed {
         let key = (self.method, Arc::clone(&self.route), self.status);
         let duration = self.begin.elapsed();
         DURATIONS.with(key, register, |histogram| histogram.record(duration));
+        self.log(duration);
     }
 }
 

@@ -48,7 +48,7 @@ struct BodyError<'a> {
 }
 
 impl Problem {
-    fn new(
+    pub(super) fn new(
         status: StatusCode,
         name: &'static str,
         title: &'static str,
@@ -64,7 +64,7 @@ impl Problem {
         }
     }
 
-    fn retry_later(mut self) -> Self {
+    pub(super) fn retry_later(mut self) -> Self {
         self.retry = true;
         self
     }

@@ -13,7 +13,7 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use super::{RequestLimits, Surface, health::Health, router};
+use super::{RequestLimits, Surface, auth::Auth, headers::Browsers, health::Health, router};
 use crate::{
     command::{Bus, Clock, Registry, RegistryBuilder},
     garden::{PlantTreeCommand, TREES},
@@ -40,6 +40,7 @@ async fn serve(registry: RegistryBuilder) -> Router {
         reactions: Statuses::default(),
         folder: ".".into(),
         certificates: None,
+        tls: None,
     };
     let surface = Surface {
         clock: Clock::system(),
@@ -48,7 +49,11 @@ async fn serve(registry: RegistryBuilder) -> Router {
         positions,
         health,
         limits: RequestLimits::default(),
+        auth: Auth::Open,
+        rate: None,
+        browsers: Browsers::default(),
         metadata_headers: Vec::new(),
+        metadata_caller: false,
     };
     tokio::spawn(processor.run());
     let (queries, models) = Queries::new([], models).unwrap();

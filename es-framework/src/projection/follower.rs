@@ -2,7 +2,7 @@
 
 use std::{
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use futures_util::StreamExt as _;
@@ -11,6 +11,7 @@ use super::{Database, DatabaseError, Progress, Table, batch};
 use crate::{
     event::{EventId, RecordedEvent, Subject, Upcasters},
     store::{EventStore, ObserveOptions, StoreError, latest_event},
+    telemetry::traces,
 };
 
 /// How many events are folded into one transaction at the most.
@@ -26,6 +27,16 @@ const REPORT: Duration = Duration::from_secs(5);
 pub(super) struct Followed {
     pub(super) table: Table,
     pub(super) progress: Progress,
+}
+
+impl Followed {
+    /// Tells the traces of events that follow from commands that they were taken.
+    fn trace(&self, events: &[RecordedEvent], begin: SystemTime) {
+        let model = self.table.model;
+        let own = |event: &&RecordedEvent| model.events.contains(&event.event_type.as_str());
+        let what = format!("project {}", model.name);
+        traces::followed(&what, events.iter().filter(own), begin);
+    }
 }
 
 /// Follows the event store for some read models.
@@ -132,8 +143,13 @@ impl Follower {
             let position = model.progress.position();
             let new = events.partition_point(|event| Some(event.id) <= position);
             let events = events.get(new..).unwrap_or_default();
+            let begin = SystemTime::now();
             let taken = batch::take(&self.database, &model.table, &self.upcasters, events).await?;
             if taken.position.is_some() {
+                // A rebuild is not a part of the traces of long ago.
+                if model.progress.is_rebuilt() {
+                    model.trace(events, begin);
+                }
                 model.progress.reached(taken.position);
             }
             if let Some(refused) = taken.refused {

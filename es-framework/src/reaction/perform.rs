@@ -8,6 +8,7 @@ use std::{
 
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
+use tracing::{Instrument as _, Span};
 
 use super::{
     Action, Commands, Occasion, Pending, ReactionDescriptor, ReactionError, ReactionKey, Sent,
@@ -17,6 +18,7 @@ use crate::{
     command::{Bus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services},
     event::{EventType, EventView, RecordedEvent, Upcasters},
     store::EventStore,
+    telemetry::traces,
 };
 
 /// How long a call may take.
@@ -129,7 +131,8 @@ impl Performer {
         let mut pause = FIRST_PAUSE;
         let mut attempts: u32 = 0;
         loop {
-            let Err(error) = self.attempt(event, consequence).await else {
+            let attempt = self.attempt(event, consequence);
+            let Err(error) = attempt.instrument(self.span(event)).await else {
                 self.statuses
                     .change(self.reaction.name, |status| status.trouble = None);
                 return Ok(());
@@ -149,6 +152,25 @@ impl Performer {
             tokio::time::sleep(pause).await;
             pause = pause.saturating_mul(2).min(LAST_PAUSE);
         }
+    }
+
+    /// Goes on with the trace of what led to the event.
+    fn span(&self, event: &RecordedEvent) -> Span {
+        let span = tracing::info_span!(
+            "react",
+            otel.name = tracing::field::Empty,
+            otel.kind = "consumer",
+            event.id = %event.id,
+            event.type = %event.event_type,
+            subject = %event.subject,
+        );
+        if !span.is_disabled() {
+            span.record("otel.name", format!("react {}", self.reaction.name));
+            if let Some(trace) = &event.trace {
+                traces::join(&span, trace);
+            }
+        }
+        span
     }
 
     async fn attempt(

@@ -31,6 +31,7 @@ use crate::{
         EventStore as _, StoreError,
         sql::embedded::{EmbeddedStore, OpenError, RestoreError},
     },
+    telemetry,
 };
 
 /// An event store that speaks version 1 of EventSourcingDB's HTTP API.
@@ -179,11 +180,7 @@ pub fn main() -> ExitCode {
         "warn"
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
-        .init();
+    telemetry::log_to_stderr(filter);
     match perform(&command) {
         Ok(code) => code,
         Err(error) => {

@@ -57,5 +57,6 @@ pub(super) fn found<S: Evolve>(found: Found) {
 
 /// Notes how many events were read.
 pub(super) fn rebuilt<S: Evolve>(events: u32) {
+    tracing::Span::current().record("events", events);
     STATES.with(S::NAME, register, |state| state.events.record(events));
 }

@@ -19,6 +19,7 @@ pub(crate) mod projection;
 pub(crate) mod query;
 pub(crate) mod read_model;
 pub(crate) mod rejection;
+mod role;
 mod serde_attr;
 pub(crate) mod service;
 pub(crate) mod settings;

@@ -12,12 +12,13 @@ pub(crate) struct CommandAttr {
     pub(crate) subject: Option<LitStr>,
     pub(crate) condition: Option<Ident>,
     pub(crate) path: Option<LitStr>,
+    pub(crate) role: Option<LitStr>,
     pub(crate) summary: Option<LitStr>,
     /// Whether there is a subject, be it one that could not be read.
     pub(crate) has_subject: bool,
 }
 
-const KEYS: [&str; 4] = ["subject", "condition", "path", "summary"];
+const KEYS: [&str; 5] = ["subject", "condition", "path", "role", "summary"];
 
 /// Reads every `#[command(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
@@ -26,6 +27,7 @@ pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
         subject: None,
         condition: None,
         path: None,
+        role: None,
         summary: None,
         has_subject: false,
     };
@@ -55,6 +57,7 @@ impl CommandAttr {
             Some("path") => {
                 self.path = attribute::text(meta, "path = \"/books/purchase\"", errors);
             }
+            Some("role") => self.role = attribute::text(meta, "role = \"staff\"", errors),
             Some("summary") => {
                 self.summary = attribute::text(meta, "summary = \"Purchases a book\"", errors);
             }

@@ -10,7 +10,7 @@ use crate::codegen::{
     doc,
     errors::Errors,
     fields::Field,
-    naming,
+    naming, role,
     template::{self, Template},
 };
 
@@ -21,6 +21,8 @@ pub(crate) struct Command {
     pub(crate) summary: String,
     pub(crate) subject: Template,
     pub(crate) path: String,
+    /// What a caller has to be.
+    pub(crate) role: Option<String>,
     /// The variant of `Condition`.
     pub(crate) condition: &'static str,
     pub(crate) fields: Vec<CommandField>,
@@ -51,6 +53,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
     let condition = condition(attr.condition.as_ref(), errors);
     let subject = subject(&ident, &attr, fields.as_deref(), errors);
     let path = path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors);
+    let role = role::check(attr.role.as_ref(), errors);
     let summary = summary(&ident, &attrs, &attr);
     let mut command = Command {
         ident,
@@ -58,6 +61,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
         summary,
         subject: subject?,
         path: String::new(),
+        role,
         condition: condition?,
         fields: fields?,
     };

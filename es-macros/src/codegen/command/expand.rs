@@ -9,6 +9,7 @@ use crate::codegen::{
     declaration,
     fields::{self, Kind, reference},
     framework::Framework,
+    role::role,
     template,
     validate::{self, Checked},
     wire::{self, Wire, WireField},
@@ -85,6 +86,7 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
     } = command;
     let name = ident.unraw().to_string();
     let subject = command.subject.render(|field| command.member(field));
+    let role = role(command.role.as_deref());
     let condition = format_ident!("{condition}");
     let declaration = declaration(ident, framework);
     let parts = template::parts(&command.subject, framework, |name| {
@@ -100,6 +102,7 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
             const PATH: &'static str = #path;
             const CONDITION: #framework::command::Condition =
                 #framework::command::Condition::#condition;
+            #role
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn subject(

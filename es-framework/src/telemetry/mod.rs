@@ -1,0 +1,132 @@
+//! What a program says about itself: its log on stderr, and traces to a collector if one is set.
+
+mod line;
+pub(crate) mod traces;
+
+use std::io;
+
+use clap::{Args, ValueEnum};
+use tracing::Subscriber;
+use tracing_subscriber::{
+    EnvFilter, Layer, filter,
+    layer::SubscriberExt as _,
+    registry::{LookupSpan, Registry},
+    util::SubscriberInitExt as _,
+};
+
+use crate::{Error, Result};
+
+use traces::Exporter;
+
+/// What is logged, and where traces go.
+#[derive(Debug, Clone, Args)]
+pub struct TelemetrySettings {
+    /// Shape of the log: text for people, json for programs.
+    #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
+    pub log_format: LogFormat,
+
+    /// What is logged: error, warn, info, debug or trace, and other levels for parts of it, as in
+    /// info,es_framework::http=off.
+    #[arg(
+        long,
+        env = "RUST_LOG",
+        value_name = "FILTER",
+        default_value = "info",
+        hide_env_values = true
+    )]
+    pub log_filter: String,
+
+    /// Collector of traces that speaks OTLP over HTTP, such as http://localhost:4318. Without it,
+    /// there are no traces.
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
+    pub otel_exporter_otlp_endpoint: Option<String>,
+}
+
+/// The shape of a log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// A line of text for each event.
+    #[default]
+    Text,
+    /// A JSON object for each event, on a line of its own.
+    Json,
+}
+
+/// A log and traces that have begun.
+#[derive(Debug)]
+pub(crate) struct Telemetry {
+    exporter: Option<Exporter>,
+}
+
+impl Telemetry {
+    /// Begins. Not inside of an asynchronous runtime: the exporter of traces brings one of its own.
+    pub(crate) fn begin(application: &'static str, settings: &TelemetrySettings) -> Result<Self> {
+        let filter = filter(&settings.log_filter)?;
+        let exporter = settings
+            .otel_exporter_otlp_endpoint
+            .as_deref()
+            .map(|endpoint| Exporter::new(application, endpoint))
+            .transpose()?;
+        let spans = exporter
+            .as_ref()
+            .map(|exporter| traces::layer(exporter, application));
+        tracing_subscriber::registry()
+            .with(log(settings.log_format, filter))
+            .with(spans)
+            .try_init()
+            .map_err(|error| Error::because("the log cannot begin", error))?;
+        Ok(Self { exporter })
+    }
+
+    /// Sends the traces that were not sent yet.
+    pub(crate) fn end(self) {
+        if let Some(exporter) = self.exporter {
+            exporter.end();
+        }
+    }
+}
+
+/// Logs as a program does that has no other settings for it.
+pub(crate) fn log_to_stderr(filter: EnvFilter) {
+    tracing_subscriber::registry()
+        .with(log(LogFormat::Text, filter))
+        .init();
+}
+
+fn filter(text: &str) -> Result<EnvFilter> {
+    let filter = EnvFilter::builder().with_default_directive(tracing::Level::INFO.into());
+    filter.parse(text).map_err(|error| {
+        let message = "RUST_LOG is not a filter, such as info or es_framework=debug";
+        Error::because(message, error)
+    })
+}
+
+type Log = Box<dyn Layer<Registry> + Send + Sync>;
+
+fn log(format: LogFormat, filter: EnvFilter) -> Log {
+    let log = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
+    match format {
+        LogFormat::Text => {
+            let log = log.with_ansi(is_terminal).with_target(false);
+            only_events(log.fmt_fields(line::OneLine), filter)
+        }
+        LogFormat::Json => {
+            let log = log.with_ansi(false).json().flatten_event(true);
+            only_events(log.with_current_span(false).with_span_list(false), filter)
+        }
+    }
+}
+
+/// Without traces nobody asks for spans then, and those that nobody asks for cost nothing.
+fn only_events<S>(
+    log: impl Layer<S> + Send + Sync + 'static,
+    filter: EnvFilter,
+) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    log.with_filter(filter)
+        .with_filter(filter::filter_fn(|metadata| metadata.is_event()))
+        .boxed()
+}
