@@ -23,6 +23,7 @@ mod documentation {
         ChangeAnEvent: "docs/src/how-to/change-an-event.md",
         ReadModel: "docs/src/how-to/read-model.md",
         Query: "docs/src/how-to/query.md",
+        React: "docs/src/how-to/react.md",
         Macros: "docs/src/reference/macros.md",
     }
 }

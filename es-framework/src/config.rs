@@ -96,6 +96,15 @@ pub struct Config {
     )]
     pub event_metadata_headers: Vec<HeaderName>,
 
+    /// How many live queries may be open at once; the next one is answered 503.
+    #[arg(
+        long,
+        env = "LIVE_QUERIES",
+        default_value_t = 64,
+        value_name = "NUMBER"
+    )]
+    pub live_queries: u16,
+
     /// File with snapshots of the states of long subjects; made when it is needed. Without it,
     /// snapshots.sqlite in the folder of the embedded event store.
     #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]

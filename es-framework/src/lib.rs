@@ -182,6 +182,38 @@ pub use es_macros::handler;
 /// See [`ReadModel`].
 pub use es_macros::projection;
 /// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # pub struct BookBorrowedEvent { id: Uuid, due_at: Timestamp }
+/// # #[derive(Event)]
+/// # pub struct BookReturnedEvent {}
+/// # #[derive(Event)]
+/// # pub struct ReminderSentEvent {}
+///
+/// /// Reminds a reader of a copy.
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", internal)]
+/// pub struct RemindReaderCommand {
+///     pub id: Uuid,
+/// }
+///
+/// #[handler]
+/// fn remind(_: RemindReaderCommand) -> ReminderSentEvent {
+///     ReminderSentEvent {}
+/// }
+///
+/// pub struct LoanReminder;
+///
+/// #[reaction]
+/// impl LoanReminder {
+///     #[deadline(at = due_at, unless(BookReturnedEvent))]
+///     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+///         RemindReaderCommand { id: event.id }
+///     }
+/// }
+/// ```
+pub use es_macros::reaction;
+/// ```
 /// use es_framework::{event::Upcast, prelude::*};
 ///
 /// /// The event as it was stored until prices were counted in cents.

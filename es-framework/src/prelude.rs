@@ -9,6 +9,7 @@ pub use crate::{
     event::Metadata,
     evolve, handler,
     query::{Answer, Direction, Page, QueryError, Reading},
+    reaction::ReactionKey,
     upcast,
 };
-pub use es_macros::projection;
+pub use es_macros::{projection, reaction};

@@ -20,6 +20,7 @@ use codegen::manifest::Manifest;
 /// | `condition = pristine` | what must be true of the subject: `none`, `pristine` (nothing ever happened to it) or `exists` (something did) | `none` |
 /// | `path = "/books/{id}/borrow"` | where it is posted to; a field in braces is taken from the path instead of the body | the subject up to its first field, and the first word of the command's name: `/books/purchase` |
 /// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask for it |
+/// | `internal` | nobody posts it: it is sent by a `#[reaction]` alone | everybody may |
 /// | `summary = "…"` | what it does, for the API's description | the first paragraph of the doc comment |
 ///
 /// # `#[validate(…)]` above a field
@@ -243,6 +244,40 @@ pub fn derive_read_model(item: TokenStream) -> TokenStream {
 pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::projection::projection(arguments.into(), item.into(), &Manifest::of_this_crate())
         .into()
+}
+
+/// Makes a block of functions a reaction: what follows from events without anybody asking for it.
+///
+/// Leaves the block as it is, implements `React` for its type, which has no fields, and registers it.
+/// Each function takes an event, by reference or by value, and remembers nothing.
+///
+/// | function | |
+/// |---|---|
+/// | `fn remind(event: &E) -> RemindReaderCommand` | sends a command, or an `Option`, a `Vec` or a tuple of commands, each of which is carried out once |
+/// | `async fn mail(event: &E, mailer: &Mailer, key: &ReactionKey) -> Result<(), MailError>` | calls another system, at least once; takes the `&Clock`, settings and what `App::provide` is given, and a `&ReactionKey` that is the same whenever the call is made again |
+///
+/// # `#[deadline(…)]` above a function
+///
+/// It is called not when the event comes but when a time has come, also when that is after a
+/// restart.
+///
+/// | key | | if left out |
+/// |---|---|---|
+/// | `at = due_at` | the field of the event that holds the time, a `Timestamp` or an `Option<Timestamp>` | an error |
+/// | `unless(BookReturnedEvent)` | the events that cancel it if they come in between, on the same subject | none |
+///
+/// # `#[reaction(…)]`
+///
+/// | key | | if left out |
+/// |---|---|---|
+/// | `name = "LoanReminder"` | what it is called in the event store: another name begins anew | the type's name |
+/// | `begin = new` | the first event that it takes is the first after its first start | `first`: the first of all |
+/// | `attempts = 16` | how often a call is made that fails, before the reaction stops | 16 |
+///
+/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
+#[proc_macro_attribute]
+pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    codegen::reaction::reaction(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Declares a query: something that clients ask with `GET`.

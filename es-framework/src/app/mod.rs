@@ -1,5 +1,6 @@
 //! An application: what was declared, put to work.
 
+mod declared;
 mod entrance;
 mod event_store;
 mod processing;
@@ -11,23 +12,22 @@ use std::{future::Future, sync::Arc};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::{
-    Declaration, Error, Result,
+    Error, Result,
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
-    http::{self, RequestLimits, Surface, auth, health::Health},
+    http::{self, LiveLimits, LiveQueries, RequestLimits, Surface, auth, health::Health},
     metrics, net,
-    projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels, ReadModelsError},
-    query::{Answer, Queries, QueriesError, QueryDescriptor, Route},
+    projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
+    query::{Answer, QueryDescriptor, Route},
     reaction::{React, ReactionDescriptor, Reactions},
-    schema_lock,
-    settings::{self, SettingsDescriptor},
-    shutdown,
+    schema_lock, settings, shutdown,
     state::Snapshots,
     store::EventStore,
     telemetry::Telemetry,
 };
 
+use declared::{declared_settings, queries, read_models};
 use entrance::{Entrance, listen, local_address};
 use event_store::OpenStore;
 use processing::Processing;
@@ -212,7 +212,9 @@ async fn serve(
         served.services.clone(),
         upcasters,
     ))?;
+    let live = live_queries(&config);
     let surface = Surface {
+        live: live.clone(),
         clock: served.services.clock(),
         bus,
         positions: processor.positions(),
@@ -238,6 +240,10 @@ async fn serve(
     let failure = "the read models cannot be followed";
     let processing = Processing::start("read-models", failure, processor.run())?;
     tracing::info!("{name} listens on {url}");
+    let shutdown = async move {
+        shutdown.await;
+        live.end();
+    };
     net::serve(entrance.door, router, net::Limits::default(), shutdown).await;
     tracing::info!("{name} stops");
     processing.stop();
@@ -257,17 +263,10 @@ fn bus(name: &str, config: &Config, store: Arc<dyn EventStore>, upcasters: Upcas
         .with_snapshots(Snapshots::in_file(config.snapshots()))
 }
 
-/// The settings that handlers and reactions take.
-fn declared_settings(
-    registry: &Registry,
-    reactions: &Reactions,
-) -> Vec<&'static SettingsDescriptor> {
-    settings::declared(|settings| {
-        let by_handlers = registry.services().map(|(kind, _)| kind);
-        let by_reactions = reactions.services().map(|(kind, _)| kind);
-        by_handlers
-            .chain(by_reactions)
-            .any(|kind| kind == settings.kind)
+fn live_queries(config: &Config) -> LiveQueries {
+    LiveQueries::new(LiveLimits {
+        open: config.live_queries.into(),
+        ..LiveLimits::default()
     })
 }
 
@@ -286,37 +285,14 @@ fn refused(name: &str, error: impl std::error::Error + Send + Sync + 'static) ->
     Error::because(format!("{name} does not start"), error)
 }
 
-/// Whether something is declared in one of the packages that are served.
-fn is_served(registry: &Registry, declaration: Declaration) -> bool {
-    let commands = registry.commands().iter().map(|one| one.declaration);
-    let events = registry.events().iter().map(|one| one.declaration);
-    let mut served = commands.chain(events);
-    served.any(|one| one.package == declaration.package)
-}
-
-fn read_models(
-    registry: &Registry,
-    models: Vec<ReadModelDescriptor>,
-) -> Result<ReadModels, ReadModelsError> {
-    let models = models.into_iter();
-    ReadModels::new(models.filter(|model| is_served(registry, model.declaration)))
-}
-
-fn queries(
-    registry: &Registry,
-    queries: Vec<QueryDescriptor>,
-    models: ReadModels,
-) -> Result<(Queries, ReadModels), QueriesError> {
-    let queries = queries.into_iter();
-    let served = queries.filter(|query| is_served(registry, query.declaration));
-    Queries::new(served, models)
-}
-
 fn log_routes(registry: &Registry, queries: &[Route]) {
     for command in registry.commands() {
+        let way = match command.is_internal() {
+            true => "by reactions alone".to_owned(),
+            false => format!("POST {}", command.path),
+        };
         tracing::info!(
-            "POST {} -> {} ({}), handled at {}",
-            command.path,
+            "{way} -> {} ({}), handled at {}",
             command.name,
             command.declaration,
             command.handler

@@ -1,7 +1,9 @@
 //! The reactions of an application: which are served, what they stand on, and the thread that they
 //! run on. A call that blocks holds up no request and no read model.
 
-use super::{is_served, processing::Processing};
+use std::sync::Arc;
+
+use super::{declared::is_served, processing::Processing};
 use crate::{
     Result,
     command::{Bus, Registry, Services},
@@ -9,7 +11,6 @@ use crate::{
     reaction::{Ground, ReactionDescriptor, Reactions, ReactionsError, Reactors, Statuses},
     store::EventStore,
 };
-use std::sync::Arc;
 
 /// The reactions that are declared where something else is served.
 pub(super) fn declared(

@@ -22,7 +22,7 @@ pub trait Command: DeserializeOwned + JsonSchema + Validate + Send + 'static {
     const SUMMARY: &'static str;
     /// The template of its subject, such as `/books/{id}`.
     const SUBJECT: &'static str;
-    /// The path that it is posted to, such as `/books/purchase`.
+    /// The path that it is posted to, such as `/books/purchase`; empty if nobody posts it.
     const PATH: &'static str;
     /// What must be true of the subject before the handler is asked.
     const CONDITION: Condition;

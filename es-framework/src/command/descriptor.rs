@@ -20,7 +20,7 @@ pub struct CommandDescriptor {
     pub name: &'static str,
     /// What it does, in a sentence.
     pub summary: &'static str,
-    /// The path that it is posted to.
+    /// The path that it is posted to; empty if nobody posts it.
     pub path: &'static str,
     /// The template of its subject.
     pub subject: &'static str,
@@ -47,6 +47,12 @@ pub type Execute =
     for<'a> fn(&'a Bus, CommandRequest<'a>) -> BoxFuture<'a, Result<Outcome, CommandError>>;
 
 impl CommandDescriptor {
+    /// Whether anybody can post it.
+    #[must_use]
+    pub const fn is_internal(&self) -> bool {
+        self.path.is_empty()
+    }
+
     /// The descriptor of the command `C`.
     #[must_use]
     pub const fn of<C: Handle>() -> Self {

@@ -234,7 +234,7 @@ fn shape(path: &str) -> String {
 
 fn check_routes(commands: &[CommandDescriptor]) -> Result<(), RegistryError> {
     let mut seen = std::collections::BTreeMap::new();
-    for command in commands {
+    for command in commands.iter().filter(|command| !command.is_internal()) {
         let CommandDescriptor {
             name,
             path,

@@ -6,6 +6,7 @@ mod context;
 pub mod headers;
 pub mod health;
 mod lag;
+mod live;
 mod metrics;
 mod observe;
 mod problem;
@@ -34,6 +35,7 @@ use crate::{
 use auth::{Auth, RateLimit};
 use headers::Browsers;
 use health::Health;
+pub use live::{LiveLimits, LiveQueries};
 use observe::Templates;
 pub use problem::Problem;
 
@@ -71,6 +73,8 @@ pub struct Surface {
     pub positions: Positions,
     /// Checks of all that the application needs.
     pub health: Health,
+    /// Queries whose answers are kept up to date.
+    pub live: LiveQueries,
     /// Bounds on requests.
     pub limits: RequestLimits,
     /// Who may call.
@@ -91,7 +95,8 @@ pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Rou
         .route("/actuator/health", get(health::show))
         .route("/actuator/prometheus", get(metrics::show));
     let mut templates = Vec::new();
-    for command in registry.commands() {
+    let commands = registry.commands().iter();
+    for command in commands.filter(|command| !command.is_internal()) {
         let (path, route) = command::route(*command);
         router = router.route(&path, surface.auth.require(command.role, route));
         templates.push((path, command.path.into()));

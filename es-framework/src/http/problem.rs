@@ -1,10 +1,11 @@
 //! Errors as `application/problem+json` (RFC 9457).
 
+mod document;
+
 use axum::{
     http::{HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde::Serialize;
 
 use crate::{
     command::{CommandError, Rejection, RejectionKind, Violation},
@@ -12,10 +13,6 @@ use crate::{
     query::QueryError,
     store::StoreError,
 };
-
-/// What precedes the name of a problem in its `type`: a `tag` URI, as RFC 9457 advises for types
-/// that cannot be looked up.
-const TYPE_PREFIX: &str = "tag:es-framework,2026:problem:";
 
 /// After so many seconds a caller may try again.
 const RETRY_AFTER_SECONDS: u16 = 2;
@@ -29,22 +26,6 @@ pub struct Problem {
     detail: String,
     errors: Vec<Violation>,
     retry: bool,
-}
-
-#[derive(Serialize)]
-struct Body<'a> {
-    r#type: String,
-    title: &'a str,
-    status: u16,
-    detail: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<BodyError<'a>>,
-}
-
-#[derive(Serialize)]
-struct BodyError<'a> {
-    pointer: &'a str,
-    message: &'a str,
 }
 
 impl Problem {
@@ -182,7 +163,7 @@ impl Problem {
         )
     }
 
-    fn internal(error: &dyn std::fmt::Display) -> Self {
+    pub(super) fn internal(error: &dyn std::fmt::Display) -> Self {
         // The cause is for the log; the caller can do nothing with it.
         tracing::error!(%error, "a request failed");
         Self::new(
@@ -322,18 +303,7 @@ impl From<ProgressError> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let errors = self.errors.iter().map(|violation| BodyError {
-            pointer: &violation.pointer,
-            message: &violation.message,
-        });
-        let body = Body {
-            r#type: format!("{TYPE_PREFIX}{}", self.name),
-            title: self.title,
-            status: self.status.as_u16(),
-            detail: &self.detail,
-            errors: errors.collect(),
-        };
-        let json = serde_json::to_vec(&body).unwrap_or_default();
+        let json = self.to_json();
         let problem_json = HeaderValue::from_static("application/problem+json");
         let mut response =
             (self.status, [(header::CONTENT_TYPE, problem_json)], json).into_response();

@@ -14,7 +14,7 @@ use axum::{
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use super::{Problem, Surface, command::EVENT_POSITION};
+use super::{Problem, Surface, command::EVENT_POSITION, live};
 use crate::{
     event::{EventId, Subject},
     projection::Table,
@@ -52,16 +52,16 @@ pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
         // What is no text leads nowhere.
         let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
         let parameters = asked.parameters(&in_path, in_query)?;
-        let json = match &asked.kind {
-            RouteKind::Query(query) => answer(query, &surface, parameters, &headers).await,
-            RouteKind::Browse(table) => browse(table, &surface, parameters, &headers).await,
-            RouteKind::Find(table) => find(table, &surface, &uri, &headers).await,
+        let question = live::Question {
+            asked: Arc::clone(&asked),
+            surface,
+            uri,
+            parameters,
+            headers,
         };
-        match json {
-            Ok(json) => Ok(respond(&json, &headers)),
-            Err(Refused::Query(QueryError::NotFound)) => Err(Problem::no_such_row(uri.path())),
-            Err(Refused::Query(error)) => Err(error.into()),
-            Err(Refused::Problem(problem)) => Err(problem),
+        match live::is_asked_for(&question.headers) {
+            true => live::respond(question).await,
+            false => Ok(respond(&question.answer().await?, &question.headers)),
         }
     };
     (path.join("/"), get(handler))
@@ -88,7 +88,7 @@ impl From<Problem> for Refused {
 }
 
 /// What is asked, and the names of its path's parameters.
-struct AskedAt {
+pub(super) struct AskedAt {
     names: Vec<String>,
     kind: RouteKind,
 }
@@ -109,6 +109,35 @@ impl AskedAt {
             }
         };
         Ok(Parameters::new(in_path.into_iter().chain(pairs))?)
+    }
+
+    /// The tables that it is answered from; none for all of them.
+    pub(super) fn tables(&self) -> &[&'static str] {
+        match &self.kind {
+            RouteKind::Query(query) => query.tables,
+            RouteKind::Browse(table) | RouteKind::Find(table) => {
+                std::slice::from_ref(&table.model.name)
+            }
+        }
+    }
+
+    pub(super) async fn answer(
+        &self,
+        surface: &Surface,
+        uri: &Uri,
+        parameters: Parameters,
+        headers: &HeaderMap,
+    ) -> Result<Box<RawValue>, Problem> {
+        let json = match &self.kind {
+            RouteKind::Query(query) => answer(query, surface, parameters, headers).await,
+            RouteKind::Browse(table) => browse(table, surface, parameters, headers).await,
+            RouteKind::Find(table) => find(table, surface, uri, headers).await,
+        };
+        json.map_err(|refused| match refused {
+            Refused::Query(QueryError::NotFound) => Problem::no_such_row(uri.path()),
+            Refused::Query(error) => error.into(),
+            Refused::Problem(problem) => problem,
+        })
     }
 }
 
@@ -189,6 +218,8 @@ fn respond(json: &RawValue, headers: &HeaderMap) -> Response {
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }
+    let vary = HeaderValue::from_static("accept");
+    response.headers_mut().insert(header::VARY, vary);
     // The answer may be another one at once; a cache has to ask.
     let no_cache = HeaderValue::from_static("no-cache");
     response
@@ -198,13 +229,14 @@ fn respond(json: &RawValue, headers: &HeaderMap) -> Response {
 }
 
 fn entity_tag(body: &str) -> String {
+    format!("\"{}\"", digest(body))
+}
+
+/// 32 hexadecimal digits that tell answers apart.
+pub(super) fn digest(body: &str) -> String {
     let hash = Sha256::digest(body.as_bytes());
-    let hex: String = hash
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("\"{hex}\"")
+    let first = hash.iter().take(16);
+    first.map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Waits until the read models are rebuilt and have seen the event that the caller names, if any,

@@ -1,5 +1,6 @@
 //! The routes over declarations written by hand.
 
+mod live;
 mod rejection;
 
 use std::sync::Arc;
@@ -13,12 +14,15 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use super::{RequestLimits, Surface, auth::Auth, headers::Browsers, health::Health, router};
+use super::{
+    LiveLimits, LiveQueries, RequestLimits, Surface, auth::Auth, headers::Browsers, health::Health,
+    router,
+};
 use crate::{
     command::{Bus, Clock, Registry, RegistryBuilder},
     garden::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
-    query::Queries,
+    query::{Queries, QueryDescriptor},
     reaction::Statuses,
     store::{EventStore, memory::MemoryStore},
 };
@@ -28,6 +32,14 @@ async fn garden() -> Router {
 }
 
 async fn serve(registry: RegistryBuilder) -> Router {
+    serve_with(registry, [], LiveLimits::default()).await
+}
+
+async fn serve_with(
+    registry: RegistryBuilder,
+    queries: impl IntoIterator<Item = QueryDescriptor>,
+    live: LiveLimits,
+) -> Router {
     let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
     let models = ReadModels::new([TREES]).unwrap();
     let database = Database::in_memory(&models).await.unwrap();
@@ -48,6 +60,7 @@ async fn serve(registry: RegistryBuilder) -> Router {
         database,
         positions,
         health,
+        live: LiveQueries::new(live),
         limits: RequestLimits::default(),
         auth: Auth::Open,
         rate: None,
@@ -56,7 +69,7 @@ async fn serve(registry: RegistryBuilder) -> Router {
         metadata_caller: false,
     };
     tokio::spawn(processor.run());
-    let (queries, models) = Queries::new([], models).unwrap();
+    let (queries, models) = Queries::new(queries, models).unwrap();
     router(&registry.build().unwrap(), queries.routes(&models), surface)
 }
 

@@ -1,6 +1,7 @@
 //! Read models: what clients ask about, kept in SQL and rebuilt from events.
 
 mod batch;
+mod changes;
 pub mod column;
 mod database;
 mod fold;
@@ -14,6 +15,7 @@ pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use changes::Changes;
 pub use column::{Cell, CellError, Column, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
 pub use key::{KeyError, RowKey, key_in_subject};

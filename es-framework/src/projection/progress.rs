@@ -56,8 +56,8 @@ pub struct Progress {
 }
 
 #[derive(Debug, Clone, Default)]
-struct State {
-    position: Option<EventId>,
+pub(super) struct State {
+    pub(super) position: Option<EventId>,
     rebuilt: bool,
     trouble: Option<String>,
     stopped: bool,
@@ -130,6 +130,11 @@ impl Progress {
             Some(id) => ProgressError::NotReached(id),
             None => ProgressError::Rebuilding,
         })
+    }
+
+    /// Tells of every change from now on.
+    pub(super) fn subscribe(&self) -> watch::Receiver<State> {
+        self.state.subscribe()
     }
 
     pub(super) fn reached(&self, position: Option<EventId>) {

@@ -11,7 +11,7 @@ const MOST_VALUES: usize = 100;
 const LONGEST_VALUE: usize = 1_000;
 
 /// The parameters that a client sent, until they are taken.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Parameters {
     values: BTreeMap<String, Vec<String>>,
     known: Vec<&'static str>,

@@ -1,5 +1,7 @@
 //! The declaration of a reaction: which events lead to what, and when.
 
+use std::fmt::Display;
+
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
@@ -7,7 +9,7 @@ use super::{Commands, Occasion, ReactionError};
 use crate::{
     Declaration,
     command::{Origin, Parameter},
-    event::EventView,
+    event::{Event, EventView},
 };
 
 /// What an application does about events by itself. `#[reaction]` implements it.
@@ -76,8 +78,21 @@ pub enum Action {
     Call(fn(&EventView<'_>, &Occasion<'_>) -> Result<Pending, ReactionError>),
 }
 
+/// The event of a step.
+///
+/// # Errors
+/// Its payload does not fit.
+pub fn happened<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
+    Ok(event.payload()?)
+}
+
 /// A call on its way.
 pub type Pending = BoxFuture<'static, Result<(), ReactionError>>;
+
+/// A call on its way, whatever its errors are.
+pub fn pending<E: Display>(call: impl Future<Output = Result<(), E>> + Send + 'static) -> Pending {
+    Box::pin(async move { call.await.map_err(ReactionError::call) })
+}
 
 /// A time that a field of an event holds, or may hold.
 #[diagnostic::on_unimplemented(

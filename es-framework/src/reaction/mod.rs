@@ -9,6 +9,7 @@ mod error;
 mod perform;
 mod reactions;
 mod reactor;
+mod reactors;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -17,10 +18,11 @@ pub(crate) use action::Sent;
 pub use action::{Commands, IntoCommands, Occasion, ReactionKey};
 pub use declared::{
     Action, Begin, Deadline, Pending, React, ReactionDescriptor, Step, Time, When, check_services,
+    happened, pending,
 };
 pub use error::ReactionError;
 pub(crate) use perform::Ground;
 pub use reactions::{Reactions, ReactionsError};
-pub use reactor::Reactors;
-pub(crate) use reactor::settle;
+pub use reactors::Reactors;
+pub(crate) use reactors::settle;
 pub use status::{Status, Statuses};

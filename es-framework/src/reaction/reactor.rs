@@ -1,19 +1,20 @@
-//! Runs the reactions of an application: each follows the event store by itself, so that one that
-//! cannot go on holds no other up.
+//! One reaction at work: it follows the event store, does what follows, and notes how far it is.
 
 use std::{
+    convert::Infallible,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use futures_util::{StreamExt as _, future::join_all};
+use futures_util::StreamExt as _;
+use jiff::Timestamp;
 
 use super::{
-    Begin, ReactionDescriptor, ReactionError, Reactions, Statuses,
+    Begin, ReactionError,
     checkpoint::{Checkpoint, Checkpoints},
     deadlines::{Deadlines, Due},
     error::Remedy,
-    perform::{Consequence, Ground, Performer},
+    perform::{Consequence, Performer},
 };
 use crate::{
     event::{EventId, EventType, RecordedEvent, Subject},
@@ -28,84 +29,9 @@ const TICK: Duration = Duration::from_millis(200);
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// After so many events that were no matter of it, a reaction notes how far it is, too.
 const SAVE_AFTER: u64 = 50_000;
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LAST_PAUSE: Duration = Duration::from_secs(5);
-
-/// The reactions of an application at work.
-#[derive(Debug)]
-pub struct Reactors {
-    ground: Arc<Ground>,
-    reactions: Reactions,
-    statuses: Statuses,
-}
-
-impl Reactors {
-    pub(crate) fn new(ground: Ground, reactions: Reactions) -> Self {
-        Self {
-            ground: Arc::new(ground),
-            reactions,
-            statuses: Statuses::default(),
-        }
-    }
-
-    /// How they are doing.
-    #[must_use]
-    pub fn statuses(&self) -> Statuses {
-        self.statuses.clone()
-    }
-
-    /// Reacts until the returned future is dropped, which may happen at any moment: what was not
-    /// noted as done is done again by the next start, and commands take effect once.
-    pub async fn run(self) {
-        let reactors = self.reactions.iter().map(|reaction| {
-            let performer = Performer {
-                reaction: *reaction,
-                ground: Arc::clone(&self.ground),
-                statuses: self.statuses.clone(),
-            };
-            run_one(performer)
-        });
-        join_all(reactors).await;
-    }
-}
-
-async fn run_one(performer: Performer) {
-    let (name, statuses) = (performer.reaction.name, performer.statuses.clone());
-    let mut pause = FIRST_PAUSE;
-    loop {
-        let error = match Reactor::begin(performer.clone()).await {
-            Ok(mut reactor) => match reactor.follow().await {
-                Ok(never) => match never {},
-                Err(Failed::At(event, error)) => {
-                    tracing::error!(reaction = name, event = %event.id, subject = %event.subject, %error, "a reaction stops at an event that it cannot deal with; the others go on");
-                    let trouble = format!(
-                        "it cannot deal with event {} on {}: {error}",
-                        event.id, event.subject
-                    );
-                    statuses.change(name, |status| {
-                        status.trouble = Some(trouble);
-                        status.is_stopped = true;
-                    });
-                    return;
-                }
-                Err(Failed::Store(error)) => {
-                    if reactor.has_moved {
-                        pause = FIRST_PAUSE;
-                    }
-                    error
-                }
-            },
-            Err(error) => error,
-        };
-        tracing::warn!(reaction = name, %error, "a reaction does not follow the event store; it tries again");
-        statuses.change(name, |status| status.trouble = Some(error.to_string()));
-        tokio::time::sleep(pause).await;
-        pause = pause.saturating_mul(2).min(LAST_PAUSE);
-    }
-}
 
 /// Why a reaction does not follow the event store any more.
-enum Failed {
+pub(super) enum Failed {
     /// An event that trying again does not help with.
     At(Box<RecordedEvent>, ReactionError),
     /// The event store.
@@ -124,40 +50,8 @@ impl From<StoreError> for Failed {
     }
 }
 
-/// Takes everything that is stored, and what follows from that, until there is nothing left to do
-/// at this time: what a test of a reaction does.
-pub(crate) async fn settle(
-    ground: Ground,
-    reaction: ReactionDescriptor,
-) -> Result<(), ReactionError> {
-    let performer = Performer {
-        reaction,
-        ground: Arc::new(ground),
-        statuses: Statuses::default(),
-    };
-    let mut reactor = Reactor::begin(performer).await?;
-    loop {
-        let before = reactor.position;
-        let options = ReadOptions {
-            lower_bound: before.map(Bound::Exclusive),
-            ..ReadOptions::recursive()
-        };
-        let store = Arc::clone(&reactor.performer.ground.store);
-        let mut events = store.read(Subject::root(), options);
-        while let Some(event) = events.next().await {
-            let taken = reactor.take(event?).await;
-            taken.map_err(Failed::into_error)?;
-        }
-        let met = reactor.meet_deadlines().await;
-        met.map_err(Failed::into_error)?;
-        if reactor.position == before {
-            return Ok(());
-        }
-    }
-}
-
 impl Failed {
-    fn into_error(self) -> ReactionError {
+    pub(super) fn into_error(self) -> ReactionError {
         match self {
             Self::At(_, error) | Self::Store(error) => error,
         }
@@ -166,7 +60,7 @@ impl Failed {
 
 /// One reaction at work.
 #[derive(Debug)]
-pub(crate) struct Reactor {
+pub(super) struct Reactor {
     performer: Performer,
     followed: Vec<EventType>,
     checkpoints: Checkpoints,
@@ -179,12 +73,12 @@ pub(crate) struct Reactor {
     passed: u64,
     /// Whether there is something that a restart would do again.
     is_dirty: bool,
-    has_moved: bool,
+    pub(super) has_moved: bool,
 }
 
 impl Reactor {
     /// A reaction where it ended.
-    async fn begin(performer: Performer) -> Result<Self, ReactionError> {
+    pub(super) async fn begin(performer: Performer) -> Result<Self, ReactionError> {
         let ground = &performer.ground;
         let name = performer.reaction.name;
         let (store, source) = (Arc::clone(&ground.store), Arc::clone(&ground.source));
@@ -243,7 +137,7 @@ impl Reactor {
         &mut self,
         event: &RecordedEvent,
         cancelled: &[usize],
-        deadlines: Vec<(jiff::Timestamp, Consequence)>,
+        deadlines: Vec<(Timestamp, Consequence)>,
     ) {
         for step in cancelled {
             self.deadlines.cancel(&event.subject, *step);
@@ -260,7 +154,8 @@ impl Reactor {
         }
     }
 
-    async fn follow(&mut self) -> Result<std::convert::Infallible, Failed> {
+    /// Reacts until something is in the way.
+    pub(super) async fn follow(&mut self) -> Result<Infallible, Failed> {
         let options = ObserveOptions::recursive_after(self.position);
         let store = Arc::clone(&self.performer.ground.store);
         let mut batches = store.observe(Subject::root(), options).ready_chunks(BATCH);
@@ -282,6 +177,27 @@ impl Reactor {
             self.meet_deadlines().await?;
             self.save_in_time().await?;
             self.show();
+        }
+    }
+
+    /// Takes everything that is stored, and what follows from that, until there is nothing left to
+    /// do at this time.
+    pub(super) async fn settle(&mut self) -> Result<(), Failed> {
+        loop {
+            let before = self.position;
+            let options = ReadOptions {
+                lower_bound: before.map(Bound::Exclusive),
+                ..ReadOptions::recursive()
+            };
+            let store = Arc::clone(&self.performer.ground.store);
+            let mut events = store.read(Subject::root(), options);
+            while let Some(event) = events.next().await {
+                self.take(event?).await?;
+            }
+            self.meet_deadlines().await?;
+            if self.position == before {
+                return Ok(());
+            }
         }
     }
 

@@ -23,7 +23,6 @@ const OWN: &str = "/es-framework";
 
 /// What a reaction did. Made by [`Scenario::reacts`].
 #[derive(Debug)]
-#[must_use = "nothing is tested before one of the functions that begin with `then`"]
 pub struct Reacted {
     sent: Vec<Value>,
     events: Vec<Value>,
@@ -36,6 +35,7 @@ impl Scenario {
     ///
     /// # Panics
     /// The reaction stops at an event, or something else was given that is impossible.
+    #[must_use = "nothing is tested before one of the functions that begin with `then`"]
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn reacts<R: React>(self) -> Reacted {

@@ -17,6 +17,7 @@ pub(crate) mod manifest;
 mod naming;
 pub(crate) mod projection;
 pub(crate) mod query;
+pub(crate) mod reaction;
 pub(crate) mod read_model;
 pub(crate) mod rejection;
 mod role;

@@ -11,8 +11,8 @@ use quote::ToTokens as _;
 use syn::{Attribute, DeriveInput, Item};
 
 use super::{
-    command, event, evolve, handler, manifest::Manifest, projection, query, read_model, rejection,
-    service, settings, state, upcast, value,
+    command, event, evolve, handler, manifest::Manifest, projection, query, reaction, read_model,
+    rejection, service, settings, state, upcast, value,
 };
 
 const MANIFEST: &str = r#"
@@ -149,6 +149,22 @@ fn evolve_expands_to_what_a_person_would_write() {
 fn a_projection_expands_to_what_a_person_would_write() {
     compare("projection", |item, manifest| {
         projection::projection(TokenStream::new(), block(item, "projection"), manifest)
+    });
+}
+
+#[test]
+fn a_reaction_expands_to_what_a_person_would_write() {
+    compare("reaction", |item, manifest| {
+        let Item::Impl(mut item) = item else {
+            panic!("a reaction is a block");
+        };
+        let is_reaction = |attr: &mut Attribute| attr.path().is_ident("reaction");
+        let attr = item.attrs.extract_if(.., is_reaction).next().unwrap();
+        let arguments = match attr.meta {
+            syn::Meta::List(list) => list.tokens,
+            _ => TokenStream::new(),
+        };
+        reaction::reaction(arguments, item.into_token_stream(), manifest)
     });
 }
 

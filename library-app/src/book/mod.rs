@@ -9,7 +9,7 @@ mod tests;
 
 use es_framework::prelude::*;
 
-use crate::lending::LendingError;
+use crate::{lending::LendingError, loan::LoanOverdueEvent};
 
 pub use borrow::BookBorrowedEvent;
 pub use purchase::BookPurchasedEvent;
@@ -20,7 +20,12 @@ pub use return_book::BookReturnedEvent;
 #[derive(Debug, PartialEq, State)]
 pub enum Book {
     Available,
-    Lent { reader: Uuid, due_at: Timestamp },
+    Lent {
+        reader: Uuid,
+        due_at: Timestamp,
+        /// Whether it was reported that the copy is not back in time.
+        is_reported: bool,
+    },
     Removed,
 }
 
@@ -45,7 +50,14 @@ impl Book {
         *self = Self::Lent {
             reader: event.reader,
             due_at: event.due_at,
+            is_reported: false,
         };
+    }
+
+    fn overdue(&mut self, _: &LoanOverdueEvent) {
+        if let Self::Lent { is_reported, .. } = self {
+            *is_reported = true;
+        }
     }
 
     fn returned(&mut self, _: &BookReturnedEvent) {

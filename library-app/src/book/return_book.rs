@@ -36,7 +36,7 @@ fn return_book(
     lending: &Lending,
     clock: &Clock,
 ) -> Result<Decision<(BookReturnedEvent, LoanClosedEvent), Receipt>, LendingError> {
-    let Book::Lent { reader, due_at } = *book else {
+    let Book::Lent { reader, due_at, .. } = *book else {
         return Err(LendingError::CopyNotLent);
     };
     let id = command.id;

@@ -145,6 +145,7 @@ fn a_copy_is_lent_for_28_days() {
         .then_state(&Book::Lent {
             reader: READER,
             due_at: due_at(),
+            is_reported: false,
         })
         .then_state_of(
             THE_READER,

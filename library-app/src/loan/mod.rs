@@ -4,8 +4,11 @@
 mod of_reader;
 mod open;
 mod overdue;
+mod remind;
 
 use es_framework::prelude::*;
+
+pub use remind::LoanOverdueEvent;
 
 /// A reader holds a copy.
 #[derive(Debug, PartialEq, Event)]

@@ -14,11 +14,20 @@ pub(crate) struct CommandAttr {
     pub(crate) path: Option<LitStr>,
     pub(crate) role: Option<LitStr>,
     pub(crate) summary: Option<LitStr>,
+    /// Whether nobody posts it.
+    pub(crate) internal: Option<Meta>,
     /// Whether there is a subject, be it one that could not be read.
     pub(crate) has_subject: bool,
 }
 
-const KEYS: [&str; 5] = ["subject", "condition", "path", "role", "summary"];
+const KEYS: [&str; 6] = [
+    "subject",
+    "condition",
+    "path",
+    "role",
+    "summary",
+    "internal",
+];
 
 /// Reads every `#[command(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
@@ -29,6 +38,7 @@ pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
         path: None,
         role: None,
         summary: None,
+        internal: None,
         has_subject: false,
     };
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("command")) {
@@ -60,6 +70,12 @@ impl CommandAttr {
             Some("role") => self.role = attribute::text(meta, "role = \"staff\"", errors),
             Some("summary") => {
                 self.summary = attribute::text(meta, "summary = \"Purchases a book\"", errors);
+            }
+            Some("internal") => {
+                if !matches!(meta, Meta::Path(_)) {
+                    errors.at(meta, "`internal` has no value: write it alone");
+                }
+                self.internal = Some(meta.clone());
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! Whether what was written makes sense, and what follows from it.
 
-use syn::{Attribute, Ident, LitStr};
+use syn::{Attribute, Ident, LitStr, Meta};
 
 use super::{
     ast::{CommandField, Declared},
@@ -52,7 +52,10 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
     } = declared;
     let condition = condition(attr.condition.as_ref(), errors);
     let subject = subject(&ident, &attr, fields.as_deref(), errors);
-    let path = path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors);
+    let path = match &attr.internal {
+        None => path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors).map(Some),
+        Some(internal) => no_path(internal, &attr, errors),
+    };
     let role = role::check(attr.role.as_ref(), errors);
     let summary = summary(&ident, &attrs, &attr);
     let mut command = Command {
@@ -65,8 +68,19 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
         condition: condition?,
         fields: fields?,
     };
-    command.path = path?.render(|field| command.member(field));
+    command.path = path?.map_or_else(String::new, |path| {
+        path.render(|field| command.member(field))
+    });
     Some(command)
+}
+
+/// What nobody posts has no path.
+fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<Option<Template>> {
+    if attr.path.is_some() {
+        let message = "an internal command is posted nowhere: remove `internal` or `path`";
+        errors.at(internal, message);
+    }
+    Some(None)
 }
 
 fn summary(ident: &Ident, attrs: &[Attribute], attr: &CommandAttr) -> String {

@@ -1,0 +1,24 @@
+#[reaction(name = "Reminder", begin = new, attempts = 3)]
+impl LoanReminder {
+    /// Reminds the reader.
+    #[deadline(at = due_at, unless(BookReturnedEvent, BookRemovedEvent))]
+    fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+        RemindReaderCommand { id: event.id }
+    }
+
+    fn welcome(event: ReaderRegisteredEvent) -> Option<WelcomeReaderCommand> {
+        None
+    }
+
+    async fn mail(
+        event: &ReaderRegisteredEvent,
+        mailer: &Mailer,
+        key: &ReactionKey,
+    ) -> Result<(), MailError> {
+        mailer.mail(event.id, key).await
+    }
+
+    async fn log(event: &ReaderRegisteredEvent) -> Result<(), LogError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! A reaction is no trait.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookBorrowedEvent {
+    id: Uuid,
+    due_at: Timestamp,
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}", internal)]
+struct RemindReaderCommand {
+    id: Uuid,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct ReaderRemindedEvent {}
+
+#[handler]
+fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
+    ReaderRemindedEvent {}
+}
+
+trait Remind {
+    fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand;
+}
+
+struct LoanReminder;
+
+#[reaction]
+impl Remind for LoanReminder {
+    fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+        RemindReaderCommand { id: event.id }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! A call can fail.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookBorrowedEvent {
+    id: Uuid,
+    due_at: Timestamp,
+}
+
+struct LoanReminder;
+
+#[reaction]
+impl LoanReminder {
+    async fn mail(event: &BookBorrowedEvent) {}
+}
+
+fn main() {}

@@ -1,0 +1,27 @@
+//! What follows is handled by somebody.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookBorrowedEvent {
+    id: Uuid,
+    due_at: Timestamp,
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}", internal)]
+struct RemindReaderCommand {
+    id: Uuid,
+}
+
+struct LoanReminder;
+
+#[reaction]
+impl LoanReminder {
+    fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+        RemindReaderCommand { id: event.id }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! A function says what follows.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookBorrowedEvent {
+    id: Uuid,
+    due_at: Timestamp,
+}
+
+struct LoanReminder;
+
+#[reaction]
+impl LoanReminder {
+    fn remind(_: &BookBorrowedEvent) {}
+}
+
+fn main() {}

@@ -1,0 +1,149 @@
+//! Live queries over real sockets, with limits that are small enough to meet.
+
+use std::{
+    future::pending,
+    net::SocketAddr,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpSocket, TcpStream},
+    time::timeout,
+};
+
+use axum::Router;
+use serde_json::{Value, json};
+
+use super::{plant, serve_with};
+use crate::{
+    Query,
+    command::Registry,
+    garden::PlantTreeCommand,
+    http::LiveLimits,
+    net,
+    query::{Answer, QueryDescriptor, QueryError, Reading},
+};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const HASTY: LiveLimits = LiveLimits {
+    open: 1,
+    heartbeat: Duration::from_millis(50),
+    gather: Duration::ZERO,
+};
+
+/// Starts the garden, whose clients may take nothing for a moment.
+async fn listen(garden: Router) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let limits = net::Limits {
+        write_stall: Duration::from_millis(100),
+        ..net::Limits::default()
+    };
+    tokio::spawn(net::serve(
+        net::Door::plain(listener),
+        garden,
+        limits,
+        pending(),
+    ));
+    address
+}
+
+/// Sends the request of a live query and reads nothing yet.
+async fn open(address: SocketAddr, path: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut stream = socket.connect(address).await.unwrap();
+    let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+/// What comes until `end` has come.
+async fn until(stream: &mut TcpStream, end: &str) -> String {
+    let mut text = String::new();
+    let mut buffer = [0; 4096];
+    while !text.contains(end) {
+        let read = timeout(PATIENCE, stream.read(&mut buffer)).await;
+        let count = read.expect("more comes").unwrap();
+        assert!(count > 0, "the end came before {end}:\n{text}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    text
+}
+
+#[tokio::test]
+async fn a_client_is_sent_signs_of_life_while_nothing_is_new() {
+    let garden = serve_with(Registry::builder().command::<PlantTreeCommand>(), [], HASTY).await;
+    let address = listen(garden).await;
+    let mut client = open(address, "/trees").await;
+    let begin = until(&mut client, "retry: 2000\n").await;
+    assert!(begin.starts_with("HTTP/1.1 200 OK"), "{begin}");
+    let text = until(&mut client, ": no change\n").await;
+    assert!(!text.contains("data"), "{text}");
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_loses_its_place_to_another() {
+    let garden = serve_with(Registry::builder().command::<PlantTreeCommand>(), [], HASTY).await;
+    let address = listen(garden.clone()).await;
+    let path = "/trees?limit=1000&total=true";
+    let mut slow = open(address, path).await;
+    until(&mut slow, "data").await;
+    let admitted = async {
+        for number in 0.. {
+            let tree = json!({ "kind": "o".repeat(10), "numLeaves": 7 });
+            plant(&garden, &format!("t{number}"), &tree).await;
+            let mut other = open(address, path).await;
+            let answer = until(&mut other, "\r\n\r\n").await;
+            match answer.starts_with("HTTP/1.1 200") {
+                true => return answer,
+                false => assert!(answer.starts_with("HTTP/1.1 503"), "{answer}"),
+            }
+        }
+        unreachable!("there are enough numbers")
+    };
+    timeout(PATIENCE, admitted)
+        .await
+        .expect("the slow client goes");
+}
+
+static IS_GONE: AtomicBool = AtomicBool::new(false);
+
+/// Shows something that is there for a while.
+#[derive(Query)]
+#[query(path = "/fading")]
+struct FadingQuery {}
+
+impl Answer for FadingQuery {
+    type Answer = u32;
+
+    async fn answer(self, _: &Reading<'_>) -> Result<u32, QueryError> {
+        match IS_GONE.load(Ordering::Relaxed) {
+            true => Err(QueryError::NotFound),
+            false => Ok(7),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_gone_is_told_and_ends_the_stream() {
+    let fading = [QueryDescriptor::of::<FadingQuery>()];
+    let garden = serve_with(
+        Registry::builder().command::<PlantTreeCommand>(),
+        fading,
+        HASTY,
+    )
+    .await;
+    let mut client = open(listen(garden).await, "/fading").await;
+    until(&mut client, "data: 7\n").await;
+    IS_GONE.store(true, Ordering::Relaxed);
+    // The empty chunk is the end.
+    let end = until(&mut client, "\r\n0\r\n\r\n").await;
+    let (_, problem) = end.split_once("event: problem\ndata: ").expect("a problem");
+    let problem: Value = serde_json::from_str(problem.lines().next().unwrap()).unwrap();
+    assert_eq!(problem["status"], 404);
+    assert_eq!(problem["detail"], "nothing is known of /fading");
+}

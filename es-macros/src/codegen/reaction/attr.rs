@@ -1,0 +1,99 @@
+//! `#[reaction(…)]`, and `#[deadline(…)]` above its functions.
+
+use proc_macro2::TokenStream;
+use syn::{
+    Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Path, Token, parse::Parser as _,
+    punctuated::Punctuated,
+};
+
+use crate::codegen::{
+    attribute::{self, Keys},
+    errors::Errors,
+};
+
+/// What stands in `#[reaction(…)]`.
+#[derive(Default)]
+pub(crate) struct ReactionAttr {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) begin: Option<Ident>,
+    pub(crate) attempts: Option<LitInt>,
+}
+
+/// What stands in `#[deadline(…)]`.
+pub(crate) struct DeadlineAttr {
+    /// The field of the event that holds the time.
+    pub(crate) at: Ident,
+    /// The events that cancel it.
+    pub(crate) unless: Vec<Path>,
+}
+
+/// Reads the arguments of `#[reaction]`.
+pub(crate) fn read(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr {
+    let mut keys = Keys::new("reaction", &["name", "begin", "attempts"]);
+    let mut read = ReactionAttr::default();
+    for meta in attribute::parse(arguments, errors).unwrap_or_default() {
+        match keys.recognize(&meta, errors) {
+            Some("name") => {
+                read.name = attribute::text(&meta, "name = \"LoanReminder\"", errors);
+            }
+            Some("begin") => {
+                read.begin = attribute::word(&meta, "begin = new", errors).cloned();
+            }
+            Some("attempts") => read.attempts = number(&meta, errors),
+            _ => {}
+        }
+    }
+    read
+}
+
+fn number(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
+    const EXAMPLE: &str = "attempts = 16";
+    let value = attribute::value(meta, EXAMPLE, errors)?;
+    if let Expr::Lit(ExprLit {
+        lit: Lit::Int(number),
+        ..
+    }) = value
+        && number.base10_parse::<u32>().is_ok_and(|number| number > 0)
+    {
+        return Some(number.clone());
+    }
+    let message = format!("`attempts` is a whole number from 1: write `{EXAMPLE}`");
+    errors.at(value, message);
+    None
+}
+
+const EXAMPLE: &str = "#[deadline(at = due_at, unless(BookReturnedEvent))]";
+
+/// Reads `#[deadline(…)]`.
+pub(crate) fn deadline(attr: &Attribute, errors: &mut Errors) -> Option<DeadlineAttr> {
+    let mut keys = Keys::new("deadline", &["at", "unless"]);
+    let (mut at, mut unless) = (None, Vec::new());
+    let elements = attribute::elements(attr, errors)?;
+    for meta in elements {
+        match keys.recognize(&meta, errors) {
+            Some("at") => at = attribute::word(&meta, "at = due_at", errors).cloned(),
+            Some("unless") => unless = events(&meta, errors),
+            _ => {}
+        }
+    }
+    if !keys.has("at") {
+        let message = format!("say which field of the event holds the time: write `{EXAMPLE}`");
+        errors.at(attr, message);
+    }
+    let at = at?;
+    Some(DeadlineAttr { at, unless })
+}
+
+fn events(meta: &Meta, errors: &mut Errors) -> Vec<Path> {
+    let parser = Punctuated::<Path, Token![,]>::parse_terminated;
+    let events = match meta {
+        Meta::List(list) => parser.parse2(list.tokens.clone()).ok(),
+        Meta::Path(_) | Meta::NameValue(_) => None,
+    };
+    let events: Vec<_> = events.into_iter().flatten().collect();
+    if events.is_empty() {
+        let message = "name the events after which nothing is due any more: write `unless(BookReturnedEvent)`, or leave it out";
+        errors.at(meta, message);
+    }
+    events
+}

@@ -1,0 +1,269 @@
+//! Whether the functions of a block can be a reaction.
+
+use quote::ToTokens as _;
+use syn::{
+    FnArg, Ident, ImplItem, ImplItemFn, LitInt, Pat, PatType, ReturnType, Safety, Type,
+    ext::IdentExt as _,
+};
+
+use super::{
+    ast::{Declared, Function},
+    attr::{self, DeadlineAttr, ReactionAttr},
+};
+use crate::codegen::{errors::Errors, naming};
+
+/// A reaction that can be written out.
+pub(crate) struct Reaction {
+    pub(crate) ty: Type,
+    pub(crate) name: String,
+    /// The variant of `Begin`.
+    pub(crate) begin: &'static str,
+    pub(crate) attempts: Option<LitInt>,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// What follows from one kind of event.
+pub(crate) struct Step {
+    pub(crate) function: Ident,
+    pub(crate) event: Type,
+    /// Whether the function borrows the event.
+    pub(crate) by_reference: bool,
+    pub(crate) deadline: Option<DeadlineAttr>,
+    pub(crate) leads_to: LeadsTo,
+}
+
+/// What a function does.
+pub(crate) enum LeadsTo {
+    /// It returns commands of this type.
+    Commands(Box<Type>),
+    /// It calls another system and takes these.
+    Call {
+        output: Box<Type>,
+        given: Vec<Given>,
+    },
+}
+
+/// What a call takes besides the event.
+pub(crate) enum Given {
+    Key,
+    Service { name: String, ty: Box<Type> },
+}
+
+const FORMS: &str = "write `fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand` to send a command, or `async fn mail(event: &BookBorrowedEvent, mailer: &Mailer) -> Result<(), MailError>` to call another system";
+
+/// Checks everything, so that all mistakes are noted.
+pub(crate) fn check(
+    declared: &Declared,
+    attr: ReactionAttr,
+    errors: &mut Errors,
+) -> Option<Reaction> {
+    let block = &declared.block;
+    if let Some((path, _)) = &block.trait_ {
+        let message =
+            "a reaction is a block of its own: write `impl LoanReminder { … }` without a trait";
+        errors.at(path, message);
+    }
+    if !block.generics.params.is_empty() {
+        errors.at(&block.generics, "a reaction has no generic parameters");
+    }
+    for item in &block.items {
+        if !matches!(item, ImplItem::Fn(_)) {
+            let message = "a reaction holds functions alone: move this into another `impl`";
+            errors.at(item, message);
+        }
+    }
+    if declared.functions.is_empty() {
+        errors.at(
+            &block.self_ty,
+            format!("nothing follows from any event: {FORMS}"),
+        );
+    }
+    let name = name(&block.self_ty, &attr, errors);
+    let begin = begin(attr.begin.as_ref(), errors);
+    let steps = declared.functions.iter();
+    let steps: Vec<_> = steps.filter_map(|one| step(one, errors)).collect();
+    Some(Reaction {
+        ty: (*block.self_ty).clone(),
+        name: name?,
+        begin: begin?,
+        attempts: attr.attempts,
+        steps,
+    })
+}
+
+/// What stands in its subject in the event store.
+fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
+    let is_fit = |name: &str| {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        !name.is_empty() && name.len() <= 100 && name.bytes().all(fits)
+    };
+    if let Some(name) = &attr.name {
+        if !is_fit(&name.value()) {
+            let message = "a reaction's name is 1 to 100 ASCII letters, digits, `-` and `_`: write `name = \"LoanReminder\"`";
+            errors.at(name, message);
+            return None;
+        }
+        return Some(name.value());
+    }
+    let own = match ty {
+        Type::Path(path) => path.path.segments.last(),
+        _ => None,
+    };
+    let own = own.map(|segment| segment.ident.unraw().to_string());
+    let found = own.filter(|name| is_fit(name));
+    if found.is_none() {
+        let message = "this cannot be the reaction's name: add `#[reaction(name = \"LoanReminder\")]`, in ASCII letters, digits, `-` and `_`";
+        errors.at(ty, message);
+    }
+    found
+}
+
+const BEGINNINGS: [(&str, &str); 2] = [("first", "First"), ("new", "New")];
+
+fn begin(given: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
+    let Some(given) = given else {
+        return Some("First");
+    };
+    let found = BEGINNINGS.iter().find(|(word, _)| given == word);
+    if found.is_none() {
+        let words = BEGINNINGS.map(|(word, _)| word);
+        let meant = naming::meant(&given.to_string(), &words, "beginning");
+        errors.at(given, format!("`{given}` is no beginning: {meant}"));
+    }
+    found.map(|(_, variant)| *variant)
+}
+
+fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
+    let sig = &function.item.sig;
+    check_qualifiers(&function.item, errors);
+    let deadline = match function.deadlines.as_slice() {
+        [] => Some(None),
+        [only] => attr::deadline(only, errors).map(Some),
+        [_, second, ..] => {
+            let message = "a function has one deadline: remove this one, or write another function";
+            errors.at(second, message);
+            None
+        }
+    };
+    let mut parameters = sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(parameter) => Some(parameter),
+        FnArg::Receiver(_) => None,
+    });
+    let event = match parameters.next() {
+        Some(first) => event(first, errors),
+        None => {
+            let message = format!("this follows from no event: {FORMS}");
+            errors.at(&sig.ident, message);
+            None
+        }
+    };
+    let others: Vec<_> = parameters.collect();
+    let leads_to = match &sig.asyncness {
+        None => commands(function, &others, errors),
+        Some(_) => call(function, &others, errors),
+    };
+    let (event, by_reference) = event?;
+    Some(Step {
+        function: sig.ident.clone(),
+        event,
+        by_reference,
+        deadline: deadline?,
+        leads_to: leads_to?,
+    })
+}
+
+fn check_qualifiers(function: &ImplItemFn, errors: &mut Errors) {
+    let sig = &function.sig;
+    if let Safety::Unsafe(safety) = &sig.safety {
+        errors.at(safety, "a reaction is called by safe code: remove `unsafe`");
+    }
+    if !sig.generics.params.is_empty() {
+        let message =
+            "this follows from one kind of event: name its type instead of a generic parameter";
+        errors.at(&sig.generics, message);
+    }
+    if let Some(receiver) = sig.receiver() {
+        let message = "a reaction remembers nothing, so that it goes on after a restart: remove `self`, and take what is needed from the event";
+        errors.at(receiver, message);
+    }
+}
+
+/// The type of the event, and whether the function borrows it.
+fn event(parameter: &PatType, errors: &mut Errors) -> Option<(Type, bool)> {
+    match &*parameter.ty {
+        Type::Path(_) => Some(((*parameter.ty).clone(), false)),
+        Type::Reference(reference)
+            if reference.mutability.is_none() && matches!(*reference.elem, Type::Path(_)) =>
+        {
+            Some(((*reference.elem).clone(), true))
+        }
+        _ => {
+            let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookBorrowedEvent`";
+            errors.at(&parameter.ty, message);
+            None
+        }
+    }
+}
+
+fn commands(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option<LeadsTo> {
+    for other in others {
+        let message = "a command follows from its event alone: remove this parameter, and let the command's handler take it; only an `async` function, which calls another system, is given services";
+        errors.at(other, message);
+    }
+    match &function.item.sig.output {
+        ReturnType::Type(_, ty) if !is_unit(ty) => Some(LeadsTo::Commands(ty.clone())),
+        _ => {
+            let message = format!("say what follows from the event: {FORMS}");
+            errors.at(&function.item.sig.ident, message);
+            None
+        }
+    }
+}
+
+fn is_unit(ty: &Type) -> bool {
+    matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
+}
+
+fn call(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option<LeadsTo> {
+    let sig = &function.item.sig;
+    let output = match &sig.output {
+        ReturnType::Type(_, ty) if last_name(ty).is_some_and(|name| name == "Result") => Some(ty),
+        _ => None,
+    };
+    if output.is_none() {
+        let message = "a call can fail and is made again then: return a `Result<(), …>`, whose error can be shown";
+        errors.at(&sig.ident, message);
+    }
+    let given: Vec<_> = others.iter().map(|other| given(other, errors)).collect();
+    let given: Option<Vec<_>> = given.into_iter().collect();
+    Some(LeadsTo::Call {
+        output: output?.clone(),
+        given: given?,
+    })
+}
+
+fn given(parameter: &PatType, errors: &mut Errors) -> Option<Given> {
+    let reference = match &*parameter.ty {
+        Type::Reference(reference) if reference.mutability.is_none() => reference,
+        _ => {
+            let message = "besides its event, a call takes references: `&ReactionKey`, the `&Clock`, settings and what `App::provide` is given";
+            errors.at(&parameter.ty, message);
+            return None;
+        }
+    };
+    let ty = reference.elem.clone();
+    if last_name(&ty).is_some_and(|name| name == "ReactionKey") {
+        return Some(Given::Key);
+    }
+    let name = match &*parameter.pat {
+        Pat::Ident(ident) => ident.ident.unraw().to_string(),
+        other => other.to_token_stream().to_string(),
+    };
+    Some(Given::Service { name, ty })
+}
+
+fn last_name(ty: &Type) -> Option<String> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    Some(last.ident.to_string())
+}

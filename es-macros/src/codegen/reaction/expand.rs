@@ -1,0 +1,178 @@
+//! The code of a reaction that was checked.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::{ItemImpl, Type, ext::IdentExt as _, spanned::Spanned as _};
+
+use super::{
+    attr::DeadlineAttr,
+    check::{Given, LeadsTo, Reaction, Step},
+};
+use crate::codegen::framework::Framework;
+
+/// The block, the implementation that calls its functions, and its registration.
+pub(crate) fn expand(block: &ItemImpl, reaction: &Reaction, framework: &Framework) -> TokenStream {
+    let module = quote!(#framework::reaction);
+    let Reaction {
+        ty,
+        name,
+        begin,
+        attempts,
+        steps,
+    } = reaction;
+    let begin = format_ident!("{begin}");
+    let attempts = attempts
+        .as_ref()
+        .map(|attempts| quote!(const ATTEMPTS: u32 = #attempts;));
+    let steps = steps.iter().map(|step| step_code(step, framework));
+    let at = framework.at(ty.span());
+    let declaration = quote_spanned!(ty.span()=> #at::declaration!());
+    quote! {
+        #block
+
+        #[automatically_derived]
+        impl #module::React for #ty {
+            const NAME: &'static str = #name;
+            const BEGIN: #module::Begin = #module::Begin::#begin;
+            #attempts
+            const STEPS: &'static [#module::Step] = &[#(#steps),*];
+            const DECLARATION: #framework::Declaration = #declaration;
+        }
+
+        #framework::__private::inventory::submit! {
+            #module::ReactionDescriptor::of::<#ty>()
+        }
+    }
+}
+
+fn step_code(step: &Step, framework: &Framework) -> TokenStream {
+    let module = quote!(#framework::reaction);
+    let Step {
+        function,
+        event,
+        deadline,
+        leads_to,
+        ..
+    } = step;
+    let name = function.unraw().to_string();
+    let when = match deadline {
+        None => quote!(#module::When::AtOnce),
+        Some(deadline) => when(deadline, event, framework),
+    };
+    let (action, parameters) = match leads_to {
+        LeadsTo::Commands(output) => (send(step, output, framework), quote!(&[])),
+        LeadsTo::Call { output, given } => (
+            call(step, output, given, framework),
+            parameters(given, framework),
+        ),
+    };
+    quote! {
+        #module::Step {
+            name: #name,
+            event: <#event as #framework::event::Event>::TYPE,
+            when: #when,
+            action: #action,
+            parameters: #parameters,
+        }
+    }
+}
+
+fn when(
+    DeadlineAttr { at, unless }: &DeadlineAttr,
+    event: &Type,
+    framework: &Framework,
+) -> TokenStream {
+    let module = quote!(#framework::reaction);
+    // A field of another type is reported where it is named.
+    let there = framework.at(at.span());
+    let time = quote_spanned!(at.span()=> #there::reaction::Time::time(&happened.#at));
+    quote! {
+        #module::When::Deadline(#module::Deadline {
+            at: |event| {
+                let happened = #module::happened::<#event>(event)?;
+                ::core::result::Result::Ok(#time)
+            },
+            unless: &[#(<#unless as #framework::event::Event>::TYPE),*],
+        })
+    }
+}
+
+fn argument(step: &Step) -> TokenStream {
+    match step.by_reference {
+        true => quote!(&happened),
+        false => quote!(happened),
+    }
+}
+
+fn send(step: &Step, output: &Type, framework: &Framework) -> TokenStream {
+    let module = quote!(#framework::reaction);
+    let Step {
+        function, event, ..
+    } = step;
+    let argument = argument(step);
+    // Naming the output makes the compiler point at it if it is no command.
+    quote! {
+        #module::Action::Send(|event, commands| {
+            let happened = #module::happened::<#event>(event)?;
+            <#output as #module::IntoCommands>::send(Self::#function(#argument), commands)
+        })
+    }
+}
+
+fn call(step: &Step, output: &Type, given: &[Given], framework: &Framework) -> TokenStream {
+    let module = quote!(#framework::reaction);
+    let Step {
+        function, event, ..
+    } = step;
+    let names: Vec<Ident> = (0..given.len())
+        .map(|index| format_ident!("given_{index}"))
+        .collect();
+    let values = names.iter().zip(given).map(|(ident, given)| match given {
+        Given::Key => quote!(let #ident = occasion.key();),
+        Given::Service { ty, .. } => {
+            let name = ty.to_token_stream().to_string();
+            quote!(let #ident = occasion.service::<#ty>(#name)?;)
+        }
+    });
+    let argument = argument(step);
+    let occasion = match given {
+        [] => quote!(_),
+        _ => quote!(occasion),
+    };
+    let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
+    // An output that does not fit is reported where it stands.
+    let there = framework.at(output.span());
+    let pending = quote_spanned!(output.span()=> #there::reaction::pending(#call));
+    quote! {
+        #module::Action::Call(|event, #occasion| {
+            let happened = #module::happened::<#event>(event)?;
+            #(#values)*
+            ::core::result::Result::Ok(#pending)
+        })
+    }
+}
+
+fn parameters(given: &[Given], framework: &Framework) -> TokenStream {
+    let described: Vec<_> = given
+        .iter()
+        .filter_map(|given| match given {
+            Given::Key => None,
+            Given::Service { name, ty } => {
+                // A type that cannot be given is reported where it stands.
+                let path = framework.at(ty.span());
+                Some(quote_spanned!(ty.span()=> #path::command::Parameter::given::<#ty>(#name)))
+            }
+        })
+        .collect();
+    let first = given.iter().find_map(|given| match given {
+        Given::Key => None,
+        Given::Service { ty, .. } => Some(ty.span()),
+    });
+    match first {
+        None => quote!(&[]),
+        Some(span) => {
+            let there = framework.at(span);
+            quote_spanned!(span=> #there::reaction::check_services(&[#(#described),*]))
+        }
+    }
+}

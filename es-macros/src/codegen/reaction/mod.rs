@@ -1,0 +1,41 @@
+//! `#[reaction]`: from the block to the code in passes.
+
+mod ast;
+mod attr;
+mod check;
+mod expand;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{errors::Errors, framework::Framework, manifest::Manifest};
+
+/// The block and the code of `#[reaction]`, or the compile errors and as much code as keeps others
+/// away.
+pub(crate) fn reaction(
+    arguments: TokenStream,
+    input: TokenStream,
+    manifest: &Manifest,
+) -> TokenStream {
+    let mut errors = Errors::default();
+    let attr = attr::read(arguments, &mut errors);
+    let Some(declared) = ast::read(input.clone(), &mut errors) else {
+        let errors = errors.into_compile_errors();
+        return quote!(#errors #input);
+    };
+    let block = &declared.block;
+    let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
+        let errors = errors.into_compile_errors();
+        return quote!(#errors #block);
+    };
+    match check::check(&declared, attr, &mut errors) {
+        Some(reaction) if errors.is_empty() => expand::expand(block, &reaction, &framework),
+        _ => {
+            let mut block = block.clone();
+            // Of what is mistaken, nothing but the mistakes is worth a message.
+            block.attrs.push(syn::parse_quote!(#[allow(unused)]));
+            let errors = errors.into_compile_errors();
+            quote!(#errors #block)
+        }
+    }
+}
