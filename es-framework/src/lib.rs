@@ -33,6 +33,7 @@ pub mod state;
 pub mod store;
 pub mod telemetry;
 pub mod testing;
+pub mod validate;
 mod watched;
 
 /// ```no_run
@@ -287,6 +288,7 @@ pub use query::Query;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::query::checks::{comparable, comparable_list, comparable_option};
+    pub use crate::validate::nested::{Nested, NoRules, OwnRules};
     pub use clap;
     pub use inventory;
     pub use schemars;
