@@ -30,9 +30,16 @@ use codegen::manifest::Manifest;
 ///
 /// | rule | holds for |
 /// |---|---|
-/// | `text(max = 500)` | a text of 1 to 500 characters on one line that is not blank |
+/// | `text(max = 500)` | a text of 1, or `min`, to 500 characters on one line that is not blank |
 /// | `characters("0123456789-X")` | a text of these characters only |
+/// | `pattern("^[0-9]+$")` | a text in which the regular expression is found |
+/// | `email`, `url` | an e-mail address; an address on the web |
 /// | `range(min = 1, max = 9)` | a number between both ends, of which one may be left out |
+/// | `items(min = 1, max = 9)` | a list of so many items, as above |
+/// | `each(text(max = 20))` | each item of a list |
+/// | `with = is_sound` | whatever `fn is_sound(value: &T) -> Result<(), impl Display>` says |
+///
+/// The rules of a field's own type hold without a word.
 ///
 /// # Other attributes
 ///
