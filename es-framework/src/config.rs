@@ -5,7 +5,12 @@ use std::{fmt, net::IpAddr, path::PathBuf};
 use axum::http::HeaderName;
 use clap::{Parser, ValueEnum};
 
-use crate::{event::Dialect, projection::DatabaseUrl, telemetry::TelemetrySettings};
+use crate::{
+    event::Dialect,
+    http::{auth::AuthSettings, settings::SurfaceSettings},
+    projection::DatabaseUrl,
+    telemetry::TelemetrySettings,
+};
 
 /// An event-sourced application.
 #[derive(Debug, Clone, Parser)]
@@ -17,6 +22,14 @@ pub struct Config {
     /// Address that the application listens on; 0.0.0.0 is reachable from other machines.
     #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1")]
     pub http_host: IpAddr,
+
+    /// Who may call.
+    #[command(flatten)]
+    pub auth: AuthSettings,
+
+    /// How it is reached.
+    #[command(flatten)]
+    pub surface: SurfaceSettings,
 
     /// Event store to use, such as http://localhost:3000. Without it, an event store is embedded.
     #[arg(long, env = "EVENT_STORE_URL", value_name = "URL")]

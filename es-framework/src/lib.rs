@@ -31,6 +31,7 @@ pub mod state;
 pub mod store;
 pub mod telemetry;
 pub mod testing;
+mod watched;
 
 pub use app::App;
 pub use command::{Command, Rejection};

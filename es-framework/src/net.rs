@@ -2,17 +2,27 @@
 //! drains them before it ends.
 
 mod patient;
+#[cfg(test)]
+mod tests;
+pub(crate) mod tls;
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    io,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
-use axum::Router;
-use hyper::server::conn::http1;
+use axum::{Router, body::Body, extract::Request};
+use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
+    server::graceful::{GracefulShutdown, Watcher},
     service::TowerToHyperService,
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
@@ -20,6 +30,27 @@ use tokio::{
 };
 
 use patient::Patient;
+use tls::Tls;
+use tower::ServiceExt as _;
+
+/// Where clients come in.
+#[derive(Debug)]
+pub(crate) struct Door {
+    pub(crate) listener: TcpListener,
+    /// Without it, nothing is encrypted.
+    pub(crate) tls: Option<Tls>,
+}
+
+impl Door {
+    pub(crate) const fn plain(listener: TcpListener) -> Self {
+        let tls = None;
+        Self { listener, tls }
+    }
+}
+
+/// The address at the other end of a connection, among the extensions of its requests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// What a client may cost before its request reaches a route.
 #[derive(Debug, Clone)]
@@ -28,6 +59,8 @@ pub(crate) struct Limits {
     pub(crate) connections: usize,
     /// How long the head of a request may take, and a connection may stay idle before it.
     pub(crate) head_time: Duration,
+    /// How long it may take to agree on a cipher.
+    pub(crate) handshake: Duration,
     /// The longest head of a request, in bytes, to within one read. Not below 8 KiB.
     pub(crate) head_bytes: usize,
     /// How many header fields a request may have.
@@ -45,6 +78,7 @@ impl Default for Limits {
             // allow.
             connections: 480,
             head_time: Duration::from_secs(30),
+            handshake: Duration::from_secs(10),
             head_bytes: 64 * 1024,
             headers: 64,
             write_stall: Duration::from_secs(30),
@@ -59,11 +93,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves until `shutdown` is done, then ends open requests within the drain time.
 pub(crate) async fn serve(
-    listener: TcpListener,
+    door: Door,
     router: Router,
     limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) {
+    let Door { listener, tls } = door;
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let places = Arc::new(Semaphore::new(
@@ -72,16 +107,21 @@ pub(crate) async fn serve(
     let http = http1_builder(&limits);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
-        let (stream, place) = tokio::select! {
+        let (stream, peer, place) = tokio::select! {
             () = &mut shutdown => break,
             accepted = accept(&listener, &places) => accepted,
             Some(_) = connections.join_next() => continue,
         };
-        let stream = TokioIo::new(Patient::new(stream, limits.write_stall));
-        let service = TowerToHyperService::new(router.clone());
-        let connection = graceful.watch(http.serve_connection(stream, service));
+        let connection = Connection {
+            http: http.clone(),
+            router: router.clone(),
+            peer: Peer(peer.ip()),
+            watcher: graceful.watcher(),
+        };
+        let stream = Patient::new(stream, limits.write_stall);
+        let (tls, handshake) = (tls.clone(), limits.handshake);
         connections.spawn(async move {
-            if let Err(error) = connection.await {
+            if let Err(error) = connection.open(stream, tls, handshake).await {
                 tracing::debug!(%error, "a connection broke");
             }
             drop(place);
@@ -92,6 +132,39 @@ pub(crate) async fn serve(
         tracing::warn!("requests were still open when the drain time was over");
     }
     connections.shutdown().await;
+}
+
+/// A connection that was accepted.
+struct Connection {
+    http: http1::Builder,
+    router: Router,
+    peer: Peer,
+    watcher: Watcher,
+}
+
+impl Connection {
+    async fn open(self, stream: Patient, tls: Option<Tls>, patience: Duration) -> io::Result<()> {
+        let Some(tls) = tls else {
+            return self.answer(stream).await;
+        };
+        let handshake = timeout(patience, tls.acceptor().accept(stream)).await;
+        self.answer(handshake.map_err(io::Error::other)??).await
+    }
+
+    async fn answer<S>(self, stream: S) -> io::Result<()>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let peer = self.peer;
+        let service = self.router.map_request(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(peer);
+            request
+        });
+        let service = TowerToHyperService::new(service);
+        let answered = self.http.serve_connection(TokioIo::new(stream), service);
+        self.watcher.watch(answered).await.map_err(io::Error::other)
+    }
 }
 
 fn http1_builder(limits: &Limits) -> http1::Builder {
@@ -110,184 +183,22 @@ fn http1_builder(limits: &Limits) -> http1::Builder {
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
-) -> (TcpStream, Option<OwnedSemaphorePermit>) {
+) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
     // The semaphore is never closed, so a place always comes.
     let place = Arc::clone(places).acquire_owned().await.ok();
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 // Answers are written whole, so waiting to fill a packet only delays them.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection stays without TCP_NODELAY");
                 }
-                return (stream, place);
+                return (stream, peer, place);
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 sleep(ACCEPT_PAUSE).await;
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{io, net::SocketAddr};
-
-    use axum::{body::Body, routing::get};
-    use bytes::Bytes;
-    use futures_util::stream;
-    use tokio::{
-        io::{AsyncReadExt as _, AsyncWriteExt as _},
-        sync::oneshot,
-        task::JoinHandle,
-    };
-
-    use super::*;
-
-    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
-
-    struct Running {
-        address: SocketAddr,
-        stop: oneshot::Sender<()>,
-        served: JoinHandle<()>,
-    }
-
-    async fn start(router: Router, limits: Limits) -> Running {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel();
-        let shutdown = async {
-            let _ = stopped.await;
-        };
-        let served = tokio::spawn(serve(listener, router, limits, shutdown));
-        Running {
-            address,
-            stop,
-            served,
-        }
-    }
-
-    fn hello() -> Router {
-        Router::new().route("/", get(|| async { "hello" }))
-    }
-
-    /// Everything that comes until the server closes the connection, within a generous time.
-    async fn rest(stream: &mut TcpStream) -> String {
-        let mut text = Vec::new();
-        let read = stream.read_to_end(&mut text);
-        let _ = timeout(Duration::from_secs(10), read).await.unwrap();
-        String::from_utf8(text).unwrap()
-    }
-
-    async fn some(stream: &mut TcpStream) -> String {
-        let mut buffer = [0; 4096];
-        let read = timeout(Duration::from_secs(10), stream.read(&mut buffer));
-        let count = read.await.unwrap().unwrap();
-        String::from_utf8_lossy(&buffer[..count]).into_owned()
-    }
-
-    #[tokio::test]
-    async fn a_connection_that_sends_no_request_is_closed() {
-        let limits = Limits {
-            head_time: Duration::from_millis(50),
-            ..Limits::default()
-        };
-        let server = start(hello(), limits).await;
-        let mut silent = TcpStream::connect(server.address).await.unwrap();
-        assert_eq!(rest(&mut silent).await, "");
-        let mut half = TcpStream::connect(server.address).await.unwrap();
-        half.write_all(b"GET / HTTP/1.1\r\nhost:").await.unwrap();
-        assert!(!rest(&mut half).await.contains("hello"));
-    }
-
-    #[tokio::test]
-    async fn a_head_that_is_too_long_is_refused() {
-        let server = start(hello(), Limits::default()).await;
-        let mut client = TcpStream::connect(server.address).await.unwrap();
-        let head = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(1_000_000));
-        let _ = client.write_all(head.as_bytes()).await;
-        // The answer is lost where the system resets a connection with unread bytes.
-        let answer = rest(&mut client).await;
-        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"));
-    }
-
-    #[tokio::test]
-    async fn connections_beyond_the_limit_wait_for_a_place() {
-        let limits = Limits {
-            connections: 1,
-            ..Limits::default()
-        };
-        let server = start(hello(), limits).await;
-        let mut first = TcpStream::connect(server.address).await.unwrap();
-        first.write_all(REQUEST).await.unwrap();
-        assert!(some(&mut first).await.contains("hello"));
-        let mut second = TcpStream::connect(server.address).await.unwrap();
-        second.write_all(REQUEST).await.unwrap();
-        let waiting = timeout(Duration::from_millis(100), second.readable()).await;
-        assert!(waiting.is_err(), "the only place is taken");
-        drop(first);
-        assert!(some(&mut second).await.contains("hello"));
-    }
-
-    #[tokio::test]
-    async fn a_client_that_stops_reading_loses_its_connection() {
-        let endless = || async {
-            let frames =
-                stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from(vec![b'x'; 65_536])));
-            Body::from_stream(frames)
-        };
-        let limits = Limits {
-            connections: 1,
-            write_stall: Duration::from_millis(100),
-            ..Limits::default()
-        };
-        let router = hello().route("/endless", get(endless));
-        let server = start(router, limits).await;
-        let mut greedy = TcpStream::connect(server.address).await.unwrap();
-        greedy
-            .write_all(b"GET /endless HTTP/1.1\r\nhost: x\r\n\r\n")
-            .await
-            .unwrap();
-        let mut next = TcpStream::connect(server.address).await.unwrap();
-        next.write_all(REQUEST).await.unwrap();
-        assert!(some(&mut next).await.contains("hello"));
-    }
-
-    #[tokio::test]
-    async fn an_open_request_is_answered_before_the_server_ends() {
-        let slow = || async {
-            sleep(Duration::from_millis(150)).await;
-            "slow"
-        };
-        let server = start(Router::new().route("/", get(slow)), Limits::default()).await;
-        let mut client = TcpStream::connect(server.address).await.unwrap();
-        client.write_all(REQUEST).await.unwrap();
-        sleep(Duration::from_millis(50)).await;
-        server.stop.send(()).unwrap();
-        assert!(rest(&mut client).await.ends_with("slow"));
-        timeout(Duration::from_secs(10), server.served)
-            .await
-            .unwrap()
-            .unwrap();
-    }
-
-    #[tokio::test]
-    async fn a_request_that_never_ends_is_cut_off_when_the_drain_time_is_over() {
-        let limits = Limits {
-            drain: Duration::from_millis(50),
-            ..Limits::default()
-        };
-        let router = Router::new().route("/", get(std::future::pending::<&str>));
-        let server = start(router, limits).await;
-        let mut client = TcpStream::connect(server.address).await.unwrap();
-        client.write_all(REQUEST).await.unwrap();
-        sleep(Duration::from_millis(50)).await;
-        server.stop.send(()).unwrap();
-        assert_eq!(rest(&mut client).await, "");
-        timeout(Duration::from_secs(10), server.served)
-            .await
-            .unwrap()
-            .unwrap();
     }
 }

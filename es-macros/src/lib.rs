@@ -20,6 +20,7 @@ use codegen::manifest::Manifest;
 /// | `condition = pristine` | what must be true of the subject: `none`, `pristine` (nothing ever happened to it) or `exists` (something did) | `none` |
 /// | `path = "/books/{id}/borrow"` | where it is posted to; a field in braces is taken from the path instead of the body | the subject up to its first field, and the first word of the command's name: `/books/purchase` |
 /// | `internal` | nobody posts it: it is sent by a `#[reaction]` alone | everybody may |
+/// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask for it |
 /// | `summary = "…"` | what it does, for the API's description | the first paragraph of the doc comment |
 ///
 /// # `#[validate(…)]` above a field
@@ -294,6 +295,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `row = BookCopy` | answers with one row of this read model, or `404` | answered by hand |
 /// | `order = due_at`, `order = descending(due_at)` | sorts the rows by a field; those without a value are left out | the oldest first |
 /// | `paged` | an answer by hand is a page, so that `limit`, `cursor` and `total` are parameters | it is not |
+/// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask |
 /// | `summary = "…"` | what it answers, for the API's description | the first paragraph of the doc comment |
 ///
 /// # `#[filter(…)]` above a field

@@ -1,22 +1,22 @@
 //! An application: what was declared, put to work.
 
 mod declared;
+mod entrance;
 mod event_store;
 mod processing;
 mod reacting;
 mod token;
 
-use std::{future::Future, net::SocketAddr, sync::Arc};
+use std::{future::Future, sync::Arc};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
-use tokio::net::TcpListener;
 
 use crate::{
     Error, Result,
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
-    http::{self, LiveLimits, LiveQueries, RequestLimits, Surface, health::Health},
+    http::{self, LiveLimits, LiveQueries, RequestLimits, Surface, auth, health::Health},
     metrics, net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
     query::{Answer, QueryDescriptor, Route},
@@ -28,6 +28,7 @@ use crate::{
 };
 
 use declared::{declared_settings, queries, read_models};
+use entrance::{Entrance, listen, local_address};
 use event_store::OpenStore;
 use processing::Processing;
 
@@ -137,10 +138,14 @@ impl App {
         let command = command.args(arguments);
         let command = command
             .subcommand(schema_lock::cli::command())
+            .subcommand(auth::cli::command())
             .subcommand_negates_reqs(true);
         let matches = command.get_matches();
         if let Some((schema_lock::cli::NAME, matches)) = matches.subcommand() {
             return schema_lock::cli::run(matches, &registry);
+        }
+        if let Some((auth::cli::NAME, matches)) = matches.subcommand() {
+            return auth::cli::run(matches);
         }
         let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut services = self.services;
@@ -188,7 +193,8 @@ async fn serve(
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
-    let listener = listen((config.http_host, config.http_port).into(), "HTTP_PORT").await?;
+    let entrance = Entrance::open(name, &config).await?;
+    let url = entrance.url()?;
     let store = OpenStore::open(&config).await?;
     let database = Database::open(&config.database_url, &served.models)
         .await
@@ -219,21 +225,26 @@ async fn serve(
             reactions,
             folder: store.folder(),
             certificates: config.event_store_ca_file.clone(),
+            tls: entrance.door.tls.clone(),
         },
         database,
         limits: RequestLimits::default(),
+        auth: entrance.auth,
+        rate: config.surface.rate(),
+        browsers: config.surface.browsers(),
         metadata_headers: config.event_metadata_headers.clone(),
+        metadata_caller: config.auth.event_metadata_caller,
     };
     log_routes(&served.registry, &served.queries);
     let router = http::router(&served.registry, served.queries, surface);
     let failure = "the read models cannot be followed";
     let processing = Processing::start("read-models", failure, processor.run())?;
-    tracing::info!("{name} listens on http://{}", local_address(&listener)?);
+    tracing::info!("{name} listens on {url}");
     let shutdown = async move {
         shutdown.await;
         live.end();
     };
-    net::serve(listener, router, net::Limits::default(), shutdown).await;
+    net::serve(entrance.door, router, net::Limits::default(), shutdown).await;
     tracing::info!("{name} stops");
     processing.stop();
     reacting.stop();
@@ -272,21 +283,6 @@ async fn stop_requested() {
 
 fn refused(name: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::because(format!("{name} does not start"), error)
-}
-
-async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
-        Error::because(
-            format!("cannot listen on {address} (choose another port with {setting})"),
-            error,
-        )
-    })
-}
-
-fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
-    listener
-        .local_addr()
-        .map_err(|error| Error::because("the system does not say where it listens", error))
 }
 
 fn log_routes(registry: &Registry, queries: &[Route]) {

@@ -26,6 +26,8 @@ pub trait Command: DeserializeOwned + JsonSchema + Validate + Send + 'static {
     const PATH: &'static str;
     /// What must be true of the subject before the handler is asked.
     const CONDITION: Condition;
+    /// What a caller has to be, where callers are known. Without it, any caller may ask for it.
+    const ROLE: Option<&'static str> = None;
     /// Where it is declared.
     const DECLARATION: Declaration;
 

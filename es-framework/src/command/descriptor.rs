@@ -26,6 +26,8 @@ pub struct CommandDescriptor {
     pub subject: &'static str,
     /// What must be true of the subject.
     pub condition: Condition,
+    /// What a caller has to be, where callers are known.
+    pub role: Option<&'static str>,
     /// Where it is declared.
     pub declaration: Declaration,
     /// Where its handler stands.
@@ -61,6 +63,7 @@ impl CommandDescriptor {
             path: C::PATH,
             subject: C::SUBJECT,
             condition: C::CONDITION,
+            role: C::ROLE,
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,
             parameters: C::PARAMETERS,

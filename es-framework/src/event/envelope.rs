@@ -20,6 +20,13 @@ impl Metadata {
         self.0.get(name).map(String::as_str)
     }
 
+    /// The same with this text under this name, instead of one that was there.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.0.insert(name.into(), text.into());
+        self
+    }
+
     /// All names and texts, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0

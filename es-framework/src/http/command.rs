@@ -11,7 +11,7 @@ use axum::{
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-use super::{Problem, RequestLimits, Surface, context};
+use super::{Problem, RequestLimits, Surface, auth::Caller, context};
 use crate::command::{CommandDescriptor, CommandRequest, Outcome};
 
 /// Names the last event that a command wrote, or that a query has to have seen.
@@ -39,7 +39,12 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Sur
                               parameters: RawPathParams,
                               request: Request| {
         check_content_type(request.headers())?;
-        let context = context::read(request.headers(), &surface.metadata_headers)?;
+        let mut context = context::read(request.headers(), &surface.metadata_headers)?;
+        if surface.metadata_caller
+            && let Some(caller) = request.extensions().get::<Caller>()
+        {
+            context.metadata = context.metadata.with("caller", caller.name());
+        }
         let body = read_body(request.into_body(), surface.limits).await?;
         let values = parameters.iter().map(|(_, value)| value);
         let path_parameters: Vec<_> = names.iter().copied().zip(values).collect();

@@ -1,7 +1,9 @@
 //! The application's own HTTP surface: commands, queries, health.
 
+pub mod auth;
 mod command;
 mod context;
+pub mod headers;
 pub mod health;
 mod lag;
 mod live;
@@ -9,6 +11,7 @@ mod metrics;
 mod observe;
 mod problem;
 mod query;
+pub mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +32,8 @@ use crate::{
     query::Route,
 };
 
+use auth::{Auth, RateLimit};
+use headers::Browsers;
 use health::Health;
 pub use live::{LiveLimits, LiveQueries};
 use observe::Templates;
@@ -72,8 +77,16 @@ pub struct Surface {
     pub live: LiveQueries,
     /// Bounds on requests.
     pub limits: RequestLimits,
+    /// Who may call.
+    pub auth: Auth,
+    /// How often each client may.
+    pub rate: Option<RateLimit>,
+    /// What is said to browsers.
+    pub browsers: Browsers,
     /// The headers of a request that go into the metadata of its events.
     pub metadata_headers: Vec<HeaderName>,
+    /// Whether the name of the caller does, too.
+    pub metadata_caller: bool,
 }
 
 /// The routes of an application.
@@ -85,18 +98,21 @@ pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Rou
     let commands = registry.commands().iter();
     for command in commands.filter(|command| !command.is_internal()) {
         let (path, route) = command::route(*command);
-        router = router.route(&path, route);
+        router = router.route(&path, surface.auth.require(command.role, route));
         templates.push((path, command.path.into()));
     }
     for query in queries {
-        let template = query.path.clone();
+        let (template, role) = (query.path.clone(), query.role());
         let (path, route) = query::route(query);
-        router = router.route(&path, route);
+        router = router.route(&path, surface.auth.require(role, route));
         templates.push((path, template));
     }
-    router
+    let router = router
         .fallback(not_found)
-        .method_not_allowed_fallback(method_not_allowed)
+        .method_not_allowed_fallback(method_not_allowed);
+    let router = auth::guarded(router, surface.auth.clone(), surface.rate.clone());
+    // Around the guard: a browser asks whether it may call before it sends who calls.
+    headers::on_every_answer(router, surface.browsers.clone())
         .layer(middleware::from_fn_with_state(
             Templates::new(templates),
             observe::observe,

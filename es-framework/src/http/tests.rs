@@ -14,7 +14,10 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use super::{LiveLimits, LiveQueries, RequestLimits, Surface, health::Health, router};
+use super::{
+    LiveLimits, LiveQueries, RequestLimits, Surface, auth::Auth, headers::Browsers, health::Health,
+    router,
+};
 use crate::{
     command::{Bus, Clock, Registry, RegistryBuilder},
     garden::{PlantTreeCommand, TREES},
@@ -49,6 +52,7 @@ async fn serve_with(
         reactions: Statuses::default(),
         folder: ".".into(),
         certificates: None,
+        tls: None,
     };
     let surface = Surface {
         clock: Clock::system(),
@@ -58,7 +62,11 @@ async fn serve_with(
         health,
         live: LiveQueries::new(live),
         limits: RequestLimits::default(),
+        auth: Auth::Open,
+        rate: None,
+        browsers: Browsers::default(),
         metadata_headers: Vec::new(),
+        metadata_caller: false,
     };
     tokio::spawn(processor.run());
     let (queries, models) = Queries::new(queries, models).unwrap();

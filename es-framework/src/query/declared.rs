@@ -30,6 +30,8 @@ pub trait Query: Sized + Send + 'static {
     const TABLES: &'static [&'static str];
     /// How it uses their columns.
     const FILTERS: &'static [Filter];
+    /// What a caller has to be, where callers are known. Without it, any caller may ask.
+    const ROLE: Option<&'static str> = None;
     /// Where it is declared.
     const DECLARATION: Declaration;
 
@@ -85,6 +87,8 @@ pub struct QueryDescriptor {
     pub tables: &'static [&'static str],
     /// How it uses their columns.
     pub filters: &'static [Filter],
+    /// What a caller has to be, where callers are known.
+    pub role: Option<&'static str>,
     /// Where it is declared.
     pub declaration: Declaration,
     pub(crate) parse: fn(Parameters) -> Result<Box<dyn Asked>, QueryError>,
@@ -102,6 +106,7 @@ impl QueryDescriptor {
             path: Q::PATH,
             tables: Q::TABLES,
             filters: Q::FILTERS,
+            role: Q::ROLE,
             declaration: Q::DECLARATION,
             parse: parse::<Q>,
         }

@@ -78,6 +78,17 @@ pub enum RouteKind {
     Find(Table),
 }
 
+impl Route {
+    /// What a caller has to be, where callers are known.
+    #[must_use]
+    pub const fn role(&self) -> Option<&'static str> {
+        match &self.kind {
+            RouteKind::Query(query) => query.role,
+            RouteKind::Browse(_) | RouteKind::Find(_) => None,
+        }
+    }
+}
+
 impl Queries {
     /// Checks the queries that were declared, and has the read models prepare the columns that they
     /// use.

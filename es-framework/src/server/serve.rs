@@ -6,7 +6,7 @@ use tokio::{net::TcpListener, sync::watch};
 
 use super::{Server, Settings, router};
 use crate::{
-    net::{self, Limits},
+    net::{self, Door, Limits},
     store::EventStore,
 };
 
@@ -29,5 +29,5 @@ pub async fn serve(
         shutdown.await;
         close.send_replace(true);
     };
-    net::serve(listener, router, Limits::default(), shutdown).await;
+    net::serve(Door::plain(listener), router, Limits::default(), shutdown).await;
 }

@@ -20,6 +20,7 @@ pub(crate) mod query;
 pub(crate) mod reaction;
 pub(crate) mod read_model;
 pub(crate) mod rejection;
+mod role;
 mod serde_attr;
 pub(crate) mod service;
 pub(crate) mod settings;

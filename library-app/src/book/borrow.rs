@@ -9,7 +9,7 @@ use crate::reader::Reader;
 
 /// Lends a copy to a reader.
 #[derive(Command)]
-#[command(subject = "/books/{id}")]
+#[command(subject = "/books/{id}", role = "reader")]
 pub struct BorrowBookCommand {
     pub id: Uuid,
     pub reader: Uuid,

@@ -4,7 +4,7 @@ use es_framework::prelude::*;
 
 /// Adds a new copy of a book to the inventory.
 #[derive(Command)]
-#[command(subject = "/books/{id}", condition = pristine)]
+#[command(subject = "/books/{id}", condition = pristine, role = "staff")]
 pub struct PurchaseBookCommand {
     pub id: Uuid,
     #[validate(text(max = 32), characters("0123456789Xx- "))]

@@ -7,7 +7,7 @@ use crate::lending::LendingError;
 
 /// Takes a damaged copy out of the inventory.
 #[derive(Command)]
-#[command(subject = "/books/{id}")]
+#[command(subject = "/books/{id}", role = "staff")]
 pub struct RemoveBookCommand {
     pub id: Uuid,
     #[validate(text(max = 500))]

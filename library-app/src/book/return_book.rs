@@ -10,7 +10,7 @@ use crate::{
 
 /// Takes a copy back.
 #[derive(Command)]
-#[command(subject = "/books/{id}")]
+#[command(subject = "/books/{id}", role = "reader")]
 pub struct ReturnBookCommand {
     pub id: Uuid,
 }

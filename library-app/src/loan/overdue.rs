@@ -6,7 +6,7 @@ use super::open::OpenLoan;
 
 /// Lists the overdue loans, the longest overdue first.
 #[derive(Query)]
-#[query(path = "/loans/overdue", paged)]
+#[query(path = "/loans/overdue", paged, role = "staff")]
 pub struct OverdueLoans {}
 
 impl Answer for OverdueLoans {

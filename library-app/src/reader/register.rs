@@ -4,7 +4,7 @@ use es_framework::prelude::*;
 
 /// Registers a reader, who may borrow copies from now on.
 #[derive(Command)]
-#[command(subject = "/readers/{id}", condition = pristine)]
+#[command(subject = "/readers/{id}", condition = pristine, role = "staff")]
 pub struct RegisterReaderCommand {
     pub id: Uuid,
     #[validate(text(max = 500))]

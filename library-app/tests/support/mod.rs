@@ -59,12 +59,12 @@ impl Process {
                 }
             };
             for (mark, address) in marks.iter().zip(&mut addresses) {
-                if let Some((_, url)) = line
-                    .split_once(mark)
-                    .and_then(|(_, rest)| rest.split_once("http://"))
+                let rest = line.split_once(mark).map(|(_, rest)| rest);
+                if let Some((rest, begin)) = rest.and_then(|rest| Some((rest, rest.find("http")?)))
                 {
+                    let url = &rest[begin..];
                     let end = url.find([' ', ',', '"']).unwrap_or(url.len());
-                    *address = Some(format!("http://{}", &url[..end]));
+                    *address = Some(url[..end].to_owned());
                 }
             }
         }

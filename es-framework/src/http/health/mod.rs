@@ -8,7 +8,7 @@ mod tls;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::State,
     http::StatusCode,
     response::{IntoResponse as _, Response},
@@ -16,8 +16,9 @@ use axum::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Surface;
+use super::{Surface, auth::Anonymous};
 use crate::{
+    net::tls::Tls,
     projection::{Database, Positions},
     reaction::Statuses,
     store::EventStore,
@@ -41,6 +42,8 @@ pub struct Health {
     pub folder: PathBuf,
     /// A PEM file with certificates that the service relies on.
     pub certificates: Option<PathBuf>,
+    /// What the service itself shows its clients, if they come by TLS.
+    pub(crate) tls: Option<Tls>,
 }
 
 /// Whether something works.
@@ -64,6 +67,7 @@ pub struct Component {
 #[derive(Debug, Serialize)]
 struct Report {
     status: Status,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     components: BTreeMap<&'static str, Component>,
 }
 
@@ -98,7 +102,10 @@ impl Health {
             )),
             within_limit(event_store::check(&*self.store, &self.reactions)),
             within_limit(disk::check(self.folder.clone())),
-            within_limit(tls::check(self.certificates.clone())),
+            within_limit(tls::check(
+                self.tls.as_ref().map(Tls::chain).unwrap_or_default(),
+                self.certificates.clone(),
+            )),
         );
         let components = BTreeMap::from([
             ("db", db),
@@ -121,8 +128,16 @@ async fn within_limit(check: impl Future<Output = Component>) -> Component {
         .unwrap_or_else(|_| Component::silent())
 }
 
-pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
-    let report = surface.health.report().await;
+/// All of it, but only the status for those who did not say who they are where that matters: the
+/// details name folders and addresses.
+pub(super) async fn show(
+    State(surface): State<Arc<Surface>>,
+    anonymous: Option<Extension<Anonymous>>,
+) -> Response {
+    let mut report = surface.health.report().await;
+    if anonymous.is_some() {
+        report.components.clear();
+    }
     let status = match report.status {
         Status::Up => StatusCode::OK,
         Status::Down => StatusCode::SERVICE_UNAVAILABLE,

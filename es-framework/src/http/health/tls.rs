@@ -1,66 +1,88 @@
-//! Whether the certificates that the service relies on are valid today.
+//! Whether the certificates that the service shows and relies on are valid today.
 
 use std::path::{Path, PathBuf};
 
+use rustls::pki_types::CertificateDer;
 use serde_json::{Value, json};
-use x509_parser::{certificate::X509Certificate, pem::Pem};
+use x509_parser::{certificate::X509Certificate, parse_x509_certificate, pem::Pem};
 
 use super::Component;
 
-pub(super) async fn check(certificates: Option<PathBuf>) -> Component {
-    let Some(file) = certificates else {
-        return Component::up(json!({ "validChains": [], "invalidChains": [] }));
-    };
-    let checked = tokio::task::spawn_blocking(move || check_file(&file)).await;
+/// Of the service itself, as it is shown at the moment, and of a file with those that it trusts.
+pub(super) async fn check(
+    own: Vec<CertificateDer<'static>>,
+    trusted: Option<PathBuf>,
+) -> Component {
+    let checked = tokio::task::spawn_blocking(move || check_all(&own, trusted.as_deref())).await;
     checked.unwrap_or_else(|error| Component::down(json!({ "error": error.to_string() })))
 }
 
-fn check_file(file: &Path) -> Component {
-    let down = |reason: String| {
-        let file = file.display().to_string();
-        Component::down(json!({ "file": file, "error": reason }))
-    };
-    let text = match std::fs::read(file) {
-        Ok(text) => text,
-        Err(error) => return down(error.to_string()),
-    };
-    let (mut valid, mut invalid) = (Vec::new(), Vec::new());
-    for block in Pem::iter_from_buffer(&text) {
-        let described = block
-            .map_err(|error| error.to_string())
-            .and_then(|pem| describe(&pem));
-        match described {
-            Ok((chain, true)) => valid.push(chain),
-            Ok((chain, false)) => invalid.push(chain),
-            Err(reason) => return down(reason),
+fn check_all(own: &[CertificateDer<'_>], trusted: Option<&Path>) -> Component {
+    let mut chains = Chains::default();
+    for certificate in own {
+        match parse_x509_certificate(certificate) {
+            Ok((_, certificate)) => chains.add(&certificate),
+            Err(error) => return Component::down(json!({ "error": error.to_string() })),
         }
     }
-    if valid.is_empty() && invalid.is_empty() {
-        return down("the file holds no certificate".into());
+    let Some(file) = trusted else {
+        return chains.report(None);
+    };
+    if let Err(reason) = chains.add_file(file) {
+        let file = file.display().to_string();
+        return Component::down(json!({ "file": file, "error": reason }));
     }
-    let all_valid = invalid.is_empty();
-    let details = json!({
-        "file": file.display().to_string(),
-        "validChains": valid,
-        "invalidChains": invalid,
-    });
-    if all_valid {
-        Component::up(details)
-    } else {
-        Component::down(details)
-    }
+    chains.report(Some(file))
 }
 
-/// What a certificate says of itself, and whether it is valid now.
-fn describe(pem: &Pem) -> Result<(Value, bool), String> {
-    let certificate: X509Certificate<'_> = pem.parse_x509().map_err(|error| error.to_string())?;
-    let validity = certificate.validity();
-    let chain = json!({
-        "subject": certificate.subject().to_string(),
-        "notBefore": validity.not_before.to_string(),
-        "notAfter": validity.not_after.to_string(),
-    });
-    Ok((chain, validity.is_valid()))
+#[derive(Default)]
+struct Chains {
+    valid: Vec<Value>,
+    invalid: Vec<Value>,
+}
+
+impl Chains {
+    fn add_file(&mut self, file: &Path) -> Result<(), String> {
+        let text = std::fs::read(file).map_err(|error| error.to_string())?;
+        let mut blocks = Pem::iter_from_buffer(&text).peekable();
+        if blocks.peek().is_none() {
+            return Err("the file holds no certificate".into());
+        }
+        for block in blocks {
+            let block = block.map_err(|error| error.to_string())?;
+            let certificate = block.parse_x509().map_err(|error| error.to_string())?;
+            self.add(&certificate);
+        }
+        Ok(())
+    }
+
+    /// What a certificate says of itself, and whether it is valid now.
+    fn add(&mut self, certificate: &X509Certificate<'_>) {
+        let validity = certificate.validity();
+        let chain = json!({
+            "subject": certificate.subject().to_string(),
+            "notBefore": validity.not_before.to_string(),
+            "notAfter": validity.not_after.to_string(),
+        });
+        match validity.is_valid() {
+            true => self.valid.push(chain),
+            false => self.invalid.push(chain),
+        }
+    }
+
+    fn report(self, file: Option<&Path>) -> Component {
+        let Self { valid, invalid } = self;
+        let all_valid = invalid.is_empty();
+        let mut details = json!({ "validChains": valid, "invalidChains": invalid });
+        if let (Some(file), Some(details)) = (file, details.as_object_mut()) {
+            details.insert("file".into(), file.display().to_string().into());
+        }
+        if all_valid {
+            Component::up(details)
+        } else {
+            Component::down(details)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -72,7 +94,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("certificates.pem");
         std::fs::write(&file, texts.concat()).unwrap();
-        check(Some(file)).await
+        check(Vec::new(), Some(file)).await
     }
 
     const VALID: &str = include_str!("fixtures/valid.pem");
@@ -80,7 +102,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_certificates_there_is_nothing_wrong() {
-        assert_eq!(check(None).await.status, Status::Up);
+        assert_eq!(check(Vec::new(), None).await.status, Status::Up);
     }
 
     #[tokio::test]
@@ -113,7 +135,7 @@ mod tests {
             assert_eq!(component.status, Status::Down, "{text}");
             assert!(component.details["error"].is_string(), "{text}");
         }
-        let missing = check(Some("/nowhere/at-all.pem".into())).await;
+        let missing = check(Vec::new(), Some("/nowhere/at-all.pem".into())).await;
         assert_eq!(missing.status, Status::Down);
     }
 }

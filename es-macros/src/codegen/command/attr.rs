@@ -12,6 +12,7 @@ pub(crate) struct CommandAttr {
     pub(crate) subject: Option<LitStr>,
     pub(crate) condition: Option<Ident>,
     pub(crate) path: Option<LitStr>,
+    pub(crate) role: Option<LitStr>,
     pub(crate) summary: Option<LitStr>,
     /// Whether nobody posts it.
     pub(crate) internal: Option<Meta>,
@@ -19,7 +20,14 @@ pub(crate) struct CommandAttr {
     pub(crate) has_subject: bool,
 }
 
-const KEYS: [&str; 5] = ["subject", "condition", "path", "summary", "internal"];
+const KEYS: [&str; 6] = [
+    "subject",
+    "condition",
+    "path",
+    "role",
+    "summary",
+    "internal",
+];
 
 /// Reads every `#[command(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
@@ -28,6 +36,7 @@ pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
         subject: None,
         condition: None,
         path: None,
+        role: None,
         summary: None,
         internal: None,
         has_subject: false,
@@ -58,6 +67,7 @@ impl CommandAttr {
             Some("path") => {
                 self.path = attribute::text(meta, "path = \"/books/purchase\"", errors);
             }
+            Some("role") => self.role = attribute::text(meta, "role = \"staff\"", errors),
             Some("summary") => {
                 self.summary = attribute::text(meta, "summary = \"Purchases a book\"", errors);
             }

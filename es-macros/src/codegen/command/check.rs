@@ -10,7 +10,7 @@ use crate::codegen::{
     doc,
     errors::Errors,
     fields::Field,
-    naming,
+    naming, role,
     template::{self, Template},
 };
 
@@ -21,6 +21,8 @@ pub(crate) struct Command {
     pub(crate) summary: String,
     pub(crate) subject: Template,
     pub(crate) path: String,
+    /// What a caller has to be.
+    pub(crate) role: Option<String>,
     /// The variant of `Condition`.
     pub(crate) condition: &'static str,
     pub(crate) fields: Vec<CommandField>,
@@ -54,6 +56,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
         None => path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors).map(Some),
         Some(internal) => no_path(internal, &attr, errors),
     };
+    let role = role::check(attr.role.as_ref(), errors);
     let summary = summary(&ident, &attrs, &attr);
     let mut command = Command {
         ident,
@@ -61,6 +64,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
         summary,
         subject: subject?,
         path: String::new(),
+        role,
         condition: condition?,
         fields: fields?,
     };
@@ -75,6 +79,9 @@ fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<O
     if attr.path.is_some() {
         let message = "an internal command is posted nowhere: remove `internal` or `path`";
         errors.at(internal, message);
+    }
+    if let Some(role) = &attr.role {
+        errors.at(role, "nobody calls an internal command: remove `role`");
     }
     Some(None)
 }

@@ -9,6 +9,7 @@ use crate::codegen::{
     declaration,
     fields::{self, Kind, reference},
     framework::Framework,
+    role::role,
     template,
     wire::{self, Wire, WireField},
 };
@@ -93,6 +94,7 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
     } = command;
     let name = ident.unraw().to_string();
     let subject = command.subject.render(|field| command.member(field));
+    let role = role(command.role.as_deref());
     let condition = format_ident!("{condition}");
     let declaration = declaration(ident, framework);
     let parts = template::parts(&command.subject, framework, |name| {
@@ -108,6 +110,7 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
             const PATH: &'static str = #path;
             const CONDITION: #framework::command::Condition =
                 #framework::command::Condition::#condition;
+            #role
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn subject(

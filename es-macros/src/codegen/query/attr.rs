@@ -19,6 +19,7 @@ pub(crate) struct QueryAttr {
     pub(crate) order: Option<Order>,
     /// Whether an answer by hand is a page.
     pub(crate) paged: Option<Ident>,
+    pub(crate) role: Option<LitStr>,
     pub(crate) summary: Option<LitStr>,
     /// Whether there is a path, be it one that could not be read.
     pub(crate) has_path: bool,
@@ -30,7 +31,7 @@ pub(crate) struct Order {
     pub(crate) descending: bool,
 }
 
-const KEYS: [&str; 6] = ["path", "rows", "row", "order", "paged", "summary"];
+const KEYS: [&str; 7] = ["path", "rows", "row", "order", "paged", "role", "summary"];
 
 /// Reads every `#[query(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
@@ -58,6 +59,7 @@ impl QueryAttr {
             Some("row") => self.row = model(meta, "row = BookCopy", errors),
             Some("order") => self.order = order(meta, errors),
             Some("paged") => self.paged = flag(meta, errors),
+            Some("role") => self.role = attribute::text(meta, "role = \"staff\"", errors),
             Some("summary") => {
                 self.summary = attribute::text(meta, "summary = \"Browses the stock.\"", errors);
             }

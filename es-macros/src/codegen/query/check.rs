@@ -10,7 +10,7 @@ use crate::codegen::{
     doc,
     errors::Errors,
     fields::Field,
-    naming,
+    naming, role,
     template::{self, Template},
 };
 
@@ -19,6 +19,8 @@ pub(crate) struct Query {
     pub(crate) ident: Ident,
     pub(crate) path: String,
     pub(crate) summary: String,
+    /// What a caller has to be.
+    pub(crate) role: Option<String>,
     /// Whether it is answered a page at a time.
     pub(crate) is_paged: bool,
     /// What answers it, unless that is written by hand.
@@ -66,6 +68,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
         row,
         order,
         paged,
+        role,
         summary,
         ..
     } = attr;
@@ -82,6 +85,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
         let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
         errors.at(paged, message);
     }
+    let role = role::check(role.as_ref(), errors);
     let is_paged = paged.is_some() || rows.is_some();
     let is_one = rows.is_none();
     let answer = rows.or(row).map(|model| Answer {
@@ -103,6 +107,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
         path: template?.render(str::to_owned),
         ident,
         summary,
+        role,
         is_paged,
         answer,
         parameters,

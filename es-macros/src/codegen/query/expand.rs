@@ -8,7 +8,7 @@ use super::{
     attr::{FilterKind, Order},
     check::{Answer, Number, Parameter, Query},
 };
-use crate::codegen::{declaration, framework::Framework, naming};
+use crate::codegen::{declaration, framework::Framework, naming, role::role};
 
 /// Everything that the derive brings.
 pub(crate) fn expand(query: &Query, framework: &Framework) -> TokenStream {
@@ -41,6 +41,7 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
     let name = ident.unraw().to_string();
     let declaration = declaration(ident, framework);
     let is_paged = query.is_paged;
+    let role = role(query.role.as_deref());
     let tables = query.answer.as_ref().map(|answer| table(answer, framework));
     let filters = query
         .answer
@@ -68,6 +69,7 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
             const PAGED: bool = #is_paged;
             const TABLES: &'static [&'static str] = &[#tables];
             const FILTERS: &'static [#module::Filter] = &[#filters];
+            #role
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn parse(

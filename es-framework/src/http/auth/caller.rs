@@ -1,0 +1,35 @@
+//! Who calls, once it is proved.
+
+use std::sync::Arc;
+
+/// Who calls: the name of a token, or the subject of a JWT, and what they may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    name: Arc<str>,
+    roles: Arc<[Box<str>]>,
+}
+
+impl Caller {
+    pub(super) fn new(name: &str, roles: impl IntoIterator<Item = impl Into<Box<str>>>) -> Self {
+        Self {
+            name: name.into(),
+            roles: roles.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// The name of the token, or the subject of the JWT.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the caller has this role.
+    #[must_use]
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.iter().any(|own| **own == *role)
+    }
+}
+
+/// Marks a request that came without a credential to a path that is open to everyone.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::http) struct Anonymous;

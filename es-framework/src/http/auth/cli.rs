@@ -1,0 +1,220 @@
+//! The subcommand `token` of every application: `create` and `revoke`.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, FromArgMatches as _, Parser, Subcommand};
+use uuid::Uuid;
+
+use super::tokens::{Token, Tokens, is_word};
+use crate::{Error, Result, watched::check_owner_only};
+
+/// The name of the subcommand.
+pub(crate) const NAME: &str = "token";
+
+/// Makes and revokes the tokens that callers send.
+#[derive(Debug, Parser)]
+#[command(name = NAME)]
+struct Tokening {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Makes a token and prints it, this once: the file keeps its hash only.
+    Create {
+        #[command(flatten)]
+        place: Place,
+        /// Whose it is.
+        #[arg(long, value_parser = word)]
+        name: String,
+        /// What its owner may do. May be repeated.
+        #[arg(long = "role", value_name = "ROLE", value_parser = word)]
+        roles: Vec<String>,
+    },
+    /// Makes a token worthless, within about a second, by its name.
+    Revoke {
+        #[command(flatten)]
+        place: Place,
+        /// Whose it is.
+        #[arg(long, value_parser = word)]
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Place {
+    /// The file with tokens; made when it is needed.
+    #[arg(long, env = "AUTH_TOKENS_FILE", value_name = "FILE")]
+    file: PathBuf,
+}
+
+fn word(text: &str) -> Result<String, &'static str> {
+    match is_word(text) {
+        true => Ok(text.to_owned()),
+        false => Err("1 to 64 letters, digits and . _ : @ - are taken"),
+    }
+}
+
+/// The subcommand, for the application's command line.
+pub(crate) fn command() -> clap::Command {
+    <Tokening as clap::CommandFactory>::command()
+}
+
+/// Carries it out.
+pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
+    let asked = Tokening::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
+    match asked.command {
+        Command::Create { place, name, roles } => {
+            let secret = create(&place.file, &name, &roles)?;
+            let mut out = io::stdout().lock();
+            writeln!(out, "{secret}")
+                .and_then(|()| out.flush())
+                .map_err(|error| Error::because("cannot write to standard output", error))
+        }
+        Command::Revoke { place, name } => revoke(&place.file, &name),
+    }
+}
+
+fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
+    let _lock = lock(file)?;
+    let text = text(file)?;
+    if parse(file, &text)?.contains(name) {
+        let place = file.display();
+        return Err(Error::new(format!(
+            "{place} has a token with the name {name} already: choose another name, or revoke it first"
+        )));
+    }
+    // Two random UUIDs have 244 random bits.
+    let secret = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+    let text = text + &Token::new(name, roles, &secret).line();
+    replace(file, &text)?;
+    Ok(secret)
+}
+
+fn revoke(file: &Path, name: &str) -> Result<()> {
+    let _lock = lock(file)?;
+    let text = text(file)?;
+    if !parse(file, &text)?.contains(name) {
+        let place = file.display();
+        return Err(Error::new(format!(
+            "{place} has no token with the name {name}"
+        )));
+    }
+    let is_other = |line: &&str| line.split_ascii_whitespace().next() != Some(name);
+    let rest: String = text.split_inclusive('\n').filter(is_other).collect();
+    replace(file, &rest)
+}
+
+/// Lines as they stand, with an end to the last one; none if there is no file yet.
+fn text(file: &Path) -> Result<String> {
+    let read = check_owner_only(file).and_then(|()| fs::read_to_string(file));
+    match read {
+        Ok(text) if text.is_empty() || text.ends_with('\n') => Ok(text),
+        Ok(text) => Ok(text + "\n"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(problem(file, "cannot be read", error)),
+    }
+}
+
+fn parse(file: &Path, text: &str) -> Result<Tokens> {
+    let failed =
+        |error| Error::because(format!("{} is not as it should be", file.display()), error);
+    Tokens::parse(text).map_err(failed)
+}
+
+/// One command at a time changes a file. The lock is on a file of its own, since the other one is
+/// replaced.
+fn lock(file: &Path) -> Result<File> {
+    let beside = beside(file, "lock");
+    let mut options = fs::OpenOptions::new();
+    let options = options.write(true).create(true).truncate(false).mode(0o600);
+    let locked = options.open(&beside).and_then(|lock| {
+        lock.lock()?;
+        Ok(lock)
+    });
+    locked.map_err(|error| problem(&beside, "cannot be locked", error))
+}
+
+/// Written beside it and renamed when it is whole: a running application never reads half a file.
+fn replace(file: &Path, text: &str) -> Result<()> {
+    let draft = beside(file, "draft");
+    let write = || {
+        let _ = fs::remove_file(&draft);
+        let mut options = fs::OpenOptions::new();
+        let mut opened = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&draft)?;
+        opened.write_all(text.as_bytes())?;
+        opened.sync_all()?;
+        fs::rename(&draft, file)
+    };
+    write().map_err(|error| problem(file, "cannot be written", error))
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
+fn problem(file: &Path, what: &str, error: io::Error) -> Error {
+    Error::because(format!("{} {what}", file.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_works_from_its_making_until_it_is_revoked() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tokens");
+        let alice = create(&file, "alice", &["staff".into()]).unwrap();
+        let bob = create(&file, "bob", &[]).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(
+            !text.contains(&alice) && !text.contains(&bob),
+            "hashes only"
+        );
+        let tokens = Tokens::read(&file).unwrap();
+        assert!(tokens.caller(alice.as_bytes()).unwrap().has_role("staff"));
+        assert_eq!(tokens.caller(bob.as_bytes()).unwrap().name(), "bob");
+        revoke(&file, "alice").unwrap();
+        let tokens = Tokens::read(&file).unwrap();
+        assert_eq!(tokens.caller(alice.as_bytes()), None);
+        assert!(tokens.caller(bob.as_bytes()).is_some());
+    }
+
+    #[test]
+    fn a_name_belongs_to_one_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tokens");
+        create(&file, "alice", &[]).unwrap();
+        let error = create(&file, "alice", &[]).unwrap_err().to_string();
+        assert!(error.contains("revoke"), "{error}");
+        assert!(revoke(&file, "bob").is_err());
+    }
+
+    #[test]
+    fn tokens_made_at_the_same_time_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tokens");
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let file = &file;
+                scope.spawn(move || create(file, &format!("t{number}"), &[]).unwrap());
+            }
+        });
+        let tokens = Tokens::read(&file).unwrap();
+        assert!((0..8).all(|number| tokens.contains(&format!("t{number}"))));
+    }
+}

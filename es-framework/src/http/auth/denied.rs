@@ -1,0 +1,71 @@
+//! The answers to callers who may not: `401` and `403` with the challenge of RFC 6750, and `503`
+//! while nobody can tell.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+
+use crate::http::Problem;
+
+/// Why a request goes no further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Denied {
+    /// It carries no credential.
+    NoCredential,
+    /// Its credential is none that counts here. Why it is not is for the log: a caller who may
+    /// know can find out, and one who guesses learns nothing.
+    InvalidCredential,
+    /// The caller lacks a role.
+    NoRole(&'static str),
+    /// The issuer of tokens does not answer, so its newest keys are not known.
+    IssuerAway,
+}
+
+impl IntoResponse for Denied {
+    fn into_response(self) -> Response {
+        let (problem, challenge) = match self {
+            Self::NoCredential => (
+                unauthorized("send the header Authorization: Bearer and a token"),
+                HeaderValue::from_static("Bearer"),
+            ),
+            Self::InvalidCredential => (
+                unauthorized("the token of the header Authorization is not, or no longer, valid"),
+                HeaderValue::from_static("Bearer error=\"invalid_token\""),
+            ),
+            Self::NoRole(role) => (
+                Problem::new(
+                    StatusCode::FORBIDDEN,
+                    "forbidden",
+                    "The caller may not do this",
+                    format!("this takes the role {role}, which the caller does not have"),
+                ),
+                HeaderValue::from_static("Bearer error=\"insufficient_scope\""),
+            ),
+            Self::IssuerAway => return issuer_away().into_response(),
+        };
+        let mut response = problem.into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::WWW_AUTHENTICATE, challenge);
+        response
+    }
+}
+
+fn issuer_away() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "issuer-away",
+        "The caller cannot be checked now",
+        "the issuer of tokens does not answer: send the request again later",
+    )
+    .retry_later()
+}
+
+fn unauthorized(detail: &'static str) -> Problem {
+    Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "unauthorized",
+        "The caller is not known",
+        detail,
+    )
+}

@@ -1,0 +1,153 @@
+//! What stands before every route: it lets a request pass once it knows who calls.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderMap, header},
+    middleware::{self, Next},
+    response::{IntoResponse as _, Response},
+    routing::MethodRouter,
+};
+
+use super::{
+    Anonymous, Auth, Caller, RateLimit, denied::Denied, jwt::Issuer, rate::Client, tokens::Tokens,
+};
+use crate::{net::Peer, watched::Watched};
+
+/// Paths that take no credential: whoever starts or balances services asks whether this one is up,
+/// and is told no more than that.
+const PUBLIC: [&str; 3] = [
+    "/actuator/health",
+    "/actuator/health/liveness",
+    "/actuator/health/readiness",
+];
+
+/// A longer credential is none.
+const MAX_CREDENTIAL: usize = 8 * 1024;
+
+/// Knows callers by what they send.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    tokens: Option<Watched<Tokens>>,
+    issuer: Option<Arc<Issuer>>,
+}
+
+impl Guard {
+    pub(super) const fn new(tokens: Option<Watched<Tokens>>, issuer: Option<Arc<Issuer>>) -> Self {
+        Self { tokens, issuer }
+    }
+
+    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Denied> {
+        let credential = bearer(headers)?;
+        // The tokens of a file have no dots.
+        if let Some(issuer) = &self.issuer
+            && credential.contains(&b'.')
+        {
+            return issuer.caller(credential).await;
+        }
+        let tokens = self.tokens.as_ref().map(Watched::get);
+        let caller = tokens.and_then(|tokens| tokens.caller(credential));
+        caller.ok_or(Denied::InvalidCredential)
+    }
+}
+
+/// What every request passes.
+#[derive(Debug, Clone)]
+struct Gate {
+    auth: Auth,
+    rate: Option<RateLimit>,
+}
+
+/// The routes behind what `auth` says, for those who do not ask too often. Routes that are added
+/// later are not.
+pub(in crate::http) fn guarded<S>(
+    router: Router<S>,
+    auth: Auth,
+    rate: Option<RateLimit>,
+) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    match (&auth, &rate) {
+        (Auth::Open, None) => router,
+        _ => router.layer(middleware::from_fn_with_state(Gate { auth, rate }, check)),
+    }
+}
+
+impl Auth {
+    /// Who calls, where that is known.
+    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, Denied> {
+        match self {
+            Self::Open => Ok(None),
+            Self::Guarded(guard) => guard.caller(headers).await.map(Some),
+        }
+    }
+
+    /// The route for those who have the role, and for everyone where callers are not known.
+    pub(in crate::http) fn require<S>(
+        &self,
+        role: Option<&'static str>,
+        route: MethodRouter<S>,
+    ) -> MethodRouter<S>
+    where
+        S: Clone + Send + Sync + 'static,
+    {
+        match (self, role) {
+            (Self::Guarded(_), Some(role)) => {
+                route.route_layer(middleware::from_fn_with_state(role, check_role))
+            }
+            (Self::Guarded(_), None) | (Self::Open, _) => route,
+        }
+    }
+}
+
+async fn check_role(State(role): State<&'static str>, request: Request, next: Next) -> Response {
+    match request.extensions().get::<Caller>() {
+        Some(caller) if caller.has_role(role) => next.run(request).await,
+        Some(_) => Denied::NoRole(role).into_response(),
+        None => Denied::NoCredential.into_response(),
+    }
+}
+
+async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let known = gate.auth.caller(request.headers()).await;
+    if let Some(rate) = &gate.rate {
+        // A guess counts for the address that it comes from, and takes nothing from the caller.
+        let caller = known.as_ref().ok().and_then(Option::as_ref);
+        let peer = request.extensions().get::<Peer>().copied();
+        if let Err(too_many) = rate.count(Client::of(caller, peer)) {
+            return too_many.into_response();
+        }
+    }
+    match known {
+        Ok(None) => {}
+        Ok(Some(caller)) => {
+            request.extensions_mut().insert(caller);
+        }
+        Err(Denied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
+            request.extensions_mut().insert(Anonymous);
+        }
+        Err(denied) => return denied.into_response(),
+    }
+    next.run(request).await
+}
+
+/// The credential after the scheme, whose letters may be of any case (RFC 9110, section 11.1).
+fn bearer(headers: &HeaderMap) -> Result<&[u8], Denied> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next().ok_or(Denied::NoCredential)?;
+    // Two of them could mean one thing to a proxy and another one here.
+    if values.next().is_some() {
+        return Err(Denied::InvalidCredential);
+    }
+    let (scheme, credential) = value
+        .as_bytes()
+        .split_at_checked(b"bearer ".len())
+        .ok_or(Denied::InvalidCredential)?;
+    let credential = credential.trim_ascii();
+    let fits =
+        scheme.eq_ignore_ascii_case(b"bearer ") && (1..=MAX_CREDENTIAL).contains(&credential.len());
+    fits.then_some(credential).ok_or(Denied::InvalidCredential)
+}

@@ -1,0 +1,95 @@
+//! What a token says of its owner, once its signature is known to be right.
+
+use serde_json::{Map, Value};
+
+use crate::http::auth::{Caller, tokens::is_word};
+
+/// The longest subject (OpenID Connect Core 1.0, section 2).
+const MAX_SUBJECT: usize = 255;
+/// More roles than this are passed over.
+const MAX_ROLES: usize = 100;
+
+pub(super) type Claims = Map<String, Value>;
+
+/// Who the token is about. None if its subject could not stand in a log or an event.
+pub(super) fn caller(claims: &Claims, roles_claim: &str) -> Option<Caller> {
+    let subject = claims.get("sub")?.as_str()?;
+    let fits = (1..=MAX_SUBJECT).contains(&subject.len())
+        && subject.bytes().all(|byte| byte.is_ascii_graphic());
+    let roles = roles(claims, roles_claim);
+    fits.then(|| Caller::new(subject, roles))
+}
+
+/// An array of texts, or one text with blanks between the roles, as `scope` has it. What could be no
+/// role is passed over.
+fn roles<'a>(claims: &'a Claims, name: &str) -> Vec<&'a str> {
+    let found: Vec<&str> = match find(claims, name) {
+        Some(Value::Array(roles)) => roles.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(roles)) => roles.split_ascii_whitespace().collect(),
+        _ => Vec::new(),
+    };
+    let roles = found.into_iter().filter(|role| is_word(role));
+    roles.take(MAX_ROLES).collect()
+}
+
+/// A claim by its name, or by the way to it: `realm_access.roles`.
+fn find<'a>(claims: &'a Claims, name: &str) -> Option<&'a Value> {
+    claims.get(name).or_else(|| {
+        let (first, rest) = name.split_once('.')?;
+        find(claims.get(first)?.as_object()?, rest)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn caller_of(claims: &Value, roles_claim: &str) -> Option<Caller> {
+        caller(claims.as_object().unwrap(), roles_claim)
+    }
+
+    #[test]
+    fn roles_are_found_where_issuers_put_them() {
+        for (claims, name) in [
+            (json!({ "sub": "a", "roles": ["staff", "reader"] }), "roles"),
+            (json!({ "sub": "a", "scope": "staff reader" }), "scope"),
+            (
+                json!({ "sub": "a", "realm_access": { "roles": ["staff", "reader"] } }),
+                "realm_access.roles",
+            ),
+            (
+                json!({ "sub": "a", "https://library.test/roles": ["staff", "reader"] }),
+                "https://library.test/roles",
+            ),
+        ] {
+            let caller = caller_of(&claims, name).unwrap();
+            assert!(
+                caller.has_role("staff") && caller.has_role("reader"),
+                "{name}"
+            );
+        }
+        let odd = json!({ "sub": "a", "roles": ["a,staff", 7, "", "two words", "staff\n"] });
+        assert!(!caller_of(&odd, "roles").unwrap().has_role("staff"));
+    }
+
+    #[test]
+    fn a_subject_that_could_write_into_a_log_is_none() {
+        for subject in [
+            "",
+            "a\nb",
+            "a\r\nx-role: staff",
+            "a b",
+            "\u{e9}",
+            &"x".repeat(256),
+        ] {
+            assert_eq!(caller_of(&json!({ "sub": subject }), "roles"), None);
+        }
+        assert_eq!(caller_of(&json!({ "sub": 7 }), "roles"), None);
+        assert_eq!(caller_of(&json!({}), "roles"), None);
+        let name = "auth0|5f7c8ec7c33c6c004bbafe82";
+        let found = caller_of(&json!({ "sub": name }), "roles").unwrap();
+        assert_eq!(found.name(), name);
+    }
+}

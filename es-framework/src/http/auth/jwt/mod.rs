@@ -1,0 +1,195 @@
+//! Tokens of an OpenID Connect issuer: JWTs, checked with the keys that the issuer publishes.
+
+mod claims;
+mod fetch;
+mod signature;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
+use reqwest::{Client, Url};
+use tokio::sync::Mutex;
+
+use super::{Caller, denied::Denied};
+use crate::{Error, Result};
+use claims::Claims;
+use fetch::Keys;
+
+/// How far the clocks of issuer and service may be apart, in seconds.
+const LEEWAY: u64 = 60;
+/// The issuer is asked no more often than this, whatever callers send.
+const PAUSE: Duration = Duration::from_secs(10);
+/// Keys that are older are fetched again, so that one that the issuer gave up counts no longer.
+const REFRESH: Duration = Duration::from_secs(10 * 60);
+/// Keys that are older count no longer, even if the issuer is away.
+const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Where tokens come from, and what they have to say.
+#[derive(Debug, Clone)]
+pub(super) struct IssuerSettings {
+    pub(super) issuer: String,
+    pub(super) audience: String,
+    pub(super) roles_claim: String,
+}
+
+/// Checks the tokens of one issuer.
+pub(super) struct Issuer {
+    settings: IssuerSettings,
+    discovery: Url,
+    client: Client,
+    validation: Validation,
+    pause: Duration,
+    fetched: RwLock<Option<Fetched>>,
+    /// When the issuer was last asked; held while it is asked, so that it is asked once.
+    asked: Mutex<Option<Instant>>,
+}
+
+#[derive(Clone)]
+struct Fetched {
+    at: Instant,
+    keys: Arc<Keys>,
+}
+
+impl fmt::Debug for Issuer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Issuer")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Issuer {
+    /// An issuer whose keys are not fetched yet.
+    pub(super) fn new(settings: IssuerSettings) -> Result<Self> {
+        signature::install();
+        let issuer = &settings.issuer;
+        let discovery = format!(
+            "{}/.well-known/openid-configuration",
+            issuer.trim_end_matches('/')
+        );
+        let discovery = fetch::safe_url(&discovery).ok_or_else(|| {
+            Error::new(format!(
+                "AUTH_ISSUER={issuer} is no URL of an issuer: write it as the issuer does, such as https://login.example.com/realms/library (http:// is for this machine only)"
+            ))
+        })?;
+        let mut validation = Validation::new(Algorithm::ES256);
+        validation.leeway = LEEWAY;
+        validation.validate_nbf = true;
+        validation.set_issuer(&[issuer]);
+        validation.set_audience(&[&settings.audience]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        let client = fetch::client();
+        let client = client.map_err(|error| Error::because("the issuer cannot be asked", error))?;
+        Ok(Self {
+            settings,
+            discovery,
+            client,
+            validation,
+            pause: PAUSE,
+            fetched: RwLock::new(None),
+            asked: Mutex::new(None),
+        })
+    }
+
+    /// Fetches the keys for the first time. An issuer that is away stops no start: callers are told
+    /// to try again until it is back.
+    pub(super) async fn warm_up(&self) {
+        self.fetch_since(None).await;
+    }
+
+    /// Who a token belongs to.
+    pub(super) async fn caller(self: &Arc<Self>, token: &[u8]) -> Result<Caller, Denied> {
+        let invalid = |reason: &dyn fmt::Display| {
+            tracing::debug!(%reason, "a JWT was refused");
+            Denied::InvalidCredential
+        };
+        let header = decode_header(token).map_err(|error| invalid(&error))?;
+        if !signature::ALLOWED.contains(&header.alg) {
+            return Err(invalid(&"its algorithm is not one of those that are taken"));
+        }
+        // RFC 7515, section 4.1.11: what must be understood and is not makes it invalid.
+        if header.crit.is_some() {
+            return Err(invalid(&"it has critical extensions"));
+        }
+        let id = header.kid.unwrap_or_default();
+        let keys = self.keys_with(&id).await?;
+        let key = keys.get(&id).ok_or_else(|| invalid(&"no key has its id"))?;
+        if key.algorithm.is_some_and(|only| only != header.alg) {
+            return Err(invalid(&"its key is for another algorithm"));
+        }
+        let mut validation = self.validation.clone();
+        // Whether it fits the key is checked once more, against the key's family.
+        validation.algorithms = vec![header.alg];
+        let decoded = decode::<Claims>(token, &key.decoding, &validation);
+        let claims = decoded.map_err(|error| invalid(&error))?.claims;
+        let caller = claims::caller(&claims, &self.settings.roles_claim);
+        caller.ok_or_else(|| invalid(&"its subject is missing or unprintable"))
+    }
+
+    /// The keys, fetched again if the issuer may have a new one of this id.
+    async fn keys_with(self: &Arc<Self>, id: &str) -> Result<Arc<Keys>, Denied> {
+        match self.fetched() {
+            Some(fetched) if fetched.keys.contains_key(id) => {
+                if fetched.at.elapsed() >= REFRESH {
+                    // Nobody has to wait for it.
+                    let issuer = Arc::clone(self);
+                    tokio::spawn(async move { issuer.fetch_since(Some(fetched.at)).await });
+                }
+                Ok(fetched.keys)
+            }
+            known => {
+                let since = known.as_ref().map(|fetched| fetched.at);
+                let answered = self.fetch_since(since).await;
+                let keys = self.fetched().map(|fetched| fetched.keys);
+                match keys {
+                    Some(keys) if answered || keys.contains_key(id) => Ok(keys),
+                    // It may be a good token: to call it invalid would have its owner throw it away.
+                    _ => Err(Denied::IssuerAway),
+                }
+            }
+        }
+    }
+
+    fn fetched(&self) -> Option<Fetched> {
+        let fetched = self.fetched.read().unwrap_or_else(PoisonError::into_inner);
+        fetched
+            .clone()
+            .filter(|fetched| fetched.at.elapsed() < MAX_AGE)
+    }
+
+    /// Fetches the keys, unless that was done since, or tried a moment ago. Says whether what is
+    /// known is what the issuer last said.
+    async fn fetch_since(&self, since: Option<Instant>) -> bool {
+        let mut asked = self.asked.lock().await;
+        let fetched = self.fetched().map(|fetched| fetched.at);
+        if fetched != since {
+            return true;
+        }
+        if asked.is_some_and(|asked| asked.elapsed() < self.pause) {
+            // Fetched when it was last asked: then that is its last word.
+            return fetched.is_some() && fetched >= *asked;
+        }
+        *asked = Some(Instant::now());
+        match fetch::keys(&self.client, &self.settings.issuer, &self.discovery).await {
+            Ok(keys) => {
+                let issuer = &self.settings.issuer;
+                tracing::info!("{} keys of {issuer} are known", keys.len());
+                let (at, keys) = (Instant::now(), Arc::new(keys));
+                let mut fetched = self.fetched.write().unwrap_or_else(PoisonError::into_inner);
+                *fetched = Some(Fetched { at, keys });
+                true
+            }
+            Err(error) => {
+                let issuer = &self.settings.issuer;
+                tracing::warn!(%error, "the keys of {issuer} could not be fetched");
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Who may call: every request is checked before anything of it but its head is read.
+
+mod caller;
+pub(crate) mod cli;
+mod denied;
+mod guard;
+mod jwt;
+mod rate;
+mod settings;
+mod tokens;
+
+pub use caller::Caller;
+pub use guard::Guard;
+pub use rate::RateLimit;
+pub use settings::AuthSettings;
+
+pub(super) use caller::Anonymous;
+pub(super) use guard::guarded;
+
+/// Who may call.
+#[derive(Debug, Clone, Default)]
+pub enum Auth {
+    /// Everyone.
+    #[default]
+    Open,
+    /// Those who prove who they are.
+    Guarded(Guard),
+}

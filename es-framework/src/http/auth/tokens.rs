@@ -1,0 +1,232 @@
+//! Bearer tokens, kept in a file as their hashes.
+//!
+//! One line a token: its name, its roles with commas between them or `-`, and the SHA-256 of the
+//! token in hex. A token has 244 random bits, so nobody can search for the text behind a hash, and
+//! the slow hashes that passwords need would only make each request slow.
+
+use std::{collections::BTreeSet, fs, io, path::Path};
+
+use sha2::{Digest as _, Sha256};
+use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
+
+use super::Caller;
+use crate::{Error, Result, watched::check_owner_only};
+
+/// All of them are compared with each token that comes, so there is an end.
+const MAX_TOKENS: usize = 1_000;
+/// The longest file that is read, in bytes.
+const MAX_FILE: u64 = 1024 * 1024;
+
+/// The tokens of a file.
+#[derive(Debug, Default)]
+pub(super) struct Tokens(Vec<Token>);
+
+#[derive(Debug)]
+pub(super) struct Token {
+    pub(super) name: String,
+    pub(super) roles: Vec<String>,
+    hash: [u8; 32],
+}
+
+/// What is wrong with a file of tokens.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TokensError {
+    #[error("{0}")]
+    File(#[from] io::Error),
+    #[error("it is larger than {MAX_FILE} bytes")]
+    TooLarge,
+    #[error("it holds more than {MAX_TOKENS} tokens")]
+    TooMany,
+    #[error(
+        "line {0} is not a name, roles with commas between them, and 64 hexadecimal digits: remove it, and make a token with the command `token create`"
+    )]
+    Malformed(usize),
+    #[error("line {0} has the name of another token: give each a name of its own")]
+    Twice(usize),
+}
+
+impl Tokens {
+    /// Reads them from a file that only its owner may use.
+    pub(super) fn read(file: &Path) -> Result<Self> {
+        let read = || {
+            check_owner_only(file)?;
+            if fs::metadata(file)?.len() > MAX_FILE {
+                return Err(TokensError::TooLarge);
+            }
+            Self::parse(&fs::read_to_string(file)?)
+        };
+        let problem = |error| {
+            let file = file.display();
+            Error::because(format!("the tokens in {file} cannot be used"), error)
+        };
+        read().map_err(problem)
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self, TokensError> {
+        let mut names = BTreeSet::new();
+        let mut tokens = Vec::new();
+        for (line, number) in text.lines().zip(1..) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let token = Token::parse(line).ok_or(TokensError::Malformed(number))?;
+            if !names.insert(token.name.clone()) {
+                return Err(TokensError::Twice(number));
+            }
+            tokens.push(token);
+        }
+        if tokens.len() > MAX_TOKENS {
+            return Err(TokensError::TooMany);
+        }
+        Ok(Self(tokens))
+    }
+
+    /// Who a token belongs to. Compares with all of them, each in a time that depends on neither
+    /// text, so that an answer's time says nothing of how near a guess came.
+    pub(super) fn caller(&self, given: &[u8]) -> Option<Caller> {
+        let given: [u8; 32] = Sha256::digest(given).into();
+        let mut found = u32::MAX;
+        for (token, index) in self.0.iter().zip(0_u32..) {
+            let same: Choice = token.hash.ct_eq(&given);
+            found.conditional_assign(&index, same);
+        }
+        let token = self.0.get(usize::try_from(found).ok()?)?;
+        Some(Caller::new(
+            &token.name,
+            token.roles.iter().map(String::as_str),
+        ))
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.0.iter().any(|token| token.name == name)
+    }
+}
+
+impl Token {
+    pub(super) fn new(name: &str, roles: &[String], secret: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            roles: roles.to_vec(),
+            hash: Sha256::digest(secret).into(),
+        }
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut parts = line.split_ascii_whitespace();
+        let (name, roles, hash) = (parts.next()?, parts.next()?, parts.next()?);
+        let roles: Vec<_> = match roles {
+            "-" => Vec::new(),
+            roles => roles.split(',').map(str::to_owned).collect(),
+        };
+        let fits = parts.next().is_none() && is_word(name) && roles.iter().all(|one| is_word(one));
+        fits.then_some(Self {
+            name: name.to_owned(),
+            roles,
+            hash: from_hex(hash)?,
+        })
+    }
+
+    /// The line that says all of it.
+    pub(super) fn line(&self) -> String {
+        let hash: String = self.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let roles = match self.roles.as_slice() {
+            [] => "-".to_owned(),
+            roles => roles.join(","),
+        };
+        format!("{} {roles} {hash}\n", self.name)
+    }
+}
+
+/// Whether a text can name a token or a role.
+pub(super) fn is_word(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
+    (1..=64).contains(&text.len()) && text != "-" && text.bytes().all(fits)
+}
+
+fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let mut hash = [0; 32];
+    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (byte, digits) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens() -> Tokens {
+        let staff = Token::new("alice", &["staff".into(), "reader".into()], "secret-a");
+        let nobody = Token::new("probe", &[], "secret-b");
+        let text = format!("# who may call\n\n{}{}", staff.line(), nobody.line());
+        Tokens::parse(&text).unwrap()
+    }
+
+    #[test]
+    fn a_token_says_who_calls_and_what_they_may_do() {
+        let alice = tokens().caller(b"secret-a").unwrap();
+        assert_eq!(alice.name(), "alice");
+        assert!(alice.has_role("staff") && alice.has_role("reader") && !alice.has_role("sta"));
+        let probe = tokens().caller(b"secret-b").unwrap();
+        assert!(!probe.has_role("staff") && !probe.has_role("-"));
+    }
+
+    #[test]
+    fn what_is_only_like_a_token_is_none() {
+        for guess in [
+            "",
+            "secret",
+            "secret-",
+            "secret-a ",
+            "Secret-a",
+            "alice",
+            "-",
+        ] {
+            assert_eq!(tokens().caller(guess.as_bytes()), None, "{guess}");
+        }
+        assert_eq!(Tokens::default().caller(b""), None);
+    }
+
+    #[test]
+    fn a_line_that_makes_no_sense_is_named() {
+        let hash = "0".repeat(64);
+        for line in [
+            "alice staff".to_owned(),
+            format!("alice staff {hash} more"),
+            format!("alice staff,, {hash}"),
+            format!("alice staff {}", "x".repeat(64)),
+            format!("alice staff {}", "0".repeat(63)),
+            format!("ali\u{e7}e staff {hash}"),
+            format!("- staff {hash}"),
+        ] {
+            let error = Tokens::parse(&format!("# one\n{line}\n")).unwrap_err();
+            assert!(error.to_string().contains("line 2"), "{line}: {error}");
+        }
+        let twice = format!("a - {hash}\na - {hash}\n");
+        assert!(matches!(Tokens::parse(&twice), Err(TokensError::Twice(2))));
+    }
+
+    #[test]
+    fn a_file_that_others_may_read_is_refused_with_what_to_do() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tokens");
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        let error = Tokens::read(&file).unwrap_err().to_string();
+        assert!(
+            error.contains("640") && error.contains("chmod 600"),
+            "{error}"
+        );
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(Tokens::read(&file).unwrap().is_empty());
+    }
+}

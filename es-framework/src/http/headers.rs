@@ -1,0 +1,99 @@
+//! Headers of every answer: what a browser may do with it, and from where it may ask.
+
+use std::time::Duration;
+
+use axum::{
+    Router,
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
+    middleware,
+    response::Response,
+};
+use tower_http::cors::{Any, CorsLayer};
+
+/// How long a browser may keep to what it was told.
+const PREFLIGHT_AGE: Duration = Duration::from_secs(60 * 60);
+
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
+/// An answer is no page: nothing in it is loaded, and nothing frames it.
+const NO_PAGE: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+/// A year, as the preload lists of browsers ask for.
+const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// From where browsers may ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origins {
+    /// From pages of these origins.
+    These(Vec<HeaderValue>),
+    /// From every page. Callers still have to prove who they are.
+    All,
+}
+
+/// What is said to browsers.
+#[derive(Debug, Clone, Default)]
+pub struct Browsers {
+    /// From where they may ask, besides pages of the service itself.
+    pub origins: Option<Origins>,
+    /// Whether the service is reached by TLS, and is to be reached by nothing else.
+    pub tls: bool,
+}
+
+/// The routes, with these headers on every answer.
+pub(super) fn on_every_answer<S>(router: Router<S>, browsers: Browsers) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    let tls = browsers.tls;
+    let router = match browsers.origins {
+        Some(origins) => router.layer(cors(origins)),
+        None => router,
+    };
+    router.layer(middleware::map_response(
+        move |mut answer: Response| async move {
+            secure(answer.headers_mut(), tls);
+            answer
+        },
+    ))
+}
+
+fn secure(headers: &mut HeaderMap, tls: bool) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(header::REFERRER_POLICY, NO_REFERRER);
+    // A page says itself what it loads.
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(NO_PAGE);
+    if tls {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, ONLY_TLS);
+    }
+}
+
+fn cors(origins: Origins) -> CorsLayer {
+    let name = HeaderName::from_static;
+    let layer = CorsLayer::new()
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            header::IF_MATCH,
+            header::IF_NONE_MATCH,
+            name("event-position"),
+            name("idempotency-key"),
+            name("last-event-id"),
+            name("prefer"),
+            name("traceparent"),
+            name("tracestate"),
+        ])
+        .expose_headers([
+            header::ETAG,
+            header::LOCATION,
+            header::RETRY_AFTER,
+            header::WWW_AUTHENTICATE,
+            name("event-position"),
+        ])
+        .max_age(PREFLIGHT_AGE);
+    match origins {
+        Origins::These(origins) => layer.allow_origin(origins),
+        Origins::All => layer.allow_origin(Any),
+    }
+}

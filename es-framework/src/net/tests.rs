@@ -1,0 +1,159 @@
+//! What clients see of the limits: real sockets, real time.
+
+use std::{io, net::SocketAddr};
+
+use axum::{body::Body, routing::get};
+use bytes::Bytes;
+use futures_util::stream;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    sync::oneshot,
+    task::JoinHandle,
+};
+
+use super::*;
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+
+struct Running {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<()>,
+}
+
+async fn start(router: Router, limits: Limits) -> Running {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel();
+    let shutdown = async {
+        let _ = stopped.await;
+    };
+    let served = tokio::spawn(serve(Door::plain(listener), router, limits, shutdown));
+    Running {
+        address,
+        stop,
+        served,
+    }
+}
+
+fn hello() -> Router {
+    Router::new().route("/", get(|| async { "hello" }))
+}
+
+/// Everything that comes until the server closes the connection, within a generous time.
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let read = stream.read_to_end(&mut text);
+    let _ = timeout(Duration::from_secs(10), read).await.unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+async fn some(stream: &mut TcpStream) -> String {
+    let mut buffer = [0; 4096];
+    let read = timeout(Duration::from_secs(10), stream.read(&mut buffer));
+    let count = read.await.unwrap().unwrap();
+    String::from_utf8_lossy(&buffer[..count]).into_owned()
+}
+
+#[tokio::test]
+async fn a_connection_that_sends_no_request_is_closed() {
+    let limits = Limits {
+        head_time: Duration::from_millis(50),
+        ..Limits::default()
+    };
+    let server = start(hello(), limits).await;
+    let mut silent = TcpStream::connect(server.address).await.unwrap();
+    assert_eq!(rest(&mut silent).await, "");
+    let mut half = TcpStream::connect(server.address).await.unwrap();
+    half.write_all(b"GET / HTTP/1.1\r\nhost:").await.unwrap();
+    assert!(!rest(&mut half).await.contains("hello"));
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_long_is_refused() {
+    let server = start(hello(), Limits::default()).await;
+    let mut client = TcpStream::connect(server.address).await.unwrap();
+    let head = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(1_000_000));
+    let _ = client.write_all(head.as_bytes()).await;
+    // The answer is lost where the system resets a connection with unread bytes.
+    let answer = rest(&mut client).await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"));
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_for_a_place() {
+    let limits = Limits {
+        connections: 1,
+        ..Limits::default()
+    };
+    let server = start(hello(), limits).await;
+    let mut first = TcpStream::connect(server.address).await.unwrap();
+    first.write_all(REQUEST).await.unwrap();
+    assert!(some(&mut first).await.contains("hello"));
+    let mut second = TcpStream::connect(server.address).await.unwrap();
+    second.write_all(REQUEST).await.unwrap();
+    let waiting = timeout(Duration::from_millis(100), second.readable()).await;
+    assert!(waiting.is_err(), "the only place is taken");
+    drop(first);
+    assert!(some(&mut second).await.contains("hello"));
+}
+
+#[tokio::test]
+async fn a_client_that_stops_reading_loses_its_connection() {
+    let endless = || async {
+        let frames = stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from(vec![b'x'; 65_536])));
+        Body::from_stream(frames)
+    };
+    let limits = Limits {
+        connections: 1,
+        write_stall: Duration::from_millis(100),
+        ..Limits::default()
+    };
+    let router = hello().route("/endless", get(endless));
+    let server = start(router, limits).await;
+    let mut greedy = TcpStream::connect(server.address).await.unwrap();
+    greedy
+        .write_all(b"GET /endless HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .unwrap();
+    let mut next = TcpStream::connect(server.address).await.unwrap();
+    next.write_all(REQUEST).await.unwrap();
+    assert!(some(&mut next).await.contains("hello"));
+}
+
+#[tokio::test]
+async fn an_open_request_is_answered_before_the_server_ends() {
+    let slow = || async {
+        sleep(Duration::from_millis(150)).await;
+        "slow"
+    };
+    let server = start(Router::new().route("/", get(slow)), Limits::default()).await;
+    let mut client = TcpStream::connect(server.address).await.unwrap();
+    client.write_all(REQUEST).await.unwrap();
+    sleep(Duration::from_millis(50)).await;
+    server.stop.send(()).unwrap();
+    assert!(rest(&mut client).await.ends_with("slow"));
+    timeout(Duration::from_secs(10), server.served)
+        .await
+        .unwrap()
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_request_that_never_ends_is_cut_off_when_the_drain_time_is_over() {
+    let limits = Limits {
+        drain: Duration::from_millis(50),
+        ..Limits::default()
+    };
+    let router = Router::new().route("/", get(std::future::pending::<&str>));
+    let server = start(router, limits).await;
+    let mut client = TcpStream::connect(server.address).await.unwrap();
+    client.write_all(REQUEST).await.unwrap();
+    sleep(Duration::from_millis(50)).await;
+    server.stop.send(()).unwrap();
+    assert_eq!(rest(&mut client).await, "");
+    timeout(Duration::from_secs(10), server.served)
+        .await
+        .unwrap()
+        .unwrap();
+}
