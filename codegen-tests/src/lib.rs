@@ -15,6 +15,7 @@ mod documentation {
         State: "docs/src/how-to/state.md",
         SeveralSubjects: "docs/src/how-to/several-subjects.md",
         Reject: "docs/src/how-to/reject.md",
+        Validate: "docs/src/how-to/validate.md",
         Reply: "docs/src/how-to/reply.md",
         SettingsAndServices: "docs/src/how-to/settings-and-services.md",
         Metadata: "docs/src/how-to/metadata.md",

@@ -6,9 +6,10 @@
 #![deny(missing_docs)]
 
 use es_framework::{
-    command::{Condition, Given, Handle, Validate, Violations},
+    command::{Condition, Given, Handle},
     event::EventDescriptor,
     prelude::*,
+    validate::{Validate, Violations},
 };
 use serde_json::{Value, json};
 

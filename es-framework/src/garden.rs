@@ -5,12 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Declaration,
-    command::{
-        Command, Condition, Decided, Given, Handle, HandlerError, Validate, Violations, rules,
-    },
+    command::{Command, Condition, Decided, Given, Handle, HandlerError},
     declaration,
     event::{Event, InvalidPart, Subject, SubjectPart},
     projection::{Cell, CellError, Column, ColumnKind, EventRow, ReadModelDescriptor},
+    validate::{Validate, Violations, rules},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -42,7 +41,7 @@ impl Event for TreePlantedEvent {
 
 impl Validate for PlantTreeCommand {
     fn validate(&self, violations: &mut Violations) {
-        violations.check("kind", rules::text(&self.kind, 10));
+        violations.check("kind", rules::text(&self.kind, 1, 10));
         violations.check("numLeaves", rules::range(&self.num_leaves, Some(1), None));
     }
 }

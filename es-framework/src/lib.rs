@@ -31,6 +31,7 @@ pub mod state;
 pub mod store;
 pub mod telemetry;
 pub mod testing;
+pub mod validate;
 mod watched;
 
 pub use app::App;
@@ -280,6 +281,7 @@ pub use query::Query;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::query::checks::{comparable, comparable_list, comparable_option};
+    pub use crate::validate::nested::{Nested, NoRules, OwnRules};
     pub use clap;
     pub use inventory;
     pub use schemars;

@@ -19,8 +19,8 @@ use codegen::manifest::Manifest;
 /// | `subject = "/books/{id}"` | what the command is about; a field in braces fills a segment | an error |
 /// | `condition = pristine` | what must be true of the subject: `none`, `pristine` (nothing ever happened to it) or `exists` (something did) | `none` |
 /// | `path = "/books/{id}/borrow"` | where it is posted to; a field in braces is taken from the path instead of the body | the subject up to its first field, and the first word of the command's name: `/books/purchase` |
-/// | `internal` | nobody posts it: it is sent by a `#[reaction]` alone | everybody may |
 /// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask for it |
+/// | `internal` | nobody posts it: it is sent by a `#[reaction]` alone | everybody may |
 /// | `summary = "…"` | what it does, for the API's description | the first paragraph of the doc comment |
 ///
 /// # `#[validate(…)]` above a field
@@ -30,9 +30,16 @@ use codegen::manifest::Manifest;
 ///
 /// | rule | holds for |
 /// |---|---|
-/// | `text(max = 500)` | a text of 1 to 500 characters on one line that is not blank |
+/// | `text(max = 500)` | a text of 1, or `min`, to 500 characters on one line that is not blank |
 /// | `characters("0123456789-X")` | a text of these characters only |
+/// | `pattern("^[0-9]+$")` | a text in which the regular expression is found |
+/// | `email`, `url` | an e-mail address; an address on the web |
 /// | `range(min = 1, max = 9)` | a number between both ends, of which one may be left out |
+/// | `items(min = 1, max = 9)` | a list of so many items, as above |
+/// | `each(text(max = 20))` | each item of a list |
+/// | `with = is_sound` | whatever `fn is_sound(value: &T) -> Result<(), impl Display>` says |
+///
+/// The rules of a field's own type hold without a word.
 ///
 /// # Other attributes
 ///

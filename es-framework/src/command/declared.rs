@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::{Condition, Validate};
+use super::Condition;
+use crate::validate::Validate;
 use crate::{
     Declaration,
     event::{InvalidPart, Subject},

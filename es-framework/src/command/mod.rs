@@ -21,7 +21,6 @@ mod rejection;
 mod retry;
 #[cfg(test)]
 mod tests;
-mod validate;
 mod writing;
 
 pub(crate) use bus::once;
@@ -39,4 +38,5 @@ pub use handler::{Given, Handle};
 pub use inject::{Inject, IsState, Origin, Parameter, ServiceKind, Services};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
-pub use validate::{Validate, Violation, Violations, rules};
+
+pub use crate::validate::Violation;

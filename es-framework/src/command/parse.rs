@@ -3,7 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, error::Category};
 
-use super::{Command, CommandError, CommandRequest, MalformedCommand, Violation, Violations};
+use super::{Command, CommandError, CommandRequest, MalformedCommand, Violation};
+use crate::validate::Violations;
 
 /// Reads a command; path parameters fill the members of the same name.
 pub(super) fn parse<C: Command>(text: &CommandRequest<'_>) -> Result<C, CommandError> {

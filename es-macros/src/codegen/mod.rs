@@ -30,6 +30,7 @@ mod template;
 mod tests;
 mod types;
 pub(crate) mod upcast;
+mod validate;
 pub(crate) mod value;
 mod wire;
 mod wrong_item;

@@ -6,7 +6,7 @@ use es_framework::prelude::*;
 #[command(subject = "/books/{id}")]
 struct PurchaseBookCommand {
     id: Uuid,
-    #[validate(email)]
+    #[validate(uuid)]
     value: String,
 }
 

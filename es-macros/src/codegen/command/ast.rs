@@ -2,14 +2,12 @@
 
 use syn::{Attribute, DeriveInput, Ident};
 
-use super::{
-    attr::{self, CommandAttr},
-    rule::{self, Rule},
-};
+use super::attr::{self, CommandAttr};
 use crate::codegen::{
     errors::Errors,
     fields::{self, Field, Kind},
     serde_attr,
+    validate::{self, Rule},
 };
 
 /// What the developer wrote.
@@ -40,7 +38,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
     );
     let fields = fields.map(|fields| {
         let with_rules = |field: Field| CommandField {
-            rules: rule::read(&field.attrs, errors),
+            rules: validate::read(&field.attrs, errors),
             field,
         };
         fields.into_iter().map(with_rules).collect()

@@ -1,16 +1,17 @@
 //! The code of a command that was checked.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::{ext::IdentExt as _, spanned::Spanned as _};
+use quote::{format_ident, quote};
+use syn::ext::IdentExt as _;
 
-use super::{ast::CommandField, check::Command, rule::Rule};
+use super::{ast::CommandField, check::Command};
 use crate::codegen::{
     declaration,
     fields::{self, Kind, reference},
     framework::Framework,
     role::role,
     template,
+    validate::{self, Checked},
     wire::{self, Wire, WireField},
 };
 
@@ -46,29 +47,20 @@ fn json(command: &Command, framework: &Framework) -> TokenStream {
 
 /// The rules of a field are part of its schema, too.
 fn wire_field(CommandField { field, rules }: &CommandField) -> WireField<'_> {
-    let constraints = rules.iter().map(Rule::constraint);
     WireField {
         field,
-        constraints: (!rules.is_empty()).then(|| quote!(#[schemars(#(#constraints),*)])),
+        constraints: validate::constraints(rules),
     }
 }
 
 fn validation(command: &Command, framework: &Framework) -> TokenStream {
-    let checks = command
-        .fields
-        .iter()
-        .flat_map(|CommandField { field, rules: own }| {
-            // A rule for another type is reported at the field's type.
-            let span = field.ty.span();
-            let framework = framework.at(span);
-            let rules = quote_spanned!(span=> #framework::command::rules);
-            let (name, value) = (&field.member, reference(field));
-            own.iter().map(move |rule| {
-                let found = rule.call(&rules, &value);
-                quote!(violations.check(#name, #found);)
-            })
-        });
-    let checks: Vec<_> = checks.collect();
+    let fields = command.fields.iter().map(|field| Checked {
+        member: Some(field.field.member.clone()),
+        value: reference(&field.field),
+        ty: &field.field.ty,
+        rules: &field.rules,
+    });
+    let checks = validate::checks(&fields.collect::<Vec<_>>(), framework);
     let violations = match checks.as_slice() {
         [] => format_ident!("_violations"),
         _ => format_ident!("violations"),
@@ -76,8 +68,8 @@ fn validation(command: &Command, framework: &Framework) -> TokenStream {
     let ident = &command.ident;
     quote! {
         #[automatically_derived]
-        impl #framework::command::Validate for #ident {
-            fn validate(&self, #violations: &mut #framework::command::Violations) {
+        impl #framework::validate::Validate for #ident {
+            fn validate(&self, #violations: &mut #framework::validate::Violations) {
                 #(#checks)*
             }
         }
@@ -133,8 +125,8 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
         #json
 
         #[automatically_derived]
-        impl #framework::command::Validate for #ident {
-            fn validate(&self, _violations: &mut #framework::command::Violations) {}
+        impl #framework::validate::Validate for #ident {
+            fn validate(&self, _violations: &mut #framework::validate::Violations) {}
         }
 
         #[automatically_derived]

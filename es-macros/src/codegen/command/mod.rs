@@ -4,7 +4,6 @@ mod ast;
 mod attr;
 mod check;
 mod expand;
-mod rule;
 
 use proc_macro2::TokenStream;
 use syn::DeriveInput;

@@ -1,4 +1,4 @@
-//! A key that the rule does not have.
+//! A length that is no number of characters.
 
 use es_framework::prelude::*;
 
@@ -6,7 +6,7 @@ use es_framework::prelude::*;
 #[command(subject = "/books/{id}")]
 struct PurchaseBookCommand {
     id: Uuid,
-    #[validate(text(min = 1, max = 9))]
+    #[validate(text(max = 1.5))]
     value: String,
 }
 

@@ -1,0 +1,41 @@
+//! The rules of a value hold wherever it stands: perhaps, in a list, by name.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Validate, Violations};
+
+impl<T: Validate> Validate for Option<T> {
+    fn validate(&self, violations: &mut Violations) {
+        if let Some(value) = self {
+            value.validate(violations);
+        }
+    }
+}
+
+impl<T: Validate> Validate for Box<T> {
+    fn validate(&self, violations: &mut Violations) {
+        (**self).validate(violations);
+    }
+}
+
+impl<T: Validate> Validate for Vec<T> {
+    fn validate(&self, violations: &mut Violations) {
+        violations.within_each(self, T::validate);
+    }
+}
+
+impl<T: Validate> Validate for BTreeMap<String, T> {
+    fn validate(&self, violations: &mut Violations) {
+        for (name, value) in self {
+            violations.within(name, |violations| value.validate(violations));
+        }
+    }
+}
+
+impl<T: Validate, S> Validate for HashMap<String, T, S> {
+    fn validate(&self, violations: &mut Violations) {
+        for (name, value) in self {
+            violations.within(name, |violations| value.validate(violations));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Checks of the values that clients send, all of them reported at once. The rules themselves are
+//! [`rules`].
+
+mod containers;
+pub mod nested;
+pub mod rules;
+
+use std::fmt::Write as _;
+
+use rules::Items;
+
+/// A value that a rule refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Where it stands, as a JSON pointer (RFC 6901), such as `/numPages` or `/copies/0/isbn`.
+    pub pointer: String,
+    /// What is wrong with it and what would be right.
+    pub message: String,
+}
+
+/// So many violations are told at once. More help nobody, and a small request must not be answered
+/// with a large one.
+const MOST: usize = 100;
+
+/// The violations found so far.
+///
+/// ```
+/// use es_framework::validate::{Violations, rules};
+///
+/// let mut violations = Violations::default();
+/// violations.check("title", rules::text(&" ".to_owned(), 1, 500));
+/// violations.within("tags", |violations| {
+///     let tags = vec!["new".to_owned(), "a\nb".to_owned()];
+///     violations.each(&tags, |tag| rules::text(tag, 1, 20));
+/// });
+/// let pointers = violations.into_vec().into_iter().map(|violation| violation.pointer);
+/// assert_eq!(pointers.collect::<Vec<_>>(), ["/title", "/tags/1"]);
+/// ```
+#[derive(Debug, Default)]
+pub struct Violations {
+    place: String,
+    found: Vec<Violation>,
+}
+
+impl Violations {
+    /// Notes what a rule found of the member `name`.
+    pub fn check(&mut self, name: &str, found: Result<(), String>) {
+        if found.is_err() {
+            self.within(name, |violations| violations.note(found));
+        }
+    }
+
+    /// Notes what a rule found of the value itself.
+    pub fn note(&mut self, found: Result<(), String>) {
+        if let Err(message) = found
+            && self.found.len() < MOST
+        {
+            let pointer = self.place.clone();
+            self.found.push(Violation { pointer, message });
+        }
+    }
+
+    /// Notes what is found inside the member `name`.
+    pub fn within(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
+        let length = self.place.len();
+        self.place.push('/');
+        self.place
+            .push_str(&name.replace('~', "~0").replace('/', "~1"));
+        check(self);
+        self.place.truncate(length);
+    }
+
+    /// Notes what a rule finds of each item of a list.
+    pub fn each<L: Items>(&mut self, list: &L, rule: impl Fn(&L::Item) -> Result<(), String>) {
+        let items = list.items().unwrap_or_default();
+        self.within_each(items, |item, violations| violations.note(rule(item)));
+    }
+
+    /// Notes what is found inside each item.
+    fn within_each<T>(&mut self, items: &[T], check: impl Fn(&T, &mut Self)) {
+        let length = self.place.len();
+        for (index, item) in items.iter().enumerate() {
+            if self.found.len() >= MOST {
+                break;
+            }
+            let _ = write!(self.place, "/{index}");
+            check(item, self);
+            self.place.truncate(length);
+        }
+    }
+
+    /// The violations, in the order of the fields.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Violation> {
+        self.found
+    }
+}
+
+/// A value with rules of its own. `#[derive(Command)]` and `#[derive(Value)]` implement it from
+/// `#[validate(…)]`.
+pub trait Validate {
+    /// Notes every rule that does not hold.
+    fn validate(&self, violations: &mut Violations);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pointers(violations: Violations) -> Vec<String> {
+        let violations = violations.into_vec().into_iter();
+        violations.map(|violation| violation.pointer).collect()
+    }
+
+    #[test]
+    fn a_pointer_leads_to_the_value_whatever_its_member_is_called() {
+        let mut violations = Violations::default();
+        let wrong = || Err(String::new());
+        violations.note(wrong());
+        violations.check("a/b~c", wrong());
+        violations.within("list", |violations| {
+            violations.each(&vec![1, 2], |item| match item {
+                2 => wrong(),
+                _ => Ok(()),
+            });
+            violations.check("", wrong());
+        });
+        violations.check("last", wrong());
+        assert_eq!(
+            pointers(violations),
+            ["", "/a~1b~0c", "/list/1", "/list/", "/last"]
+        );
+    }
+
+    #[test]
+    fn a_flood_of_violations_is_cut_off() {
+        let mut violations = Violations::default();
+        violations.each(&vec![(); 1_000_000], |()| Err("wrong".to_owned()));
+        violations.check("more", Err("wrong".to_owned()));
+        assert_eq!(pointers(violations).len(), MOST);
+    }
+}

@@ -1,0 +1,92 @@
+//! What a value has to be for a rule to make sense: a text, a number, a list.
+
+use std::fmt::Display;
+
+/// A value that is a text, or perhaps one.
+#[diagnostic::on_unimplemented(
+    message = "this rule is for texts, not for `{Self}`",
+    label = "this field is no text",
+    note = "put it on a `String` or an `Option<String>`; for the items of a list, write `#[validate(each(…))]`"
+)]
+pub trait Text {
+    /// The text, if there is one.
+    fn text(&self) -> Option<&str>;
+}
+
+impl Text for String {
+    fn text(&self) -> Option<&str> {
+        Some(self)
+    }
+}
+
+impl Text for Option<String> {
+    fn text(&self) -> Option<&str> {
+        self.as_deref()
+    }
+}
+
+/// A value that is a number, or perhaps one.
+#[diagnostic::on_unimplemented(
+    message = "`#[validate(range(…))]` is for numbers, not for `{Self}`",
+    label = "this field is no number",
+    note = "put the rule on a number or an `Option` of one; for the items of a list, write `#[validate(each(range(…)))]`"
+)]
+pub trait Number {
+    /// The number itself.
+    type Value: PartialOrd + Display + Copy;
+
+    /// The number, if there is one.
+    fn number(&self) -> Option<Self::Value>;
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Number for $number {
+            type Value = Self;
+
+            fn number(&self) -> Option<Self> {
+                Some(*self)
+            }
+        }
+
+        impl Number for Option<$number> {
+            type Value = $number;
+
+            fn number(&self) -> Self {
+                *self
+            }
+        }
+    )*};
+}
+
+numbers!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
+
+/// A value that is a list, or perhaps one.
+#[diagnostic::on_unimplemented(
+    message = "this rule is for lists, not for `{Self}`",
+    label = "this field is no list",
+    note = "put it on a `Vec` or an `Option` of one"
+)]
+pub trait Items {
+    /// What it is a list of.
+    type Item;
+
+    /// The list, if there is one.
+    fn items(&self) -> Option<&[Self::Item]>;
+}
+
+impl<T> Items for Vec<T> {
+    type Item = T;
+
+    fn items(&self) -> Option<&[T]> {
+        Some(self)
+    }
+}
+
+impl<T> Items for Option<Vec<T>> {
+    type Item = T;
+
+    fn items(&self) -> Option<&[T]> {
+        self.as_deref()
+    }
+}

@@ -1,0 +1,249 @@
+//! The rules that `#[validate(…)]` knows. Each takes a value, says what is wrong with it, and has
+//! nothing against a value that is not there.
+
+mod kinds;
+mod patterns;
+
+use std::fmt::Display;
+
+pub use kinds::{Items, Number, Text};
+pub use patterns::Pattern;
+
+/// The longest text that [`url`] takes, in characters.
+pub const LONGEST_URL: usize = 2_000;
+
+/// A text that says something, within a length, on one line: no control characters.
+///
+/// # Errors
+/// What is wrong, for the person who sent it.
+pub fn text(value: &impl Text, min: usize, max: usize) -> Result<(), String> {
+    let Some(text) = value.text() else {
+        return Ok(());
+    };
+    let length = text.chars().count();
+    if text.trim().is_empty() {
+        return Err("must not be blank".into());
+    }
+    if length < min {
+        return Err(format!("must have at least {min} characters, not {length}"));
+    }
+    if length > max {
+        return Err(format!("must have at most {max} characters, not {length}"));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("must not hold control characters such as line breaks".into());
+    }
+    Ok(())
+}
+
+/// A text of these characters only.
+///
+/// # Errors
+/// What is wrong, for the person who sent it.
+pub fn characters(value: &impl Text, allowed: &str) -> Result<(), String> {
+    let foreign = value
+        .text()
+        .and_then(|text| text.chars().find(|one| !allowed.contains(*one)));
+    match foreign {
+        None => Ok(()),
+        Some(foreign) => Err(format!(
+            "must hold only the characters {allowed:?}, not {foreign:?}"
+        )),
+    }
+}
+
+/// A text in which the pattern is found.
+///
+/// # Errors
+/// What is wrong, for the person who sent it.
+pub fn pattern(value: &impl Text, pattern: &Pattern) -> Result<(), String> {
+    match value.text() {
+        Some(text) if !pattern.is_found_in(text) => Err(format!("must match {pattern}")),
+        _ => Ok(()),
+    }
+}
+
+/// An e-mail address as browsers take it (the HTML standard's definition). Whether anybody reads
+/// what is sent there is not asked.
+///
+/// # Errors
+/// What is wrong, for the person who sent it.
+pub fn email(value: &impl Text) -> Result<(), String> {
+    value
+        .text()
+        .map_or(Ok(()), garde::rules::email::parse_email)
+        .map_err(|error| format!("must be an e-mail address such as reader@example.com: {error}"))
+}
+
+/// The whole address of something on the web, beginning with `http://` or `https://`. Others, such
+/// as `javascript:`, would harm whoever shows them as a link.
+///
+/// # Errors
+/// What is wrong, for the person who sent it.
+pub fn url(value: &impl Text) -> Result<(), String> {
+    let Some(text) = value.text() else {
+        return Ok(());
+    };
+    let wrong = |why: &dyn Display| {
+        let message = format!("must be a web address such as https://example.com/books: {why}");
+        Err(message)
+    };
+    if text.chars().count() > LONGEST_URL {
+        return wrong(&format_args!("it has more than {LONGEST_URL} characters"));
+    }
+    // The parser passes over these, and what it takes for the address would be another text.
+    if text.contains(|one: char| one.is_whitespace() || one.is_control()) {
+        return wrong(&"it holds white space");
+    }
+    if !text.starts_with("http://") && !text.starts_with("https://") {
+        return wrong(&"it begins neither with http:// nor with https://");
+    }
+    match garde::rules::url::Url::validate_url(&text) {
+        Ok(()) => Ok(()),
+        Err(error) => wrong(&error),
+    }
+}
+
+/// A number between two ends, both included.
+///
+/// # Errors
+/// What is wrong, for the person who sent it.
+pub fn range<N: Number>(
+    value: &N,
+    min: Option<N::Value>,
+    max: Option<N::Value>,
+) -> Result<(), String> {
+    let Some(number) = value.number() else {
+        return Ok(());
+    };
+    if let Some(min) = min.filter(|min| number < *min) {
+        return Err(format!("must be at least {min}, not {number}"));
+    }
+    if let Some(max) = max.filter(|max| number > *max) {
+        return Err(format!("must be at most {max}, not {number}"));
+    }
+    Ok(())
+}
+
+/// A list with a number of items between two ends, both included.
+///
+/// # Errors
+/// What is wrong, for the person who sent it.
+pub fn items(value: &impl Items, min: Option<usize>, max: Option<usize>) -> Result<(), String> {
+    let Some(items) = value.items() else {
+        return Ok(());
+    };
+    let count = items.len();
+    if let Some(min) = min.filter(|min| count < *min) {
+        return Err(format!("must have at least {min} items, not {count}"));
+    }
+    if let Some(max) = max.filter(|max| count > *max) {
+        return Err(format!("must have at most {max} items, not {count}"));
+    }
+    Ok(())
+}
+
+/// What a rule of the application's own found.
+///
+/// # Errors
+/// The error that it returned, in its words.
+pub fn own<E: Display>(found: Result<(), E>) -> Result<(), String> {
+    found.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_says_something_on_one_line_within_its_length() {
+        let check = |text: &str| super::text(&text.to_owned(), 1, 3);
+        assert_eq!(check("äöü"), Ok(()));
+        assert_eq!(check(" a "), Ok(()));
+        for refused in ["", "  ", "\u{a0}", "abcd", "a\0", "a\nb", "\u{85}a"] {
+            assert!(check(refused).is_err(), "{refused:?}");
+        }
+        assert_eq!(super::text(&None, 1, 3), Ok(()));
+        assert_eq!(
+            super::text(&"äö".to_owned(), 3, 9),
+            Err("must have at least 3 characters, not 2".into())
+        );
+    }
+
+    #[test]
+    fn a_number_lies_between_both_ends() {
+        assert_eq!(range(&1_i64, Some(1), None), Ok(()));
+        assert_eq!(
+            range(&0_i64, Some(1), None),
+            Err("must be at least 1, not 0".into())
+        );
+        assert_eq!(
+            range(&9_u8, Some(1), Some(8)),
+            Err("must be at most 8, not 9".into())
+        );
+        assert_eq!(range(&None::<i64>, Some(1), None), Ok(()));
+    }
+
+    #[test]
+    fn a_list_has_a_number_of_items() {
+        assert_eq!(items(&vec![1], Some(1), Some(1)), Ok(()));
+        assert_eq!(
+            items(&Vec::<u8>::new(), Some(1), None),
+            Err("must have at least 1 items, not 0".into())
+        );
+        assert_eq!(
+            items(&Some(vec![1, 2]), None, Some(1)),
+            Err("must have at most 1 items, not 2".into())
+        );
+        assert_eq!(items(&None::<Vec<u8>>, Some(1), None), Ok(()));
+    }
+
+    #[test]
+    fn a_text_keeps_to_its_characters() {
+        assert_eq!(characters(&"978-0X".to_owned(), "0123456789-X"), Ok(()));
+        assert!(characters(&"97a".to_owned(), "0123456789-X").is_err());
+    }
+
+    #[test]
+    fn a_text_matches_its_pattern() {
+        static ISBN: Pattern = Pattern::new("^97[89]-[0-9]+$");
+        assert_eq!(pattern(&"978-1".to_owned(), &ISBN), Ok(()));
+        assert_eq!(
+            pattern(&"978-1\n".to_owned(), &ISBN),
+            Err("must match ^97[89]-[0-9]+$".into())
+        );
+        assert_eq!(pattern(&None, &ISBN), Ok(()));
+    }
+
+    #[test]
+    fn an_address_is_one_that_can_be_written_to() {
+        for taken in ["reader@example.com", "a.b+c@localhost"] {
+            assert_eq!(email(&taken.to_owned()), Ok(()));
+        }
+        for refused in ["", "reader", "@a.b", "a@b@c", "a b@c.d", "a@b\n", "a@-b"] {
+            assert!(email(&refused.to_owned()).is_err(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_on_the_web_is_whole_and_harmless() {
+        for taken in ["https://example.com", "http://[::1]:80/a?b#c"] {
+            assert_eq!(url(&taken.to_owned()), Ok(()));
+        }
+        let refused = [
+            "",
+            "example.com",
+            "/books",
+            "javascript:alert(1)",
+            " https://example.com",
+            "https://exam\nple.com",
+            "https://",
+            "http://a:99999",
+        ];
+        for refused in refused {
+            assert!(url(&refused.to_owned()).is_err(), "{refused:?}");
+        }
+        let long = format!("https://example.com/{}", "a".repeat(LONGEST_URL));
+        assert!(url(&long).is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! The checks that the rules of a field become.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Expr, GenericArgument, PathArguments, Type, TypePath, spanned::Spanned as _};
+
+use super::rule::Rule;
+use crate::codegen::framework::Framework;
+
+/// A value that is checked.
+pub(crate) struct Checked<'a> {
+    /// Its name in the JSON; none if the JSON is the value itself.
+    pub(crate) member: Option<String>,
+    /// A reference to it, at the place where a rule for another type is reported.
+    pub(crate) value: TokenStream,
+    pub(crate) ty: &'a Type,
+    pub(crate) rules: &'a [Rule],
+}
+
+/// The statements that note in `violations` what is wrong; none if there is nothing to check.
+pub(crate) fn checks(fields: &[Checked<'_>], framework: &Framework) -> Vec<TokenStream> {
+    let mut looks_inside = false;
+    let mut statements = vec![];
+    for field in fields {
+        let rules = field.rules.iter();
+        statements.extend(rules.map(|rule| field.check(rule, framework)));
+        if may_have_rules(field.ty) {
+            looks_inside = true;
+            statements.push(field.look_inside(framework));
+        }
+    }
+    if looks_inside {
+        let traits = quote!(use #framework::__private::{NoRules as _, OwnRules as _};);
+        statements.insert(0, traits);
+    }
+    statements
+}
+
+impl Checked<'_> {
+    fn check(&self, rule: &Rule, framework: &Framework) -> TokenStream {
+        // All of the call is at one place, so that one mistake there is one message.
+        let span = self.ty.span();
+        let at = framework.at(span);
+        let rules = quote_spanned!(span=> #at::validate::rules);
+        let value = &self.value;
+        match rule {
+            Rule::Each(each) => {
+                let item = quote_spanned!(span=> value);
+                let each = each.iter().map(|rule| {
+                    let found = rule.call(&rules, &item, span);
+                    quote_spanned!(span=> violations.each(#value, |#item| #found);)
+                });
+                self.inside(&quote!(#(#each)*))
+            }
+            Rule::With(_) if is(self.ty, "Option") => {
+                let inner = quote_spanned!(span=> value);
+                let found = self.note(&rule.call(&rules, &inner, span));
+                quote_spanned! {span=>
+                    if let ::core::option::Option::Some(#inner) = #value {
+                        #found
+                    }
+                }
+            }
+            rule => self.note(&rule.call(&rules, value, span)),
+        }
+    }
+
+    fn note(&self, found: &TokenStream) -> TokenStream {
+        match &self.member {
+            Some(member) => quote!(violations.check(#member, #found);),
+            None => quote!(violations.note(#found);),
+        }
+    }
+
+    fn inside(&self, statements: &TokenStream) -> TokenStream {
+        match &self.member {
+            Some(member) => quote!(violations.within(#member, |violations| { #statements });),
+            None => statements.clone(),
+        }
+    }
+
+    fn look_inside(&self, framework: &Framework) -> TokenStream {
+        let value = &self.value;
+        self.inside(&quote! {
+            (&#framework::__private::Nested(#value)).validate_nested(violations);
+        })
+    }
+}
+
+impl Rule {
+    /// The call that checks `value`, a reference.
+    fn call(&self, rules: &TokenStream, value: &TokenStream, span: Span) -> TokenStream {
+        let end = |end: &Option<Expr>| match end {
+            Some(end) => quote_spanned!(span=> ::core::option::Option::Some(#end)),
+            None => quote_spanned!(span=> ::core::option::Option::None),
+        };
+        match self {
+            Self::Text { min, max } => {
+                let min = min.as_ref().map_or_else(|| quote!(1), |min| quote!(#min));
+                quote_spanned!(span=> #rules::text(#value, #min, #max))
+            }
+            Self::Characters(allowed) => {
+                quote_spanned!(span=> #rules::characters(#value, #allowed))
+            }
+            Self::Pattern(pattern) => quote_spanned! {span=> {
+                static PATTERN: #rules::Pattern = #rules::Pattern::new(#pattern);
+                #rules::pattern(#value, &PATTERN)
+            }},
+            Self::Range { min, max } => {
+                let (min, max) = (end(min), end(max));
+                quote_spanned!(span=> #rules::range(#value, #min, #max))
+            }
+            Self::Items { min, max } => {
+                let (min, max) = (end(min), end(max));
+                quote_spanned!(span=> #rules::items(#value, #min, #max))
+            }
+            Self::Email => quote_spanned!(span=> #rules::email(#value)),
+            Self::Url => quote_spanned!(span=> #rules::url(#value)),
+            Self::With(path) => quote_spanned!(span=> #rules::own(#path(#value))),
+            // It stands in no list, and is written by its field otherwise.
+            Self::Each(_) => TokenStream::new(),
+        }
+    }
+}
+
+/// Types that have no rules of their own, so that nothing needs to be written to look for them.
+const PLAIN: [&str; 18] = [
+    "String",
+    "Uuid",
+    "Timestamp",
+    "bool",
+    "char",
+    "f32",
+    "f64",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+];
+
+/// Whether something inside may have rules of its own.
+fn may_have_rules(ty: &Type) -> bool {
+    let Type::Path(TypePath { path, .. }) = ty else {
+        return false;
+    };
+    let Some(last) = path.segments.last() else {
+        return false;
+    };
+    let mut inner = match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => {
+            let types = arguments.args.iter().filter_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            types.collect::<Vec<_>>()
+        }
+        _ => vec![],
+    };
+    match (last.ident.to_string().as_str(), inner.pop()) {
+        ("Option" | "Vec" | "Box" | "BTreeMap" | "HashMap", Some(inner)) => may_have_rules(inner),
+        ("BTreeSet" | "HashSet", _) => false,
+        (name, _) => !PLAIN.contains(&name),
+    }
+}
+
+/// Whether the type is called so.
+fn is(ty: &Type, name: &str) -> bool {
+    let Type::Path(TypePath { path, .. }) = ty else {
+        return false;
+    };
+    path.segments.last().is_some_and(|last| last.ident == name)
+}

@@ -1,0 +1,92 @@
+//! What the JSON schema says of the rules of a field.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{pattern, rule::Rule};
+
+/// The longest text that the rule `url` takes.
+const LONGEST_URL: usize = 2_000;
+
+/// The rules in words of schemars, as an attribute above the field.
+pub(crate) fn constraints(rules: &[Rule]) -> Option<TokenStream> {
+    let mut words = words(rules);
+    let mut patterns = patterns(rules).into_iter();
+    words.extend(patterns.next().map(|first| quote!(regex(pattern = #first))));
+    // A schema has one pattern; more of them are schemas of their own.
+    let others: Vec<_> = patterns
+        .map(|other| quote!({ "pattern": #other }))
+        .collect();
+    if !others.is_empty() {
+        words.push(quote!(extend("allOf" = [#(#others),*])));
+    }
+    for rule in rules {
+        if let Rule::Each(rules) = rule {
+            let mut inner = self::words(rules);
+            // Here there is no room for others. What is left out is checked all the same.
+            let first = self::patterns(rules).into_iter().next();
+            inner.extend(first.map(|first| quote!(regex(pattern = #first))));
+            words.push(quote!(inner(#(#inner),*)));
+        }
+    }
+    (!words.is_empty()).then(|| quote!(#[schemars(#(#words),*)]))
+}
+
+fn words(rules: &[Rule]) -> Vec<TokenStream> {
+    let has_length = rules.iter().any(|rule| matches!(rule, Rule::Text { .. }));
+    let mut words = vec![];
+    for rule in rules {
+        match rule {
+            Rule::Text { min, max } => {
+                let min = min.as_ref().map_or_else(|| quote!(1), |min| quote!(#min));
+                words.push(quote!(length(min = #min, max = #max)));
+            }
+            Rule::Range { min, max } => {
+                let min = min.as_ref().map(|min| quote!(min = #min,));
+                let max = max.as_ref().map(|max| quote!(max = #max,));
+                words.push(quote!(range(#min #max)));
+            }
+            Rule::Items { min, max } => {
+                let min = min.as_ref().map(|min| quote!(min = #min,));
+                let max = max.as_ref().map(|max| quote!(max = #max,));
+                words.push(quote!(length(#min #max)));
+            }
+            Rule::Email => words.push(quote!(email)),
+            Rule::Url => {
+                words.push(quote!(url));
+                if !has_length {
+                    words.push(quote!(length(max = #LONGEST_URL)));
+                }
+            }
+            Rule::Characters(_) | Rule::Pattern(_) | Rule::Each(_) | Rule::With(_) => {}
+        }
+    }
+    words
+}
+
+/// The patterns that a text has to match, those of the application first.
+fn patterns(rules: &[Rule]) -> Vec<String> {
+    let is_text = rules.iter().any(|rule| matches!(rule, Rule::Text { .. }));
+    let mut patterns = vec![];
+    let mut says_something = false;
+    for rule in rules {
+        match rule {
+            Rule::Pattern(own) => patterns.push(own.value()),
+            Rule::Characters(allowed) => {
+                says_something = true;
+                patterns.push(pattern::of_characters(&allowed.value(), is_text));
+            }
+            Rule::Url => {
+                says_something = true;
+                patterns.push(pattern::of_url());
+            }
+            // Its format has neither white space nor control characters.
+            Rule::Email => says_something = true,
+            _ => {}
+        }
+    }
+    if is_text && !says_something {
+        patterns.push(pattern::of_text());
+    }
+    patterns
+}
