@@ -13,13 +13,21 @@ use super::{
     Surface,
     lag::{Lag, newest},
 };
-use crate::metrics::{READ_MODEL_LAG, READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render};
+use crate::{
+    event::EventId,
+    metrics::{
+        LIVE_QUERIES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG, READ_MODEL_LAG_SECONDS,
+        READ_MODEL_STOPPED, gauge, render,
+    },
+    reaction::Statuses,
+};
 
 /// An event store that answers later leaves the lag as it was told last.
 const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
+    gauge(&LIVE_QUERIES, &[]).set(surface.live.open());
     let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
     ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
 }
@@ -27,6 +35,7 @@ pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
 async fn measure_lag(surface: &Surface) {
     let store = &*surface.health.store;
     let newest = newest(store).await;
+    measure_reactions(&surface.health.reactions, newest);
     for (name, progress) in surface.positions.iter() {
         let model = [("read_model", name)];
         let stopped = f64::from(u8::from(progress.is_stopped()));
@@ -42,5 +51,19 @@ async fn measure_lag(surface: &Surface) {
         if let Some(seconds) = lag.seconds {
             gauge(&READ_MODEL_LAG_SECONDS, &model).set(seconds);
         }
+    }
+}
+
+fn measure_reactions(reactions: &Statuses, newest: Option<EventId>) {
+    for (name, status) in reactions.all() {
+        let reaction = [("reaction", name)];
+        let stopped = f64::from(u8::from(status.is_stopped));
+        gauge(&REACTION_STOPPED, &reaction).set(stopped);
+        let Some(newest) = newest else { continue };
+        let taken = status.position.map_or(0, |id| id.get().saturating_add(1));
+        let behind = newest.get().saturating_add(1).saturating_sub(taken);
+        // Whole up to 2^53 events.
+        #[allow(clippy::cast_precision_loss)]
+        gauge(&REACTION_LAG, &reaction).set(behind as f64);
     }
 }

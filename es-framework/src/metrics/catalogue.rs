@@ -155,6 +155,19 @@ pub(crate) const READ_MODEL_STOPPED: Metric = Metric::gauge(
     "1 if an event stopped the read model that it cannot take, else 0.",
 );
 
+pub(crate) const REACTION_LAG: Metric = Metric::gauge(
+    "es_reaction_lag_events",
+    &["reaction"],
+    "Events that a reaction has not taken yet.",
+);
+pub(crate) const REACTION_STOPPED: Metric = Metric::gauge(
+    "es_reaction_stopped",
+    &["reaction"],
+    "1 if an event stopped the reaction that it cannot deal with, else 0.",
+);
+pub(crate) const LIVE_QUERIES: Metric =
+    Metric::gauge("es_live_queries", &[], "Live queries that are open.");
+
 /// All of them, in the order of the reference.
 pub const ALL: &[Metric] = &[
     HTTP_DURATION,
@@ -170,6 +183,9 @@ pub const ALL: &[Metric] = &[
     READ_MODEL_LAG,
     READ_MODEL_LAG_SECONDS,
     READ_MODEL_STOPPED,
+    REACTION_LAG,
+    REACTION_STOPPED,
+    LIVE_QUERIES,
     Metric::counter(
         "process_cpu_seconds_total",
         &[],
