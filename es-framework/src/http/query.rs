@@ -42,6 +42,7 @@ pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
     }
     let asked = Arc::new(AskedAt {
         names,
+        role: route.role(),
         kind: route.kind,
     });
     let handler = async move |State(surface): State<Arc<Surface>>,
@@ -90,6 +91,8 @@ impl From<Problem> for Refused {
 /// What is asked, and the names of its path's parameters.
 pub(super) struct AskedAt {
     names: Vec<String>,
+    /// What a caller has to be, where callers are known.
+    pub(super) role: Option<&'static str>,
     kind: RouteKind,
 }
 

@@ -40,6 +40,15 @@ async fn serve_with(
     queries: impl IntoIterator<Item = QueryDescriptor>,
     live: LiveLimits,
 ) -> Router {
+    serve_to(Auth::Open, registry, queries, live).await
+}
+
+async fn serve_to(
+    auth: Auth,
+    registry: RegistryBuilder,
+    queries: impl IntoIterator<Item = QueryDescriptor>,
+    live: LiveLimits,
+) -> Router {
     let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
     let models = ReadModels::new([TREES]).unwrap();
     let database = Database::in_memory(&models).await.unwrap();
@@ -62,7 +71,7 @@ async fn serve_with(
         health,
         live: LiveQueries::new(live),
         limits: RequestLimits::default(),
-        auth: Auth::Open,
+        auth,
         rate: None,
         browsers: Browsers::default(),
         metadata_headers: Vec::new(),

@@ -85,6 +85,15 @@ impl Auth {
         }
     }
 
+    /// Whether whoever sent these headers may go on asking for what takes this role.
+    pub(in crate::http) async fn admits(&self, headers: &HeaderMap, role: Option<&str>) -> bool {
+        match self.caller(headers).await {
+            Ok(Some(caller)) => role.is_none_or(|role| caller.has_role(role)),
+            Ok(None) => true,
+            Err(_) => false,
+        }
+    }
+
     /// The route for those who have the role, and for everyone where callers are not known.
     pub(in crate::http) fn require<S>(
         &self,

@@ -43,6 +43,12 @@ impl Question {
             .answer(&self.surface, &self.uri, parameters, &self.headers);
         asked.await
     }
+
+    /// Whether the caller may still ask: a token is taken back, or expires.
+    async fn is_admitted(&self) -> bool {
+        let auth = &self.surface.auth;
+        auth.admits(&self.headers, self.asked.role).await
+    }
 }
 
 /// The answers to come. At most one of them is in memory: a client that is slow gets the newest
@@ -59,6 +65,8 @@ pub(super) struct Answers {
     has_failed: bool,
     /// When the next answer may be looked for.
     next: Instant,
+    /// When the caller is checked again.
+    check: Instant,
     _place: OwnedSemaphorePermit,
 }
 
@@ -88,6 +96,7 @@ impl Answers {
             first: None,
             has_failed: false,
             next: Instant::now(),
+            check: after(live.limits.heartbeat),
             _place: place,
         };
         let first = answers.ask().await?.unwrap_or_else(sign_of_life);
@@ -117,6 +126,12 @@ impl Answers {
         loop {
             if timeout_at(heartbeat, self.changes.next()).await.is_ok() {
                 sleep_until(self.next.min(heartbeat)).await;
+            }
+            if Instant::now() >= self.check {
+                self.check = after(self.limits.heartbeat);
+                if !self.question.is_admitted().await {
+                    return None;
+                }
             }
             match self.ask().await {
                 Ok(Some(answer)) => return Some(answer),

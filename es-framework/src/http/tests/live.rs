@@ -1,8 +1,10 @@
 //! Live queries over real sockets, with limits that are small enough to meet.
 
 use std::{
+    fs,
     future::pending,
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
+    os::unix::fs::PermissionsExt as _,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -15,13 +17,14 @@ use tokio::{
 
 use axum::Router;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
-use super::{plant, serve_with};
+use super::{plant, serve_to, serve_with};
 use crate::{
     Query,
     command::Registry,
     garden::PlantTreeCommand,
-    http::LiveLimits,
+    http::{LiveLimits, auth::AuthSettings},
     net::{self, Door},
     query::{Answer, QueryDescriptor, QueryError, Reading},
 };
@@ -48,10 +51,15 @@ async fn listen(garden: Router) -> SocketAddr {
 
 /// Sends the request of a live query and reads nothing yet.
 async fn open(address: SocketAddr, path: &str) -> TcpStream {
+    open_as(address, path, "").await
+}
+
+async fn open_as(address: SocketAddr, path: &str, headers: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
     let mut stream = socket.connect(address).await.unwrap();
-    let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n");
+    let head =
+        format!("GET {path} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n{headers}\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
     stream
 }
@@ -141,4 +149,32 @@ async fn what_is_gone_is_told_and_ends_the_stream() {
     let problem: Value = serde_json::from_str(problem.lines().next().unwrap()).unwrap();
     assert_eq!(problem["status"], 404);
     assert_eq!(problem["detail"], "nothing is known of /fading");
+}
+
+#[tokio::test]
+async fn who_is_not_known_any_more_is_told_nothing_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = folder.path().join("tokens");
+    let hash = Sha256::digest("secret");
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    fs::write(&tokens, format!("front-desk - {hash}\n")).unwrap();
+    fs::set_permissions(&tokens, fs::Permissions::from_mode(0o600)).unwrap();
+    let settings = AuthSettings {
+        auth_tokens_file: Some(tokens.clone()),
+        auth_issuer: None,
+        auth_audience: None,
+        auth_roles_claim: "roles".into(),
+        http_open: false,
+        event_metadata_caller: false,
+    };
+    let auth = settings.open("garden", Ipv4Addr::LOCALHOST.into()).unwrap();
+    let garden = Registry::builder().command::<PlantTreeCommand>();
+    let address = listen(serve_to(auth, garden, [], HASTY).await).await;
+    let mut stranger = open(address, "/trees").await;
+    let refused = until(&mut stranger, "\r\n\r\n").await;
+    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+    let mut known = open_as(address, "/trees", "authorization: Bearer secret\r\n").await;
+    until(&mut known, "no change").await;
+    fs::write(&tokens, "").unwrap();
+    until(&mut known, "\r\n0\r\n\r\n").await;
 }
