@@ -16,7 +16,7 @@ use crate::{
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
-    http::{self, LiveLimits, LiveQueries, RequestLimits, Surface, auth, health::Health},
+    http::{self, LiveLimits, LiveQueries, RequestLimits, Surface, auth, health::Health, openapi},
     metrics, net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
     query::{Answer, QueryDescriptor, Route},
@@ -138,6 +138,7 @@ impl App {
         let command = command.args(arguments);
         let command = command
             .subcommand(schema_lock::cli::command())
+            .subcommand(openapi::cli::command())
             .subcommand(auth::cli::command())
             .subcommand_negates_reqs(true);
         let matches = command.get_matches();
@@ -146,6 +147,10 @@ impl App {
         }
         if let Some((auth::cli::NAME, matches)) = matches.subcommand() {
             return auth::cli::run(matches);
+        }
+        let queries = queries.routes(&models);
+        if let Some(matches) = matches.subcommand_matches(openapi::cli::NAME) {
+            return openapi::cli::run(matches, name, &registry, &queries);
         }
         let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut services = self.services;
@@ -163,7 +168,7 @@ impl App {
             registry,
             reactions,
             services,
-            queries: queries.routes(&models),
+            queries,
             models,
         };
         let telemetry = Telemetry::begin(name, &config.telemetry)?;
@@ -236,10 +241,11 @@ async fn serve(
         metadata_caller: config.auth.event_metadata_caller,
     };
     log_routes(&served.registry, &served.queries);
-    let router = http::router(&served.registry, served.queries, surface);
+    let router = http::router(name, &served.registry, served.queries, surface);
     let failure = "the read models cannot be followed";
     let processing = Processing::start("read-models", failure, processor.run())?;
     tracing::info!("{name} listens on {url}");
+    tracing::info!("try it out at {url}{}", http::docs::PATH);
     let shutdown = async move {
         shutdown.await;
         live.end();
