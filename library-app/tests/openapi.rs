@@ -72,3 +72,39 @@ fn the_document_follows_the_official_schema() {
     let output = validator.arg("--schema=3.1").arg(&file).output().unwrap();
     assert!(output.status.success(), "{}", told(&output));
 }
+
+/// Sends what the document allows and what it forbids, and compares every answer with it.
+#[test]
+fn the_library_does_what_its_document_says() {
+    let Some(programs) = programs_of("schemathesis", &["schemathesis==4.32.5"]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(&folder.path().join("data"));
+    let checks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/understood.py");
+    let mut schemathesis = Command::new(programs.join("schemathesis"));
+    let output = schemathesis
+        .current_dir(folder.path())
+        // A proxy of the environment would be asked for the loopback address.
+        .env("NO_PROXY", "*")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("SCHEMATHESIS_HOOKS", checks)
+        .args(["run", "--checks=all", "--max-examples=140", "--seed=1"])
+        .args(["--exclude-checks=positive_data_acceptance", "--no-color"])
+        .args(["--continue-on-failure", "--suppress-health-check=all"])
+        .arg(format!("{}/openapi.json", library.url))
+        .output();
+    let output = output.unwrap();
+    let told = told(&output);
+    assert!(output.status.success(), "{told}");
+    assert!(cases_in(&told) > 2_000, "{told}");
+}
+
+/// How many cases Schemathesis says that it tried.
+fn cases_in(told: &str) -> u32 {
+    let count = told.lines().find_map(|line| {
+        let (count, _) = line.trim().split_once(" generated, ")?;
+        count.parse().ok()
+    });
+    count.unwrap_or_default()
+}
