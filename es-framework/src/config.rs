@@ -13,6 +13,14 @@ use crate::{
 };
 
 /// An event-sourced application.
+///
+/// ```
+/// use clap::Parser as _;
+/// use es_framework::config::Config;
+///
+/// let config = Config::parse_from(["library-app", "--http-port", "8081"]);
+/// assert_eq!(config.http_port, 8081);
+/// ```
 #[derive(Debug, Clone, Parser)]
 pub struct Config {
     /// Port that the application listens on.
@@ -153,6 +161,14 @@ impl From<DialectName> for Dialect {
 }
 
 /// A text that never shows in logs.
+///
+/// ```
+/// use es_framework::config::Secret;
+///
+/// let token: Secret = "hunter2".parse()?;
+/// assert_eq!((token.reveal(), format!("{token:?}")), ("hunter2", "***".to_owned()));
+/// # Ok::<_, es_framework::config::InvalidSecret>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Box<str>);
 

@@ -16,9 +16,10 @@ use super::{
 use crate::{
     event::EventId,
     metrics::{
-        REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG, READ_MODEL_LAG_SECONDS,
-        READ_MODEL_STOPPED, gauge, render,
+        LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
+        READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render,
     },
+    reaction::Statuses,
 };
 
 /// An event store that answers later leaves the lag as it was told last.
@@ -26,6 +27,7 @@ const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
+    gauge(&LIVE_QUERIES, &[]).set(surface.live.open());
     let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
     ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
 }
@@ -33,7 +35,7 @@ pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
 async fn measure_lag(surface: &Surface) {
     let store = &*surface.health.store;
     let newest = newest(store).await;
-    measure_reactions(surface, newest);
+    measure_reactions(&surface.health.reactions, newest);
     for (name, progress) in surface.positions.iter() {
         let model = [("read_model", name)];
         gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
@@ -49,9 +51,9 @@ async fn measure_lag(surface: &Surface) {
     }
 }
 
-fn measure_reactions(surface: &Surface, newest: Option<EventId>) {
+fn measure_reactions(reactions: &Statuses, newest: Option<EventId>) {
     let count = |id: Option<EventId>| id.map_or(0, |id| id.get().saturating_add(1));
-    for (name, status) in surface.health.reactions.all() {
+    for (name, status) in reactions.all() {
         let reaction = [("reaction", name)];
         gauge(&REACTION_STOPPED, &reaction).set(flag(status.is_stopped));
         let open = u64::try_from(status.open_deadlines).unwrap_or(u64::MAX);

@@ -40,6 +40,12 @@ use observe::Templates;
 pub use problem::Problem;
 
 /// Bounds on what a client may ask of the server.
+///
+/// ```
+/// use es_framework::http::RequestLimits;
+///
+/// assert_eq!(RequestLimits::default().body_size, 1024 * 1024);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLimits {
     /// The largest body, in bytes.

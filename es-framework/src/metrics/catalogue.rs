@@ -12,6 +12,11 @@ pub enum Kind {
 }
 
 /// A metric.
+///
+/// ```
+/// let names: Vec<_> = es_framework::metrics::ALL.iter().map(|metric| metric.name).collect();
+/// assert!(names.contains(&"es_commands_total"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Metric {
     /// Its name, with the unit last.
@@ -171,6 +176,9 @@ pub(crate) const REACTION_STOPPED: Metric = Metric::gauge(
     "1 if an event stopped the reaction that it cannot deal with, else 0.",
 );
 
+pub(crate) const LIVE_QUERIES: Metric =
+    Metric::gauge("es_live_queries", &[], "Live queries that are open.");
+
 /// All of them, in the order of the reference.
 pub const ALL: &[Metric] = &[
     HTTP_DURATION,
@@ -190,6 +198,7 @@ pub const ALL: &[Metric] = &[
     REACTION_LAG,
     REACTION_DEADLINES,
     REACTION_STOPPED,
+    LIVE_QUERIES,
     Metric::counter(
         "process_cpu_seconds_total",
         &[],

@@ -12,6 +12,22 @@ use crate::{
 
 /// Serves a store's events until `shutdown` is done: observers are told to go, open requests are
 /// answered, and then it returns.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{server::{Settings, serve}, store::memory::MemoryStore};
+/// use tokio::net::TcpListener;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let settings = Settings::new("secret".parse()?);
+/// let told_to_end = async {};
+/// serve(listener, Arc::new(MemoryStore::new()), settings, told_to_end).await;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn serve(
     listener: TcpListener,
     store: Arc<dyn EventStore>,
