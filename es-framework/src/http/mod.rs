@@ -178,6 +178,9 @@ impl Mounted {
 fn routes(registry: &Registry, queries: Vec<Route>, document: openapi::Served) -> Vec<Mounted> {
     let mut routes = vec![
         Mounted::own(health::PATH, get(health::show)),
+        Mounted::own(health::LIVENESS, get(health::liveness)),
+        Mounted::own(health::READINESS, get(health::readiness)),
+        Mounted::own(health::INFO, get(health::info)),
         Mounted::own(metrics::PATH, get(metrics::show)),
         Mounted::own(openapi::PATH, get(async move || document.show())),
     ];

@@ -8,18 +8,47 @@ use crate::http::{health, metrics};
 /// The paths, and what each answers to `GET`.
 pub(super) fn operations(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
     vec![
-        (health::PATH, health(schemas)),
+        (
+            health::PATH,
+            health(
+                "health",
+                "Tells whether the service and all that it needs work.",
+                schemas,
+            ),
+        ),
+        (
+            health::LIVENESS,
+            health(
+                "liveness",
+                "Tells whether another start of the service would help.",
+                schemas,
+            ),
+        ),
+        (
+            health::READINESS,
+            health(
+                "readiness",
+                "Tells whether commands and queries can be carried out now.",
+                schemas,
+            ),
+        ),
+        (health::INFO, info()),
         (metrics::PATH, measurements()),
         (serve::PATH, this_document()),
     ]
 }
 
-fn health(schemas: &mut Schemas) -> Operation {
+fn info() -> Operation {
+    let answer = Answer::new(200, "The application and its framework.", &[])
+        .with_json(json!({ "type": "object" }));
+    Operation::new("info", "Tells what runs here, and since when.", "").with_answer(answer)
+}
+
+fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
     let report = health::schema(schemas.answers()).to_value();
-    let summary = "Tells whether the service and all that it needs work.";
     let answer =
         |status, description| Answer::new(status, description, &[]).with_json(report.clone());
-    Operation::new("health", summary, "")
+    Operation::new(id, summary, "")
         .with_answer(answer(200, "All is well."))
         .with_answer(answer(503, "Something does not work."))
 }
