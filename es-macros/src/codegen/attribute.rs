@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use syn::{
-    Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, parse::Parser as _,
+    Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Token, parse::Parser as _,
     punctuated::Punctuated,
 };
 
@@ -50,6 +50,8 @@ pub(crate) struct Keys {
     noun: &'static str,
     known: &'static [&'static str],
     seen: Vec<&'static str>,
+    /// Whether an attribute could not be read, which may hold any key.
+    is_unread: bool,
 }
 
 impl Keys {
@@ -59,12 +61,32 @@ impl Keys {
             noun: "key",
             known,
             seen: vec![],
+            is_unread: false,
         }
     }
 
     /// Speaks of the keys by another name.
     pub(crate) fn called(self, noun: &'static str) -> Self {
         Self { noun, ..self }
+    }
+
+    /// Takes each element of the attributes with a known key; others are noted.
+    pub(crate) fn read(
+        &mut self,
+        attrs: &[Attribute],
+        errors: &mut Errors,
+        mut take: impl FnMut(&'static str, &Meta, &mut Errors),
+    ) {
+        let name = self.attribute;
+        for attr in attrs.iter().filter(|attr| attr.path().is_ident(name)) {
+            let elements = elements(attr, errors);
+            self.is_unread |= elements.is_none();
+            for meta in elements.unwrap_or_default() {
+                if let Some(key) = self.recognize(&meta, errors) {
+                    take(key, &meta, errors);
+                }
+            }
+        }
     }
 
     /// The known key of this element, if it is one and was not met before; otherwise that is noted.
@@ -80,7 +102,7 @@ impl Keys {
             self.seen.extend(naming::closest(&given, self.known));
             return None;
         };
-        if self.has(key) {
+        if self.seen.contains(key) {
             let message = format!("`{key}` is given twice: remove one of them");
             errors.at(meta, message);
             return None;
@@ -89,26 +111,29 @@ impl Keys {
         Some(key)
     }
 
-    /// Whether the key was given, or what looks like a misspelling of it.
+    /// Whether the key was given, or something that may have been meant as it.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.seen.contains(&key)
-    }
-
-    /// Takes every key as given: what could not be read may hold any of them.
-    pub(crate) fn assume_all(&mut self) {
-        self.seen = self.known.to_vec();
+        self.is_unread || self.seen.contains(&key)
     }
 }
 
 /// The value of `key = value`.
 pub(crate) fn value<'a>(meta: &'a Meta, example: &str, errors: &mut Errors) -> Option<&'a Expr> {
     match meta {
-        Meta::NameValue(meta) => Some(&meta.value),
+        Meta::NameValue(meta) => Some(ungrouped(&meta.value)),
         Meta::Path(_) | Meta::List(_) => {
             let message = format!("`{}` has a value: write `{example}`", name(meta));
             errors.at(meta, message);
             None
         }
+    }
+}
+
+/// The value without what surrounds a `$value:literal` that a macro of the application was given.
+fn ungrouped(value: &Expr) -> &Expr {
+    match value {
+        Expr::Group(group) => ungrouped(&group.expr),
+        value => value,
     }
 }
 
@@ -126,6 +151,21 @@ pub(crate) fn text(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Li
         "`{}` is a text in quotation marks: write `{example}`",
         name(meta)
     );
+    errors.at(value, message);
+    None
+}
+
+/// The number of `key = 2`.
+pub(crate) fn number(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitInt> {
+    let value = value(meta, example, errors)?;
+    if let Expr::Lit(ExprLit {
+        lit: Lit::Int(number),
+        ..
+    }) = value
+    {
+        return Some(number.clone());
+    }
+    let message = format!("`{}` is a whole number: write `{example}`", name(meta));
     errors.at(value, message);
     None
 }
@@ -155,11 +195,10 @@ mod tests {
     fn read(attr: &Attribute) -> Vec<String> {
         let mut errors = Errors::default();
         let mut keys = Keys::new("command", &["subject", "path"]);
-        for meta in elements(attr, &mut errors).unwrap_or_default() {
-            if keys.recognize(&meta, &mut errors).is_some() {
-                text(&meta, "subject = \"/books\"", &mut errors);
-            }
-        }
+        let attrs = std::slice::from_ref(attr);
+        keys.read(attrs, &mut errors, |_, meta, errors| {
+            text(meta, "subject = \"/books\"", errors);
+        });
         errors.messages()
     }
 

@@ -1,6 +1,16 @@
 //! What a doc comment says of the item that it stands on.
 
-use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
+
+use super::naming;
+
+/// What is said of an item: by its attribute, or by its doc comment, or else by its name.
+pub(crate) fn summary_of(ident: &Ident, given: Option<&LitStr>, attrs: &[Attribute]) -> String {
+    given
+        .map(LitStr::value)
+        .or_else(|| summary(attrs))
+        .unwrap_or_else(|| naming::sentence(ident))
+}
 
 /// The first paragraph of the doc comment as one line.
 pub(crate) fn summary(attrs: &[Attribute]) -> Option<String> {

@@ -1,15 +1,16 @@
 //! The fields of a declared struct and their names on the wire.
 
-use std::collections::BTreeMap;
-
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use syn::{
-    Attribute, Data, DataStruct, DeriveInput, Fields, GenericArgument, Ident, PathArguments, Type,
-    ext::IdentExt as _, spanned::Spanned as _,
+    Attribute, Data, DataStruct, DeriveInput, Fields, GenericArgument, Ident, LitStr,
+    PathArguments, Type, ext::IdentExt as _, spanned::Spanned as _,
 };
 
-use super::{errors::Errors, framework::Framework, naming, serde_attr, types};
+use super::{
+    errors::Errors, framework::Framework, generics, members::Members, naming, serde_attr,
+    template::Template, types,
+};
 
 /// What is declared: the words of a message that depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +92,11 @@ pub(crate) fn reference(field: &Field) -> TokenStream {
 
 /// The fields, if the item is a struct that has named ones.
 pub(crate) fn read(item: &DeriveInput, kind: Kind, errors: &mut Errors) -> Option<Vec<Field>> {
-    check_generics(item, kind, errors);
+    let message = format!(
+        "{} has no generic parameters: its name stands for one kind of JSON, so write the types out",
+        kind.noun()
+    );
+    generics::check(&item.generics, &message, errors);
     let DataStruct { fields, .. } = data_struct(item, kind, errors)?;
     let fields = match fields {
         Fields::Named(fields) => fields,
@@ -114,25 +119,10 @@ pub(crate) fn read(item: &DeriveInput, kind: Kind, errors: &mut Errors) -> Optio
             return None;
         }
     };
-    let fields: Vec<_> = fields
-        .named
-        .iter()
-        .filter_map(|field| read_field(field, kind, errors))
-        .collect();
-    check_members(&fields, errors);
-    Some(fields)
-}
-
-fn check_generics(item: &DeriveInput, kind: Kind, errors: &mut Errors) {
-    let message = format!(
-        "{} has no generic parameters: its name stands for one kind of JSON, so write the types out",
-        kind.noun()
-    );
-    if !item.generics.params.is_empty() {
-        errors.at(&item.generics, message);
-    } else if let Some(clause) = &item.generics.where_clause {
-        errors.at(clause, message);
-    }
+    let mut members = Members::in_case(naming::camel_case);
+    let fields = fields.named.iter();
+    let fields = fields.filter_map(|field| read_field(field, kind, &mut members, errors));
+    Some(fields.collect())
 }
 
 fn data_struct<'a>(
@@ -158,8 +148,13 @@ fn data_struct<'a>(
     }
 }
 
-fn read_field(field: &syn::Field, kind: Kind, errors: &mut Errors) -> Option<Field> {
-    let ident = field.ident.clone()?;
+fn read_field<'a>(
+    field: &'a syn::Field,
+    kind: Kind,
+    members: &mut Members<'a>,
+    errors: &mut Errors,
+) -> Option<Field> {
+    let ident = field.ident.as_ref()?;
     if let Type::Reference(reference) = &field.ty {
         let message = format!(
             "{} owns its values, since they come from JSON: write `String` for a text, or another type without `&`",
@@ -167,42 +162,57 @@ fn read_field(field: &syn::Field, kind: Kind, errors: &mut Errors) -> Option<Fie
         );
         errors.at(reference, message);
     }
-    let member = match serde_attr::rename(&field.attrs, kind, errors) {
-        Some(member) => member,
-        None => member_of(&ident, errors),
-    };
+    let renamed = serde_attr::rename(&field.attrs, kind, errors);
     Some(Field {
-        ident,
+        member: members.name(ident, renamed, errors),
+        ident: ident.clone(),
         ty: field.ty.clone(),
-        member,
         attrs: field.attrs.clone(),
     })
 }
 
-/// The member that a field is without being renamed.
-fn member_of(ident: &Ident, errors: &mut Errors) -> String {
-    let name = ident.unraw().to_string();
-    // serde's camelCase panics on both.
-    if !name.is_ascii() || name.chars().all(|character| character == '_') {
-        let message = format!(
-            "`{name}` does not become a name in JSON by itself: write `#[serde(rename = \"…\")]` above it"
-        );
-        errors.at(ident, message);
-    }
-    naming::camel_case(&name)
-}
-
-fn check_members(fields: &[Field], errors: &mut Errors) {
-    let mut members = BTreeMap::new();
-    for field in fields {
-        if let Some(earlier) = members.insert(&field.member, &field.ident) {
+/// Notes what a subject names that is no field, or one that there may not be; `noun` is what has
+/// the fields.
+pub(crate) fn check_subject(
+    template: &Template,
+    text: &LitStr,
+    noun: &str,
+    fields: &[&Field],
+    errors: &mut Errors,
+) {
+    for field in named(template, text, noun, fields, errors) {
+        if field.type_name().as_deref() == Some("Option") {
             let message = format!(
-                "`{earlier}` and `{}` are both `{}` in JSON: rename one of them",
-                field.ident, field.member
+                "`{}` is part of the subject, which every {noun} has: make it a value without `Option`",
+                field.name()
             );
-            errors.at(&field.ident, message);
+            errors.at(&field.ty, message);
         }
     }
+}
+
+/// The fields that a template names. A name that is none is noted at the text; `noun` is what has
+/// the fields.
+pub(crate) fn named<'a>(
+    template: &Template,
+    text: &LitStr,
+    noun: &str,
+    fields: &[&'a Field],
+    errors: &mut Errors,
+) -> Vec<&'a Field> {
+    let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let mut found = vec![];
+    for given in template.fields() {
+        match fields.iter().find(|field| field.name() == given) {
+            Some(field) => found.push(*field),
+            None => {
+                let whose = format!("the {noun}");
+                errors.at(text, naming::no_such_field(&whose, given, &names));
+            }
+        }
+    }
+    found
 }
 
 /// Notes attributes of ours on a field that belong on the struct.

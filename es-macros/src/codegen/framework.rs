@@ -27,13 +27,9 @@ impl Framework {
     ) -> Option<Self> {
         let mut keys = Keys::new("es", &["crate"]);
         let mut given = None;
-        for attr in attrs.iter().filter(|attr| attr.path().is_ident("es")) {
-            for meta in attribute::elements(attr, errors).unwrap_or_default() {
-                if keys.recognize(&meta, errors).is_some() {
-                    given = given.or(path(&meta, errors));
-                }
-            }
-        }
+        keys.read(attrs, errors, |_, meta, errors| {
+            given = given.take().or_else(|| path(meta, errors))
+        });
         let found = given.or_else(|| in_dependencies(manifest));
         if found.is_none() {
             errors.push(syn::Error::new(

@@ -1,12 +1,8 @@
 //! Items of any shape, structs and enums, that have JSON: what a state and a value have in common.
 
-use std::collections::BTreeMap;
+use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericParam, Generics, Type};
 
-use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, GenericParam, Ident, Type, ext::IdentExt as _,
-};
-
-use super::{attribute, errors::Errors, naming};
+use super::{attribute, errors::Errors, generics, members::Members, naming};
 
 /// The words of a message that depend on what is declared.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +18,7 @@ const SHAPES: [&str; 4] = ["tag", "content", "untagged", "transparent"];
 
 /// Notes everything that stands against its having JSON.
 pub(crate) fn check(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
-    check_generics(item, noun, errors);
+    check_generics(&item.generics, noun, errors);
     check_attrs(&item.attrs, noun, errors);
     match &item.data {
         Data::Struct(data) => check_fields(&data.fields, noun, errors),
@@ -34,9 +30,9 @@ pub(crate) fn check(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
                 );
                 errors.at(&item.ident, message);
             }
-            let mut names = Names::in_case(naming::lower_camel_case);
+            let mut members = Members::in_case(naming::lower_camel_case);
             for variant in &data.variants {
-                names.check(&variant.ident, &variant.attrs, errors);
+                members.name(&variant.ident, renamed(&variant.attrs), errors);
                 check_fields(&variant.fields, noun, errors);
             }
         }
@@ -60,21 +56,19 @@ pub(crate) fn is_word(item: &DeriveInput) -> bool {
             .all(|variant| matches!(variant.fields, Fields::Unit))
 }
 
-fn check_generics(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
+fn check_generics(generics: &Generics, noun: Noun, errors: &mut Errors) {
     let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
-    if item.generics.params.iter().any(is_lifetime) {
-        let message = format!(
+    let message = match generics.params.iter().any(is_lifetime) {
+        true => format!(
             "{} owns what it holds: remove the lifetime",
             noun.indefinite
-        );
-        errors.at(&item.generics, message);
-    } else if !item.generics.params.is_empty() {
-        let message = format!(
+        ),
+        false => format!(
             "{} has no generic parameters: write the types out",
             noun.indefinite
-        );
-        errors.at(&item.generics, message);
-    }
+        ),
+    };
+    generics::check(generics, &message, errors);
 }
 
 fn check_attrs(attrs: &[Attribute], noun: Noun, errors: &mut Errors) {
@@ -105,13 +99,13 @@ fn check_attrs(attrs: &[Attribute], noun: Noun, errors: &mut Errors) {
 }
 
 fn check_fields(fields: &Fields, noun: Noun, errors: &mut Errors) {
-    let mut names = Names::in_case(naming::camel_case);
+    let mut members = Members::in_case(naming::camel_case);
     for Field {
         ident, ty, attrs, ..
     } in fields
     {
         if let Some(ident) = ident {
-            names.check(ident, attrs, errors);
+            members.name(ident, renamed(attrs), errors);
         }
         if let Type::Reference(reference) = ty {
             let message = format!(
@@ -120,43 +114,6 @@ fn check_fields(fields: &Fields, noun: Noun, errors: &mut Errors) {
             );
             errors.at(reference, message);
         }
-    }
-}
-
-/// The names in JSON of the fields of one struct, or of the variants of one enum.
-struct Names<'a> {
-    case: fn(&str) -> String,
-    seen: BTreeMap<String, &'a Ident>,
-}
-
-impl<'a> Names<'a> {
-    fn in_case(case: fn(&str) -> String) -> Self {
-        let seen = BTreeMap::new();
-        Self { case, seen }
-    }
-
-    /// Notes a name that is none, or is there already.
-    fn check(&mut self, ident: &'a Ident, attrs: &[Attribute], errors: &mut Errors) {
-        let name = ident.unraw().to_string();
-        let name = match renamed(attrs) {
-            Some(renamed) => renamed,
-            // serde's camelCase panics on both.
-            None if !name.is_ascii() || name.chars().all(|one| one == '_') => {
-                let message = format!(
-                    "`{name}` does not become a name in JSON by itself: write `#[serde(rename = \"…\")]` above it"
-                );
-                return errors.at(ident, message);
-            }
-            None => (self.case)(&name),
-        };
-        let message = |first| {
-            format!("`{first}` and `{ident}` are both `{name}` in JSON: rename one of them")
-        };
-        let message = self.seen.get(&name).map(message);
-        if let Some(message) = message {
-            return errors.at(ident, message);
-        }
-        self.seen.insert(name, ident);
     }
 }
 

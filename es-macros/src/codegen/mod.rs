@@ -3,17 +3,21 @@
 //! (`expand`).
 
 mod attribute;
+mod attributed;
 mod column;
 pub(crate) mod command;
+mod derive;
 mod doc;
 mod errors;
 pub(crate) mod event;
 pub(crate) mod evolve;
 mod fields;
 mod framework;
+mod generics;
 pub(crate) mod handler;
 mod item;
 pub(crate) mod manifest;
+mod members;
 mod naming;
 #[cfg(test)]
 mod page;
@@ -28,6 +32,7 @@ mod role;
 mod serde_attr;
 pub(crate) mod service;
 pub(crate) mod settings;
+mod signature;
 pub(crate) mod state;
 mod template;
 #[cfg(test)]
@@ -37,7 +42,6 @@ pub(crate) mod upcast;
 mod validate;
 pub(crate) mod value;
 mod wire;
-mod wrong_item;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;

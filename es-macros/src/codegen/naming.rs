@@ -76,6 +76,12 @@ pub(crate) fn meant(given: &str, known: &[&str], noun: &str) -> String {
     }
 }
 
+/// The message about a name that is no field of `the command`, or whatever it is.
+pub(crate) fn no_such_field(whose: &str, given: &str, fields: &[&str]) -> String {
+    let meant = meant(given, fields, "field");
+    format!("{whose} has no field `{given}`: {meant}")
+}
+
 /// The known name that a misspelt one stands for.
 pub(crate) fn closest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let (distance, name) = known

@@ -2,8 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::LitStr;
 
-use super::{framework::Framework, naming};
+use super::{errors::Errors, framework::Framework};
 
 /// A template that is well-formed; whether its fields exist is another question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +55,22 @@ impl Kind {
 }
 
 impl Template {
+    /// Reads what is written at this place; what is wrong with it is noted there.
+    pub(crate) fn read(
+        written: &str,
+        kind: Kind,
+        at: &LitStr,
+        errors: &mut Errors,
+    ) -> Option<Self> {
+        match Self::parse(written, kind) {
+            Ok(template) => Some(template),
+            Err(message) => {
+                errors.at(at, message);
+                None
+            }
+        }
+    }
+
     /// Reads a template.
     ///
     /// # Errors
@@ -208,14 +225,10 @@ impl Segment {
     }
 }
 
-/// The message about a name in braces that is no field of `the command`, or whatever it is.
-pub(crate) fn no_such_field(whose: &str, given: &str, fields: &[&str]) -> String {
-    let meant = naming::meant(given, fields, "field");
-    format!("{whose} has no field `{given}`: {meant}")
-}
-
 #[cfg(test)]
 mod tests {
+    use crate::codegen::naming;
+
     use super::*;
 
     fn parse(text: &str) -> Result<Template, String> {

@@ -1,6 +1,6 @@
 //! What types look like, as far as a macro can tell without knowing what their names stand for.
 
-use syn::{GenericArgument, PathArguments, Type};
+use syn::{FnArg, GenericArgument, PathArguments, ReturnType, Signature, Type};
 
 /// What an `Option` may hold.
 pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
@@ -24,4 +24,47 @@ pub(crate) fn last_word(ty: &Type) -> Option<String> {
     };
     let last = path.path.segments.last();
     last.map(|last| last.ident.to_string())
+}
+
+/// Takes away what surrounds a `$type:ty` that a macro of the application was given, so that the
+/// type looks as if it had been written there.
+pub(crate) fn ungroup(ty: &mut Type) {
+    if let Type::Group(group) = ty
+        && matches!(
+            *group.elem,
+            Type::Path(_) | Type::Reference(_) | Type::Group(_)
+        )
+    {
+        *ty = (*group.elem).clone();
+        return ungroup(ty);
+    }
+    match ty {
+        Type::Reference(reference) => ungroup(&mut reference.elem),
+        Type::Path(path) => {
+            let last = path.path.segments.last_mut();
+            let Some(PathArguments::AngleBracketed(arguments)) =
+                last.map(|last| &mut last.arguments)
+            else {
+                return;
+            };
+            for argument in &mut arguments.args {
+                if let GenericArgument::Type(inside) = argument {
+                    ungroup(inside);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The same for all types of a function.
+pub(crate) fn ungroup_signature(sig: &mut Signature) {
+    for input in &mut sig.inputs {
+        if let FnArg::Typed(parameter) = input {
+            ungroup(&mut parameter.ty);
+        }
+    }
+    if let ReturnType::Type(_, ty) = &mut sig.output {
+        ungroup(ty);
+    }
 }

@@ -1,9 +1,9 @@
 //! The JSON of a declared struct: reading, writing and schema, all from one shadow of it that
 //! serde and schemars derive for.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
-use syn::{Attribute, Data, DeriveInput, Visibility, ext::IdentExt as _};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens as _, format_ident, quote};
+use syn::{Attribute, Data, DeriveInput, Type, Visibility, ext::IdentExt as _};
 
 use super::{
     fields::{Field, Kind},
@@ -53,6 +53,7 @@ impl Wire<'_> {
             } = field.field;
             let attrs = forwarded(attrs);
             let constraints = &field.constraints;
+            let ty = without_self(ty.to_token_stream(), self.ident);
             quote!(#(#attrs)* #constraints #ident: #ty)
         });
         quote! {
@@ -94,12 +95,31 @@ fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
     };
     for field in fields {
         keep(&mut field.attrs);
+        field.ty = Type::Verbatim(without_self(field.ty.to_token_stream(), &item.ident));
         field.vis = Visibility::Inherited;
     }
     let is_enum = matches!(item.data, Data::Enum(_));
     let in_variants = is_enum.then(|| quote!(rename_all_fields = "camelCase",));
     let attributes = shadow_attributes(&item.ident, &in_variants, framework);
     quote!(#attributes #shadow)
+}
+
+/// A type of a field, in which the shadow would take `Self` for itself.
+fn without_self(ty: TokenStream, ident: &Ident) -> TokenStream {
+    let token = |token: TokenTree| match token {
+        TokenTree::Ident(word) if word == "Self" => {
+            let mut name = ident.clone();
+            name.set_span(word.span());
+            TokenTree::Ident(name)
+        }
+        TokenTree::Group(group) => {
+            let mut inside = Group::new(group.delimiter(), without_self(group.stream(), ident));
+            inside.set_span(group.span());
+            TokenTree::Group(inside)
+        }
+        token => token,
+    };
+    ty.into_iter().map(token).collect()
 }
 
 /// What the derives are told about a shadow.

@@ -8,6 +8,7 @@ use crate::codegen::{
 };
 
 /// What stands in `#[command(…)]`.
+#[derive(Default)]
 pub(crate) struct CommandAttr {
     pub(crate) subject: Option<LitStr>,
     pub(crate) condition: Option<Ident>,
@@ -32,46 +33,31 @@ const KEYS: [&str; 6] = [
 /// Reads every `#[command(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
     let mut keys = Keys::new("command", &KEYS);
-    let mut read = CommandAttr {
-        subject: None,
-        condition: None,
-        path: None,
-        role: None,
-        summary: None,
-        internal: None,
-        has_subject: false,
-    };
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("command")) {
-        match attribute::elements(attr, errors) {
-            None => keys.assume_all(),
-            Some(elements) => {
-                for meta in elements {
-                    read.take(&meta, &mut keys, errors);
-                }
-            }
-        }
-    }
+    let mut read = CommandAttr::default();
+    keys.read(attrs, errors, |key, meta, errors| {
+        read.take(key, meta, errors)
+    });
     read.has_subject = keys.has("subject");
     read
 }
 
 impl CommandAttr {
-    fn take(&mut self, meta: &Meta, keys: &mut Keys, errors: &mut Errors) {
-        match keys.recognize(meta, errors) {
-            Some("subject") => {
+    fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
+        match key {
+            "subject" => {
                 self.subject = attribute::text(meta, "subject = \"/books/{id}\"", errors);
             }
-            Some("condition") => {
+            "condition" => {
                 self.condition = attribute::word(meta, "condition = pristine", errors).cloned();
             }
-            Some("path") => {
+            "path" => {
                 self.path = attribute::text(meta, "path = \"/books/purchase\"", errors);
             }
-            Some("role") => self.role = attribute::text(meta, "role = \"staff\"", errors),
-            Some("summary") => {
+            "role" => self.role = attribute::text(meta, "role = \"staff\"", errors),
+            "summary" => {
                 self.summary = attribute::text(meta, "summary = \"Purchases a book\"", errors);
             }
-            Some("internal") => {
+            "internal" => {
                 if !matches!(meta, Meta::Path(_)) {
                     errors.at(meta, "`internal` has no value: write it alone");
                 }

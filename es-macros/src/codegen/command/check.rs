@@ -9,7 +9,7 @@ use super::{
 use crate::codegen::{
     doc,
     errors::Errors,
-    fields::Field,
+    fields::{self, Field},
     naming, role,
     template::{self, Template},
 };
@@ -57,7 +57,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
         Some(internal) => no_path(internal, &attr, errors),
     };
     let role = role::check(attr.role.as_ref(), errors);
-    let summary = summary(&ident, &attrs, &attr);
+    let summary = doc::summary_of(&ident, attr.summary.as_ref(), &attrs);
     let mut command = Command {
         ident,
         attrs,
@@ -86,13 +86,6 @@ fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<O
         errors.at(internal, message);
     }
     Some(None)
-}
-
-fn summary(ident: &Ident, attrs: &[Attribute], attr: &CommandAttr) -> String {
-    let written = attr.summary.as_ref().map(LitStr::value);
-    written
-        .or_else(|| doc::summary(attrs))
-        .unwrap_or_else(|| naming::sentence(ident))
 }
 
 const CONDITIONS: [(&str, &str); 3] = [
@@ -129,50 +122,16 @@ fn subject(
         }
         return None;
     };
-    let template = parse(text, template::Kind::Subject, errors)?;
-    for field in named_fields(&template, text, fields, errors) {
-        if field.type_name().as_deref() == Some("Option") {
-            let name = field.name();
-            let message = format!(
-                "`{name}` is part of the subject, which every command has: make it a value without `Option`"
-            );
-            errors.at(&field.ty, message);
-        }
+    let template = Template::read(&text.value(), template::Kind::Subject, text, errors)?;
+    // Without fields, another mistake is in the way.
+    if let Some(fields) = fields {
+        fields::check_subject(&template, text, "command", &plain(fields), errors);
     }
     Some(template)
 }
 
-fn parse(text: &LitStr, kind: template::Kind, errors: &mut Errors) -> Option<Template> {
-    match Template::parse(&text.value(), kind) {
-        Ok(template) => Some(template),
-        Err(message) => {
-            errors.at(text, message);
-            None
-        }
-    }
-}
-
-/// The fields that the template names; a name that is none is noted.
-fn named_fields<'a>(
-    template: &Template,
-    text: &LitStr,
-    fields: Option<&'a [CommandField]>,
-    errors: &mut Errors,
-) -> Vec<&'a Field> {
-    // Without fields, another mistake is in the way.
-    let Some(fields) = fields else {
-        return vec![];
-    };
-    let names: Vec<_> = fields.iter().map(|field| field.field.name()).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let mut found = vec![];
-    for given in template.fields() {
-        match fields.iter().find(|field| field.field.name() == given) {
-            Some(field) => found.push(&field.field),
-            None => errors.at(text, template::no_such_field("the command", given, &names)),
-        }
-    }
-    found
+fn plain(fields: &[CommandField]) -> Vec<&Field> {
+    fields.iter().map(|field| &field.field).collect()
 }
 
 fn path(
@@ -185,9 +144,12 @@ fn path(
     let Some(text) = &attr.path else {
         return path_of_subject(ident, attr.subject.as_ref()?, subject?, errors);
     };
-    let template = parse(text, template::Kind::Path, errors)?;
-    for field in named_fields(&template, text, fields, errors) {
-        check_path_parameter(field, errors);
+    let template = Template::read(&text.value(), template::Kind::Path, text, errors)?;
+    // Without fields, another mistake is in the way.
+    if let Some(fields) = fields.map(plain) {
+        for field in fields::named(&template, text, "command", &fields, errors) {
+            check_path_parameter(field, errors);
+        }
     }
     Some(template)
 }

@@ -1,6 +1,6 @@
 //! `#[event(…)]`, read but not yet understood.
 
-use syn::{Attribute, Expr, ExprLit, Lit, LitInt, LitStr, Meta};
+use syn::{Attribute, LitInt, LitStr, Meta};
 
 use crate::codegen::{
     attribute::{self, Keys},
@@ -25,50 +25,30 @@ const KEYS: [&str; 5] = ["package", "name", "version", "subject", "read_model"];
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
     let mut keys = Keys::new("event", &KEYS);
     let mut read = EventAttr::default();
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("event")) {
-        match attribute::elements(attr, errors) {
-            None => keys.assume_all(),
-            Some(elements) => {
-                for meta in elements {
-                    read.take(&meta, &mut keys, errors);
-                }
-            }
-        }
-    }
+    keys.read(attrs, errors, |key, meta, errors| {
+        read.take(key, meta, errors)
+    });
     read.has_package = keys.has("package");
     read
 }
 
 impl EventAttr {
-    fn take(&mut self, meta: &Meta, keys: &mut Keys, errors: &mut Errors) {
-        match keys.recognize(meta, errors) {
-            Some("package") => {
+    fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
+        match key {
+            "package" => {
                 self.package = attribute::text(meta, "package = \"com.example.library\"", errors);
             }
-            Some("name") => {
+            "name" => {
                 self.name = attribute::text(meta, "name = \"BookPurchasedEvent\"", errors);
             }
-            Some("version") => self.version = version(meta, errors),
-            Some("subject") => {
+            "version" => self.version = attribute::number(meta, "version = 2", errors),
+            "subject" => {
                 self.subject = attribute::text(meta, "subject = \"/readers/{reader}\"", errors);
             }
-            Some("read_model") => {
+            "read_model" => {
                 self.read_model = attribute::text(meta, "read_model = \"books\"", errors);
             }
             _ => {}
         }
     }
-}
-
-fn version(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
-    let value = attribute::value(meta, "version = 2", errors)?;
-    if let Expr::Lit(ExprLit {
-        lit: Lit::Int(number),
-        ..
-    }) = value
-    {
-        return Some(number.clone());
-    }
-    errors.at(value, "`version` is a whole number: write `version = 2`");
-    None
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::codegen::{
     column,
     errors::Errors,
-    fields::Field,
+    fields::{self, Field},
     manifest::Manifest,
     template::{self, Template},
 };
@@ -89,13 +89,7 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
         Some(path) => (path, true),
         None => (written.as_str(), false),
     };
-    let template = match Template::parse(path, template::Kind::Subject) {
-        Ok(template) => template,
-        Err(message) => {
-            errors.at(text, message);
-            return None;
-        }
-    };
+    let template = Template::read(path, template::Kind::Subject, text, errors)?;
     if template.segments().is_empty() {
         errors.at(
             text,
@@ -103,20 +97,7 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
         );
         return None;
     }
-    let fields = fields?;
-    let names: Vec<_> = fields.iter().map(Field::name).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    for given in template.fields() {
-        match fields.iter().find(|field| field.name() == given) {
-            None => errors.at(text, template::no_such_field("the event", given, &names)),
-            Some(field) if field.type_name().as_deref() == Some("Option") => {
-                let message = format!(
-                    "`{given}` is part of the subject, which every event has: make it a value without `Option`"
-                );
-                errors.at(&field.ty, message);
-            }
-            Some(_) => {}
-        }
-    }
+    let fields: Vec<_> = fields?.iter().collect();
+    fields::check_subject(&template, text, "event", &fields, errors);
     Some(Subject { template, is_below })
 }

@@ -7,30 +7,16 @@ mod event_type;
 mod expand;
 
 use proc_macro2::TokenStream;
-use syn::DeriveInput;
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{derive, manifest::Manifest};
 
 /// The code of `#[derive(Event)]`, or the compile errors and as much code as keeps others away.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(input) {
-        Ok(item) => item,
-        Err(error) => return error.into_compile_error(),
-    };
-    let mut errors = Errors::default();
-    let Some(framework) = Framework::resolve(&item.attrs, manifest, &mut errors) else {
-        return errors.into_compile_errors();
-    };
-    let declared = ast::read(&item, &mut errors);
-    let checked = check::check(declared, manifest, &mut errors);
-    match checked {
-        Some(event) if errors.is_empty() => expand::expand(&event, &framework),
-        _ => {
-            let mut tokens = errors.into_compile_errors();
-            if item.generics.params.is_empty() {
-                tokens.extend(expand::stub(&item.ident, &framework));
-            }
-            tokens
-        }
-    }
+    derive::derive(
+        input,
+        manifest,
+        |item, errors| check::check(ast::read(item, errors), manifest, errors),
+        |_, event, framework| expand::expand(&event, framework),
+        |item, framework| expand::stub(&item.ident, framework),
+    )
 }

@@ -5,15 +5,22 @@ use std::collections::BTreeMap;
 use proc_macro2::Span;
 use quote::ToTokens as _;
 use syn::{
-    FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, PatType, ReceiverKind, ReturnType, Safety,
+    Attribute, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, PatType, ReceiverKind, ReturnType,
     Signature, Type, spanned::Spanned as _,
 };
 
-use crate::codegen::{errors::Errors, types};
+use crate::codegen::{
+    attributed,
+    errors::Errors,
+    signature::{self, Reasons},
+    types,
+};
 
 /// One function: how a state follows from one kind of event.
 pub(crate) struct Step {
     pub(crate) ident: Ident,
+    /// Under which conditions it is there.
+    pub(crate) conditions: Vec<Attribute>,
     pub(crate) event: Type,
     pub(crate) by_reference: bool,
     pub(crate) form: Form,
@@ -72,13 +79,14 @@ fn function(item: &ImplItem) -> Option<&ImplItemFn> {
 
 fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<Step> {
     let sig = &function.sig;
-    check_signature(sig, errors);
+    signature::check(sig, &REASONS, errors);
     let form = form(sig, errors);
     let event = event(sig, errors);
     let is_optional = output(sig, form?, errors);
     let (event, by_reference) = event?;
     Some(Step {
         ident: sig.ident.clone(),
+        conditions: attributed::conditions(&function.attrs),
         event,
         by_reference,
         form: form?,
@@ -87,23 +95,12 @@ fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<Step> {
     })
 }
 
-fn check_signature(sig: &Signature, errors: &mut Errors) {
-    if let Some(asyncness) = &sig.asyncness {
-        errors.at(
-            asyncness,
-            "a state follows from its events alone, without I/O: remove `async`",
-        );
-    }
-    if let Safety::Unsafe(safety) = &sig.safety {
-        errors.at(safety, "this is called by safe code: remove `unsafe`");
-    }
-    if !sig.generics.params.is_empty() {
-        errors.at(
-            &sig.generics,
-            "this is called with one kind of event: name its type instead of a generic parameter",
-        );
-    }
-}
+const REASONS: Reasons = Reasons {
+    no_async: "a state follows from its events alone, without I/O: remove `async`",
+    no_unsafe: "this is called by safe code: remove `unsafe`",
+    no_extern: "this is called from Rust: remove `extern`",
+    no_generics: "this is called with one kind of event: name its type instead of a generic parameter",
+};
 
 fn form(sig: &Signature, errors: &mut Errors) -> Option<Form> {
     let Some(receiver) = sig.receiver() else {
@@ -175,7 +172,8 @@ fn output(sig: &Signature, form: Form, errors: &mut Errors) -> Option<bool> {
 
 fn check_twice(steps: &[Step], errors: &mut Errors) {
     let mut seen = BTreeMap::new();
-    for step in steps {
+    // Of two functions with conditions only one may be there.
+    for step in steps.iter().filter(|step| step.conditions.is_empty()) {
         let event = step.event.to_token_stream().to_string();
         if let Some(first) = seen.insert(event, &step.ident) {
             let message = format!(

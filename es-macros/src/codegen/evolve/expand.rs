@@ -2,16 +2,23 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Ident, Type};
+use syn::{Attribute, Ident, Type};
 
 use super::check::{Form, Step};
 use crate::codegen::framework::Framework;
 
 /// The implementation that calls the functions. Without steps it stands in for one with mistakes.
-pub(crate) fn expand(state: &Type, steps: &[Step], framework: &Framework) -> TokenStream {
+pub(crate) fn expand(
+    state: &Type,
+    forwarded: &[Attribute],
+    steps: &[Step],
+    framework: &Framework,
+) -> TokenStream {
     let types = steps.iter().map(|step| {
-        let event = &step.event;
-        quote!(<#event as #framework::event::Event>::TYPE)
+        let Step {
+            conditions, event, ..
+        } = step;
+        quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
     });
     let branches = steps.iter().map(branch);
     let event = match steps {
@@ -19,6 +26,7 @@ pub(crate) fn expand(state: &Type, steps: &[Step], framework: &Framework) -> Tok
         _ => quote!(event),
     };
     quote! {
+        #(#forwarded)*
         #[automatically_derived]
         impl #framework::state::Evolve for #state {
             const EVENTS: &'static [&'static str] = &[#(#types),*];
@@ -38,9 +46,12 @@ pub(crate) fn expand(state: &Type, steps: &[Step], framework: &Framework) -> Tok
 }
 
 fn branch(step: &Step) -> TokenStream {
-    let event = &step.event;
+    let Step {
+        conditions, event, ..
+    } = step;
     let after = after(step);
     quote! {
+        #(#conditions)*
         if event.is::<#event>() {
             let event = event.payload::<#event>()?;
             return ::core::result::Result::Ok(#after);

@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, parse_quote};
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
 
 /// The `impl` and the code of `#[evolve]`, or the compile errors and as much code as keeps others
 /// away.
@@ -18,10 +18,8 @@ pub(crate) fn evolve(
     manifest: &Manifest,
 ) -> TokenStream {
     let mut errors = Errors::default();
-    if !arguments.is_empty() {
-        let message = "`#[evolve]` has no arguments: what a state follows from are the functions of the `impl`, so write `#[evolve]` alone";
-        errors.at(arguments, message);
-    }
+    let reason = "what a state follows from are the functions of the `impl`";
+    attributed::refuse_arguments(arguments, "evolve", reason, &mut errors);
     let Some(declared) = ast::read(input.clone(), &mut errors) else {
         let stub = above_the_state(input.clone(), manifest);
         let errors = errors.into_compile_errors();
@@ -34,14 +32,15 @@ pub(crate) fn evolve(
     };
     let steps = check::check(item, &mut errors);
     if errors.is_empty() {
-        let implementation = expand::expand(&item.self_ty, &steps, &framework);
+        let forwarded = attributed::forwarded(&item.attrs);
+        let implementation = expand::expand(&item.self_ty, &forwarded, &steps, &framework);
         return quote!(#item #implementation);
     }
     let stub = item
         .generics
         .params
         .is_empty()
-        .then(|| expand::expand(&item.self_ty, &[], &framework));
+        .then(|| expand::expand(&item.self_ty, &[], &[], &framework));
     let errors = errors.into_compile_errors();
     quote! {
         #errors
@@ -60,5 +59,5 @@ fn above_the_state(input: TokenStream, manifest: &Manifest) -> Option<TokenStrea
     let is_plain = item.generics.params.is_empty();
     let framework = Framework::resolve(&item.attrs, manifest, &mut Errors::default())?;
     let ident = &item.ident;
-    is_plain.then(|| expand::expand(&parse_quote!(#ident), &[], &framework))
+    is_plain.then(|| expand::expand(&parse_quote!(#ident), &[], &[], &framework))
 }

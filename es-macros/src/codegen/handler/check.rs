@@ -2,13 +2,18 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Safety, Signature, Type};
+use syn::{Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Signature, Type};
 
 use super::{
     ast::{self, Declared},
     parameter::{self, Parameter},
 };
-use crate::codegen::{errors::Errors, types};
+use crate::codegen::{
+    attributed,
+    errors::Errors,
+    signature::{self, Reasons},
+    types,
+};
 
 /// A handler that can be written out.
 pub(crate) struct Handler {
@@ -17,8 +22,8 @@ pub(crate) struct Handler {
     /// What it takes, in order; nothing where the command stands.
     pub(crate) parameters: Vec<Option<Parameter>>,
     pub(crate) output: Type,
-    /// Conditions under which the function is compiled, and so the rest.
-    pub(crate) conditions: Vec<Attribute>,
+    /// Attributes of the function that hold for the rest as well.
+    pub(crate) forwarded: Vec<Attribute>,
 }
 
 /// Checks everything, so that all mistakes are noted.
@@ -31,35 +36,24 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Handler>
         .map(|one| parameter::read(one, errors));
     let parameters = parameters.collect();
     let output = output(&sig.output, sig, errors);
-    let is_condition = |attr: &&Attribute| attr.path().is_ident("cfg");
     Some(Handler {
         ident: sig.ident.clone(),
         command: command?,
         parameters,
         output: output?,
-        conditions: attrs.iter().filter(is_condition).cloned().collect(),
+        forwarded: attributed::forwarded(attrs),
     })
 }
 
+const REASONS: Reasons = Reasons {
+    no_async: "a handler decides on what it is given and does no I/O: remove `async`",
+    no_unsafe: "a handler is called by safe code: remove `unsafe`",
+    no_extern: "a handler is called from Rust: remove `extern`",
+    no_generics: "a handler decides on one kind of command: name its type instead of a generic parameter",
+};
+
 fn check_signature(sig: &Signature, errors: &mut Errors) {
-    if let Some(asyncness) = &sig.asyncness {
-        errors.at(
-            asyncness,
-            "a handler decides on what it is given and does no I/O: remove `async`",
-        );
-    }
-    if let Safety::Unsafe(safety) = &sig.safety {
-        errors.at(safety, "a handler is called by safe code: remove `unsafe`");
-    }
-    if let Some(abi) = &sig.abi {
-        errors.at(abi, "a handler is called from Rust: remove `extern`");
-    }
-    if !sig.generics.params.is_empty() {
-        errors.at(
-            &sig.generics,
-            "a handler decides on one kind of command: name its type instead of a generic parameter",
-        );
-    }
+    signature::check(sig, &REASONS, errors);
     if let Some(FnArg::Receiver(receiver)) = sig.inputs.first() {
         errors.at(
             receiver,

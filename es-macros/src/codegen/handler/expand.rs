@@ -16,7 +16,7 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
         command,
         parameters,
         output,
-        conditions,
+        forwarded,
     } = handler;
     let declaration = declaration(ident, framework);
     let arguments = arguments(parameters);
@@ -35,7 +35,7 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
     quote! {
         #function
 
-        #(#conditions)*
+        #(#forwarded)*
         #implementation
     }
 }

@@ -1,7 +1,6 @@
 //! `#[handler]`: from the function to the code in passes.
 
 mod ast;
-mod attr;
 mod check;
 mod expand;
 mod parameter;
@@ -9,7 +8,7 @@ mod parameter;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
 
 /// The function and the code of `#[handler]`, or the compile errors and as much code as keeps
 /// others away.
@@ -19,7 +18,8 @@ pub(crate) fn handler(
     manifest: &Manifest,
 ) -> TokenStream {
     let mut errors = Errors::default();
-    attr::check(arguments, &mut errors);
+    let reason = "what it decides on is the function's parameter";
+    attributed::refuse_arguments(arguments, "handler", reason, &mut errors);
     let Some(declared) = ast::read(input.clone(), &mut errors) else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);

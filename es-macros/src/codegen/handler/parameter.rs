@@ -155,21 +155,14 @@ fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
 }
 
 fn parse_template(text: LitStr, errors: &mut Errors) -> Option<(LitStr, Template)> {
-    match Template::parse(&text.value(), template::Kind::Subject) {
-        Ok(template) => {
-            let is_name = |field: &&str| naming::field(field).is_some();
-            if let Some(field) = template.fields().find(|field| !is_name(field)) {
-                errors.at(
-                    &text,
-                    format!("`{field}` is no name of a field: write one of the command's, as in `{{id}}`"),
-                );
-                return None;
-            }
-            Some((text, template))
-        }
-        Err(message) => {
-            errors.at(&text, message);
-            None
-        }
+    let template = Template::read(&text.value(), template::Kind::Subject, &text, errors)?;
+    let is_name = |field: &&str| naming::field(field).is_some();
+    if let Some(field) = template.fields().find(|field| !is_name(field)) {
+        errors.at(
+            &text,
+            format!("`{field}` is no name of a field: write one of the command's, as in `{{id}}`"),
+        );
+        return None;
     }
+    Some((text, template))
 }

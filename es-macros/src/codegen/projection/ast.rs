@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl};
 
-use crate::codegen::{errors::Errors, wrong_item};
+use crate::codegen::{attributed, errors::Errors, types};
 
 /// What the developer wrote.
 pub(crate) struct Declared {
@@ -23,20 +23,18 @@ pub(crate) struct Function {
 
 /// Reads the block, if it is one.
 pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
-    let mut block = match syn::parse2::<ItemImpl>(input.clone()) {
-        Ok(block) => block,
-        Err(error) => {
-            wrong_item::note(input, NO_BLOCK, error, errors);
-            return None;
-        }
-    };
-    let is_es = |attr: &mut Attribute| attr.path().is_ident("es");
-    let es = block.attrs.extract_if(.., is_es).collect();
+    let (mut block, es) = attributed::read(
+        input,
+        |block: &mut ItemImpl| &mut block.attrs,
+        NO_BLOCK,
+        errors,
+    )?;
     let mut functions = Vec::new();
     for item in &mut block.items {
         let ImplItem::Fn(item) = item else { continue };
         let is_key = |attr: &mut Attribute| attr.path().is_ident("key");
         let keys = item.attrs.extract_if(.., is_key).collect();
+        types::ungroup_signature(&mut item.sig);
         functions.push(Function {
             item: item.clone(),
             keys,

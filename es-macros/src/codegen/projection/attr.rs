@@ -1,17 +1,8 @@
-//! `#[projection]` itself, which has no arguments, and `#[key(…)]` above its functions.
+//! `#[key(…)]` above the functions of a projection.
 
-use proc_macro2::TokenStream;
 use syn::{Attribute, Ident, Meta};
 
 use crate::codegen::errors::Errors;
-
-/// Notes arguments.
-pub(crate) fn check(arguments: TokenStream, errors: &mut Errors) {
-    if !arguments.is_empty() {
-        let message = "`#[projection]` has no arguments: which events a row follows from is said by its functions, so write `#[projection]` alone";
-        errors.at(arguments, message);
-    }
-}
 
 /// The field of the event that is the key of its row.
 pub(crate) fn key(attr: &Attribute, errors: &mut Errors) -> Option<Ident> {

@@ -3,23 +3,31 @@
 use std::collections::BTreeMap;
 
 use quote::ToTokens as _;
-use syn::{FnArg, Ident, ImplItem, ImplItemFn, PatType, ReceiverKind, ReturnType, Safety, Type};
+use syn::{Attribute, FnArg, Ident, ImplItem, ImplItemFn, PatType, ReceiverKind, ReturnType, Type};
 
 use super::{
     ast::{Declared, Function},
     attr,
 };
-use crate::codegen::errors::Errors;
+use crate::codegen::{
+    attributed,
+    errors::Errors,
+    signature::{self, Reasons},
+};
 
 /// A projection that can be written out.
 pub(crate) struct Projection {
     pub(crate) model: Type,
+    /// Attributes of the block that hold for the rest as well.
+    pub(crate) forwarded: Vec<Attribute>,
     pub(crate) steps: Vec<Step>,
 }
 
 /// What follows from one kind of event.
 pub(crate) struct Step {
     pub(crate) function: Ident,
+    /// Under which conditions it is there.
+    pub(crate) conditions: Vec<Attribute>,
     pub(crate) event: Type,
     /// Whether the function borrows the event.
     pub(crate) by_reference: bool,
@@ -71,7 +79,10 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Projecti
             continue;
         };
         let event = step.event.to_token_stream().to_string();
-        if let Some(earlier) = events.insert(event, step.function.clone()) {
+        // Of two functions with conditions only one may be there.
+        if step.conditions.is_empty()
+            && let Some(earlier) = events.insert(event, step.function.clone())
+        {
             let message = format!(
                 "`{earlier}` says already what follows from this event: put both into one function"
             );
@@ -85,13 +96,14 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Projecti
     }
     Some(Projection {
         model: (*block.self_ty).clone(),
+        forwarded: attributed::forwarded(&block.attrs),
         steps,
     })
 }
 
 fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     let sig = &function.item.sig;
-    check_qualifiers(&function.item, errors);
+    signature::check(sig, &REASONS, errors);
     let key = match function.keys.as_slice() {
         [] => None,
         [only] => attr::key(only, errors),
@@ -143,6 +155,7 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     }
     Some(Step {
         function: sig.ident.clone(),
+        conditions: attributed::conditions(&function.item.attrs),
         event: event.clone(),
         by_reference,
         takes_recorded,
@@ -151,24 +164,12 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     })
 }
 
-fn check_qualifiers(function: &ImplItemFn, errors: &mut Errors) {
-    let sig = &function.sig;
-    if let Some(asyncness) = &sig.asyncness {
-        let message = "a projection follows from events alone and does no I/O: remove `async`";
-        errors.at(asyncness, message);
-    }
-    if let Safety::Unsafe(safety) = &sig.safety {
-        errors.at(
-            safety,
-            "a projection is called by safe code: remove `unsafe`",
-        );
-    }
-    if !sig.generics.params.is_empty() {
-        let message =
-            "a step follows from one kind of event: name its type instead of a generic parameter";
-        errors.at(&sig.generics, message);
-    }
-}
+const REASONS: Reasons = Reasons {
+    no_async: "a projection follows from events alone and does no I/O: remove `async`",
+    no_unsafe: "a projection is called by safe code: remove `unsafe`",
+    no_extern: "a projection is called from Rust: remove `extern`",
+    no_generics: "a step follows from one kind of event: name its type instead of a generic parameter",
+};
 
 /// What the function does to the row, if it is one of what there is.
 fn shape(function: &ImplItemFn, takes_row: bool) -> Option<Shape> {

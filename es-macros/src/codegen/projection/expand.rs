@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{ItemImpl, Type, spanned::Spanned as _};
+use syn::{Attribute, ItemImpl, Type, spanned::Spanned as _};
 
 use super::check::{Projection, Shape, Step};
 use crate::codegen::framework::Framework;
@@ -14,20 +14,27 @@ pub(crate) fn expand(
     framework: &Framework,
 ) -> TokenStream {
     let module = quote!(#framework::projection);
-    let Projection { model, steps } = projection;
+    let Projection {
+        model,
+        forwarded,
+        steps,
+    } = projection;
     let types = steps.iter().map(|step| {
-        let event = &step.event;
-        quote!(<#event as #framework::event::Event>::TYPE)
+        let Step {
+            conditions, event, ..
+        } = step;
+        quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
     });
     let steps_code = steps.iter().map(|step| step_code(step, framework));
     let needs_subject = steps.iter().any(|step| step.key.is_none());
-    let subject_is_there = needs_subject.then(|| subject_is_there(model, framework));
+    let subject_is_there = needs_subject.then(|| subject_is_there(model, forwarded, framework));
     let declaration = declaration(model, framework);
     quote! {
         #block
 
         #subject_is_there
 
+        #(#forwarded)*
         #[automatically_derived]
         impl #module::Project for #model {
             const EVENTS: &'static [&'static str] = &[#(#types),*];
@@ -52,8 +59,9 @@ fn declaration(model: &Type, framework: &Framework) -> TokenStream {
 }
 
 /// What the framework cannot find in a subject has to be named.
-fn subject_is_there(model: &Type, framework: &Framework) -> TokenStream {
+fn subject_is_there(model: &Type, forwarded: &[Attribute], framework: &Framework) -> TokenStream {
     quote! {
+        #(#forwarded)*
         const _: () = ::core::assert!(
             !<#model as #framework::projection::ReadModel>::SUBJECT.is_empty(),
             "where the read model names no subject, each function of its projection names the key of its row: write `#[key(book)]` above it, or `#[read_model(subject = \"/books/{{id}}\")]`",
@@ -91,7 +99,9 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
         arguments.extend(quote!(, &recorded));
     }
     let change = change(step, &arguments, &module);
+    let conditions = &step.conditions;
     quote! {
+        #(#conditions)*
         if event.is::<#event>() {
             #key_before
             let happened: #event = event.payload()?;

@@ -8,7 +8,7 @@ mod expand;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
 
 /// The block and the code of `#[projection]`, or the compile errors and as much code as keeps
 /// others away.
@@ -18,7 +18,8 @@ pub(crate) fn projection(
     manifest: &Manifest,
 ) -> TokenStream {
     let mut errors = Errors::default();
-    attr::check(arguments, &mut errors);
+    let reason = "which events a row follows from is said by its functions";
+    attributed::refuse_arguments(arguments, "projection", reason, &mut errors);
     let Some(declared) = ast::read(input.clone(), &mut errors) else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);

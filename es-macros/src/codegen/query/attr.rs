@@ -37,30 +37,23 @@ const KEYS: [&str; 7] = ["path", "rows", "row", "order", "paged", "role", "summa
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
     let mut keys = Keys::new("query", &KEYS);
     let mut read = QueryAttr::default();
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("query")) {
-        match attribute::elements(attr, errors) {
-            None => keys.assume_all(),
-            Some(elements) => {
-                for meta in elements {
-                    read.take(&meta, &mut keys, errors);
-                }
-            }
-        }
-    }
+    keys.read(attrs, errors, |key, meta, errors| {
+        read.take(key, meta, errors)
+    });
     read.has_path = keys.has("path");
     read
 }
 
 impl QueryAttr {
-    fn take(&mut self, meta: &Meta, keys: &mut Keys, errors: &mut Errors) {
-        match keys.recognize(meta, errors) {
-            Some("path") => self.path = attribute::text(meta, "path = \"/books\"", errors),
-            Some("rows") => self.rows = model(meta, "rows = BookCopy", errors),
-            Some("row") => self.row = model(meta, "row = BookCopy", errors),
-            Some("order") => self.order = order(meta, errors),
-            Some("paged") => self.paged = flag(meta, errors),
-            Some("role") => self.role = attribute::text(meta, "role = \"staff\"", errors),
-            Some("summary") => {
+    fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
+        match key {
+            "path" => self.path = attribute::text(meta, "path = \"/books\"", errors),
+            "rows" => self.rows = model(meta, "rows = BookCopy", errors),
+            "row" => self.row = model(meta, "row = BookCopy", errors),
+            "order" => self.order = order(meta, errors),
+            "paged" => self.paged = flag(meta, errors),
+            "role" => self.role = attribute::text(meta, "role = \"staff\"", errors),
+            "summary" => {
                 self.summary = attribute::text(meta, "summary = \"Browses the stock.\"", errors);
             }
             _ => {}

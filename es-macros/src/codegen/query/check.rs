@@ -1,6 +1,6 @@
 //! Whether what was written makes sense, and what follows from it.
 
-use syn::{Attribute, Ident, LitStr, Path};
+use syn::{Ident, Path};
 
 use super::{
     ast::{Declared, is_filter},
@@ -9,8 +9,8 @@ use super::{
 use crate::codegen::{
     doc,
     errors::Errors,
-    fields::Field,
-    naming, role,
+    fields::{self, Field},
+    role,
     template::{self, Template},
 };
 
@@ -96,15 +96,16 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
         order,
     });
     let fields = fields?;
-    if let Some(template) = &template {
-        check_path(template, attr.path.as_ref(), &fields, errors);
+    if let (Some(template), Some(text)) = (&template, &attr.path) {
+        let fields: Vec<_> = fields.iter().collect();
+        fields::named(template, text, "query", &fields, errors);
     }
     let in_path: Vec<_> = template.iter().flat_map(Template::fields).collect();
     let parameters = fields
         .into_iter()
         .map(|field| parameter(field, &in_path, answer.as_ref(), is_paged, errors))
         .collect();
-    let summary = summary_of(summary, &attrs, &ident);
+    let summary = doc::summary_of(&ident, summary.as_ref(), &attrs);
     let description = doc::description(&attrs);
     Some(Query {
         path: template?.render(str::to_owned),
@@ -118,13 +119,6 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
     })
 }
 
-fn summary_of(given: Option<LitStr>, attrs: &[Attribute], ident: &Ident) -> String {
-    given
-        .map(|text| text.value())
-        .or_else(|| doc::summary(attrs))
-        .unwrap_or_else(|| naming::sentence(ident))
-}
-
 fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Template> {
     let Some(text) = &attr.path else {
         // One that could not be read is noted already.
@@ -134,24 +128,7 @@ fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Temp
         }
         return None;
     };
-    match Template::parse(&text.value(), template::Kind::Path) {
-        Ok(template) => Some(template),
-        Err(message) => {
-            errors.at(text, message);
-            None
-        }
-    }
-}
-
-fn check_path(template: &Template, text: Option<&LitStr>, fields: &[Field], errors: &mut Errors) {
-    let names: Vec<_> = fields.iter().map(Field::name).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    for given in template.fields() {
-        if !names.contains(&given) {
-            let meant = naming::meant(given, &names, "field");
-            errors.at(text, format!("the query has no field `{given}`: {meant}"));
-        }
-    }
+    Template::read(&text.value(), template::Kind::Path, text, errors)
 }
 
 fn parameter(

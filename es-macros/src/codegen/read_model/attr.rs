@@ -1,6 +1,6 @@
 //! `#[read_model(…)]`, read but not yet understood.
 
-use syn::{Attribute, Expr, ExprLit, Lit, LitInt, LitStr, Meta};
+use syn::{Attribute, LitInt, LitStr, Meta};
 
 use crate::codegen::{
     attribute::{self, Keys},
@@ -23,46 +23,33 @@ const KEYS: [&str; 3] = ["table", "subject", "version"];
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> ReadModelAttr {
     let mut keys = Keys::new("read_model", &KEYS);
     let mut read = ReadModelAttr::default();
-    let is_ours = |attr: &&Attribute| attr.path().is_ident("read_model");
-    for attr in attrs.iter().filter(is_ours) {
-        match attribute::elements(attr, errors) {
-            None => keys.assume_all(),
-            Some(elements) => {
-                for meta in elements {
-                    read.take(&meta, &mut keys, errors);
-                }
-            }
-        }
-    }
+    keys.read(attrs, errors, |key, meta, errors| {
+        read.take(key, meta, errors)
+    });
     read.has_table = keys.has("table");
     read
 }
 
 impl ReadModelAttr {
-    fn take(&mut self, meta: &Meta, keys: &mut Keys, errors: &mut Errors) {
-        match keys.recognize(meta, errors) {
-            Some("table") => {
+    fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
+        match key {
+            "table" => {
                 self.table = attribute::text(meta, "table = \"book_copies\"", errors);
             }
-            Some("subject") => {
+            "subject" => {
                 self.subject = attribute::text(meta, "subject = \"/books/{id}\"", errors);
             }
-            Some("version") => self.version = number(meta, errors),
+            "version" => self.version = version(meta, errors),
             _ => {}
         }
     }
 }
 
-fn number(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
-    let value = attribute::value(meta, "version = 2", errors)?;
-    if let Expr::Lit(ExprLit {
-        lit: Lit::Int(number),
-        ..
-    }) = value
-        && number.base10_parse::<u32>().is_ok()
-    {
-        return Some(number.clone());
+fn version(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
+    let number = attribute::number(meta, "version = 2", errors)?;
+    if number.base10_parse::<u32>().is_ok() {
+        return Some(number);
     }
-    errors.at(value, "`version` is a whole number: write `version = 2`");
+    errors.at(number, "`version` is a whole number: write `version = 2`");
     None
 }

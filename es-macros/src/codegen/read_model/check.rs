@@ -100,13 +100,7 @@ fn subject(
     fields: Option<&[Field]>,
     errors: &mut Errors,
 ) -> Option<String> {
-    let template = match Template::parse(&text.value(), template::Kind::Subject) {
-        Ok(template) => template,
-        Err(message) => {
-            errors.at(text, message);
-            return None;
-        }
-    };
+    let template = Template::read(&text.value(), template::Kind::Subject, text, errors)?;
     let (key, fields) = (key?, fields?);
     let named: Vec<_> = template.fields().collect();
     match named.as_slice() {
@@ -120,8 +114,7 @@ fn subject(
                     key.ident
                 )
             } else {
-                let meant = naming::meant(only, &names, "field");
-                format!("the read model has no field `{only}`: {meant}")
+                naming::no_such_field("the read model", only, &names)
             };
             errors.at(text, message);
             None

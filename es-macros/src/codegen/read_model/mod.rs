@@ -6,29 +6,16 @@ mod check;
 mod expand;
 
 use proc_macro2::TokenStream;
-use syn::DeriveInput;
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{derive, manifest::Manifest};
 
 /// The code of `#[derive(ReadModel)]`, or the compile errors and as much code as keeps others away.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(input) {
-        Ok(item) => item,
-        Err(error) => return error.into_compile_error(),
-    };
-    let mut errors = Errors::default();
-    let Some(framework) = Framework::resolve(&item.attrs, manifest, &mut errors) else {
-        return errors.into_compile_errors();
-    };
-    let declared = ast::read(&item, &mut errors);
-    match check::check(declared, &mut errors) {
-        Some(model) if errors.is_empty() => expand::expand(&model, &framework),
-        _ => {
-            let mut tokens = errors.into_compile_errors();
-            if item.generics.params.is_empty() {
-                tokens.extend(expand::stub(&item.ident, &framework));
-            }
-            tokens
-        }
-    }
+    derive::derive(
+        input,
+        manifest,
+        |item, errors| check::check(ast::read(item, errors), errors),
+        |_, model, framework| expand::expand(&model, framework),
+        |item, framework| expand::stub(&item.ident, framework),
+    )
 }

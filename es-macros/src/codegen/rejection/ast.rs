@@ -3,7 +3,7 @@
 use syn::{Attribute, Data, DeriveInput, Fields, Ident};
 
 use super::attr::{self, RejectionAttr};
-use crate::codegen::{doc, errors::Errors};
+use crate::codegen::{doc, errors::Errors, generics};
 
 /// What the developer wrote.
 pub(crate) struct Declared {
@@ -23,7 +23,8 @@ pub(crate) struct Refusal {
 
 /// Reads the item and all of its attributes.
 pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Declared> {
-    check_generics(item, errors);
+    let message = "a rejection has no generic parameters: its sorts are listed for callers, so write the types out";
+    generics::check(&item.generics, message, errors);
     let (refusals, is_enum) = match &item.data {
         Data::Struct(data) => {
             let refusal = refusal(&item.ident, &item.attrs, &data.fields, errors);
@@ -49,15 +50,6 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Declared> 
         refusals,
         is_enum,
     })
-}
-
-fn check_generics(item: &DeriveInput, errors: &mut Errors) {
-    let message = "a rejection has no generic parameters: its sorts are listed for callers, so write the types out";
-    if !item.generics.params.is_empty() {
-        errors.at(&item.generics, message);
-    } else if let Some(clause) = &item.generics.where_clause {
-        errors.at(clause, message);
-    }
 }
 
 fn check_enum(item: &DeriveInput, is_empty: bool, errors: &mut Errors) {

@@ -45,17 +45,10 @@ const KINDS: [(&str, &str); 5] = [
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> RejectionAttr {
     let mut keys = Keys::new("rejection", &KEYS).called("word");
     let mut read = RejectionAttr::default();
-    for attr in attrs.iter().filter(|attr| is_ours(attr)) {
-        match attribute::elements(attr, errors) {
-            None => read.has_kind = true,
-            Some(elements) => {
-                for meta in elements {
-                    read.take(&meta, &mut keys, errors);
-                }
-            }
-        }
-    }
-    read.has_kind |= KINDS.iter().any(|(word, _)| keys.has(word));
+    keys.read(attrs, errors, |key, meta, errors| {
+        read.take(key, meta, errors)
+    });
+    read.has_kind = KINDS.iter().any(|(word, _)| keys.has(word));
     read
 }
 
@@ -74,10 +67,7 @@ pub(crate) fn missing_kind(ident: &Ident, errors: &mut Errors) {
 }
 
 impl RejectionAttr {
-    fn take(&mut self, meta: &Meta, keys: &mut Keys, errors: &mut Errors) {
-        let Some(key) = keys.recognize(meta, errors) else {
-            return;
-        };
+    fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "name" => self.name = attribute::text(meta, "name = \"copy-is-lent\"", errors),
             "title" => self.title = attribute::text(meta, "title = \"The copy is lent\"", errors),

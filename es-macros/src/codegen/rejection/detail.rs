@@ -27,8 +27,7 @@ pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Optio
     let listed: Vec<_> = known_names.iter().map(String::as_str).collect();
     for name in &names {
         if !known_names.contains(name) {
-            let meant = naming::meant(name, &listed, "field");
-            errors.at(text, format!("the refusal has no field `{name}`: {meant}"));
+            errors.at(text, naming::no_such_field("the refusal", name, &listed));
         }
     }
     let is_shown = |field: &&Ident| names.contains(&field.unraw().to_string());

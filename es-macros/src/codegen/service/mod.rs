@@ -2,29 +2,27 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{DeriveInput, ext::IdentExt as _};
+use syn::{Ident, ext::IdentExt as _};
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{derive, framework::Framework, generics, manifest::Manifest};
 
-/// The code of `#[derive(Service)]`, or the compile errors.
+/// The code of `#[derive(Service)]`, or the compile errors and as much code as keeps others away.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(input) {
-        Ok(item) => item,
-        Err(error) => return error.into_compile_error(),
-    };
-    let mut errors = Errors::default();
-    let Some(framework) = Framework::resolve(&item.attrs, manifest, &mut errors) else {
-        return errors.into_compile_errors();
-    };
-    if !item.generics.params.is_empty() {
-        let message = "a service is found by its type, which therefore has no generic parameters: write the types out";
-        errors.at(&item.generics, message);
-        return errors.into_compile_errors();
-    }
-    if !errors.is_empty() {
-        return errors.into_compile_errors();
-    }
-    let ident = &item.ident;
+    derive::derive(
+        input,
+        manifest,
+        |item, errors| {
+            let message = "a service is found by its type, which therefore has no generic parameters: write the types out";
+            generics::check(&item.generics, message, errors);
+            Some(())
+        },
+        |item, (), framework| inject(&item.ident, framework),
+        |item, framework| inject(&item.ident, framework),
+    )
+}
+
+/// Lets handlers take what the application provides.
+pub(crate) fn inject(ident: &Ident, framework: &Framework) -> TokenStream {
     let name = ident.unraw().to_string();
     quote! {
         #[automatically_derived]

@@ -11,7 +11,7 @@ use crate::codegen::{
     attribute::{self, Keys},
     doc,
     errors::Errors,
-    types,
+    generics, types,
 };
 
 /// One setting.
@@ -56,12 +56,8 @@ impl Setting {
 
 /// Reads the struct, and notes all that stands against it.
 pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<Setting>> {
-    if !item.generics.params.is_empty() {
-        errors.at(
-            &item.generics,
-            "settings are found by their type, which therefore has no generic parameters: write the types out",
-        );
-    }
+    let message = "settings are found by their type, which therefore has no generic parameters: write the types out";
+    generics::check(&item.generics, message, errors);
     for attr in item.attrs.iter().filter(|attr| is_setting(attr)) {
         errors.at(
             attr,
@@ -145,21 +141,17 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
 fn keys(attrs: &[Attribute], errors: &mut Errors) -> (Option<LitStr>, Option<Expr>) {
     let mut keys = Keys::new("setting", &["default", "env"]);
     let (mut env, mut default) = (None, None);
-    for attr in attrs.iter().filter(|attr| is_setting(attr)) {
-        for meta in attribute::elements(attr, errors).unwrap_or_default() {
-            match keys.recognize(&meta, errors) {
-                Some("env") => {
-                    let name = attribute::text(&meta, "env = \"LOAN_DAYS\"", errors);
-                    env = name.inspect(|name| check_env(name, errors));
-                }
-                Some("default") => {
-                    let value = attribute::value(&meta, "default = 28", errors);
-                    default = value.cloned().inspect(|value| check_default(value, errors));
-                }
-                _ => {}
-            }
+    keys.read(attrs, errors, |key, meta, errors| match key {
+        "env" => {
+            let name = attribute::text(meta, "env = \"LOAN_DAYS\"", errors);
+            env = name.inspect(|name| check_env(name, errors));
         }
-    }
+        "default" => {
+            let value = attribute::value(meta, "default = 28", errors);
+            default = value.cloned().inspect(|value| check_default(value, errors));
+        }
+        _ => {}
+    });
     (env, default)
 }
 

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit, ext::IdentExt as _, spanned::Spanned as _};
 
 use super::ast::Setting;
-use crate::codegen::{declaration, framework::Framework};
+use crate::codegen::{declaration, framework::Framework, service};
 
 /// Everything that the derive brings.
 pub(crate) fn expand(ident: &Ident, settings: &[Setting], framework: &Framework) -> TokenStream {
@@ -96,7 +96,7 @@ fn implementation(
     framework: &Framework,
 ) -> TokenStream {
     let declaration = declaration(ident, framework);
-    let name = ident.unraw().to_string();
+    let inject = service::inject(ident, framework);
     let clap = quote!(#framework::__private::clap);
     quote! {
         #[automatically_derived]
@@ -114,12 +114,7 @@ fn implementation(
             }
         }
 
-        #[automatically_derived]
-        impl #framework::command::Inject for #ident {
-            const ORIGIN: #framework::command::Origin = #framework::command::Origin::Service(
-                #framework::command::ServiceKind::of::<#ident>(#name),
-            );
-        }
+        #inject
     }
 }
 

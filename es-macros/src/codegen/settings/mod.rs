@@ -5,29 +5,16 @@ mod ast;
 mod expand;
 
 use proc_macro2::TokenStream;
-use syn::DeriveInput;
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{derive, manifest::Manifest};
 
 /// The code of `#[derive(Settings)]`, or the compile errors and as much code as keeps others away.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(input) {
-        Ok(item) => item,
-        Err(error) => return error.into_compile_error(),
-    };
-    let mut errors = Errors::default();
-    let Some(framework) = Framework::resolve(&item.attrs, manifest, &mut errors) else {
-        return errors.into_compile_errors();
-    };
-    let fields = ast::read(&item, &mut errors);
-    match fields {
-        Some(fields) if errors.is_empty() => expand::expand(&item.ident, &fields, &framework),
-        _ => {
-            let mut tokens = errors.into_compile_errors();
-            if item.generics.params.is_empty() {
-                tokens.extend(expand::stub(&item.ident, &framework));
-            }
-            tokens
-        }
-    }
+    derive::derive(
+        input,
+        manifest,
+        ast::read,
+        |item, settings, framework| expand::expand(&item.ident, &settings, framework),
+        |item, framework| expand::stub(&item.ident, framework),
+    )
 }

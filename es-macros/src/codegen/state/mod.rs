@@ -5,8 +5,7 @@ use quote::quote;
 use syn::{DeriveInput, ext::IdentExt as _};
 
 use super::{
-    declaration,
-    errors::Errors,
+    declaration, derive,
     framework::Framework,
     item::{self, Noun},
     manifest::Manifest,
@@ -20,32 +19,34 @@ const NOUN: Noun = Noun {
 
 /// The code of `#[derive(State)]`, or the compile errors and as much code as keeps others away.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(input) {
-        Ok(item) => item,
-        Err(error) => return error.into_compile_error(),
+    derive::derive(
+        input,
+        manifest,
+        |item, errors| {
+            item::check(item, NOUN, errors);
+            Some(())
+        },
+        |item, (), framework| expand(item, framework),
+        |item, framework| stub(&item.ident, framework),
+    )
+}
+
+fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
+    let json = wire::expand_item(item, framework);
+    let ident = &item.ident;
+    let origin = quote! {
+        #framework::command::Origin::State(#framework::state::StateKind::of::<#ident>())
     };
-    let mut errors = Errors::default();
-    let Some(framework) = Framework::resolve(&item.attrs, manifest, &mut errors) else {
-        return errors.into_compile_errors();
-    };
-    item::check(&item, NOUN, &mut errors);
-    if errors.is_empty() {
-        let json = wire::expand_item(&item, &framework);
-        let ident = &item.ident;
-        let origin = quote! {
-            #framework::command::Origin::State(#framework::state::StateKind::of::<#ident>())
-        };
-        let implementations = implementations(ident, &origin, &framework);
-        return quote!(#json #implementations);
-    }
-    let mut tokens = errors.into_compile_errors();
-    if item.generics.params.is_empty() {
-        tokens.extend(wire::stub(&item.ident, &framework));
-        // No origin that asks for `#[evolve]`, the lack of which is another mistake.
-        let origin = quote!(#framework::command::Origin::Metadata);
-        tokens.extend(implementations(&item.ident, &origin, &framework));
-    }
-    tokens
+    let implementations = implementations(ident, &origin, framework);
+    quote!(#json #implementations)
+}
+
+fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+    let json = wire::stub(ident, framework);
+    // No origin that asks for `#[evolve]`, the lack of which is another mistake.
+    let origin = quote!(#framework::command::Origin::Metadata);
+    let implementations = implementations(ident, &origin, framework);
+    quote!(#json #implementations)
 }
 
 fn implementations(ident: &Ident, origin: &TokenStream, framework: &Framework) -> TokenStream {

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use syn::{Attribute, FnArg, ItemFn};
 
-use crate::codegen::{errors::Errors, wrong_item};
+use crate::codegen::{attributed, errors::Errors, types};
 
 /// What the developer wrote.
 pub(crate) struct Declared {
@@ -14,18 +14,11 @@ pub(crate) struct Declared {
 
 /// Reads the function, if it is one.
 pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
-    match syn::parse2::<ItemFn>(input.clone()) {
-        Ok(mut item) => {
-            let is_ours = |attr: &mut Attribute| attr.path().is_ident("es");
-            let es = item.attrs.extract_if(.., is_ours).collect();
-            Some(Declared { item, es })
-        }
-        Err(error) => {
-            let message = "an upcaster is a function: write `#[upcast]` above `fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent { … }`";
-            wrong_item::note(input, message, error, errors);
-            None
-        }
-    }
+    let message = "an upcaster is a function: write `#[upcast]` above `fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent { … }`";
+    let (mut item, es) =
+        attributed::read(input, |item: &mut ItemFn| &mut item.attrs, message, errors)?;
+    types::ungroup_signature(&mut item.sig);
+    Some(Declared { item, es })
 }
 
 impl Declared {

@@ -1,12 +1,14 @@
 //! Whether a function can be an upcaster.
 
 use quote::ToTokens as _;
-use syn::{
-    Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Safety, Signature, Type, parse_quote,
-};
+use syn::{Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Signature, Type, parse_quote};
 
 use super::ast::Declared;
-use crate::codegen::errors::Errors;
+use crate::codegen::{
+    attributed,
+    errors::Errors,
+    signature::{self, Reasons},
+};
 
 /// An upcaster that can be written out.
 pub(crate) struct Upcaster {
@@ -14,8 +16,8 @@ pub(crate) struct Upcaster {
     /// The old event.
     pub(crate) event: Type,
     pub(crate) output: Type,
-    /// Conditions under which the function is compiled, and so the rest.
-    pub(crate) conditions: Vec<Attribute>,
+    /// Attributes of the function that hold for the rest as well.
+    pub(crate) forwarded: Vec<Attribute>,
 }
 
 /// Checks everything, so that all mistakes are noted.
@@ -24,34 +26,23 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Upcaster
     check_signature(sig, errors);
     let event = event(sig, errors);
     let output = output(&sig.output, errors);
-    let is_condition = |attr: &&Attribute| attr.path().is_ident("cfg");
     Some(Upcaster {
         ident: sig.ident.clone(),
         event: event?,
         output: output?,
-        conditions: attrs.iter().filter(is_condition).cloned().collect(),
+        forwarded: attributed::forwarded(attrs),
     })
 }
 
+const REASONS: Reasons = Reasons {
+    no_async: "an upcaster makes events of the event that it is given and does no I/O: remove `async`",
+    no_unsafe: "an upcaster is called by safe code: remove `unsafe`",
+    no_extern: "an upcaster is called from Rust: remove `extern`",
+    no_generics: "an upcaster reads one kind of event: name its type instead of a generic parameter",
+};
+
 fn check_signature(sig: &Signature, errors: &mut Errors) {
-    if let Some(asyncness) = &sig.asyncness {
-        let message = "an upcaster makes events of the event that it is given and does no I/O: remove `async`";
-        errors.at(asyncness, message);
-    }
-    if let Safety::Unsafe(safety) = &sig.safety {
-        errors.at(
-            safety,
-            "an upcaster is called by safe code: remove `unsafe`",
-        );
-    }
-    if let Some(abi) = &sig.abi {
-        errors.at(abi, "an upcaster is called from Rust: remove `extern`");
-    }
-    if !sig.generics.params.is_empty() {
-        let message =
-            "an upcaster reads one kind of event: name its type instead of a generic parameter";
-        errors.at(&sig.generics, message);
-    }
+    signature::check(sig, &REASONS, errors);
     for input in &sig.inputs {
         match input {
             FnArg::Receiver(receiver) => {

@@ -13,13 +13,22 @@ pub(crate) fn expand(function: &ItemFn, upcaster: &Upcaster, framework: &Framewo
         ident,
         event,
         output,
-        conditions,
+        forwarded,
     } = upcaster;
     let declaration = declaration(ident, framework);
+    let mut registration = quote! {
+        #framework::__private::inventory::submit! {
+            #framework::event::UpcasterDescriptor::of::<#event>()
+        }
+    };
+    if !forwarded.is_empty() {
+        // The call of a macro has no lints of its own.
+        registration = quote!(#(#forwarded)* const _: () = { #registration };);
+    }
     quote! {
         #function
 
-        #(#conditions)*
+        #(#forwarded)*
         #[automatically_derived]
         impl #framework::event::Upcast for #event {
             type Becomes = #output;
@@ -31,9 +40,6 @@ pub(crate) fn expand(function: &ItemFn, upcaster: &Upcaster, framework: &Framewo
             }
         }
 
-        #(#conditions)*
-        #framework::__private::inventory::submit! {
-            #framework::event::UpcasterDescriptor::of::<#event>()
-        }
+        #registration
     }
 }

@@ -1,14 +1,13 @@
 //! `#[upcast]`: from the function to the code in passes.
 
 mod ast;
-mod attr;
 mod check;
 mod expand;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
 
 /// The function and the code of `#[upcast]`, or the compile errors and as much code as keeps others
 /// away.
@@ -18,7 +17,8 @@ pub(crate) fn upcast(
     manifest: &Manifest,
 ) -> TokenStream {
     let mut errors = Errors::default();
-    attr::check(arguments, &mut errors);
+    let reason = "the function's parameter is the old event and what it returns are the new ones";
+    attributed::refuse_arguments(arguments, "upcast", reason, &mut errors);
     let Some(declared) = ast::read(input.clone(), &mut errors) else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);

@@ -5,7 +5,7 @@ use quote::quote;
 use syn::DeriveInput;
 
 use super::{
-    errors::Errors,
+    derive,
     framework::Framework,
     item::{self, Noun},
     manifest::Manifest,
@@ -19,23 +19,16 @@ const NOUN: Noun = Noun {
 
 /// The code of `#[derive(Value)]`, or the compile errors and as much code as keeps others away.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(input) {
-        Ok(item) => item,
-        Err(error) => return error.into_compile_error(),
-    };
-    let mut errors = Errors::default();
-    let Some(framework) = Framework::resolve(&item.attrs, manifest, &mut errors) else {
-        return errors.into_compile_errors();
-    };
-    item::check(&item, NOUN, &mut errors);
-    if errors.is_empty() {
-        return expand(&item, &framework);
-    }
-    let mut tokens = errors.into_compile_errors();
-    if item.generics.params.is_empty() {
-        tokens.extend(wire::stub(&item.ident, &framework));
-    }
-    tokens
+    derive::derive(
+        input,
+        manifest,
+        |item, errors| {
+            item::check(item, NOUN, errors);
+            Some(())
+        },
+        |item, (), framework| expand(item, framework),
+        |item, framework| wire::stub(&item.ident, framework),
+    )
 }
 
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {

@@ -1,0 +1,95 @@
+//! What is not compiled is not there for the macros either, wherever the condition stands.
+
+#![deny(warnings)]
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct HappenedEvent {
+    id: Uuid,
+    #[cfg(any())]
+    nothing: Missing,
+}
+
+#[derive(State)]
+enum Book {
+    There,
+    #[cfg(any())]
+    Missing(Missing),
+}
+
+#[evolve]
+#[cfg(any())]
+impl Book {
+    fn missing(_: &HappenedEvent) -> Self {
+        Self::Missing
+    }
+}
+
+#[evolve]
+#[cfg(all())]
+impl Book {
+    #[cfg(all())]
+    fn happened(_: &HappenedEvent) -> Self {
+        Self::There
+    }
+
+    #[cfg(any())]
+    fn missing(_: &MissingEvent) -> Self {
+        Self::Missing
+    }
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "books", subject = "/books/{id}")]
+struct Copy {
+    #[key]
+    id: Uuid,
+    #[cfg(any())]
+    nothing: Missing,
+}
+
+#[projection]
+#[cfg(any())]
+impl Copy {
+    fn missing(_: &HappenedEvent) -> Self {
+        Self::Missing
+    }
+}
+
+#[projection]
+#[cfg(all())]
+impl Copy {
+    #[cfg(all())]
+    fn happened(event: &HappenedEvent) -> Self {
+        Self { id: event.id }
+    }
+
+    #[cfg(any())]
+    fn missing(_: &MissingEvent) -> Self {
+        Self::Missing
+    }
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct BorrowBookCommand {
+    id: Uuid,
+    #[cfg(any())]
+    nothing: Missing,
+}
+
+#[handler]
+#[cfg(any())]
+fn missing(_: BorrowBookCommand) -> MissingEvent {
+    MissingEvent
+}
+
+#[handler]
+#[cfg(all())]
+fn borrow(command: BorrowBookCommand, _book: &Book) -> HappenedEvent {
+    HappenedEvent { id: command.id }
+}
+
+fn main() {}

@@ -1,0 +1,25 @@
+//! The framework calls no unsafe code.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+}
+
+#[projection]
+impl BookCopy {
+    unsafe fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,91 @@
+//! What all derives have in common.
+
+use proc_macro2::{Span, TokenStream};
+use syn::{Attribute, Data, DeriveInput, Field, Ident};
+
+use super::{errors::Errors, framework::Framework, manifest::Manifest, types};
+
+/// The code of a derive, or the compile errors and a stub that keeps others away.
+pub(crate) fn derive<T>(
+    input: TokenStream,
+    manifest: &Manifest,
+    check: impl FnOnce(&DeriveInput, &mut Errors) -> Option<T>,
+    expand: impl FnOnce(&DeriveInput, T, &Framework) -> TokenStream,
+    stub: impl FnOnce(&DeriveInput, &Framework) -> TokenStream,
+) -> TokenStream {
+    let mut item: DeriveInput = match syn::parse2(input) {
+        Ok(item) => item,
+        Err(error) => return error.into_compile_error(),
+    };
+    prepare(&mut item);
+    let mut errors = Errors::default();
+    let Some(framework) = Framework::resolve(&item.attrs, manifest, &mut errors) else {
+        return errors.into_compile_errors();
+    };
+    match check(&item, &mut errors) {
+        Some(checked) if errors.is_empty() => expand(&item, checked, &framework),
+        _ => {
+            let mut tokens = errors.into_compile_errors();
+            if item.generics.params.is_empty() {
+                tokens.extend(stub(&item, &framework));
+            }
+            tokens
+        }
+    }
+}
+
+/// Lets types look as if no macro had written them, and what is deprecated be used: not the
+/// developer does that here.
+fn prepare(item: &mut DeriveInput) {
+    let is_deprecated = has_deprecated(item);
+    if is_deprecated {
+        expand_here(&mut item.ident);
+    }
+    if let Data::Enum(data) = &mut item.data
+        && is_deprecated
+    {
+        let variants = data.variants.iter_mut();
+        variants.for_each(|variant| expand_here(&mut variant.ident));
+    }
+    for field in fields(&mut item.data) {
+        types::ungroup(&mut field.ty);
+        if let Some(ident) = field.ident.as_mut().filter(|_| is_deprecated) {
+            expand_here(ident);
+        }
+    }
+}
+
+fn has_deprecated(item: &DeriveInput) -> bool {
+    let is_deprecated = |attrs: &[Attribute]| {
+        let mut attrs = attrs.iter();
+        attrs.any(|attr| attr.path().is_ident("deprecated"))
+    };
+    let mut data = item.data.clone();
+    let in_variants = match &item.data {
+        Data::Enum(data) => data.variants.iter().any(|one| is_deprecated(&one.attrs)),
+        Data::Struct(_) | Data::Union(_) => false,
+    };
+    is_deprecated(&item.attrs)
+        || in_variants
+        || fields(&mut data)
+            .iter()
+            .any(|field| is_deprecated(&field.attrs))
+}
+
+fn fields(data: &mut Data) -> Vec<&mut Field> {
+    match data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => {
+            let variants = data.variants.iter_mut();
+            variants
+                .flat_map(|variant| variant.fields.iter_mut())
+                .collect()
+        }
+        Data::Union(data) => data.fields.named.iter_mut().collect(),
+    }
+}
+
+/// Leaves the name where it is, but as a part of what is written here.
+fn expand_here(ident: &mut Ident) {
+    ident.set_span(Span::call_site().located_at(ident.span()));
+}
