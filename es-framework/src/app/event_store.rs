@@ -11,7 +11,7 @@ use super::{listen, local_address, token};
 use crate::{
     Error, Result,
     config::{Config, Secret},
-    server,
+    server::{self, ApiToken},
     store::{
         EventStore,
         eventsourcingdb::{self, EventSourcingDbStore},
@@ -21,7 +21,7 @@ use crate::{
 
 /// An open event store.
 pub(super) enum OpenStore {
-    Remote(Arc<dyn EventStore>),
+    Remote(Arc<dyn EventStore>, ApiToken),
     Embedded(Box<Embedded>),
 }
 
@@ -29,6 +29,7 @@ pub(super) enum OpenStore {
 pub(super) struct Embedded {
     store: EmbeddedStore,
     folder: PathBuf,
+    token: ApiToken,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
 }
@@ -36,7 +37,7 @@ pub(super) struct Embedded {
 impl OpenStore {
     pub(super) async fn open(config: &Config) -> Result<Self> {
         match &config.event_store_url {
-            Some(url) => remote(config, url).map(Self::Remote),
+            Some(url) => remote(config, url).map(|(store, token)| Self::Remote(store, token)),
             None => Embedded::open(config)
                 .await
                 .map(Box::new)
@@ -47,7 +48,7 @@ impl OpenStore {
     /// The store, for those who read and write.
     pub(super) fn port(&self) -> Arc<dyn EventStore> {
         match self {
-            Self::Remote(store) => Arc::clone(store),
+            Self::Remote(store, _) => Arc::clone(store),
             Self::Embedded(embedded) => Arc::new(embedded.store.clone()),
         }
     }
@@ -55,10 +56,18 @@ impl OpenStore {
     /// A folder on the disk that the application depends on.
     pub(super) fn folder(&self) -> PathBuf {
         match self {
-            Self::Remote(_) => PathBuf::from("."),
+            Self::Remote(..) => PathBuf::from("."),
             Self::Embedded(embedded) => {
                 std::path::absolute(&embedded.folder).unwrap_or_else(|_| embedded.folder.clone())
             }
+        }
+    }
+
+    /// What its operators are known by.
+    pub(super) fn token(&self) -> ApiToken {
+        match self {
+            Self::Remote(_, token) => token.clone(),
+            Self::Embedded(embedded) => embedded.token.clone(),
         }
     }
 
@@ -69,7 +78,7 @@ impl OpenStore {
     }
 }
 
-fn remote(config: &Config, url: &str) -> Result<Arc<dyn EventStore>> {
+fn remote(config: &Config, url: &str) -> Result<(Arc<dyn EventStore>, ApiToken)> {
     let token = config.event_store_api_token.as_ref().ok_or_else(|| {
         Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")
     })?;
@@ -82,7 +91,7 @@ fn remote(config: &Config, url: &str) -> Result<Arc<dyn EventStore>> {
     let store = EventSourcingDbStore::new(settings)
         .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
     tracing::info!("events are kept by {}", store.description());
-    Ok(Arc::new(store))
+    Ok((Arc::new(store), known_by(token)?))
 }
 
 impl Embedded {
@@ -98,13 +107,8 @@ impl Embedded {
             .await
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?;
-        let token = api_token(config, &folder)?;
-        let mut settings = server::Settings::new(
-            token
-                .reveal()
-                .parse()
-                .map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))?,
-        );
+        let token = known_by(&api_token(config, &folder)?)?;
+        let mut settings = server::Settings::new(token.clone());
         settings.dialect = config.event_store_dialect.into();
         let address = local_address(&listener)?;
         let (stop, stopped) = oneshot::channel();
@@ -117,6 +121,7 @@ impl Embedded {
         Ok(Self {
             store,
             folder,
+            token,
             stop,
             served,
         })
@@ -129,6 +134,11 @@ impl Embedded {
         }
         self.store.close().await;
     }
+}
+
+fn known_by(token: &Secret) -> Result<ApiToken> {
+    let token = token.reveal().parse();
+    token.map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))
 }
 
 /// The token of the settings, or the one kept beside the data, which the log says where to find.

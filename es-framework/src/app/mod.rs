@@ -4,6 +4,7 @@ mod declared;
 mod entrance;
 mod event_store;
 mod processing;
+mod projections;
 mod reacting;
 mod token;
 
@@ -139,6 +140,7 @@ impl App {
         let command = command
             .subcommand(schema_lock::cli::command())
             .subcommand(auth::cli::command())
+            .subcommand(projections::command())
             .subcommand_negates_reqs(true);
         let matches = command.get_matches();
         if let Some((schema_lock::cli::NAME, matches)) = matches.subcommand() {
@@ -146,6 +148,9 @@ impl App {
         }
         if let Some((auth::cli::NAME, matches)) = matches.subcommand() {
             return auth::cli::run(matches);
+        }
+        if let Some((projections::NAME, matches)) = matches.subcommand() {
+            return projections::run(matches);
         }
         let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut services = self.services;
@@ -234,6 +239,8 @@ async fn serve(
         browsers: config.surface.browsers(),
         metadata_headers: config.event_metadata_headers.clone(),
         metadata_caller: config.auth.event_metadata_caller,
+        operator: processor.operator(),
+        operator_token: Some(store.token()),
     };
     log_routes(&served.registry, &served.queries);
     let router = http::router(&served.registry, served.queries, surface);
@@ -301,5 +308,5 @@ fn log_routes(registry: &Registry, queries: &[Route]) {
     for query in queries {
         tracing::info!("GET {} ({})", query.path, query.declaration);
     }
-    tracing::info!("GET /actuator/health, /actuator/prometheus");
+    tracing::info!("GET /actuator/health, /actuator/prometheus, /actuator/projections");
 }

@@ -10,6 +10,7 @@ mod live;
 mod metrics;
 mod observe;
 mod problem;
+mod projections;
 mod query;
 pub mod settings;
 #[cfg(test)]
@@ -23,13 +24,14 @@ use axum::{
     http::{HeaderName, Method, Uri},
     middleware,
     response::IntoResponse as _,
-    routing::get,
+    routing::{get, post},
 };
 
 use crate::{
     command::{Bus, Clock, Registry},
-    projection::{Database, Positions},
+    projection::{Database, Operator, Positions},
     query::Route,
+    server::ApiToken,
 };
 
 use auth::{Auth, RateLimit};
@@ -93,6 +95,10 @@ pub struct Surface {
     pub metadata_headers: Vec<HeaderName>,
     /// Whether the name of the caller does, too.
     pub metadata_caller: bool,
+    /// Takes what an operator asks of the read models.
+    pub operator: Operator,
+    /// What an operator is known by; without it there is none.
+    pub operator_token: Option<ApiToken>,
 }
 
 /// The routes of an application.
@@ -117,6 +123,13 @@ pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Rou
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
     let router = auth::guarded(router, surface.auth.clone(), surface.rate.clone());
+    // Beside the guard: operators are known by the event store's token, as no other caller is.
+    let router = router
+        .route("/actuator/projections", get(projections::show))
+        .route(
+            "/actuator/projections/{name}/{asked}",
+            post(projections::ask),
+        );
     // Around the guard: a browser asks whether it may call before it sends who calls.
     headers::on_every_answer(router, surface.browsers.clone())
         .layer(middleware::from_fn_with_state(

@@ -16,6 +16,8 @@ use axum::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub(super) use database::read_models;
+
 use super::{Surface, auth::Anonymous};
 use crate::{
     net::tls::Tls,
