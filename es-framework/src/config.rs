@@ -118,6 +118,16 @@ pub struct Config {
     #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]
     pub snapshot_file: Option<PathBuf>,
 
+    /// How long open requests may go on once the application is told to stop, in seconds.
+    #[arg(
+        long,
+        env = "SHUTDOWN_TIMEOUT",
+        default_value_t = 10,
+        value_name = "SECONDS",
+        value_parser = clap::value_parser!(u64).range(..=3600)
+    )]
+    pub shutdown_timeout: u64,
+
     /// The log and traces.
     #[command(flatten)]
     pub telemetry: TelemetrySettings,

@@ -103,6 +103,12 @@ async fn requests_and_commands_are_counted_by_route_and_outcome() {
         let count = value(&text, series, &[]);
         assert!((4.0..=5.0).contains(&count), "{series} {count}");
     }
+    let recorded = [("outcome", "recorded")];
+    let appends = value(&text, "es_append_duration_seconds_count", &recorded);
+    assert!(
+        (3.0..=4.0).contains(&appends),
+        "the second purchase was a conflict: {appends}"
+    );
     let book = [("state", "Book"), ("found", "nothing")];
     assert_eq!(value(&text, "es_state_lookups_total", &book), 1.0);
     assert_eq!(value(&text, "es_state_rebuild_events_sum", &book[..1]), 1.0);
@@ -121,8 +127,14 @@ async fn every_metric_of_the_catalogue_is_there_and_no_other() {
     let text = scrape(&library).await;
     let shown = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let shown: BTreeSet<_> = shown.map(|line| line.split(' ').next().unwrap()).collect();
-    // A conflict, and an event store elsewhere, is what these tell of.
-    let rare = ["es_command_retries_total", "es_observe_reconnects_total"];
+    // A conflict, an event store elsewhere and a reaction is what these tell of.
+    let rare = [
+        "es_command_retries_total",
+        "es_observe_reconnects_total",
+        "es_reaction_lag_events",
+        "es_reaction_open_deadlines",
+        "es_reaction_stopped",
+    ];
     let expected = ALL.iter().map(|metric| metric.name);
     let expected: BTreeSet<_> = expected.filter(|name| !rare.contains(name)).collect();
     let shown: BTreeSet<_> = shown

@@ -105,6 +105,9 @@ pub struct Surface {
 pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
     let mut router = Router::new()
         .route("/actuator/health", get(health::show))
+        .route("/actuator/health/liveness", get(health::liveness))
+        .route("/actuator/health/readiness", get(health::readiness))
+        .route("/actuator/info", get(health::info))
         .route("/actuator/prometheus", get(metrics::show));
     let mut templates = Vec::new();
     let commands = registry.commands().iter();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Pace, follower::Followed};
-use crate::event::EventId;
+use crate::{event::EventId, telemetry::milliseconds_since};
 
 /// How often a rebuild says in the log how far it is.
 const REPORT: Duration = Duration::from_secs(5);
@@ -49,8 +49,13 @@ impl Rebuild {
             let read_model = model.table.model.name;
             if self.is_over {
                 model.progress.rebuilt();
-                let position = position.map(EventId::get);
-                tracing::info!(position, "the read model {read_model} is up to date");
+                let events = count(position).saturating_sub(count(self.from));
+                let milliseconds = milliseconds_since(self.begin);
+                tracing::info!(
+                    events,
+                    milliseconds,
+                    "the read model {read_model} is up to date"
+                );
                 continue;
             }
             model.progress.paced(pace);
@@ -77,11 +82,9 @@ impl Rebuild {
 
     /// How many events are left, how fast they are taken, and how long the rest will take.
     fn pace(&self, position: Option<EventId>) -> Pace {
-        // The first event has the id 0.
-        let taken = |id: Option<EventId>| id.map_or(0, |id| id.get().saturating_add(1));
-        let events_left = taken(self.newest).saturating_sub(taken(position));
-        let done = taken(position).saturating_sub(taken(self.from));
-        let milliseconds = u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let events_left = count(self.newest).saturating_sub(count(position));
+        let done = count(position).saturating_sub(count(self.from));
+        let milliseconds = milliseconds_since(self.begin);
         let events_per_second = done
             .saturating_mul(1000)
             .checked_div(milliseconds)
@@ -92,4 +95,9 @@ impl Rebuild {
             seconds_left: events_left.checked_div(events_per_second),
         }
     }
+}
+
+/// How many events there are up to this one.
+fn count(id: Option<EventId>) -> u64 {
+    id.map_or(0, |id| id.get().saturating_add(1))
 }

@@ -70,6 +70,8 @@ pub struct Settings {
     pub heartbeat: Duration,
     /// What a query may cost.
     pub query_limits: Limits,
+    /// How long open requests may go on once the server is told to end.
+    pub drain: Duration,
 }
 
 impl Settings {
@@ -87,6 +89,7 @@ impl Settings {
             // wants more than three signs of life within ten seconds.
             heartbeat: Duration::from_secs(1),
             query_limits: Limits::DEFAULT,
+            drain: Duration::from_secs(10),
         }
     }
 }

@@ -34,6 +34,10 @@ pub async fn serve(
     settings: Settings,
     shutdown: impl Future<Output = ()>,
 ) {
+    let limits = Limits {
+        drain: settings.drain,
+        ..Limits::default()
+    };
     let (close, closing) = watch::channel(false);
     let router = router(Server {
         store,
@@ -45,5 +49,5 @@ pub async fn serve(
         shutdown.await;
         close.send_replace(true);
     };
-    net::serve(Door::plain(listener), router, Limits::default(), shutdown).await;
+    net::serve(Door::plain(listener), router, limits, shutdown).await;
 }
