@@ -25,6 +25,7 @@ mod documentation {
         ReadModel: "docs/src/how-to/read-model.md",
         Query: "docs/src/how-to/query.md",
         React: "docs/src/how-to/react.md",
+        DescribeAService: "docs/src/how-to/describe-a-service.md",
         Macros: "docs/src/reference/macros.md",
     }
 }

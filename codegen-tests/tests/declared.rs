@@ -11,6 +11,7 @@ use es_framework::{
     prelude::*,
     validate::{Validate, Violations},
 };
+use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
 /// Adds a new copy of a book
@@ -117,9 +118,11 @@ fn every_rule_that_does_not_hold_is_named_with_its_member() {
 
 #[test]
 fn the_rules_are_part_of_the_schema() {
-    let schema = es_framework::command::CommandDescriptor::of::<PurchaseBookCommand>().schema;
-    let schema = schema().to_value();
-    assert_eq!(schema["title"], "PurchaseBookCommand");
+    let descriptor = es_framework::command::CommandDescriptor::of::<PurchaseBookCommand>();
+    let mut generator = SchemaGenerator::default();
+    let reference = (descriptor.schema)(&mut generator).to_value();
+    assert_eq!(reference["$ref"], "#/$defs/PurchaseBookCommand");
+    let schema = &generator.definitions()["PurchaseBookCommand"];
     assert_eq!(schema["additionalProperties"], false);
     assert_eq!(schema["required"], json!(["id", "isbn", "numPages"]));
     let isbn = &schema["properties"]["isbn"];

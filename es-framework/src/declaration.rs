@@ -12,6 +12,8 @@ use std::fmt;
 pub struct Declaration {
     /// The Cargo package that it stands in.
     pub package: &'static str,
+    /// The package's version.
+    pub version: &'static str,
     /// The module that it stands in.
     pub module: &'static str,
     /// The source file, as the compiler was given it.
@@ -32,6 +34,7 @@ macro_rules! declaration {
     () => {
         $crate::Declaration {
             package: ::core::env!("CARGO_PKG_NAME"),
+            version: ::core::env!("CARGO_PKG_VERSION"),
             module: ::core::module_path!(),
             file: ::core::file!(),
             line: ::core::line!(),

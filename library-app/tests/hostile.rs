@@ -274,15 +274,14 @@ async fn every_bad_path_or_parameter_is_a_clear_problem() {
 }
 
 #[tokio::test]
-async fn a_position_that_never_comes_is_told_within_its_time() {
+async fn nobody_waits_for_an_event_that_there_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
     let request = client()
         .get(format!("{}/books", library.url))
         .header("event-position", "7");
     let answer = request.send().await.unwrap();
-    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert!(answer.headers().contains_key("retry-after"));
+    assert_eq!(answer.status(), StatusCode::PRECONDITION_FAILED);
     problem_of("position", answer).await;
 }
 

@@ -14,7 +14,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use reqwest::StatusCode;
-use support::{Library, book, eventually, get, json_of, start_event_store};
+use support::{Library, book, client, eventually, get, json_of, start_event_store};
 use uuid::Uuid;
 
 #[tokio::test]
@@ -67,6 +67,12 @@ async fn a_library_outlives_its_event_store() {
         StatusCode::OK,
         "queries need no event store"
     );
+    // Nobody knows whether there is such an event.
+    let url = format!("{}/books", library.url);
+    let request = client().get(url).header("event-position", "1000");
+    let later = request.header("prefer", "wait=0").send().await.unwrap();
+    assert_eq!(later.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(later.headers().contains_key("retry-after"));
 
     let (_store, _) = start_event_store(folder.path(), port);
     let is_up = async || (library.health().await.0 == StatusCode::OK).then_some(());

@@ -333,17 +333,3 @@ async fn who_has_the_answer_is_not_sent_it_again() {
         .unwrap();
     assert_eq!(changed.status(), StatusCode::OK);
 }
-
-#[tokio::test]
-async fn a_position_that_is_not_reached_is_waited_for_as_long_as_asked() {
-    let desk = Desk::open(28);
-    let request = client()
-        .get(format!("{}/books", desk.library.url))
-        .header("event-position", "1000")
-        .header("prefer", "wait=0");
-    let begin = std::time::Instant::now();
-    let answer = request.send().await.unwrap();
-    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert!(answer.headers().contains_key("retry-after"));
-    assert!(begin.elapsed() < std::time::Duration::from_secs(4));
-}

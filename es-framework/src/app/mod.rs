@@ -25,6 +25,7 @@ use crate::{
     http::{
         self, LiveLimits, LiveQueries, RequestLimits, Surface, auth,
         health::{Health, Lifecycle},
+        openapi,
     },
     metrics,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
@@ -148,6 +149,7 @@ impl App {
         let command = command.args(arguments);
         let command = command
             .subcommand(schema_lock::cli::command())
+            .subcommand(openapi::cli::command())
             .subcommand(auth::cli::command())
             .subcommand(projections::command())
             .subcommand_negates_reqs(true);
@@ -160,6 +162,10 @@ impl App {
         }
         if let Some((projections::NAME, matches)) = matches.subcommand() {
             return projections::run(matches);
+        }
+        let queries = queries.routes(&models);
+        if let Some(matches) = matches.subcommand_matches(openapi::cli::NAME) {
+            return openapi::cli::run(matches, name, &registry, &queries);
         }
         let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut services = self.services;
@@ -177,7 +183,7 @@ impl App {
             registry,
             reactions,
             services,
-            queries: queries.routes(&models),
+            queries,
             models,
         };
         let telemetry = Telemetry::begin(name, &config.telemetry)?;
@@ -255,10 +261,11 @@ async fn serve(
         operator_token: Some(store.token()),
     };
     log_routes(&served.registry, &served.queries);
-    let router = http::router(&served.registry, served.queries, surface);
+    let router = http::router(name, &served.registry, served.queries, surface);
     let failure = "the read models cannot be followed";
     let processing = Processing::start("read-models", failure, processor.run(), &lifecycle)?;
     tracing::info!("{name} listens on {url}");
+    tracing::info!("try it out at {url}{}", http::docs::PATH);
     tracing::info!(milliseconds = milliseconds_since(begin), "the start took");
     let drain = Duration::from_secs(config.shutdown_timeout);
     let stopping = async {

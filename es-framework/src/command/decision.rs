@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -61,6 +62,23 @@ pub struct NewEvent {
     pub event_type: EventType,
     /// Metadata and payload, as they will be stored.
     pub data: Box<RawValue>,
+}
+
+/// What a handler answers besides events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// Its JSON schema.
+    pub schema: Schema,
+    /// Whether every decision of the handler has one.
+    pub always: bool,
+}
+
+impl Reply {
+    /// The same, but there need not be one.
+    fn perhaps(self) -> Self {
+        let always = false;
+        Self { always, ..self }
+    }
 }
 
 /// Why a handler gave no decision.
@@ -175,6 +193,12 @@ pub trait IntoDecision {
     fn rejections() -> &'static [RejectionDescriptor] {
         &[]
     }
+
+    /// The reply that it holds besides events, if it can hold one.
+    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+        let _ = generator;
+        None
+    }
 }
 
 impl<E: Event> IntoDecision for E {
@@ -191,6 +215,10 @@ impl<T: IntoDecision> IntoDecision for Option<T> {
     fn rejections() -> &'static [RejectionDescriptor] {
         T::rejections()
     }
+
+    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+        T::reply(generator).map(Reply::perhaps)
+    }
 }
 
 impl<T: IntoDecision> IntoDecision for Vec<T> {
@@ -201,9 +229,13 @@ impl<T: IntoDecision> IntoDecision for Vec<T> {
     fn rejections() -> &'static [RejectionDescriptor] {
         T::rejections()
     }
+
+    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+        T::reply(generator).map(Reply::perhaps)
+    }
 }
 
-impl<T: IntoDecision, R: Serialize> IntoDecision for Decision<T, R> {
+impl<T: IntoDecision, R: Serialize + JsonSchema> IntoDecision for Decision<T, R> {
     fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
         self.events.decide(decided)?;
         decided.reply(&self.reply)
@@ -211,6 +243,12 @@ impl<T: IntoDecision, R: Serialize> IntoDecision for Decision<T, R> {
 
     fn rejections() -> &'static [RejectionDescriptor] {
         T::rejections()
+    }
+
+    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+        let schema = generator.subschema_for::<R>();
+        let always = true;
+        Some(Reply { schema, always })
     }
 }
 
@@ -223,6 +261,10 @@ impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
     fn rejections() -> &'static [RejectionDescriptor] {
         R::all()
     }
+
+    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+        T::reply(generator)
+    }
 }
 
 macro_rules! tuples {
@@ -233,6 +275,14 @@ macro_rules! tuples {
                 let ($($name,)*) = self;
                 $($name.decide(decided)?;)*
                 Ok(())
+            }
+
+            #[allow(unused_mut, unused_variables)]
+            fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+                // The last reply is the one that is sent.
+                let mut reply: Option<Reply> = None;
+                $(reply = $name::reply(generator).or(reply);)*
+                reply
             }
         }
     };

@@ -5,7 +5,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     Bus, Command, CommandError, CommandRequest, Condition, Handle, Origin, Outcome, Parameter,
-    RejectionDescriptor, Violation,
+    RejectionDescriptor, Reply, Violation,
     bus::Attempt,
     idempotency::Attempted,
     metrics::{self, counted},
@@ -35,7 +35,9 @@ pub struct CommandDescriptor {
     /// What the handler takes besides the command.
     pub parameters: &'static [Parameter],
     /// The JSON schema of its body.
-    pub schema: fn() -> Schema,
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// What its handler answers besides events, if anything.
+    pub reply: fn(&mut SchemaGenerator) -> Option<Reply>,
     /// Every refusal that its handler may answer with.
     pub rejections: fn() -> &'static [RejectionDescriptor],
     /// Carries it from its text to its events.
@@ -67,7 +69,8 @@ impl CommandDescriptor {
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,
             parameters: C::PARAMETERS,
-            schema: || SchemaGenerator::default().into_root_schema_for::<C>(),
+            schema: SchemaGenerator::subschema_for::<C>,
+            reply: C::reply,
             rejections: C::rejections,
             execute: |bus, request| counted(C::NAME, execute::<C>(bus, request)).boxed(),
         }

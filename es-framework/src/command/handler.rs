@@ -2,7 +2,9 @@
 
 use std::{any::Any, sync::Arc};
 
-use super::{Command, Decided, HandlerError, IntoDecision, Parameter, RejectionDescriptor};
+use schemars::SchemaGenerator;
+
+use super::{Command, Decided, HandlerError, IntoDecision, Parameter, RejectionDescriptor, Reply};
 use crate::{
     Declaration,
     event::{InvalidPart, Metadata, Subject},
@@ -34,6 +36,12 @@ pub trait Handle: Command {
     /// Every refusal that the handler may answer with.
     fn rejections() -> &'static [RejectionDescriptor] {
         &[]
+    }
+
+    /// What the handler answers besides events, if anything.
+    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+        let _ = generator;
+        None
     }
 
     /// Decides on the command. Does no I/O.

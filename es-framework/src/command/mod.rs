@@ -30,7 +30,7 @@ pub use condition::Condition;
 pub use context::{
     CommandContext, CommandRequest, Expected, IdempotencyKey, InvalidIdempotencyKey,
 };
-pub use decision::{Decided, Decision, HandlerError, IntoDecision, NewEvent};
+pub use decision::{Decided, Decision, HandlerError, IntoDecision, NewEvent, Reply};
 pub use declared::Command;
 pub use descriptor::{CommandDescriptor, Execute};
 pub use error::{CommandError, MalformedCommand};

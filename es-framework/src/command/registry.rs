@@ -135,7 +135,7 @@ pub enum RegistryError {
 }
 
 /// The head of every path that the framework serves itself.
-const RESERVED: [&str; 2] = ["/actuator", "/openapi.json"];
+const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
 
 impl RegistryBuilder {
     /// Adds everything that `#[derive(Command)]`, `#[derive(Event)]` and `#[upcast]` registered.

@@ -22,6 +22,9 @@ use crate::{
     reaction::Statuses,
 };
 
+/// Where the measurements are.
+pub(super) const PATH: &str = "/actuator/prometheus";
+
 /// An event store that answers later leaves the lag as it was told last.
 const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -3,12 +3,14 @@
 pub mod auth;
 mod command;
 mod context;
+pub(crate) mod docs;
 pub mod headers;
 pub mod health;
 mod lag;
 mod live;
 mod metrics;
 mod observe;
+pub(crate) mod openapi;
 mod problem;
 mod projections;
 mod query;
@@ -23,12 +25,12 @@ use axum::{
     extract::Request,
     http::{HeaderName, Method, Uri},
     middleware,
-    response::IntoResponse as _,
-    routing::{get, post},
+    response::{IntoResponse as _, Response},
+    routing::{MethodRouter, get, post},
 };
 
 use crate::{
-    command::{Bus, Clock, Registry},
+    command::{Bus, Clock, CommandDescriptor, Registry},
     projection::{Database, Operator, Positions},
     query::Route,
     server::ApiToken,
@@ -101,24 +103,18 @@ pub struct Surface {
     pub operator_token: Option<ApiToken>,
 }
 
-/// The routes of an application.
-pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
-    let mut router = Router::new()
-        .route("/actuator/health", get(health::show))
-        .route("/actuator/health/liveness", get(health::liveness))
-        .route("/actuator/health/readiness", get(health::readiness))
-        .route("/actuator/info", get(health::info))
-        .route("/actuator/prometheus", get(metrics::show));
+/// The router of the application of this name.
+pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
+    let document = openapi::document(name, registry, &queries);
+    let mut router = Router::new();
     let mut templates = Vec::new();
-    let commands = registry.commands().iter();
-    for command in commands.filter(|command| !command.is_internal()) {
-        let (path, route) = command::route(*command);
-        router = router.route(&path, surface.auth.require(command.role, route));
-        templates.push((path, command.path.into()));
-    }
-    for query in queries {
-        let (template, role) = (query.path.clone(), query.role());
-        let (path, route) = query::route(query);
+    for mounted in routes(registry, queries, openapi::Served::new(&document)) {
+        let Mounted {
+            template,
+            path,
+            role,
+            route,
+        } = mounted;
         router = router.route(&path, surface.auth.require(role, route));
         templates.push((path, template));
     }
@@ -133,6 +129,13 @@ pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Rou
             "/actuator/projections/{name}/{asked}",
             post(projections::ask),
         );
+    // The page says nothing that not everybody may know; what it shows is asked for by its reader.
+    let router = docs::routes(router);
+    let is_root_free = templates.iter().all(|(path, _)| path != "/");
+    let router = match is_root_free {
+        true => router.route("/", get(docs::redirect)),
+        false => router,
+    };
     // Around the guard: a browser asks whether it may call before it sends who calls.
     headers::on_every_answer(router, surface.browsers.clone())
         .layer(middleware::from_fn_with_state(
@@ -142,10 +145,69 @@ pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Rou
         .with_state(Arc::new(surface))
 }
 
+/// A route, and the path that it is mounted at.
+struct Mounted {
+    /// Its path as it was declared.
+    template: String,
+    path: String,
+    /// What a caller has to be.
+    role: Option<&'static str>,
+    route: MethodRouter<Arc<Surface>>,
+}
+
+impl Mounted {
+    fn own(path: &str, route: MethodRouter<Arc<Surface>>) -> Self {
+        Self {
+            template: path.to_owned(),
+            path: path.to_owned(),
+            role: None,
+            route,
+        }
+    }
+
+    fn command(command: CommandDescriptor) -> Self {
+        let (path, route) = command::route(command);
+        Self {
+            template: command.path.to_owned(),
+            path,
+            role: command.role,
+            route,
+        }
+    }
+
+    fn query(query: Route) -> Self {
+        let (template, role) = (query.path.clone(), query.role());
+        let (path, route) = query::route(query);
+        Self {
+            template,
+            path,
+            role,
+            route,
+        }
+    }
+}
+
+/// All that is in the document of OpenAPI, and nothing else.
+fn routes(registry: &Registry, queries: Vec<Route>, document: openapi::Served) -> Vec<Mounted> {
+    let mut routes = vec![
+        Mounted::own(health::PATH, get(health::show)),
+        Mounted::own(health::LIVENESS, get(health::liveness)),
+        Mounted::own(health::READINESS, get(health::readiness)),
+        Mounted::own(health::INFO, get(health::info)),
+        Mounted::own(metrics::PATH, get(metrics::show)),
+        Mounted::own(openapi::PATH, get(async move || document.show())),
+    ];
+    let commands = registry.commands().iter().copied();
+    let posted = commands.filter(|command| !command.is_internal());
+    routes.extend(posted.map(Mounted::command));
+    routes.extend(queries.into_iter().map(Mounted::query));
+    routes
+}
+
 async fn not_found(uri: Uri) -> Problem {
     Problem::no_such_path(uri.path())
 }
 
-async fn method_not_allowed(method: Method, request: Request) -> axum::response::Response {
+async fn method_not_allowed(method: Method, request: Request) -> Response {
     Problem::method_not_allowed(&method, request.uri().path()).into_response()
 }

@@ -10,7 +10,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use super::{Problem, Surface, auth::Auth, health};
+use super::{Problem, Surface, auth::Auth, health, problem::kind::ProblemKind};
 use crate::projection::{Asked, OperatorError, Refused};
 
 /// `GET /actuator/projections`: what the health check says of the read models, whether or not all
@@ -66,13 +66,23 @@ fn is_operator(surface: &Surface, headers: &HeaderMap) -> bool {
 }
 
 fn operators_only() -> Response {
-    let problem = Problem::new(
+    let kind = kind(
         StatusCode::UNAUTHORIZED,
         "operators-only",
         "This is for operators",
-        "send the event store's API token as Authorization: Bearer …",
     );
-    ([(header::WWW_AUTHENTICATE, "Bearer")], problem).into_response()
+    let detail = "send the event store's API token as Authorization: Bearer …";
+    let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
+    (challenge, Problem::new(kind, detail)).into_response()
+}
+
+const fn kind(status: StatusCode, name: &'static str, title: &'static str) -> ProblemKind {
+    ProblemKind {
+        status,
+        name,
+        title,
+        retry: false,
+    }
 }
 
 impl From<OperatorError> for Problem {
@@ -101,15 +111,18 @@ impl From<OperatorError> for Problem {
             ),
             OperatorError::Database(_) | OperatorError::Silent => {
                 tracing::error!(error = detail, "an operator's request failed");
-                return Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "read-models-unavailable",
-                    "The read models do not answer",
-                    "the read models cannot do this at the moment; the log says why",
-                )
-                .retry_later();
+                let kind = ProblemKind {
+                    retry: true,
+                    ..kind(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        "read-models-unavailable",
+                        "The read models do not answer",
+                    )
+                };
+                let detail = "the read models cannot do this at the moment; the log says why";
+                return Self::new(kind, detail);
             }
         };
-        Self::new(status, name, title, detail)
+        Self::new(kind(status, name, title), detail)
     }
 }

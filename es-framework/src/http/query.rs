@@ -19,6 +19,7 @@ use crate::{
     event::{EventId, Subject},
     projection::Table,
     query::{self, Parameters, QueryDescriptor, QueryError, Route, RouteKind},
+    store::latest_event,
 };
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -239,6 +240,12 @@ pub(super) fn digest(body: &str) -> String {
     first.map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// So far a read model may be behind before the event store is asked whether there is an event at all
+/// that its readers wait for.
+const GRACE: Duration = Duration::from_millis(20);
+/// An event store that answers later leaves it open whether there is an event.
+const LOOK_LIMIT: Duration = Duration::from_secs(2);
+
 /// Waits until the read models are rebuilt and have seen the event that the caller names, if any,
 /// so that callers read what they wrote.
 async fn await_position(
@@ -252,7 +259,32 @@ async fn await_position(
         .transpose()?;
     let longest = surface.limits.position_wait;
     let wait = preferred_wait(headers).map_or(longest, |preferred| preferred.min(longest));
-    Ok(surface.positions.reach(tables, position, wait).await?)
+    let grace = wait.min(GRACE);
+    if surface
+        .positions
+        .reach(tables, position, grace)
+        .await
+        .is_ok()
+    {
+        return Ok(());
+    }
+    if let Some(position) = position {
+        check_is_there(surface, position).await?;
+    }
+    let rest = wait.saturating_sub(grace);
+    Ok(surface.positions.reach(tables, position, rest).await?)
+}
+
+/// Nobody waits for an event that there is not.
+async fn check_is_there(surface: &Surface, position: EventId) -> Result<(), Problem> {
+    let store = &*surface.health.store;
+    let newest = latest_event(store, Subject::root(), true);
+    match tokio::time::timeout(LOOK_LIMIT, newest).await {
+        Ok(Ok(newest)) if newest.as_ref().is_none_or(|newest| newest.id < position) => {
+            Err(Problem::no_such_event(position))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn parse_position(value: &HeaderValue) -> Result<EventId, Problem> {

@@ -76,7 +76,8 @@ async fn serve_with(
     };
     tokio::spawn(processor.run());
     let (queries, models) = Queries::new(queries, models).unwrap();
-    router(&registry.build().unwrap(), queries.routes(&models), surface)
+    let registry = registry.build().unwrap();
+    router("garden", &registry, queries.routes(&models), surface)
 }
 
 struct Answer {

@@ -1,5 +1,6 @@
 //! The declaration of a read model: a row for each key, folded from events by pure functions.
 
+use schemars::{Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
@@ -208,6 +209,8 @@ pub struct ReadModelDescriptor {
     pub version: u32,
     /// Where it is declared.
     pub declaration: Declaration,
+    /// The JSON schema of a row, if the framework itself serves the rows.
+    pub row: Option<fn(&mut SchemaGenerator) -> Schema>,
     pub(super) fold: fn() -> Box<dyn Fold>,
 }
 
@@ -235,6 +238,7 @@ impl ReadModelDescriptor {
             indexed: R::INDEXED,
             version: R::VERSION,
             declaration: R::DECLARATION,
+            row: None,
             fold: || Box::new(RowFold::<R>::default()),
         }
     }
@@ -250,6 +254,7 @@ impl ReadModelDescriptor {
             indexed: &[],
             version: 1,
             declaration: E::DECLARATION,
+            row: Some(SchemaGenerator::subschema_for::<E>),
             fold: || Box::new(EventRows::<E>::default()),
         }
     }

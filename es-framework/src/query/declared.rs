@@ -2,10 +2,11 @@
 
 use std::{future::Future, pin::Pin};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Paging, Parameters, QueryError, Reading};
+use super::{Described, Paging, Parameters, QueryError, Reading};
 use crate::{
     Declaration,
     projection::{ColumnUse, Database},
@@ -45,6 +46,8 @@ pub trait Query: Sized + Send + 'static {
     const NAME: &'static str;
     /// What it answers, in a sentence.
     const SUMMARY: &'static str;
+    /// What else there is to say: the rest of its doc comment.
+    const DESCRIPTION: &'static str = "";
     /// Where it is asked, such as `/books/{id}`.
     const PATH: &'static str;
     /// Whether it is answered a page at a time, and so takes `limit`, `cursor` and `total`.
@@ -63,6 +66,11 @@ pub trait Query: Sized + Send + 'static {
     /// # Errors
     /// A parameter is missing or malformed.
     fn parse(parameters: &mut Parameters) -> Result<Self, QueryError>;
+
+    /// Says which parameters [`Query::parse`] takes, for those who read about the query.
+    fn describe(parameters: &mut Described<'_>) {
+        let _ = parameters;
+    }
 }
 
 /// What a query is answered with. `rows = …` and `row = …` in `#[query(…)]` implement it; an
@@ -111,7 +119,7 @@ pub trait Query: Sized + Send + 'static {
 )]
 pub trait Answer: Query {
     /// The JSON that is answered.
-    type Answer: Serialize;
+    type Answer: Serialize + JsonSchema;
 
     /// The answer.
     ///
@@ -141,8 +149,12 @@ pub struct QueryDescriptor {
     pub name: &'static str,
     /// What it answers, in a sentence.
     pub summary: &'static str,
+    /// What else there is to say.
+    pub description: &'static str,
     /// Where it is asked.
     pub path: &'static str,
+    /// Whether it is answered a page at a time.
+    pub paged: bool,
     /// The tables that it is answered from; none for all of them.
     pub tables: &'static [&'static str],
     /// How it uses their columns.
@@ -151,6 +163,10 @@ pub struct QueryDescriptor {
     pub role: Option<&'static str>,
     /// Where it is declared.
     pub declaration: Declaration,
+    /// Says which parameters it takes.
+    pub parameters: fn(&mut Described<'_>),
+    /// The JSON schema of its answer.
+    pub answer: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) parse: fn(Parameters) -> Result<Box<dyn Asked>, QueryError>,
 }
 
@@ -163,11 +179,15 @@ impl QueryDescriptor {
         Self {
             name: Q::NAME,
             summary: Q::SUMMARY,
+            description: Q::DESCRIPTION,
             path: Q::PATH,
+            paged: Q::PAGED,
             tables: Q::TABLES,
             filters: Q::FILTERS,
             role: Q::ROLE,
             declaration: Q::DECLARATION,
+            parameters: Q::describe,
+            answer: SchemaGenerator::subschema_for::<Q::Answer>,
             parse: parse::<Q>,
         }
     }

@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::{Parameters, QueryError, cursor::Cursor};
 
 /// How many rows a page has when the caller does not say.
-const DEFAULT_LIMIT: u32 = 100;
+pub(crate) const DEFAULT_LIMIT: u32 = 100;
 /// How many rows a page has at the most.
-const MAX_LIMIT: u32 = 1_000;
+pub(crate) const MAX_LIMIT: u32 = 1_000;
 
 /// Which page is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +63,7 @@ impl Paging {
 /// Some rows and where to go on.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PageOf{R}")]
 pub struct Page<R> {
     /// The rows.
     pub items: Vec<R>,

@@ -6,9 +6,9 @@ use super::{Paging, QueryError};
 use crate::projection::{ColumnValue, column};
 
 /// How many values a parameter that takes several has at the most.
-const MOST_VALUES: usize = 100;
-/// How long a value is at the most, in bytes.
-const LONGEST_VALUE: usize = 1_000;
+pub(crate) const MOST_VALUES: usize = 100;
+/// How many characters a value has at the most.
+pub(crate) const LONGEST_VALUE: usize = 1_000;
 
 /// The parameters that a client sent, until they are taken.
 ///
@@ -37,8 +37,8 @@ impl Parameters {
     pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, QueryError> {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in pairs {
-            if value.len() > LONGEST_VALUE {
-                let message = format!("is longer than {LONGEST_VALUE} bytes");
+            if value.chars().count() > LONGEST_VALUE {
+                let message = format!("has more than {LONGEST_VALUE} characters");
                 return Err(QueryError::invalid(&name, message));
             }
             // What stands for bytes that are no UTF-8 was never meant, and PostgreSQL takes no zero.

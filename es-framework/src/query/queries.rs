@@ -54,7 +54,7 @@ pub enum QueriesError {
 }
 
 /// The head of every path that the framework serves itself.
-const RESERVED: [&str; 2] = ["/actuator", "/openapi.json"];
+const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
 
 /// Something that is answered at a path.
 #[derive(Debug, Clone)]

@@ -30,7 +30,8 @@ enum Owner {
     Application {
         field: String,
         settings: &'static str,
-        declaration: Declaration,
+        // Apart, so that the error stays small.
+        declaration: Box<Declaration>,
     },
 }
 
@@ -54,7 +55,7 @@ pub(crate) fn check(
             let owner = Owner::Application {
                 field: argument.get_id().to_string(),
                 settings: settings.kind.name,
-                declaration: settings.declaration,
+                declaration: Box::new(settings.declaration),
             };
             for wanted in wanted(&argument) {
                 if let Some(first) = owners.insert(wanted.clone(), owner.clone()) {

@@ -15,6 +15,21 @@ pub(crate) fn summary(attrs: &[Attribute]) -> Option<String> {
     (!paragraph.is_empty()).then(|| paragraph.join(" "))
 }
 
+/// What follows the first paragraph of the doc comment, with its lines as they are.
+pub(crate) fn description(attrs: &[Attribute]) -> String {
+    let text = whole(attrs);
+    let rest = text.split_once("\n\n");
+    rest.map_or("", |(_, rest)| rest.trim()).to_owned()
+}
+
+/// The whole doc comment, with its lines as they are.
+pub(crate) fn whole(attrs: &[Attribute]) -> String {
+    let texts: Vec<_> = attrs.iter().filter_map(text).collect();
+    let lines = texts.iter().flat_map(|text| text.split('\n'));
+    let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
 /// The text of one line of a doc comment.
 fn text(attr: &Attribute) -> Option<String> {
     let Meta::NameValue(meta) = &attr.meta else {
@@ -49,5 +64,28 @@ mod tests {
             "Adds a copy to the inventory."
         );
         assert_eq!(summary(&[]), None);
+    }
+
+    #[test]
+    fn the_rest_is_the_description() {
+        let item: syn::DeriveInput = syn::parse_quote! {
+            /// Adds a copy
+            /// to the inventory.
+            ///
+            /// One of many.
+            ///
+            /// Example: `{"id": 1,
+            /// "age": 2}`
+            struct Purchase;
+        };
+        assert_eq!(
+            description(&item.attrs),
+            "One of many.\n\nExample: `{\"id\": 1,\n\"age\": 2}`"
+        );
+        assert!(whole(&item.attrs).starts_with("Adds a copy\nto the inventory.\n\nOne"));
+        assert_eq!(
+            (description(&[]), whole(&[])),
+            (String::new(), String::new())
+        );
     }
 }

@@ -6,6 +6,8 @@ use super::Book;
 use crate::lending::LendingError;
 
 /// Takes a damaged copy out of the inventory.
+///
+/// Example: `{"id": "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11", "reason": "Pages are missing."}`
 #[derive(Command)]
 #[command(subject = "/books/{id}", role = "staff")]
 pub struct RemoveBookCommand {

@@ -9,6 +9,8 @@ use crate::{
 };
 
 /// Takes a copy back.
+///
+/// Example: `{"id": "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11"}`
 #[derive(Command)]
 #[command(subject = "/books/{id}", role = "reader")]
 pub struct ReturnBookCommand {

@@ -3,6 +3,8 @@
 use es_framework::prelude::*;
 
 /// Registers a reader, who may borrow copies from now on.
+///
+/// Example: `{"id": "0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55", "name": "Ada"}`
 #[derive(Command)]
 #[command(subject = "/readers/{id}", condition = pristine, role = "staff")]
 pub struct RegisterReaderCommand {

@@ -2,11 +2,11 @@
 //! while nobody can tell.
 
 use axum::{
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
 
-use crate::http::Problem;
+use crate::http::{Problem, problem::kind};
 
 /// Why a request goes no further.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +35,7 @@ impl IntoResponse for Denied {
             ),
             Self::NoRole(role) => (
                 Problem::new(
-                    StatusCode::FORBIDDEN,
-                    "forbidden",
-                    "The caller may not do this",
+                    kind::FORBIDDEN,
                     format!("this takes the role {role}, which the caller does not have"),
                 ),
                 HeaderValue::from_static("Bearer error=\"insufficient_scope\""),
@@ -53,19 +51,11 @@ impl IntoResponse for Denied {
 
 fn issuer_away() -> Problem {
     Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "issuer-away",
-        "The caller cannot be checked now",
+        kind::ISSUER_AWAY,
         "the issuer of tokens does not answer: send the request again later",
     )
-    .retry_later()
 }
 
 fn unauthorized(detail: &'static str) -> Problem {
-    Problem::new(
-        StatusCode::UNAUTHORIZED,
-        "unauthorized",
-        "The caller is not known",
-        detail,
-    )
+    Problem::new(kind::UNAUTHORIZED, detail)
 }

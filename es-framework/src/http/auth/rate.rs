@@ -8,14 +8,17 @@ use std::{
 };
 
 use axum::{
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use moka::sync::Cache;
 
 use super::Caller;
-use crate::{http::Problem, net::Peer};
+use crate::{
+    http::{Problem, problem::kind},
+    net::Peer,
+};
 
 /// Clients beyond so many push out those that asked least: memory stays bounded whoever asks.
 const MAX_CLIENTS: u64 = 20_000;
@@ -96,9 +99,7 @@ impl RateLimit {
 impl IntoResponse for TooMany {
     fn into_response(self) -> Response {
         let problem = Problem::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "too-many-requests",
-            "The client asks too often",
+            kind::TOO_MANY_REQUESTS,
             format!(
                 "this client sends more requests than it may: wait for {} s",
                 self.retry_after

@@ -14,6 +14,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -32,6 +33,13 @@ pub(super) use probes::{info, liveness, readiness};
 
 /// A check that takes longer has failed.
 const CHECK_LIMIT: Duration = Duration::from_secs(3);
+
+/// Where the report is.
+pub(super) const PATH: &str = "/actuator/health";
+/// Where the probes are, and what runs here.
+pub(super) const LIVENESS: &str = "/actuator/health/liveness";
+pub(super) const READINESS: &str = "/actuator/health/readiness";
+pub(super) const INFO: &str = "/actuator/info";
 
 /// What is checked.
 #[derive(Debug)]
@@ -55,8 +63,9 @@ pub struct Health {
 }
 
 /// Whether something works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schemars(rename = "HealthStatus")]
 pub enum Status {
     /// It does.
     Up,
@@ -65,14 +74,18 @@ pub enum Status {
 }
 
 /// One component's health.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "HealthOfComponent")]
 pub struct Component {
     status: Status,
+    /// What else is known, such as the reason.
     #[serde(skip_serializing_if = "Value::is_null")]
     details: Value,
 }
 
-#[derive(Debug, Serialize)]
+/// Whether the service works, and each part of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Health")]
 struct Report {
     status: Status,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -143,6 +156,11 @@ async fn within_limit(check: impl Future<Output = Component>) -> Component {
     tokio::time::timeout(CHECK_LIMIT, check)
         .await
         .unwrap_or_else(|_| Component::silent())
+}
+
+/// What the report looks like.
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Report>()
 }
 
 /// All of it, but only the status for those who did not say who they are where that matters: the

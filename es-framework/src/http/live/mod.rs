@@ -7,13 +7,13 @@ mod last_seen;
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse as _, Response, Sse},
 };
 use futures_util::stream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use super::Problem;
+use super::{Problem, problem::kind};
 use answers::Answers;
 pub(super) use answers::Question;
 use last_seen::LastSeen;
@@ -86,13 +86,7 @@ impl LiveQueries {
                 "{} are open at once at the most: try again later, or ask without Accept: {EVENT_STREAM}",
                 self.limits.open
             );
-            Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too-many-live-queries",
-                "Too many live queries are open",
-                detail,
-            )
-            .retry_later()
+            Problem::new(kind::TOO_MANY_LIVE_QUERIES, detail)
         })
     }
 }

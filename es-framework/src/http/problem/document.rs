@@ -4,10 +4,6 @@ use serde::Serialize;
 
 use super::Problem;
 
-/// What precedes the name of a problem in its `type`: a `tag` URI, as RFC 9457 advises for types
-/// that cannot be looked up.
-const TYPE_PREFIX: &str = "tag:es-framework,2026:problem:";
-
 #[derive(Serialize)]
 struct Body<'a> {
     r#type: String,
@@ -32,9 +28,9 @@ impl Problem {
             message: &violation.message,
         });
         let body = Body {
-            r#type: format!("{TYPE_PREFIX}{}", self.name),
-            title: self.title,
-            status: self.status.as_u16(),
+            r#type: self.kind.uri(),
+            title: self.kind.title,
+            status: self.kind.status.as_u16(),
             detail: &self.detail,
             errors: errors.collect(),
         };

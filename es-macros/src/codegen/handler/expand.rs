@@ -29,7 +29,7 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
         decision: quote! {
             <#output as #framework::command::IntoDecision>::decided(#ident(#(#arguments),*), given)
         },
-        rejections: Some(rejections(output, framework)),
+        answers: Some(answers(output, framework)),
     };
     let implementation = implementation(command, &declaration, &body, framework);
     quote! {
@@ -46,14 +46,20 @@ struct Body {
     parameters: Option<TokenStream>,
     subjects: Option<TokenStream>,
     decision: TokenStream,
-    rejections: Option<TokenStream>,
+    answers: Option<TokenStream>,
 }
 
-/// What the command may be refused with.
-fn rejections(output: &Type, framework: &Framework) -> TokenStream {
+/// What the command may be refused with, and what else it is answered with.
+fn answers(output: &Type, framework: &Framework) -> TokenStream {
     quote! {
         fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
             <#output as #framework::command::IntoDecision>::rejections()
+        }
+
+        fn reply(
+            generator: &mut #framework::__private::schemars::SchemaGenerator,
+        ) -> ::core::option::Option<#framework::command::Reply> {
+            <#output as #framework::command::IntoDecision>::reply(generator)
         }
     }
 }
@@ -161,7 +167,7 @@ fn implementation(
         parameters,
         subjects,
         decision,
-        rejections,
+        answers,
     } = body;
     quote! {
         #[automatically_derived]
@@ -181,7 +187,7 @@ fn implementation(
                 #decision
             }
 
-            #rejections
+            #answers
         }
     }
 }
@@ -201,7 +207,7 @@ pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
         parameters: None,
         subjects: None,
         decision: quote!(::core::unreachable!()),
-        rejections: None,
+        answers: None,
     };
     let implementations: TokenStream = declared
         .commands()

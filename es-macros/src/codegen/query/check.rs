@@ -19,6 +19,8 @@ pub(crate) struct Query {
     pub(crate) ident: Ident,
     pub(crate) path: String,
     pub(crate) summary: String,
+    /// What its doc comment says behind the summary.
+    pub(crate) description: String,
     /// What a caller has to be.
     pub(crate) role: Option<String>,
     /// Whether it is answered a page at a time.
@@ -103,10 +105,12 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
         .map(|field| parameter(field, &in_path, answer.as_ref(), is_paged, errors))
         .collect();
     let summary = summary_of(summary, &attrs, &ident);
+    let description = doc::description(&attrs);
     Some(Query {
         path: template?.render(str::to_owned),
         ident,
         summary,
+        description,
         role,
         is_paged,
         answer,

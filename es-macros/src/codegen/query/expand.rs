@@ -8,7 +8,7 @@ use super::{
     attr::{FilterKind, Order},
     check::{Answer, Number, Parameter, Query},
 };
-use crate::codegen::{declaration, framework::Framework, naming, role::role};
+use crate::codegen::{declaration, doc, framework::Framework, naming, role::role};
 
 /// Everything that the derive brings.
 pub(crate) fn expand(query: &Query, framework: &Framework) -> TokenStream {
@@ -56,6 +56,11 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
         };
         quote!(#ident: parameters.#take(#member)?)
     });
+    let description = (!query.description.is_empty()).then(|| {
+        let text = &query.description;
+        quote!(const DESCRIPTION: &'static str = #text;)
+    });
+    let described = described(query, framework);
     let parameters = match query.parameters.is_empty() {
         true => quote!(_),
         false => quote!(parameters),
@@ -65,6 +70,7 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
         impl #module::Query for #ident {
             const NAME: &'static str = #name;
             const SUMMARY: &'static str = #summary;
+            #description
             const PATH: &'static str = #path;
             const PAGED: bool = #is_paged;
             const TABLES: &'static [&'static str] = &[#tables];
@@ -79,8 +85,35 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
                     #(#fields,)*
                 })
             }
+
+            #described
         }
     }
+}
+
+/// What the fields are, for those who ask the query.
+fn described(query: &Query, framework: &Framework) -> Option<TokenStream> {
+    let parameters: Vec<_> = query
+        .parameters
+        .iter()
+        .map(|Parameter { field, number, .. }| {
+            let (member, ty) = (&field.member, field.value_type());
+            let text = doc::whole(&field.attrs);
+            let take = match number {
+                Number::Required => quote!(required),
+                Number::Optional => quote!(optional),
+                Number::Several => quote!(several),
+            };
+            quote!(parameters.#take::<#ty>(#member, #text);)
+        })
+        .collect();
+    (!parameters.is_empty()).then(|| {
+        quote! {
+            fn describe(parameters: &mut #framework::query::Described<'_>) {
+                #(#parameters)*
+            }
+        }
+    })
 }
 
 fn table(answer: &Answer, framework: &Framework) -> TokenStream {

@@ -1,0 +1,131 @@
+// One field of a form: what it is called, what it takes, and what is wrong with it.
+
+import { valueSchema } from "./description.js";
+import { element, prose } from "./dom.js";
+
+let count = 0;
+
+function newId() {
+  // Not `crypto.randomUUID`, which is there on secure origins only.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+function limits(schema) {
+  const said = [];
+  // The ends of 64 bits are nothing that a person has to know.
+  const isEnd = (number) => Math.abs(number) >= Number.MAX_SAFE_INTEGER;
+  const known = (number) => number !== undefined && !isEnd(number);
+  said.push(schema.format ?? (schema.enum ? "" : schema.type) ?? "");
+  if (known(schema.minimum) && known(schema.maximum)) {
+    said.push(`${schema.minimum} to ${schema.maximum}`);
+  } else if (known(schema.minimum)) {
+    said.push(`from ${schema.minimum}`);
+  } else if (known(schema.maximum)) {
+    said.push(`up to ${schema.maximum}`);
+  }
+  if (schema.maxLength) {
+    said.push(`up to ${schema.maxLength} characters`);
+  }
+  if (schema.default !== undefined) {
+    said.push(`${schema.default} by default`);
+  }
+  return said.filter(Boolean).join(", ");
+}
+
+function control(schema, id, described, example) {
+  const shared = { id, "aria-describedby": described, autocomplete: "off", spellcheck: "false" };
+  const choices = schema.enum ?? (schema.type === "boolean" ? [true, false] : undefined);
+  if (choices) {
+    const options = choices.map((choice) => element("option", { value: String(choice) }, String(choice)));
+    return element("select", shared, element("option", { value: "" }, "–"), ...options);
+  }
+  const isStructured = schema.type === "object" || (schema.type === "array" && !isText(schema.items));
+  const text = isStructured && example !== undefined ? JSON.stringify(example, null, 2) : (example ?? "");
+  if (isStructured) {
+    const area = element("textarea", { ...shared, rows: 4 });
+    area.value = text;
+    return area;
+  }
+  const numeric = schema.type === "integer" || schema.type === "number";
+  const input = element("input", { ...shared, type: "text", inputmode: numeric ? "numeric" : "text" });
+  input.value = text;
+  return input;
+}
+
+function isText(schema) {
+  return schema !== undefined && ["string", "integer", "number"].includes(valueSchema(schema).type);
+}
+
+// The JSON that was meant. What cannot be read is sent as a text: the service says what is wrong.
+function read(text, schema) {
+  if (schema.type === "string" || schema.enum) {
+    return text;
+  }
+  if (schema.type === "array" && isText(schema.items)) {
+    return text.split(",").map((part) => read(part.trim(), valueSchema(schema.items)));
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export function field({ name, schema: given, required, description, example }) {
+  const schema = valueSchema(given);
+  count += 1;
+  const id = `field-${count}`;
+  const described = `${id}-hint ${id}-error`;
+  const input = control(schema, id, described, example ?? schema.examples?.[0]);
+  const error = element("p", { class: "error", id: `${id}-error`, hidden: true });
+  const button =
+    schema.format === "uuid"
+      ? element(
+          "button",
+          {
+            type: "button",
+            class: "quiet",
+            "aria-label": `New ${name}`,
+            onclick: () => {
+              input.value = newId();
+              input.focus();
+            },
+          },
+          "New",
+        )
+      : undefined;
+  const hint = [limits(schema), required ? "" : "optional"].filter(Boolean).join(", ");
+  const text = description ?? schema.description ?? "";
+  const node = element(
+    "div",
+    { class: "field" },
+    element(
+      "div",
+      { class: "label" },
+      element("label", { for: id }, name),
+      element("span", { class: "muted", id: `${id}-hint` }, hint),
+    ),
+    element("div", { class: "input" }, input, button),
+    text ? element("p", { class: "muted" }, ...prose(text)) : undefined,
+    error,
+  );
+  return {
+    name,
+    node,
+    input,
+    text: () => input.value,
+    value: () => (input.value === "" ? undefined : read(input.value, schema)),
+    complain(message) {
+      error.textContent = message ?? "";
+      error.hidden = !message;
+      input.toggleAttribute("aria-invalid", Boolean(message));
+      if (message) {
+        input.closest("details")?.setAttribute("open", "");
+      }
+    },
+  };
+}

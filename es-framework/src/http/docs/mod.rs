@@ -1,0 +1,78 @@
+//! `GET /docs`: a page to try the application out. It reads `/openapi.json` and needs nothing from
+//! elsewhere; every file of it is in the program.
+
+use axum::{
+    Router,
+    http::header,
+    response::{IntoResponse as _, Redirect, Response},
+    routing::get,
+};
+
+/// Where the page is.
+pub(crate) const PATH: &str = "/docs";
+
+/// The page loads what this service serves, and nothing else; no script or style stands in it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const HTML: &str = "text/html; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+
+/// A file of the page.
+type Asset = (&'static str, &'static str, &'static str);
+
+const ASSETS: [Asset; 12] = [
+    ("/docs", HTML, include_str!("assets/index.html")),
+    (
+        "/docs/icon.svg",
+        "image/svg+xml",
+        include_str!("assets/icon.svg"),
+    ),
+    ("/docs/style.css", STYLE, include_str!("assets/style.css")),
+    ("/docs/answer.css", STYLE, include_str!("assets/answer.css")),
+    ("/docs/main.js", SCRIPT, include_str!("assets/main.js")),
+    (
+        "/docs/operation.js",
+        SCRIPT,
+        include_str!("assets/operation.js"),
+    ),
+    ("/docs/field.js", SCRIPT, include_str!("assets/field.js")),
+    (
+        "/docs/request.js",
+        SCRIPT,
+        include_str!("assets/request.js"),
+    ),
+    ("/docs/answer.js", SCRIPT, include_str!("assets/answer.js")),
+    ("/docs/json.js", SCRIPT, include_str!("assets/json.js")),
+    ("/docs/dom.js", SCRIPT, include_str!("assets/dom.js")),
+    (
+        "/docs/description.js",
+        SCRIPT,
+        include_str!("assets/description.js"),
+    ),
+];
+
+/// The routes of the page.
+pub(super) fn routes<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
+    let router = router.route("/docs/", get(redirect));
+    ASSETS.into_iter().fold(router, |router, asset| {
+        router.route(asset.0, get(async move || show(asset)))
+    })
+}
+
+/// What is shown at `/`, where nothing else is: people who open the service land on its page.
+pub(super) async fn redirect() -> Redirect {
+    Redirect::temporary(PATH)
+}
+
+fn show((_, content_type, content): Asset) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, content_type),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        // Another version of the program has another page.
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, content).into_response()
+}

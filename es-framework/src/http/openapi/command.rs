@@ -1,0 +1,125 @@
+//! A command as the document describes it.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Operation, Schemas, header, names_in, text::Text};
+use crate::{
+    command::{CommandDescriptor, Condition, Origin, Parameter},
+    http::problem::kind::{self, ProblemKind},
+};
+
+/// The headers of every command.
+const HEADERS: [&str; 2] = [header::IDEMPOTENCY_KEY, header::IF_MATCH];
+
+/// The headers of every answer.
+const ANSWERED: [&str; 2] = [header::EVENT_POSITION, header::ETAG];
+
+/// The problems that every command may be answered with.
+const PROBLEMS: [ProblemKind; 13] = [
+    kind::MALFORMED_BODY,
+    kind::INVALID_HEADER,
+    kind::BODY_TOO_SLOW,
+    kind::CONTENDED,
+    kind::CHANGED_MEANWHILE,
+    kind::BODY_TOO_LARGE,
+    kind::UNSUPPORTED_MEDIA_TYPE,
+    kind::INVALID_VALUES,
+    kind::IDEMPOTENCY_KEY_REUSED,
+    kind::INTERNAL_ERROR,
+    kind::EVENT_STORE_UNAVAILABLE,
+    kind::OUTCOME_UNKNOWN,
+    kind::EVENT_STORE_FULL,
+];
+
+/// The operation that carries it out.
+pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> Operation {
+    let schema = (command.schema)(schemas.requests()).to_value();
+    let described = schemas.text(&schema);
+    let text = Text::read(&described);
+    let operation = Operation::new(command.name, command.summary, text.rest());
+    let operation = with_request(operation, command, schema, schemas);
+    with_answers(operation, command, schemas)
+        .with_role(command.role)
+        .with_problems(by_condition(command))
+        .with_problems((command.rejections)().iter().map(ProblemKind::from))
+        .with_problems(PROBLEMS)
+}
+
+/// The body without what stands in the path.
+fn with_request(
+    operation: Operation,
+    command: &CommandDescriptor,
+    schema: Value,
+    schemas: &mut Schemas,
+) -> Operation {
+    let names: Vec<_> = names_in(command.path).collect();
+    if names.is_empty() {
+        return operation.with_body(&schema, true).with_headers(&HEADERS);
+    }
+    let mut body = schemas.request(&schema);
+    let mut operation = operation;
+    for name in names {
+        let member = take_member(&mut body, name);
+        operation = operation.with_parameter(json!({
+            "name": name,
+            "in": "path",
+            "required": true,
+            "schema": member.unwrap_or_else(|| json!({ "type": "string" })),
+        }));
+    }
+    let is_required = body["required"]
+        .as_array()
+        .is_some_and(|required| !required.is_empty());
+    operation
+        .with_body(&body, is_required)
+        .with_headers(&HEADERS)
+}
+
+fn take_member(body: &mut Value, name: &str) -> Option<Value> {
+    if let Some(required) = body.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|one| one != name);
+    }
+    body.get_mut("properties")?.as_object_mut()?.remove(name)
+}
+
+fn with_answers(
+    operation: Operation,
+    command: &CommandDescriptor,
+    schemas: &mut Schemas,
+) -> Operation {
+    let reply = (command.reply)(schemas.answers());
+    let always = reply.as_ref().is_some_and(|reply| reply.always);
+    let schema = reply.map(|reply| reply.schema.to_value());
+    if command.condition == Condition::Pristine {
+        let [position, tag] = ANSWERED;
+        let headers = [header::LOCATION, position, tag];
+        let created = Answer::new(201, "It was created.", &headers);
+        return operation.with_answer(match schema {
+            None => created,
+            Some(schema) => created.with_json(schema),
+        });
+    }
+    let done = |status| Answer::new(status, "It was carried out.", &ANSWERED);
+    let operation = match always {
+        true => operation,
+        false => operation.with_answer(done(204)),
+    };
+    match schema {
+        None => operation,
+        Some(schema) => operation.with_answer(done(200).with_json(schema)),
+    }
+}
+
+/// The problems that follow from what must be there, or must not.
+fn by_condition(command: &CommandDescriptor) -> impl Iterator<Item = ProblemKind> {
+    let is_required =
+        |parameter: &Parameter| matches!(parameter.origin, Origin::State(_)) && !parameter.optional;
+    let needs_a_state = command.parameters.iter().any(is_required);
+    let own = match command.condition {
+        Condition::Pristine => Some(kind::ALREADY_EXISTS),
+        Condition::Exists => Some(kind::NOT_FOUND),
+        Condition::None => None,
+    };
+    own.into_iter()
+        .chain(needs_a_state.then_some(kind::NOT_FOUND))
+}

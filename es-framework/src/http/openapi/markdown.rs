@@ -1,0 +1,270 @@
+//! The document as a page for people: what each command takes, and how it may be refused.
+
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use serde_json::Value;
+
+/// The page of this document.
+pub(super) fn page(document: &Value) -> String {
+    let title = document["info"]["title"].as_str().unwrap_or_default();
+    let mut page = format!(
+        "# The API of {title}\n\nMade from the document that `/openapi.json` serves. What is the same for every application, such\nas headers and the problems of the framework, is told in [HTTP](http.md).\n"
+    );
+    for (heading, method) in [("Commands", "post"), ("Queries", "get")] {
+        let all: Vec<_> = operations(document, method).collect();
+        if all.is_empty() {
+            continue;
+        }
+        line(&mut page, &format!("\n## {heading}"));
+        let common = common_problems(&all);
+        line(
+            &mut page,
+            "\nEach of them may be answered with these problems:\n",
+        );
+        line(&mut page, &problem_table(common.iter().cloned()));
+        for (path, operation) in all {
+            let route = format!("{} {path}", method.to_uppercase());
+            section(&mut page, document, &route, operation, &common);
+        }
+    }
+    page
+}
+
+fn operations<'a>(
+    document: &'a Value,
+    method: &'a str,
+) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    let paths = document["paths"].as_object().into_iter().flatten();
+    paths.filter_map(move |(path, operations)| {
+        // What every application answers is told elsewhere.
+        let is_own = path.starts_with("/actuator") || path == super::PATH;
+        let operation = operations.get(method).filter(|_| !is_own)?;
+        Some((path.as_str(), operation))
+    })
+}
+
+fn section(
+    page: &mut String,
+    document: &Value,
+    route: &str,
+    operation: &Value,
+    common: &BTreeSet<Problem>,
+) {
+    let text = |name: &str| operation[name].as_str().unwrap_or_default();
+    let id = text("operationId");
+    line(
+        page,
+        &format!("\n### {id}\n\n`{route}`\n\n{}", text("summary")),
+    );
+    if !text("description").is_empty() {
+        line(page, &format!("\n{}", text("description")));
+    }
+    parameters(page, document, operation);
+    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+    if !body.is_null() {
+        members(page, document, "field", resolved(document, body));
+    }
+    answers(page, document, operation);
+    let own: Vec<_> = problems(operation)
+        .filter(|problem| !common.contains(problem))
+        .collect();
+    if !own.is_empty() {
+        line(page, &format!("\n{}", problem_table(own)));
+    }
+}
+
+fn line(page: &mut String, text: &str) {
+    page.push_str(text);
+    page.push('\n');
+}
+
+/// The parameters in the path and the query; headers are told elsewhere.
+fn parameters(page: &mut String, document: &Value, operation: &Value) {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let own: Vec<_> = parameters
+        .filter(|parameter| parameter["name"].is_string())
+        .collect();
+    if own.is_empty() {
+        return;
+    }
+    line(page, "\n| parameter | what | |\n|---|---|---|");
+    for parameter in own {
+        let name = parameter["name"].as_str().unwrap_or_default();
+        let required = parameter["required"] == true;
+        row(
+            page,
+            document,
+            name,
+            parameter,
+            &parameter["schema"],
+            required,
+        );
+    }
+}
+
+/// The members of an object.
+fn members(page: &mut String, document: &Value, heading: &str, object: &Value) {
+    let required: Vec<_> = object["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
+    let Some(properties) = object["properties"].as_object() else {
+        return;
+    };
+    line(page, &format!("\n| {heading} | what | |\n|---|---|---|"));
+    // Members that have to be there are listed as they were declared.
+    let is_required = |name: &str| required.iter().any(|one| *one == name);
+    let declared = required.iter().filter_map(|name| name.as_str());
+    let others = properties.keys().map(String::as_str);
+    for name in declared.chain(others.filter(|name| !is_required(name))) {
+        if let Some(schema) = properties.get(name) {
+            row(page, document, name, schema, schema, is_required(name));
+        }
+    }
+}
+
+fn row(
+    page: &mut String,
+    document: &Value,
+    name: &str,
+    described: &Value,
+    schema: &Value,
+    required: bool,
+) {
+    let kind = kind(document, schema);
+    let optional = if required { "" } else { ", optional" };
+    let text = described["description"].as_str().unwrap_or_default();
+    let text = cell(text);
+    line(page, &format!("| `{name}` | {kind}{optional} | {text} |"));
+}
+
+/// A text on one line of a table.
+fn cell(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ").replace('|', "\\|")
+}
+
+/// What a value is, and its limits.
+fn kind(document: &Value, schema: &Value) -> String {
+    let schema = resolved(document, schema);
+    if let Some(values) = schema["enum"].as_array() {
+        let values: Vec<_> = values.iter().map(|value| format!("`{value}`")).collect();
+        return values.join(" or ");
+    }
+    let mut text = match schema["type"].as_str() {
+        Some("array") => format!("list of {}", kind(document, &schema["items"])),
+        Some(name) => schema["format"].as_str().unwrap_or(name).to_owned(),
+        None => any_of(document, schema),
+    };
+    for (limit, words) in LIMITS {
+        let value = &schema[limit];
+        // The ends of a type say nothing.
+        let is_end = [i64::MIN, i64::MAX].iter().any(|end| value == end);
+        if !value.is_null() && !is_end {
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), |text| format!("`{text}`"));
+            // Writing to a String cannot fail.
+            let _ = write!(text, ", {words} {}", cell(&value));
+        }
+    }
+    text
+}
+
+const LIMITS: [(&str, &str); 7] = [
+    ("minimum", "from"),
+    ("maximum", "to"),
+    ("minLength", "characters from"),
+    ("maxLength", "characters to"),
+    ("maxItems", "values to"),
+    ("pattern", "pattern"),
+    ("default", "by default"),
+];
+
+fn any_of(document: &Value, schema: &Value) -> String {
+    if let Some(types) = schema["type"].as_array() {
+        let types: Vec<_> = types.iter().filter_map(Value::as_str).collect();
+        return match schema["format"].as_str() {
+            Some(format) if types.contains(&"null") => format!("{format} or null"),
+            _ => types.join(" or "),
+        };
+    }
+    let kinds = schema["anyOf"].as_array().into_iter().flatten();
+    let kinds: Vec<_> = kinds.map(|one| kind(document, one)).collect();
+    match kinds.is_empty() {
+        true => "anything".to_owned(),
+        false => kinds.join(" or "),
+    }
+}
+
+fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    let pointer = schema["$ref"]
+        .as_str()
+        .and_then(|name| name.strip_prefix('#'));
+    pointer
+        .and_then(|pointer| document.pointer(pointer))
+        .unwrap_or(schema)
+}
+
+fn answers(page: &mut String, document: &Value, operation: &Value) {
+    let responses = operation["responses"].as_object().into_iter().flatten();
+    for (status, answer) in responses {
+        let description = answer["description"].as_str().unwrap_or_default();
+        let schema = &answer["content"]["application/json"]["schema"];
+        if !status.starts_with('2') {
+            continue;
+        }
+        line(page, &format!("\nAnswer `{status}`: {description}"));
+        if schema.is_null() {
+            continue;
+        }
+        let mut shown = resolved(document, schema);
+        if shown["type"] == "array" {
+            line(page, "\nA list of:");
+            shown = resolved(document, &shown["items"]);
+        } else if !shown["properties"]["items"].is_null() {
+            line(
+                page,
+                "\nA page, `{\"items\": […], \"nextCursor\": \"…\"}`, of:",
+            );
+            shown = resolved(document, &shown["properties"]["items"]["items"]);
+        }
+        members(page, document, "member", shown);
+    }
+}
+
+/// The status, the end of the type, and the title.
+type Problem = (String, String, String);
+
+fn problems(operation: &Value) -> impl Iterator<Item = Problem> {
+    let responses = operation["responses"].as_object().into_iter().flatten();
+    responses.flat_map(|(status, answer)| {
+        let examples = &answer["content"]["application/problem+json"]["examples"];
+        let examples = examples.as_object().into_iter().flatten();
+        examples.map(|(name, example)| {
+            let title = example["summary"].as_str().unwrap_or_default();
+            (status.clone(), name.clone(), cell(title))
+        })
+    })
+}
+
+fn common_problems(all: &[(&str, &Value)]) -> BTreeSet<Problem> {
+    let each = all
+        .iter()
+        .map(|(_, operation)| problems(operation).collect());
+    each.reduce(|one: BTreeSet<_>, other| &one & &other)
+        .unwrap_or_default()
+}
+
+fn problem_table(problems: impl IntoIterator<Item = Problem>) -> String {
+    let rows = problems
+        .into_iter()
+        .map(|(status, name, title)| format!("| {status} | `{name}` | {title} |"));
+    let heading = "| problem | type ends in | |\n|---|---|---|".to_owned();
+    [heading]
+        .into_iter()
+        .chain(rows)
+        .collect::<Vec<_>>()
+        .join("\n")
+}

@@ -1,0 +1,110 @@
+//! The OpenAPI 3.1 document of an application, made from the descriptors alone: no server, no store.
+//!
+//! | what | where |
+//! |---|---|
+//! | a command, a query, rows that are events | `command.rs`, `query.rs` |
+//! | what the framework answers by itself | `own.rs` |
+//! | headers of requests and answers | `header.rs` |
+//! | problems | `problem.rs` |
+//! | schemas | `schemas.rs` |
+//! | who may do what | `security.rs` |
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "the index of a JSON value is a name: what it has not is null, and only objects made here are written to"
+)]
+
+pub(crate) mod cli;
+mod command;
+mod header;
+mod markdown;
+mod operation;
+mod own;
+mod problem;
+mod query;
+mod schemas;
+mod security;
+mod serve;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use serde_json::{Map, Value, json};
+
+use crate::{Declaration, command::Registry, query::Route};
+
+use operation::{Answer, Operation};
+use schemas::Schemas;
+
+pub(super) use serve::{PATH, Served};
+
+/// The version of the specification that the document follows.
+const OPENAPI: &str = "3.1.1";
+
+/// The document of the application of this name.
+pub(crate) fn document(name: &str, registry: &Registry, queries: &[Route]) -> Value {
+    let mut schemas = Schemas::default();
+    let mut paths = Paths::default();
+    let commands = registry.commands().iter();
+    for command in commands.filter(|command| !command.is_internal()) {
+        let operation = command::operation(command, &mut schemas);
+        paths.add(command.path, "post", operation);
+    }
+    for route in queries {
+        let operation = query::operation(route, &mut schemas);
+        paths.add(&route.path, "get", operation);
+    }
+    for (path, operation) in own::operations(&mut schemas) {
+        paths.add(path, "get", operation);
+    }
+    let version = registry.commands().first().map(|one| one.declaration);
+    let document = json!({
+        "openapi": OPENAPI,
+        "info": info(name, version),
+        "paths": paths.all,
+        "components": {
+            "schemas": {},
+            "parameters": header::parameters(),
+            "headers": header::headers(),
+            "securitySchemes": security::schemes(),
+        },
+    });
+    schemas.complete(document)
+}
+
+fn info(name: &str, declared: Option<Declaration>) -> Value {
+    let version = declared.map_or("0.0.0", |declared| declared.version);
+    json!({ "title": name, "version": version })
+}
+
+/// The operations of each path.
+#[derive(Debug, Default)]
+struct Paths {
+    all: Map<String, Value>,
+    /// The names of operations so far: each is there once.
+    ids: std::collections::BTreeSet<String>,
+}
+
+impl Paths {
+    fn add(&mut self, path: &str, method: &str, mut operation: Operation) {
+        let mut number = 2_u32;
+        let id = operation.id.clone();
+        while !self.ids.insert(operation.id.clone()) {
+            operation.id = format!("{id}{number}");
+            number = number.saturating_add(1);
+        }
+        let first = path.split('/').nth(1).unwrap_or_default();
+        let is_own = path == PATH || path.starts_with("/actuator/");
+        let tag = if is_own { "service" } else { first };
+        let operations = self.all.entry(path).or_insert_with(|| json!({}));
+        if let Some(operations) = operations.as_object_mut() {
+            operations.insert(method.to_owned(), operation.finish(tag));
+        }
+    }
+}
+
+/// The names in braces of a path.
+fn names_in(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/')
+        .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}

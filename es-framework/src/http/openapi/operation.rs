@@ -1,0 +1,173 @@
+//! One operation of the document, put together step by step.
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use serde_json::{Map, Value, json};
+
+use super::{header, problem, security};
+use crate::http::problem::kind::{self, ProblemKind};
+
+/// What a path does.
+#[derive(Debug)]
+pub(super) struct Operation {
+    pub(super) id: String,
+    summary: String,
+    description: String,
+    parameters: Vec<Value>,
+    body: Option<Value>,
+    answers: BTreeMap<u16, Value>,
+    problems: Vec<ProblemKind>,
+    role: Option<&'static str>,
+}
+
+/// An answer that is no problem.
+#[derive(Debug)]
+pub(super) struct Answer<'a> {
+    status: u16,
+    description: &'a str,
+    headers: &'a [&'a str],
+    /// The media types of the body and their schemas, if there is one.
+    content: Map<String, Value>,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn new(status: u16, description: &'a str, headers: &'a [&'a str]) -> Self {
+        Self {
+            status,
+            description,
+            headers,
+            content: Map::new(),
+        }
+    }
+
+    pub(super) fn with_json(self, schema: Value) -> Self {
+        self.with_content("application/json", schema)
+    }
+
+    pub(super) fn with_content(mut self, media_type: &str, schema: Value) -> Self {
+        let content = json!({ "schema": schema });
+        self.content.insert(media_type.to_owned(), content);
+        self
+    }
+}
+
+impl Operation {
+    pub(super) fn new(id: &str, summary: &str, description: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            summary: summary.to_owned(),
+            description: description.to_owned(),
+            parameters: Vec::new(),
+            body: None,
+            answers: BTreeMap::new(),
+            problems: Vec::new(),
+            role: None,
+        }
+    }
+
+    /// Takes callers of this role only.
+    pub(super) fn with_role(mut self, role: Option<&'static str>) -> Self {
+        self.role = role;
+        self.with_problems(role.map(|_| kind::FORBIDDEN))
+    }
+
+    /// Takes headers that [`header::parameters`] describes.
+    pub(super) fn with_headers(mut self, names: &[&str]) -> Self {
+        let reference = |name| json!({ "$ref": format!("#/components/parameters/{name}") });
+        self.parameters.extend(names.iter().map(reference));
+        self
+    }
+
+    /// Takes a parameter in its path or query.
+    pub(super) fn with_parameter(mut self, parameter: Value) -> Self {
+        self.parameters.push(parameter);
+        self
+    }
+
+    /// Takes JSON.
+    pub(super) fn with_body(mut self, schema: &Value, required: bool) -> Self {
+        self.body = Some(json!({
+            "required": required,
+            "content": { "application/json": { "schema": schema } },
+        }));
+        self
+    }
+
+    pub(super) fn with_answer(mut self, answer: Answer<'_>) -> Self {
+        let headers: Map<_, _> = answer
+            .headers
+            .iter()
+            .map(|name| ((*name).to_owned(), header::reference(name)))
+            .collect();
+        let mut value = json!({ "description": answer.description });
+        if !headers.is_empty() {
+            value["headers"] = headers.into();
+        }
+        if !answer.content.is_empty() {
+            value["content"] = answer.content.into();
+        }
+        self.answers.insert(answer.status, value);
+        self
+    }
+
+    /// May be answered with these problems.
+    pub(super) fn with_problems(mut self, problems: impl IntoIterator<Item = ProblemKind>) -> Self {
+        for kind in problems {
+            if !self.problems.contains(&kind) {
+                self.problems.push(kind);
+            }
+        }
+        self
+    }
+
+    /// The operation as the document has it.
+    pub(super) fn finish(self, tag: &str) -> Value {
+        let this = self.with_problems(security::PROBLEMS);
+        let told = this.role.map(security::told);
+        let paragraphs = [this.description.clone()].into_iter().chain(told);
+        let paragraphs: Vec<_> = paragraphs.filter(|text| !text.is_empty()).collect();
+        let mut operation = json!({
+            "operationId": this.id,
+            "tags": [tag],
+            "summary": this.summary,
+            "security": security::required(this.role),
+        });
+        if !paragraphs.is_empty() {
+            operation["description"] = paragraphs.join("\n\n").into();
+        }
+        if !this.parameters.is_empty() {
+            operation["parameters"] = this.parameters.into();
+        }
+        if let Some(body) = this.body {
+            operation["requestBody"] = body;
+        }
+        operation["responses"] = responses(this.answers, this.problems).into();
+        operation
+    }
+}
+
+/// All that it may be answered with, by status.
+fn responses(answers: BTreeMap<u16, Value>, problems: Vec<ProblemKind>) -> Map<String, Value> {
+    let mut responses = answers;
+    let mut by_status: BTreeMap<u16, Vec<ProblemKind>> = BTreeMap::new();
+    for kind in problems {
+        let status = kind.status.as_u16();
+        by_status.entry(status).or_default().push(kind);
+    }
+    for (status, kinds) in by_status {
+        let problem = problem::answer(&kinds);
+        match responses.entry(status) {
+            Entry::Vacant(place) => {
+                place.insert(problem);
+            }
+            // The status says the same with another body.
+            Entry::Occupied(mut place) => {
+                let answer = place.get_mut();
+                answer["content"][problem::MEDIA_TYPE] =
+                    problem["content"][problem::MEDIA_TYPE].clone();
+            }
+        }
+    }
+    let by_text = |(status, answer): (u16, Value)| (status.to_string(), answer);
+    responses.into_iter().map(by_text).collect()
+}

@@ -1,0 +1,99 @@
+//! Problems (RFC 9457) as the document describes them.
+
+use serde_json::{Map, Value, json};
+
+use super::header;
+use crate::http::problem::kind::{self, ProblemKind};
+
+/// The name of the schema that all problems share.
+pub(super) const SCHEMA: &str = "Problem";
+
+pub(super) const MEDIA_TYPE: &str = "application/problem+json";
+
+/// What all problems have in common.
+pub(super) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "Why a request was not carried out (RFC 9457).",
+        "properties": {
+            "type": {
+                "type": "string",
+                "format": "uri",
+                "description": "What went wrong, for programs. It never changes.",
+            },
+            "title": { "type": "string", "description": "The same for people." },
+            "status": { "type": "integer", "minimum": 400, "maximum": 599 },
+            "detail": { "type": "string", "description": "What is special about this time." },
+            "errors": {
+                "type": "array",
+                "description": "Each value that is not valid.",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "pointer": {
+                            "type": "string",
+                            "description": "Where it stands, as a JSON pointer (RFC 6901).",
+                        },
+                        "message": {
+                            "type": "string",
+                            "description": "What is wrong with it and what would be right.",
+                        },
+                    },
+                    "required": ["pointer", "message"],
+                },
+            },
+        },
+        "required": ["type", "title", "status", "detail"],
+    })
+}
+
+/// An answer with one of these problems, which share a status.
+pub(super) fn answer(kinds: &[ProblemKind]) -> Value {
+    let titles: Vec<_> = kinds.iter().map(|kind| kind.title).collect();
+    let types: Vec<_> = kinds.iter().map(ProblemKind::uri).collect();
+    let status = kinds.first().map(|kind| kind.status.as_u16());
+    let examples: Map<_, _> = kinds
+        .iter()
+        .map(|kind| (kind.name.to_owned(), example(kind)))
+        .collect();
+    let mut answer = json!({
+        "description": format!("{}.", titles.join("; ")),
+        "content": {
+            MEDIA_TYPE: {
+                "schema": {
+                    "allOf": [{ "$ref": format!("#/components/schemas/{SCHEMA}") }],
+                    "properties": {
+                        "type": { "enum": types },
+                        "title": { "enum": titles },
+                        "status": { "const": status },
+                    },
+                },
+                "examples": examples,
+            },
+        },
+    });
+    let mut headers = Map::new();
+    let mut tell = |name: &str| headers.insert(name.to_owned(), header::reference(name));
+    if kinds.iter().any(|kind| kind.retry) {
+        tell(header::RETRY_AFTER);
+    }
+    if kinds.contains(&kind::UNAUTHORIZED) {
+        tell(header::WWW_AUTHENTICATE);
+    }
+    if !headers.is_empty() {
+        answer["headers"] = headers.into();
+    }
+    answer
+}
+
+fn example(kind: &ProblemKind) -> Value {
+    json!({
+        "summary": kind.title,
+        "value": {
+            "type": kind.uri(),
+            "title": kind.title,
+            "status": kind.status.as_u16(),
+            "detail": kind.title,
+        },
+    })
+}

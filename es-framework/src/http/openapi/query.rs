@@ -1,0 +1,182 @@
+//! A query as the document describes it, and the rows that are events.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Operation, Schemas, header, names_in, text::Text};
+use crate::{
+    http::problem::kind::{self, ProblemKind},
+    projection::ReadModelDescriptor,
+    query::{
+        Described, ParameterDescription, QueryDescriptor, Route, RouteKind,
+        page::{DEFAULT_LIMIT, MAX_LIMIT},
+        parameters::{LONGEST_VALUE, MOST_VALUES},
+    },
+};
+
+const HEADERS: [&str; 4] = [
+    header::EVENT_POSITION,
+    header::PREFER,
+    header::IF_NONE_MATCH,
+    header::LAST_EVENT_ID,
+];
+
+const ANSWERED: [&str; 2] = [header::ETAG, header::CACHE_CONTROL];
+
+/// The problems that every query may be answered with.
+const PROBLEMS: [ProblemKind; 6] = [
+    kind::INVALID_PARAMETER,
+    kind::INVALID_HEADER,
+    kind::NO_SUCH_EVENT,
+    kind::INTERNAL_ERROR,
+    kind::POSITION_NOT_REACHED,
+    kind::TOO_MANY_LIVE_QUERIES,
+];
+
+/// The operation that answers it.
+pub(super) fn operation(route: &Route, schemas: &mut Schemas) -> Operation {
+    let operation = match &route.kind {
+        RouteKind::Query(query) => of_query(query, schemas),
+        RouteKind::Browse(table) => browse(&table.model, schemas),
+        RouteKind::Find(table) => find(&table.model, schemas),
+    };
+    operation.with_role(route.role())
+}
+
+fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
+    let mut described = Described::new(schemas.requests());
+    (query.parameters)(&mut described);
+    let in_path: Vec<_> = names_in(query.path).collect();
+    let mut operation = Operation::new(
+        query.name,
+        query.summary,
+        Text::read(query.description).sentences(),
+    );
+    for one in described.into_vec() {
+        let is_in_path = in_path.contains(&one.name);
+        operation = operation.with_parameter(parameter(one, is_in_path));
+    }
+    if query.paged {
+        operation = paged(operation);
+    }
+    // What is answered by hand may find nothing.
+    let finds_always = query.paged && in_path.is_empty() && !query.tables.is_empty();
+    let not_found = (!finds_always).then_some(kind::NOT_FOUND);
+    let schema = (query.answer)(schemas.answers()).to_value();
+    answered(operation, schema).with_problems(not_found)
+}
+
+fn browse(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
+    let id = format!("browse_{}", model.name);
+    let summary = format!("Browses {}, the oldest first.", model.name);
+    let operation = paged(Operation::new(&id, &summary, ""));
+    let row = row(model, schemas);
+    let page = json!({
+        "type": "object",
+        "properties": {
+            "items": { "type": "array", "items": row },
+            "nextCursor": { "type": "string" },
+            "total": { "type": "integer", "minimum": 0 },
+        },
+        "required": ["items"],
+    });
+    answered(operation, page)
+}
+
+fn find(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
+    let id = format!("find_{}", model.name);
+    let summary = format!("Shows one of {}.", model.name);
+    let operation = Operation::new(&id, &summary, "").with_parameter(json!({
+        "name": "key",
+        "in": "path",
+        "required": true,
+        "schema": { "type": "string" },
+    }));
+    let row = row(model, schemas);
+    answered(operation, row).with_problems([kind::NOT_FOUND])
+}
+
+fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
+    model.row.map_or_else(
+        || json!({ "type": "object" }),
+        |row| row(schemas.answers()).to_value(),
+    )
+}
+
+fn answered(operation: Operation, schema: Value) -> Operation {
+    // Sent as server-sent events, each of which holds the answer, where the caller accepts those.
+    let answer = Answer::new(200, "The answer.", &ANSWERED)
+        .with_json(schema)
+        .with_content("text/event-stream", json!({ "type": "string" }));
+    operation
+        .with_headers(&HEADERS)
+        .with_answer(answer)
+        .with_answer(Answer::new(
+            304,
+            "The answer is still the one of the tag that was sent.",
+            &ANSWERED,
+        ))
+        .with_problems(PROBLEMS)
+}
+
+fn paged(operation: Operation) -> Operation {
+    let limit = json!({
+        "name": "limit",
+        "in": "query",
+        "description": "How many rows a page has at the most.",
+        "schema": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MAX_LIMIT,
+            "default": DEFAULT_LIMIT,
+        },
+    });
+    let cursor = json!({
+        "name": "cursor",
+        "in": "query",
+        "description": "The nextCursor of the page before.",
+        "schema": bounded(json!({ "type": "string" })),
+    });
+    let total = json!({
+        "name": "total",
+        "in": "query",
+        "description": "Whether to count the rows of all pages.",
+        "schema": { "type": "boolean", "default": false },
+    });
+    [limit, cursor, total]
+        .into_iter()
+        .fold(operation, Operation::with_parameter)
+}
+
+fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
+    let mut schema = bounded(parameter.schema.to_value());
+    let text = Text::read(parameter.description);
+    if !text.examples.is_empty() {
+        schema["examples"] = text.examples.clone().into();
+    }
+    if parameter.several {
+        schema = json!({ "type": "array", "items": schema, "maxItems": MOST_VALUES });
+    }
+    let mut value = json!({
+        "name": parameter.name,
+        "in": if is_in_path { "path" } else { "query" },
+        "required": parameter.required,
+        "schema": schema,
+    });
+    if !text.sentences().is_empty() {
+        value["description"] = text.sentences().into();
+    }
+    value
+}
+
+/// The bounds of every text.
+fn bounded(mut schema: Value) -> Value {
+    let is_bare = schema["type"] == "string"
+        && ["format", "enum", "const", "pattern", "maxLength"]
+            .iter()
+            .all(|bound| schema.get(bound).is_none());
+    if is_bare {
+        schema["maxLength"] = LONGEST_VALUE.into();
+        schema["pattern"] = "^[^\\u0000\\uFFFD]*$".into();
+    }
+    schema
+}

@@ -1,0 +1,156 @@
+//! The schemas of requests and of answers, gathered in one place.
+
+use schemars::{SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value};
+
+use super::{problem, text::Text};
+
+const COMPONENTS: &str = "#/components/schemas/";
+/// Where schemas of requests are until all are known.
+const REQUESTS: &str = "#/requests/";
+
+/// What types look like: as they are read in requests, and as they are written in answers. A member
+/// that may be left out of a request, say, is always in an answer.
+#[derive(Debug)]
+pub(super) struct Schemas {
+    requests: SchemaGenerator,
+    answers: SchemaGenerator,
+}
+
+impl Default for Schemas {
+    fn default() -> Self {
+        let settings = |path: &str| {
+            SchemaSettings::draft2020_12().with(|settings| {
+                settings.definitions_path = path.to_owned().into();
+                settings.meta_schema = None;
+            })
+        };
+        Self {
+            requests: settings("/requests").for_deserialize().into_generator(),
+            answers: settings("/components/schemas")
+                .for_serialize()
+                .into_generator(),
+        }
+    }
+}
+
+impl Schemas {
+    /// Makes the schemas of what is read.
+    pub(super) fn requests(&mut self) -> &mut SchemaGenerator {
+        &mut self.requests
+    }
+
+    /// Makes the schemas of what is written.
+    pub(super) fn answers(&mut self) -> &mut SchemaGenerator {
+        &mut self.answers
+    }
+
+    /// The schema of a request itself, be it given by its name or not.
+    pub(super) fn request(&self, schema: &Value) -> Value {
+        let name = schema["$ref"].as_str();
+        let named = name
+            .and_then(|name| name.strip_prefix(REQUESTS))
+            .and_then(|name| self.requests.definitions().get(name));
+        named.unwrap_or(schema).clone()
+    }
+
+    /// What is said of a request in its doc comment.
+    pub(super) fn text(&self, schema: &Value) -> String {
+        let text = self.request(schema)["description"]
+            .as_str()
+            .map(str::to_owned);
+        text.unwrap_or_default()
+    }
+
+    /// Puts all schemas into the document. A type that is read and written in two shapes gets a
+    /// second name for the one that is read.
+    pub(super) fn complete(mut self, mut document: Value) -> Value {
+        let mut components = self.answers.take_definitions(true);
+        let requests = self.requests.take_definitions(true);
+        components.insert(problem::SCHEMA.to_owned(), problem::schema());
+        let names: Map<_, _> = requests
+            .iter()
+            .map(|(name, schema)| {
+                let is_other = |known: &Value| *known != at_components(schema.clone());
+                let is_taken = components.get(name).is_some_and(is_other);
+                let second = if is_taken { "Request" } else { "" };
+                (name.clone(), format!("{name}{second}").into())
+            })
+            .collect();
+        for (name, schema) in requests {
+            let name = names.get(&name).and_then(Value::as_str).unwrap_or(&name);
+            components.insert(name.to_owned(), schema);
+        }
+        let mut components = components.into();
+        each_object(&mut components, &take_examples);
+        document["components"]["schemas"] = components;
+        each_object(&mut document, &|object| {
+            rename(object, &names);
+            bound_integers(object);
+        });
+        // The same in each build, whatever order its other dependencies make objects keep.
+        document.sort_all_objects();
+        document
+    }
+}
+
+/// The schema as it is if no type has two shapes.
+fn at_components(mut schema: Value) -> Value {
+    each_object(&mut schema, &|object| rename(object, &Map::new()));
+    schema
+}
+
+fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
+    match value {
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| each_object(value, change)),
+        Value::Object(object) => {
+            change(object);
+            object
+                .values_mut()
+                .for_each(|value| each_object(value, change));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn rename(object: &mut Map<String, Value>, names: &Map<String, Value>) {
+    let Some(Value::String(reference)) = object.get_mut("$ref") else {
+        return;
+    };
+    if let Some(name) = reference.strip_prefix(REQUESTS) {
+        let name = names.get(name).and_then(Value::as_str).unwrap_or(name);
+        *reference = format!("{COMPONENTS}{name}");
+    }
+}
+
+/// The examples of a doc comment are those of the schema.
+fn take_examples(object: &mut Map<String, Value>) {
+    let Some(Value::String(description)) = object.get("description") else {
+        return;
+    };
+    let text = Text::read(description);
+    if text.examples.is_empty() {
+        return;
+    }
+    let sentences = text.sentences().to_owned();
+    object.insert("description".to_owned(), sentences.into());
+    object.insert("examples".to_owned(), text.examples.into());
+}
+
+/// The bounds of a type's numbers, which its format only hints at.
+fn bound_integers(object: &mut Map<String, Value>) {
+    let (min, max): (i64, i64) = match object.get("format").and_then(Value::as_str) {
+        Some("int8") => (i8::MIN.into(), i8::MAX.into()),
+        Some("int16") => (i16::MIN.into(), i16::MAX.into()),
+        Some("int32") => (i32::MIN.into(), i32::MAX.into()),
+        Some("int64") => (i64::MIN, i64::MAX),
+        Some("uint8") => (0, u8::MAX.into()),
+        Some("uint16") => (0, u16::MAX.into()),
+        Some("uint32") => (0, u32::MAX.into()),
+        _ => return,
+    };
+    object.entry("minimum").or_insert_with(|| min.into());
+    object.entry("maximum").or_insert_with(|| max.into());
+}

@@ -1,0 +1,36 @@
+//! Who may do what, as the document describes it. It is the same whether or not callers have to say
+//! who they are: that is a setting, and the document is made without any.
+
+use serde_json::{Value, json};
+
+use crate::http::problem::kind::{self, ProblemKind};
+
+const BEARER: &str = "bearer";
+
+/// The problems of everything that takes a credential.
+pub(super) const PROBLEMS: [ProblemKind; 3] = [
+    kind::UNAUTHORIZED,
+    kind::TOO_MANY_REQUESTS,
+    kind::ISSUER_AWAY,
+];
+
+pub(super) fn schemes() -> Value {
+    json!({
+        BEARER: {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A token of the service, or a JWT of its issuer. Needed where the service is set to know its callers.",
+        },
+    })
+}
+
+/// With a credential that has the role, if there is one, or without any.
+pub(super) fn required(role: Option<&str>) -> Value {
+    let roles: Vec<_> = role.into_iter().collect();
+    json!([{ BEARER: roles }, {}])
+}
+
+/// What is said of the role to people.
+pub(super) fn told(role: &str) -> String {
+    format!("Takes the role `{role}` where callers are known.")
+}

@@ -1,0 +1,29 @@
+//! `GET /openapi.json`: the document as it was made at the start.
+
+use axum::{
+    http::header,
+    response::{IntoResponse as _, Response},
+};
+use bytes::Bytes;
+use serde_json::Value;
+
+/// Where the document is.
+pub(in crate::http) const PATH: &str = "/openapi.json";
+
+/// The document as it is sent.
+#[derive(Debug, Clone)]
+pub(in crate::http) struct Served(Bytes);
+
+impl Served {
+    pub(in crate::http) fn new(document: &Value) -> Self {
+        Self(Bytes::from(document.to_string()))
+    }
+
+    pub(in crate::http) fn show(&self) -> Response {
+        let headers = [
+            (header::CONTENT_TYPE, "application/json"),
+            (header::CACHE_CONTROL, "no-cache"),
+        ];
+        (headers, self.0.clone()).into_response()
+    }
+}

@@ -1,0 +1,129 @@
+//! The document of the garden.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::document;
+use crate::{
+    command::Registry,
+    garden::{PlantTreeCommand, TREES, WaterTreeCommand},
+    http::routes,
+    projection::ReadModels,
+    query::{Queries, Route},
+};
+
+fn registry() -> Registry {
+    let registry = Registry::builder().command::<PlantTreeCommand>();
+    registry.command::<WaterTreeCommand>().build().unwrap()
+}
+
+fn queries() -> Vec<Route> {
+    let models = ReadModels::new([TREES]).unwrap();
+    let (queries, models) = Queries::new([], models).unwrap();
+    queries.routes(&models)
+}
+
+fn garden() -> Value {
+    document("garden", &registry(), &queries())
+}
+
+/// A path with its parameters' names left out.
+fn shape(path: &str) -> String {
+    let segments = path
+        .split('/')
+        .map(|segment| match segment.starts_with('{') {
+            true => "{}",
+            false => segment,
+        });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn every_route_is_in_the_document_and_the_other_way_round() {
+    let document = garden();
+    let served = super::Served::new(&document);
+    let mounted = routes(&registry(), queries(), served);
+    let mounted: BTreeSet<_> = mounted.iter().map(|one| shape(&one.path)).collect();
+    let paths = document["paths"].as_object().unwrap().keys();
+    let described: BTreeSet<_> = paths.map(|path| shape(path)).collect();
+    assert_eq!(mounted, described);
+}
+
+#[test]
+fn what_stands_in_the_path_is_no_member_of_the_body() {
+    let document = garden();
+    let plant = &document["paths"]["/trees/{id}/plant"]["post"];
+    let parameter = &plant["parameters"][0];
+    assert_eq!(
+        (&parameter["name"], &parameter["in"]),
+        (&json!("id"), &json!("path"))
+    );
+    let body = &plant["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(body["required"], json!(["kind", "numLeaves"]));
+    assert_eq!(body["properties"]["id"], Value::Null);
+    let water = &document["paths"]["/trees/water"]["post"];
+    let body = &water["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(body["$ref"], "#/components/schemas/WaterTreeCommand");
+}
+
+#[test]
+fn answers_follow_from_the_condition() {
+    let document = garden();
+    let answers = |path: &str| document["paths"][path]["post"]["responses"].clone();
+    let (plant, water) = (answers("/trees/{id}/plant"), answers("/trees/water"));
+    assert!(plant["201"]["headers"]["Location"].is_object(), "{plant}");
+    assert!(plant["204"].is_null() && plant["404"].is_null(), "{plant}");
+    assert!(
+        water["204"].is_object() && water["201"].is_null(),
+        "{water}"
+    );
+    let problem = &water["404"]["content"]["application/problem+json"];
+    let types = &problem["schema"]["properties"]["type"]["enum"];
+    assert_eq!(types, &json!(["tag:es-framework,2026:problem:not-found"]));
+    assert!(
+        water["503"]["headers"]["Retry-After"].is_object(),
+        "{water}"
+    );
+}
+
+#[test]
+fn whole_numbers_have_the_bounds_of_their_type() {
+    let leaves = &garden()["components"]["schemas"]["PlantTreeCommand"]["properties"]["numLeaves"];
+    assert_eq!(leaves["maximum"], json!(i64::MAX));
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    fn check(value: &Value, document: &Value) {
+        match value {
+            Value::Object(object) => {
+                if let Some(Value::String(reference)) = object.get("$ref") {
+                    let pointer = reference.strip_prefix('#').unwrap();
+                    assert!(document.pointer(pointer).is_some(), "{reference}");
+                }
+                object.values().for_each(|value| check(value, document));
+            }
+            Value::Array(values) => values.iter().for_each(|value| check(value, document)),
+            _ => {}
+        }
+    }
+    let document = garden();
+    check(&document, &document);
+}
+
+#[test]
+fn the_page_lists_what_each_command_takes_and_its_own_problems() {
+    let page = super::markdown::page(&garden());
+    let plant = page.split("### PlantTreeCommand").nth(1).unwrap();
+    let plant = plant.split("### ").next().unwrap();
+    for line in [
+        "`POST /trees/{id}/plant`",
+        "| `id` | string |  |",
+        "| `numLeaves` | int64 |  |",
+        "| 409 | `already-exists` | It already exists |",
+    ] {
+        assert!(plant.contains(line), "{line}:\n{page}");
+    }
+    assert!(!plant.contains("malformed-body"), "{page}");
+}

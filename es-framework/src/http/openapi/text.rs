@@ -1,0 +1,72 @@
+//! What a doc comment says: sentences, and examples in paragraphs of their own.
+
+use serde_json::Value;
+
+const OPENING: &str = "Example:";
+
+/// A doc comment, its examples taken out.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Text {
+    sentences: String,
+    pub(super) examples: Vec<Value>,
+}
+
+impl Text {
+    /// Takes paragraphs such as ``Example: `{"id": 7}` `` out of a text. What is no JSON is an
+    /// example of a text.
+    pub(super) fn read(text: &str) -> Self {
+        let mut sentences = Vec::new();
+        let mut examples = Vec::new();
+        for paragraph in text.split("\n\n").map(str::trim) {
+            match paragraph.strip_prefix(OPENING) {
+                Some(example) => examples.push(read_example(example)),
+                None => sentences.push(paragraph),
+            }
+        }
+        let sentences = sentences.join("\n\n").trim().to_owned();
+        Self {
+            sentences,
+            examples,
+        }
+    }
+
+    /// All of it but the examples.
+    pub(super) fn sentences(&self) -> &str {
+        &self.sentences
+    }
+
+    /// What follows the first paragraph.
+    pub(super) fn rest(&self) -> &str {
+        let rest = self.sentences.split_once("\n\n");
+        rest.map_or("", |(_, rest)| rest.trim())
+    }
+}
+
+fn read_example(text: &str) -> Value {
+    let text = text.trim().trim_matches('`').replace('\n', " ");
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn examples_are_taken_out() {
+        let text =
+            Text::read("Plants\na tree.\n\nOne a year.\n\nExample: `{\"id\": 1,\n\"age\": 2}`");
+        assert_eq!(text.examples, [json!({ "id": 1, "age": 2 })]);
+        assert_eq!(text.sentences(), "Plants\na tree.\n\nOne a year.");
+        assert_eq!(text.rest(), "One a year.");
+    }
+
+    #[test]
+    fn what_is_no_json_is_an_example_of_a_text() {
+        let text = Text::read("The kind.\n\nExample: `Quercus robur`");
+        assert_eq!((text.sentences(), text.rest()), ("The kind.", ""));
+        assert_eq!(text.examples, ["Quercus robur"]);
+        assert_eq!(Text::read(""), Text::default());
+    }
+}

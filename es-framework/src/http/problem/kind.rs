@@ -1,0 +1,202 @@
+//! Every problem that the framework itself answers with: what is the same each time.
+
+use axum::http::StatusCode;
+
+use crate::command::{RejectionDescriptor, RejectionKind};
+
+/// What precedes the name of a problem in its `type`: a `tag` URI, as RFC 9457 advises for types
+/// that cannot be looked up.
+const TYPE_PREFIX: &str = "tag:es-framework,2026:problem:";
+
+/// A problem without its detail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::http) struct ProblemKind {
+    pub(in crate::http) status: StatusCode,
+    /// What its `type` ends in.
+    pub(in crate::http) name: &'static str,
+    pub(in crate::http) title: &'static str,
+    /// Whether the same request may be answered otherwise a little later.
+    pub(in crate::http) retry: bool,
+}
+
+impl ProblemKind {
+    const fn new(status: StatusCode, name: &'static str, title: &'static str) -> Self {
+        let retry = false;
+        Self {
+            status,
+            name,
+            title,
+            retry,
+        }
+    }
+
+    const fn retry_later(mut self) -> Self {
+        self.retry = true;
+        self
+    }
+
+    /// The `type`.
+    pub(in crate::http) fn uri(&self) -> String {
+        format!("{TYPE_PREFIX}{}", self.name)
+    }
+}
+
+impl From<&RejectionDescriptor> for ProblemKind {
+    fn from(rejection: &RejectionDescriptor) -> Self {
+        let status = match rejection.kind {
+            RejectionKind::Conflict => StatusCode::CONFLICT,
+            RejectionKind::Gone => StatusCode::GONE,
+            RejectionKind::NotFound => StatusCode::NOT_FOUND,
+            RejectionKind::Forbidden => StatusCode::FORBIDDEN,
+            RejectionKind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        Self::new(status, rejection.name, rejection.title)
+    }
+}
+
+pub(in crate::http) const NO_SUCH_PATH: ProblemKind = ProblemKind::new(
+    StatusCode::NOT_FOUND,
+    "no-such-path",
+    "There is nothing at this path",
+);
+
+pub(in crate::http) const METHOD_NOT_ALLOWED: ProblemKind = ProblemKind::new(
+    StatusCode::METHOD_NOT_ALLOWED,
+    "method-not-allowed",
+    "The method does not fit the path",
+);
+
+pub(in crate::http) const UNSUPPORTED_MEDIA_TYPE: ProblemKind = ProblemKind::new(
+    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    "unsupported-media-type",
+    "The body has an unsupported media type",
+);
+
+pub(in crate::http) const BODY_TOO_LARGE: ProblemKind = ProblemKind::new(
+    StatusCode::PAYLOAD_TOO_LARGE,
+    "body-too-large",
+    "The body is too large",
+);
+
+pub(in crate::http) const BODY_TOO_SLOW: ProblemKind = ProblemKind::new(
+    StatusCode::REQUEST_TIMEOUT,
+    "body-too-slow",
+    "The body did not come in time",
+);
+
+pub(in crate::http) const MALFORMED_BODY: ProblemKind = ProblemKind::new(
+    StatusCode::BAD_REQUEST,
+    "malformed-body",
+    "The body is malformed",
+);
+
+pub(in crate::http) const INVALID_HEADER: ProblemKind = ProblemKind::new(
+    StatusCode::BAD_REQUEST,
+    "invalid-header",
+    "A header is not valid",
+);
+
+pub(in crate::http) const INVALID_PARAMETER: ProblemKind = ProblemKind::new(
+    StatusCode::BAD_REQUEST,
+    "invalid-parameter",
+    "A query parameter is not valid",
+);
+
+pub(in crate::http) const INVALID_VALUES: ProblemKind = ProblemKind::new(
+    StatusCode::UNPROCESSABLE_ENTITY,
+    "invalid-values",
+    "The values are not valid",
+);
+
+pub(in crate::http) const IDEMPOTENCY_KEY_REUSED: ProblemKind = ProblemKind::new(
+    StatusCode::UNPROCESSABLE_ENTITY,
+    "idempotency-key-reused",
+    "The idempotency key belongs to another request",
+);
+
+pub(in crate::http) const NOT_FOUND: ProblemKind =
+    ProblemKind::new(StatusCode::NOT_FOUND, "not-found", "There is no such thing");
+
+pub(in crate::http) const ALREADY_EXISTS: ProblemKind =
+    ProblemKind::new(StatusCode::CONFLICT, "already-exists", "It already exists");
+
+pub(in crate::http) const CHANGED_MEANWHILE: ProblemKind = ProblemKind::new(
+    StatusCode::PRECONDITION_FAILED,
+    "changed-meanwhile",
+    "It has changed meanwhile",
+);
+
+pub(in crate::http) const CONTENDED: ProblemKind =
+    ProblemKind::new(StatusCode::CONFLICT, "contended", "Others were faster").retry_later();
+
+pub(in crate::http) const OUTCOME_UNKNOWN: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "outcome-unknown",
+    "It is unknown whether the command was carried out",
+)
+.retry_later();
+
+pub(in crate::http) const EVENT_STORE_UNAVAILABLE: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "event-store-unavailable",
+    "The event store is unavailable",
+)
+.retry_later();
+
+pub(in crate::http) const EVENT_STORE_FULL: ProblemKind = ProblemKind::new(
+    StatusCode::INSUFFICIENT_STORAGE,
+    "event-store-full",
+    "The event store is full",
+);
+
+pub(in crate::http) const NO_SUCH_EVENT: ProblemKind = ProblemKind::new(
+    StatusCode::PRECONDITION_FAILED,
+    "no-such-event",
+    "There is no such event",
+);
+
+pub(in crate::http) const POSITION_NOT_REACHED: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "position-not-reached",
+    "The answer would be out of date",
+)
+.retry_later();
+
+pub(in crate::http) const TOO_MANY_LIVE_QUERIES: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "too-many-live-queries",
+    "Too many live queries are open",
+)
+.retry_later();
+
+pub(in crate::http) const UNAUTHORIZED: ProblemKind = ProblemKind::new(
+    StatusCode::UNAUTHORIZED,
+    "unauthorized",
+    "The caller is not known",
+);
+
+pub(in crate::http) const FORBIDDEN: ProblemKind = ProblemKind::new(
+    StatusCode::FORBIDDEN,
+    "forbidden",
+    "The caller may not do this",
+);
+
+pub(in crate::http) const ISSUER_AWAY: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "issuer-away",
+    "The caller cannot be checked now",
+)
+.retry_later();
+
+pub(in crate::http) const TOO_MANY_REQUESTS: ProblemKind = ProblemKind::new(
+    StatusCode::TOO_MANY_REQUESTS,
+    "too-many-requests",
+    "The client asks too often",
+)
+.retry_later();
+
+pub(in crate::http) const INTERNAL_ERROR: ProblemKind = ProblemKind::new(
+    StatusCode::INTERNAL_SERVER_ERROR,
+    "internal-error",
+    "The service failed",
+);

@@ -1,0 +1,32 @@
+"""A check of Schemathesis: what fits the document is understood.
+
+It takes the place of `positive_data_acceptance`, which knows nothing of rules that no schema can
+tell: a copy that is lent, a key that was used for another command, a cursor that no page gave.
+"""
+
+import re
+
+import schemathesis
+
+MISUNDERSTOOD = ("malformed-body", "invalid-header", "invalid-parameter", "invalid-values")
+BEYOND_A_SCHEMA = (
+    "must be the nextCursor of the page before",
+    # A whole number to JSON Schema, not to JSON as it is written.
+    "invalid type: floating point",
+)
+
+
+@schemathesis.check
+def what_fits_the_document_is_understood(ctx, response, case):
+    if not case.meta.generation.mode.is_positive or response.status_code not in (400, 422):
+        return
+    problem = response.json()
+    detail = problem["detail"] + "".join(one["message"] for one in problem.get("errors", []))
+    # Schemathesis takes the quotation marks of a tag for its own.
+    tag = response.request.headers.get("If-Match")
+    is_unquoted = tag is not None and not re.fullmatch(r'\*|"[0-9]+"', tag)
+    if is_unquoted and "If-Match" in detail:
+        return
+    is_told = problem["type"].endswith(MISUNDERSTOOD)
+    if is_told and not any(known in detail for known in BEYOND_A_SCHEMA):
+        raise AssertionError(f"it fits the document, and yet: {detail}")
