@@ -7,6 +7,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
+    clippy::print_stdout,
     reason = "a test fails by panicking"
 )]
 
@@ -14,15 +15,22 @@
 mod postgres;
 mod support;
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use postgres::Postgres;
 use serde_json::{Value, json};
-use support::{Library, Process, book, client, eventually, get, json_of, new_client, post};
+use support::{Library, Process, TOKEN, book, client, eventually, get, json_of, new_client, post};
 use uuid::Uuid;
 
 /// How often the library is killed.
-const ROUNDS: u64 = 20;
+const ROUNDS: u64 = 50;
+/// How many purchases two libraries are asked about, each of them.
+const PURCHASES: usize = 100;
+/// How many clients purchase at once.
+const CLIENTS: usize = 4;
 
 fn library(folder: &Path, database: &str) -> Library {
     Library::embedded_with(folder, &[("DATABASE_URL", database)])
@@ -111,7 +119,12 @@ async fn survive_kills(folder: &Path, database: &str) {
         let url = library.url.clone();
         let workers = readers.iter().map(|reader| work(&url, *reader));
         let killed = async {
-            tokio::time::sleep(Duration::from_millis(30 + 13 * round)).await;
+            if round % 2 == 1 {
+                // So that some kills fall into a rebuild, or into its end.
+                let rebuild = format!("{url}/actuator/projections/book_copies/rebuild");
+                let _ = client().post(rebuild).bearer_auth(TOKEN).send().await;
+            }
+            tokio::time::sleep(Duration::from_millis(round * 37 % 101)).await;
             library.process.kill();
         };
         tokio::join!(futures_util::future::join_all(workers), killed);
@@ -197,22 +210,39 @@ async fn a_library_that_is_cut_off_from_postgresql_goes_on() {
     assert_eq!(rows["items"].as_array().unwrap().len(), 4);
 }
 
+/// Purchases, and asks each library for what was purchased. Returns how often it was there.
+async fn read_own_writes(libraries: [&Library; 2], purchases: usize) -> usize {
+    let clients = (0..CLIENTS).map(async |_| {
+        let mut found = 0;
+        for number in 0..purchases / CLIENTS {
+            let id = Uuid::new_v4();
+            let answer = libraries[number % 2].purchase(&book(id)).await;
+            let position = answer.headers()["event-position"].to_str().unwrap();
+            for library in libraries {
+                let copy = ask(library, &format!("/books/{id}"), position).await;
+                assert_eq!(copy["id"], json!(id));
+                found += 1;
+            }
+        }
+        found
+    });
+    let found = futures_util::future::join_all(clients).await;
+    found.into_iter().sum()
+}
+
+#[tokio::test]
+#[ignore = "takes a minute: cargo test --release -- --ignored ten_thousand"]
+async fn ten_thousand_of_ten_thousand_queries_show_what_their_caller_wrote() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Postgres::start();
+    let (_store, first, second) = two(folder.path(), &server.url());
+    assert_eq!(read_own_writes([&first, &second], 5_000).await, 10_000);
+}
+
 async fn take_over(folder: &Path, database: &str) {
     let (_store, first, second) = two(folder, database);
-    let mut written = 0;
-    for _ in 0..20 {
-        for library in [&first, &second] {
-            let id = Uuid::new_v4();
-            let answer = library.purchase(&book(id)).await;
-            let position = answer.headers()["event-position"].to_str().unwrap();
-            // Whichever is asked, it shows what was written.
-            for library in [&first, &second] {
-                let found = ask(library, &format!("/books/{id}"), position).await;
-                assert_eq!(found["id"], json!(id));
-            }
-            written += 1;
-        }
-    }
+    let found = read_own_writes([&first, &second], PURCHASES).await;
+    assert_eq!(found, 2 * PURCHASES);
     let stands_by = |library: &Library| library.process.log().contains("stands by");
     let (mut projecting, left) = match stands_by(&first) {
         true => (second, first),
@@ -220,6 +250,7 @@ async fn take_over(folder: &Path, database: &str) {
     };
     assert!(!stands_by(&projecting) && stands_by(&left));
     projecting.process.kill();
+    let killed = Instant::now();
     let id = Uuid::new_v4();
     assert!(left.purchase(&book(id)).await.status().is_success());
     eventually("the other library takes over", async || {
@@ -227,7 +258,8 @@ async fn take_over(folder: &Path, database: &str) {
         answer.status().is_success().then_some(())
     })
     .await;
-    let last = written.to_string();
+    println!("the other library took over after {:?}", killed.elapsed());
+    let last = PURCHASES.to_string();
     let page = ask(&left, "/books?limit=1&total=true", &last).await;
-    assert_eq!(page["total"], written + 1);
+    assert_eq!(page["total"], PURCHASES + 1);
 }

@@ -16,7 +16,7 @@ use crate::{
     Error, Result,
     config::{Config, Secret},
     event::Subject,
-    server,
+    server::{self, ApiToken},
     store::{
         EventStore,
         eventsourcingdb::{self, EventSourcingDbStore},
@@ -28,7 +28,7 @@ use crate::{
 
 /// An open event store.
 pub(super) enum OpenStore {
-    Remote(Arc<dyn EventStore>),
+    Remote(Arc<dyn EventStore>, ApiToken),
     Embedded(Box<Embedded>),
 }
 
@@ -36,6 +36,7 @@ pub(super) enum OpenStore {
 pub(super) struct Embedded {
     store: EmbeddedStore,
     folder: PathBuf,
+    token: ApiToken,
     stop: Arc<Notify>,
     served: JoinHandle<()>,
 }
@@ -43,7 +44,7 @@ pub(super) struct Embedded {
 impl OpenStore {
     pub(super) async fn open(config: &Config) -> Result<Self> {
         match &config.event_store_url {
-            Some(url) => remote(config, url).map(Self::Remote),
+            Some(url) => remote(config, url).map(|(store, token)| Self::Remote(store, token)),
             None => Embedded::open(config)
                 .await
                 .map(Box::new)
@@ -54,7 +55,7 @@ impl OpenStore {
     /// The store, for those who read and write.
     pub(super) fn port(&self) -> Arc<dyn EventStore> {
         match self {
-            Self::Remote(store) => Arc::clone(store),
+            Self::Remote(store, _) => Arc::clone(store),
             Self::Embedded(embedded) => Arc::new(embedded.store.clone()),
         }
     }
@@ -62,10 +63,18 @@ impl OpenStore {
     /// A folder on the disk that the application depends on.
     pub(super) fn folder(&self) -> PathBuf {
         match self {
-            Self::Remote(_) => PathBuf::from("."),
+            Self::Remote(..) => PathBuf::from("."),
             Self::Embedded(embedded) => {
                 std::path::absolute(&embedded.folder).unwrap_or_else(|_| embedded.folder.clone())
             }
+        }
+    }
+
+    /// What its operators are known by.
+    pub(super) fn token(&self) -> ApiToken {
+        match self {
+            Self::Remote(_, token) => token.clone(),
+            Self::Embedded(embedded) => embedded.token.clone(),
         }
     }
 
@@ -83,7 +92,7 @@ impl OpenStore {
     }
 }
 
-fn remote(config: &Config, url: &str) -> Result<Arc<dyn EventStore>> {
+fn remote(config: &Config, url: &str) -> Result<(Arc<dyn EventStore>, ApiToken)> {
     let token = config.event_store_api_token.as_ref().ok_or_else(|| {
         Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")
     })?;
@@ -96,7 +105,7 @@ fn remote(config: &Config, url: &str) -> Result<Arc<dyn EventStore>> {
     let store = EventSourcingDbStore::new(settings)
         .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
     tracing::info!("events are kept by {}", store.description());
-    Ok(Arc::new(store))
+    Ok((Arc::new(store), known_by(token)?))
 }
 
 impl Embedded {
@@ -114,13 +123,8 @@ impl Embedded {
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?;
         tell(&store, &folder, begin).await?;
-        let token = api_token(config, &folder)?;
-        let mut settings = server::Settings::new(
-            token
-                .reveal()
-                .parse()
-                .map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))?,
-        );
+        let token = known_by(&api_token(config, &folder)?)?;
+        let mut settings = server::Settings::new(token.clone());
         settings.dialect = config.event_store_dialect.into();
         settings.drain = Duration::from_secs(config.shutdown_timeout);
         let address = local_address(&listener)?;
@@ -134,6 +138,7 @@ impl Embedded {
         Ok(Self {
             store,
             folder,
+            token,
             stop,
             served,
         })
@@ -146,6 +151,11 @@ impl Embedded {
         }
         self.store.close().await;
     }
+}
+
+fn known_by(token: &Secret) -> Result<ApiToken> {
+    let token = token.reveal().parse();
+    token.map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))
 }
 
 /// Says where the events are, how many, and how long it took to open them.

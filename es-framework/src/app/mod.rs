@@ -4,6 +4,7 @@ mod declared;
 mod entrance;
 mod event_store;
 mod processing;
+mod projections;
 mod reacting;
 mod stopping;
 mod token;
@@ -150,6 +151,7 @@ impl App {
             .subcommand(schema_lock::cli::command())
             .subcommand(openapi::cli::command())
             .subcommand(auth::cli::command())
+            .subcommand(projections::command())
             .subcommand_negates_reqs(true);
         let matches = command.get_matches();
         if let Some((schema_lock::cli::NAME, matches)) = matches.subcommand() {
@@ -157,6 +159,9 @@ impl App {
         }
         if let Some((auth::cli::NAME, matches)) = matches.subcommand() {
             return auth::cli::run(matches);
+        }
+        if let Some((projections::NAME, matches)) = matches.subcommand() {
+            return projections::run(matches);
         }
         let queries = queries.routes(&models);
         if let Some(matches) = matches.subcommand_matches(openapi::cli::NAME) {
@@ -252,6 +257,8 @@ async fn serve(
         browsers: config.surface.browsers(),
         metadata_headers: config.event_metadata_headers.clone(),
         metadata_caller: config.auth.event_metadata_caller,
+        operator: processor.operator(),
+        operator_token: Some(store.token()),
     };
     log_routes(&served.registry, &served.queries);
     let router = http::router(name, &served.registry, served.queries, surface);
@@ -323,5 +330,7 @@ fn log_routes(registry: &Registry, queries: &[Route]) {
     for query in queries {
         tracing::info!("GET {} ({})", query.path, query.declaration);
     }
-    tracing::info!("GET /actuator/health, /actuator/info, /actuator/prometheus");
+    tracing::info!(
+        "GET /actuator/health, /actuator/info, /actuator/prometheus, /actuator/projections"
+    );
 }

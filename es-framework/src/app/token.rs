@@ -35,6 +35,14 @@ pub(super) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
     Ok((secret, file))
 }
 
+/// The credential kept in a folder, if there is one.
+pub(super) fn load(folder: &Path) -> Result<Option<Secret>> {
+    match folder.join(FILE).try_exists() {
+        Ok(true) => load_or_generate(folder).map(|(token, _)| Some(token)),
+        Ok(false) | Err(_) => Ok(None),
+    }
+}
+
 fn problem(file: &Path, what: &str, error: io::Error) -> Error {
     Error::because(format!("the API token {} {what}", file.display()), error)
 }

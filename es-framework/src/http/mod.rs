@@ -12,6 +12,7 @@ mod metrics;
 mod observe;
 pub(crate) mod openapi;
 mod problem;
+mod projections;
 mod query;
 pub mod settings;
 #[cfg(test)]
@@ -25,13 +26,14 @@ use axum::{
     http::{HeaderName, Method, Uri},
     middleware,
     response::{IntoResponse as _, Response},
-    routing::{MethodRouter, get},
+    routing::{MethodRouter, get, post},
 };
 
 use crate::{
     command::{Bus, Clock, CommandDescriptor, Registry},
-    projection::{Database, Positions},
+    projection::{Database, Operator, Positions},
     query::Route,
+    server::ApiToken,
 };
 
 use auth::{Auth, RateLimit};
@@ -95,6 +97,10 @@ pub struct Surface {
     pub metadata_headers: Vec<HeaderName>,
     /// Whether the name of the caller does, too.
     pub metadata_caller: bool,
+    /// Takes what an operator asks of the read models.
+    pub operator: Operator,
+    /// What an operator is known by; without it there is none.
+    pub operator_token: Option<ApiToken>,
 }
 
 /// The router of the application of this name.
@@ -116,6 +122,13 @@ pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Sur
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
     let router = auth::guarded(router, surface.auth.clone(), surface.rate.clone());
+    // Beside the guard: operators are known by the event store's token, as no other caller is.
+    let router = router
+        .route("/actuator/projections", get(projections::show))
+        .route(
+            "/actuator/projections/{name}/{asked}",
+            post(projections::ask),
+        );
     // The page says nothing that not everybody may know; what it shows is asked for by its reader.
     let router = docs::routes(router);
     let is_root_free = templates.iter().all(|(path, _)| path != "/");

@@ -71,6 +71,8 @@ async fn serve_with(
         browsers: Browsers::default(),
         metadata_headers: Vec::new(),
         metadata_caller: false,
+        operator: processor.operator(),
+        operator_token: None,
     };
     tokio::spawn(processor.run());
     let (queries, models) = Queries::new(queries, models).unwrap();

@@ -1,5 +1,7 @@
 //! A batch of events taken by one read model: folded in memory, written with the checkpoint.
 
+use std::collections::BTreeSet;
+
 use super::{
     Database, DatabaseError, ProjectionError, Table,
     database::Checkpoint,
@@ -20,12 +22,25 @@ pub(super) struct Taken {
 }
 
 /// An event that a read model cannot take.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it cannot take event {id} on {subject}: {reason}")]
-pub(super) struct Refused {
-    pub(super) id: EventId,
-    pub(super) subject: Subject,
-    pub(super) reason: String,
+pub struct Refused {
+    /// The event's id.
+    pub id: EventId,
+    /// What it is about.
+    pub subject: Subject,
+    /// Why it cannot be taken.
+    pub reason: String,
+}
+
+/// What is done with the events: the read model's table, and how they are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Taking<'a> {
+    pub(super) database: &'a Database,
+    pub(super) table: &'a Table,
+    pub(super) upcasters: &'a Upcasters,
+    /// The events that an operator has it leave out.
+    pub(super) skipped: &'a BTreeSet<EventId>,
 }
 
 impl Refused {
@@ -40,19 +55,17 @@ impl Refused {
 
 /// Takes a batch at once; where the database refuses that, event by event, to name the one at fault.
 pub(super) async fn take(
-    database: &Database,
-    table: &Table,
-    upcasters: &Upcasters,
+    taking: Taking<'_>,
     events: &[RecordedEvent],
 ) -> Result<Taken, DatabaseError> {
-    match take_at_once(database, table, upcasters, events).await {
+    match take_at_once(taking, events).await {
         Err(error) if error.is_refusal() => {}
         taken => return taken,
     }
     let mut position = None;
     for event in events {
         let alone = std::slice::from_ref(event);
-        let taken = match take_at_once(database, table, upcasters, alone).await {
+        let taken = match take_at_once(taking, alone).await {
             Err(error) if error.is_refusal() => Taken {
                 position: None,
                 refused: Some(Refused::at(event, error)),
@@ -70,15 +83,13 @@ pub(super) async fn take(
 }
 
 async fn take_at_once(
-    database: &Database,
-    table: &Table,
-    upcasters: &Upcasters,
+    taking: Taking<'_>,
     events: &[RecordedEvent],
 ) -> Result<Taken, DatabaseError> {
     let mut events = events;
     let mut refused = None;
     loop {
-        let (changes, poison) = fold(database, table, upcasters, events).await?;
+        let (changes, poison) = fold(taking, events).await?;
         if let Some(Poison { index, error }) = poison {
             let (before, from) = events.split_at_checked(index).unwrap_or((events, &[]));
             refused = from.first().map(|event| Refused::at(event, error));
@@ -89,7 +100,7 @@ async fn take_at_once(
         let Some(changes) = changes else { continue };
         let last = events.last().map(Checkpoint::at);
         if let Some(last) = last {
-            database.write(table, changes, last).await?;
+            taking.database.write(taking.table, changes, last).await?;
         }
         let position = last.map(|last| last.id);
         return Ok(Taken { position, refused });
@@ -98,15 +109,17 @@ async fn take_at_once(
 
 /// The changes of all events before the one that cannot be taken, if they are known.
 async fn fold(
-    database: &Database,
-    table: &Table,
-    upcasters: &Upcasters,
+    taking: Taking<'_>,
     events: &[RecordedEvent],
 ) -> Result<(Option<Changes>, Option<Poison>), DatabaseError> {
+    let Taking {
+        database, table, ..
+    } = taking;
     let mut fold = (table.model.fold)();
     let mut poison = None;
-    for (index, event) in events.iter().enumerate() {
-        if let Err(error) = take_event(&mut *fold, upcasters, index, event) {
+    let numbered = events.iter().enumerate();
+    for (index, event) in numbered.filter(|(_, event)| !taking.skipped.contains(&event.id)) {
+        if let Err(error) = take_event(&mut *fold, taking.upcasters, index, event) {
             poison = Some(Poison { index, error });
             break;
         }

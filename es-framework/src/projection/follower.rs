@@ -1,17 +1,23 @@
 //! Follows the event store for some read models at once.
 
 use std::{
+    collections::BTreeSet,
     sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, SystemTime},
 };
 
 use futures_util::StreamExt as _;
+use tokio::sync::watch;
 
-use super::{Database, DatabaseError, Progress, Table, batch};
+use super::{
+    Database, DatabaseError, Progress, Table,
+    batch::{self, Taking},
+    rebuild::Rebuild,
+};
 use crate::{
     event::{EventId, RecordedEvent, Subject, Upcasters},
     store::{EventStore, ObserveOptions, StoreError, latest_event},
-    telemetry::{milliseconds_since, traces},
+    telemetry::traces,
 };
 
 /// How many events are folded into one transaction at the most.
@@ -19,17 +25,22 @@ const BATCH: usize = 2_000;
 /// How long events gather between two transactions once the rebuild is over. A transaction costs far
 /// more than a row: taking each commit of a busy store by itself took a third of the machine.
 const GATHER: Duration = Duration::from_millis(15);
-/// How often a rebuild says how far it is.
-const REPORT: Duration = Duration::from_secs(5);
 
 /// A read model that is followed.
 #[derive(Debug)]
 pub(super) struct Followed {
     pub(super) table: Table,
     pub(super) progress: Progress,
+    /// The events that an operator has it leave out.
+    pub(super) skipped: BTreeSet<EventId>,
 }
 
 impl Followed {
+    /// Whether its rows can take the place of those that answer queries.
+    fn is_built(&self) -> bool {
+        self.table.is_beside && self.progress.is_rebuilt()
+    }
+
     /// Tells the traces of events that follow from commands that they were taken.
     fn trace(&self, events: &[RecordedEvent], begin: SystemTime) {
         let model = self.table.model;
@@ -65,16 +76,33 @@ pub(super) enum Ended {
     Stopped,
     /// Another process may write by now.
     LeaseLost,
+    /// Rows that were built beside are up to date.
+    Built,
+    /// It was told to.
+    Told,
+}
+
+/// Tells followers to end between two batches. One that is cut off in the middle of a batch leaves a
+/// write behind that nobody waits for.
+pub(super) type End = watch::Receiver<bool>;
+
+async fn told(end: &mut End) {
+    if end.wait_for(|is_told| *is_told).await.is_err() {
+        // Who could tell is gone.
+        std::future::pending::<()>().await;
+    }
 }
 
 impl Follower {
-    /// Follows until all of its read models have stopped, or somebody else may write.
-    pub(super) async fn run(self) -> Ended {
+    /// Follows until all of its read models have stopped, somebody else may write, rows that are
+    /// built beside are up to date, or it is told to end.
+    pub(super) async fn run(self, mut end: End) -> Ended {
         let mut pause = Pause::default();
         while self.going().next().is_some() {
             let before = self.position();
-            let Err(error) = self.follow().await else {
-                return Ended::Stopped;
+            let error = match self.follow(&mut end).await {
+                Ok(ended) => return ended,
+                Err(error) => error,
             };
             if self.position() > before {
                 pause = Pause::default();
@@ -86,7 +114,10 @@ impl Follower {
             if matches!(error, FollowError::Database(DatabaseError::Lost)) {
                 return Ended::LeaseLost;
             }
-            pause.wait().await;
+            tokio::select! {
+                () = pause.wait() => {}
+                () = told(&mut end) => return Ended::Told,
+            }
         }
         Ended::Stopped
     }
@@ -105,17 +136,22 @@ impl Follower {
             .flatten()
     }
 
-    async fn follow(&self) -> Result<(), FollowError> {
+    async fn follow(&self, end: &mut End) -> Result<Ended, FollowError> {
         let newest = latest_event(&*self.store, Subject::root(), true).await?;
         let newest = newest.map(|event| event.id);
-        let mut rebuild = Rebuild::of(self.position(), newest);
-        rebuild.note(self);
+        let mut rebuild = Rebuild::new(newest, self.position());
+        rebuild.note(self.position(), self.going());
         let options = ObserveOptions::recursive_after(self.position());
         let mut batches = self
             .store
             .observe(Subject::root(), options)
             .ready_chunks(BATCH);
-        while let Some(batch) = batches.next().await {
+        while !self.models.iter().any(Followed::is_built) {
+            let batch = tokio::select! {
+                batch = batches.next() => batch,
+                () = told(end) => return Ok(Ended::Told),
+            };
+            let batch = batch.ok_or(FollowError::Ended)?;
             let mut events = Vec::with_capacity(batch.len());
             let mut failure = None;
             for event in batch {
@@ -125,26 +161,33 @@ impl Follower {
                 }
             }
             self.take(&events).await?;
-            rebuild.note(self);
+            rebuild.note(self.position(), self.going());
             failure.map_or(Ok(()), Err)?;
             if self.going().next().is_none() {
-                return Ok(());
+                return Ok(Ended::Stopped);
             }
             // A batch that is half full says that more are waiting.
-            if rebuild.is_over && events.len() < BATCH / 2 {
+            if rebuild.is_over() && events.len() < BATCH / 2 {
                 tokio::time::sleep(GATHER).await;
             }
         }
-        Err(FollowError::Ended)
+        Ok(Ended::Built)
     }
 
-    async fn take(&self, events: &[RecordedEvent]) -> Result<(), DatabaseError> {
+    /// Has each of its read models take the events that are new to it.
+    pub(super) async fn take(&self, events: &[RecordedEvent]) -> Result<(), DatabaseError> {
         for model in self.going() {
             let position = model.progress.position();
             let new = events.partition_point(|event| Some(event.id) <= position);
             let events = events.get(new..).unwrap_or_default();
             let begin = SystemTime::now();
-            let taken = batch::take(&self.database, &model.table, &self.upcasters, events).await?;
+            let taking = Taking {
+                database: &self.database,
+                table: &model.table,
+                upcasters: &self.upcasters,
+                skipped: &model.skipped,
+            };
+            let taken = batch::take(taking, events).await?;
             if taken.position.is_some() {
                 // A rebuild is not a part of the traces of long ago.
                 if model.progress.is_rebuilt() {
@@ -153,86 +196,18 @@ impl Follower {
                 model.progress.reached(taken.position);
             }
             if let Some(refused) = taken.refused {
-                let name = model.table.model.name;
                 tracing::error!(
-                    read_model = name,
+                    read_model = model.table.model.name,
                     event = %refused.id,
                     subject = %refused.subject,
                     error = refused.reason,
                     "a read model stops at an event that it cannot take; the others go on"
                 );
-                model.progress.stopped(refused.to_string());
+                model.progress.stopped(refused);
             }
         }
         Ok(())
     }
-}
-
-/// The way to the last event that was stored when it began.
-struct Rebuild {
-    newest: Option<EventId>,
-    is_over: bool,
-    begin: Instant,
-    from: Option<EventId>,
-    reported: Instant,
-}
-
-impl Rebuild {
-    fn of(from: Option<EventId>, newest: Option<EventId>) -> Self {
-        let now = Instant::now();
-        Self {
-            newest,
-            is_over: false,
-            begin: now,
-            from,
-            reported: now,
-        }
-    }
-
-    fn note(&mut self, follower: &Follower) {
-        if self.is_over {
-            return;
-        }
-        let position = follower.position();
-        self.is_over = position >= self.newest;
-        if self.is_over {
-            for model in follower.going() {
-                if !model.progress.is_rebuilt() {
-                    model.progress.rebuilt();
-                    let name = model.table.model.name;
-                    let events = count(position).saturating_sub(count(self.from));
-                    let milliseconds = milliseconds_since(self.begin);
-                    tracing::info!(events, milliseconds, "the read model {name} is up to date");
-                }
-            }
-        } else if self.reported.elapsed() >= REPORT {
-            self.reported = Instant::now();
-            self.report(position);
-        }
-    }
-
-    /// Says how many events were taken, how fast, and how long the rest will take.
-    fn report(&self, position: Option<EventId>) {
-        let taken = count(position).saturating_sub(count(self.from));
-        let left = count(self.newest).saturating_sub(count(position));
-        let milliseconds = milliseconds_since(self.begin);
-        let rate = taken
-            .saturating_mul(1000)
-            .checked_div(milliseconds)
-            .unwrap_or(0);
-        let seconds_left = left.checked_div(rate);
-        tracing::info!(
-            events_left = left,
-            events_per_second = rate,
-            seconds_left,
-            "the read models are being rebuilt"
-        );
-    }
-}
-
-/// How many events there are up to this one.
-fn count(id: Option<EventId>) -> u64 {
-    id.map_or(0, |id| id.get().saturating_add(1))
 }
 
 /// The pauses after failures double from the first to the last.

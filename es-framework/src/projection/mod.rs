@@ -8,20 +8,24 @@ mod fold;
 mod follower;
 mod key;
 mod models;
+mod operator;
 mod processor;
 mod progress;
 mod read_model;
+mod rebuild;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use batch::Refused;
 pub(crate) use changes::Changes;
 pub use column::{Cell, CellError, Column, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
 pub use key::{KeyError, RowKey, key_in_subject};
 pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
+pub use operator::{Asked, Operator, OperatorError};
 pub use processor::Processor;
-pub use progress::{Positions, Progress, ProgressError};
+pub use progress::{Pace, Positions, Progress, ProgressError};
 pub use read_model::{
     Cells, Change, EventRow, Identity, Project, ProjectionError, ReadModel, ReadModelDescriptor,
 };

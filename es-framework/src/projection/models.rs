@@ -1,6 +1,9 @@
 //! The read models of an application, checked before anything starts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use super::ReadModelDescriptor;
 use crate::Declaration;
@@ -19,6 +22,26 @@ pub struct Table {
     /// The columns that are searched for a part of their text. Each has a companion in lower case,
     /// since SQL ignores the case of ASCII letters at the most.
     pub(crate) searched: BTreeSet<&'static str>,
+    /// Whether it is the one that is built beside the one that answers queries.
+    pub(super) is_beside: bool,
+}
+
+impl Table {
+    /// Its name in the database.
+    pub(crate) fn name(&self) -> Cow<'static, str> {
+        match self.is_beside {
+            true => format!("es_next_{}", self.model.name).into(),
+            false => self.model.name.into(),
+        }
+    }
+
+    /// The table that is built beside this one.
+    pub(super) fn beside(&self) -> Self {
+        Self {
+            is_beside: true,
+            ..self.clone()
+        }
+    }
 }
 
 /// How queries use a column.
@@ -69,6 +92,7 @@ impl ReadModels {
             model,
             indexed: model.indexed.iter().copied().collect(),
             searched: BTreeSet::new(),
+            is_beside: false,
         };
         Ok(Self(models.into_iter().map(table).collect()))
     }

@@ -1,17 +1,20 @@
 //! Follows the event store and keeps the read models up to date.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+mod tables;
 
-use futures_util::{StreamExt as _, future::join_all};
+use std::{sync::Arc, time::Duration};
+
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use tokio::sync::{mpsc, watch};
 
 use super::{
-    Database, DatabaseError, Positions, ReadModels, Table,
-    database::Checkpoint,
-    follower::{Ended, Followed, Follower, Pause},
+    Asked, Database, DatabaseError, Operator, OperatorError, Positions, ReadModels,
+    follower::{Ended, Follower, Pause},
+    operator::{Answer, Request},
 };
 use crate::{
-    event::{EventId, Subject, Upcasters},
-    store::{Bound, EventStore, ReadOptions, StoreError, latest_event},
+    event::{Subject, Upcasters},
+    store::{EventStore, StoreError, latest_event},
 };
 
 /// How often a process that stands by looks how far the other one is.
@@ -33,6 +36,8 @@ pub struct Processor {
     models: ReadModels,
     upcasters: Upcasters,
     positions: Positions,
+    operator: Operator,
+    requests: mpsc::Receiver<Request>,
 }
 
 impl Processor {
@@ -40,12 +45,15 @@ impl Processor {
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
         let positions = Positions::of(models.iter().map(|table| table.model.name));
+        let (operator, requests) = Operator::new();
         Self {
             store,
             database,
             models,
             upcasters: Upcasters::default(),
             positions,
+            operator,
+            requests,
         }
     }
 
@@ -61,20 +69,24 @@ impl Processor {
         self.positions.clone()
     }
 
+    /// What takes an operator's requests.
+    #[must_use]
+    pub fn operator(&self) -> Operator {
+        self.operator.clone()
+    }
+
     /// Follows the event store until the returned future is dropped. After a failure it starts
     /// again from the checkpoint. While another process writes to the same database, it stands by
     /// and takes over when that one ends.
-    pub async fn run(self) {
+    pub async fn run(mut self) {
         let mut pause = Pause::default();
         loop {
-            match self.begin().await {
-                Ok(followers) => {
-                    let ended = join_all(followers.into_iter().map(Follower::run)).await;
-                    if !ended.contains(&Ended::LeaseLost) {
-                        return;
-                    }
-                    pause = Pause::default();
-                }
+            let followed = match self.begin().await {
+                Ok(followers) => self.follow(followers).await,
+                Err(error) => Err(error),
+            };
+            match followed {
+                Ok(()) => pause = Pause::default(),
                 Err(error) => {
                     tracing::warn!(%error, "the read models cannot be followed yet");
                     pause.wait().await;
@@ -83,7 +95,7 @@ impl Processor {
         }
     }
 
-    async fn begin(&self) -> Result<Vec<Follower>, BeginError> {
+    async fn begin(&mut self) -> Result<Vec<Follower>, BeginError> {
         if !self.database.take_lease().await? {
             tracing::info!("another process keeps the read models up to date; this one stands by");
             self.stand_by().await?;
@@ -93,19 +105,25 @@ impl Processor {
     }
 
     /// Watches how far the other process comes, until it ends.
-    async fn stand_by(&self) -> Result<(), BeginError> {
+    async fn stand_by(&mut self) -> Result<(), BeginError> {
         let newest = latest_event(&*self.store, Subject::root(), true).await?;
         let newest = newest.map(|event| event.id);
         loop {
             for table in self.models.iter() {
-                let checkpoint = self.database.checkpoint(table).await?;
-                let position = checkpoint.map(|checkpoint| checkpoint.id);
+                let kept = self.database.kept(table).await?;
+                // A release of another definition may still be the one that projects.
+                let usable = kept.filter(|kept| kept.answers_for(table));
+                let position = usable.and_then(|kept| kept.checkpoint);
+                let position = position.map(|checkpoint| checkpoint.id);
                 if let Some(progress) = self.positions.get(table.model.name) {
                     progress.reached(position);
                     if position >= newest {
                         progress.rebuilt();
                     }
                 }
+            }
+            while let Ok(request) = self.requests.try_recv() {
+                request.answer(Err(OperatorError::StandsBy));
             }
             if self.database.take_lease().await? {
                 return Ok(());
@@ -114,53 +132,62 @@ impl Processor {
         }
     }
 
-    /// Read models that stand at one event are followed together, so that the events are read once
-    /// for all of them; one that is behind catches up by itself and holds no other back.
-    async fn followers(&self) -> Result<Vec<Follower>, BeginError> {
-        let mut groups: BTreeMap<Option<EventId>, Vec<Followed>> = BTreeMap::new();
-        for table in self.models.iter() {
-            let position = self.checkpoint(table).await?;
-            let Some(progress) = self.positions.get(table.model.name) else {
-                continue;
-            };
-            if progress.is_stopped() {
-                continue;
+    /// Follows until it has to be said anew who follows what: rows were built, an operator asks
+    /// something, or another process may write.
+    async fn follow(&mut self, followers: Vec<Follower>) -> Result<(), BeginError> {
+        let (end, told) = watch::channel(false);
+        let run = |follower: Follower| follower.run(told.clone());
+        let mut running: FuturesUnordered<_> = followers.into_iter().map(run).collect();
+        let mut request = None;
+        loop {
+            tokio::select! {
+                Some(ended) = running.next() => if ended != Ended::Stopped { break },
+                asked = self.requests.recv() => {
+                    request = asked;
+                    break;
+                }
             }
-            progress.reached(position);
-            let followed = Followed {
-                table: table.clone(),
-                progress: progress.clone(),
-            };
-            groups.entry(position).or_default().push(followed);
         }
-        let follower = |models| Follower {
-            store: Arc::clone(&self.store),
-            database: self.database.clone(),
-            upcasters: self.upcasters.clone(),
-            models,
-        };
-        Ok(groups.into_values().map(follower).collect())
+        // Whatever is being written is written to its end.
+        end.send_replace(true);
+        while running.next().await.is_some() {}
+        if let Some(request) = request.filter(Request::is_wanted) {
+            let answer = self.carry_out(&request).await;
+            request.answer(answer);
+        }
+        self.swap_built().await
     }
 
-    /// Where a read model goes on. Rows that follow from the events of another store are of no use.
-    async fn checkpoint(&self, table: &Table) -> Result<Option<EventId>, BeginError> {
-        let Some(checkpoint) = self.database.checkpoint(table).await? else {
-            return Ok(None);
-        };
-        let only = Some(Bound::Inclusive(checkpoint.id));
-        let options = ReadOptions {
-            lower_bound: only,
-            upper_bound: only,
-            ..ReadOptions::recursive()
-        };
-        let stored = self.store.read(Subject::root(), options).next().await;
-        let stored = stored.transpose()?;
-        if stored.is_some_and(|event| Checkpoint::at(&event) == checkpoint) {
-            return Ok(Some(checkpoint.id));
-        }
+    async fn carry_out(&self, request: &Request) -> Answer {
+        let unknown = || OperatorError::Unknown(request.model.chars().take(100).collect());
+        let table = self.models.get(&request.model).ok_or_else(unknown)?;
         let name = table.model.name;
-        tracing::warn!("the rows of {name} follow from another event store: they are made anew");
-        self.database.reset(table).await?;
-        Ok(None)
+        let progress = self.positions.get(name).ok_or_else(unknown)?;
+        let failed = |error: DatabaseError| OperatorError::Database(error.to_string());
+        let beside = progress.beside();
+        if request.asked == Asked::Rebuild {
+            if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.is_rebuilt() {
+                return Err(OperatorError::Rebuilding(name));
+            }
+            let reset = self.database.reset(&table.beside()).await;
+            reset.map_err(failed)?;
+            progress.builds(None);
+            tracing::warn!(read_model = name, "an operator has the read model rebuilt");
+            return Ok(None);
+        }
+        let stopped = [Some(progress.clone()), beside].into_iter().flatten();
+        let mut stopped = stopped.filter_map(|progress| Some((progress.refused()?, progress)));
+        let stopped = stopped.next().ok_or(OperatorError::NotStopped(name));
+        let (refused, stopped) = stopped?;
+        let (event, subject) = (refused.id, &refused.subject);
+        if request.asked == Asked::Skip {
+            let skipped = self.database.skip(table, event).await;
+            skipped.map_err(failed)?;
+            tracing::warn!(read_model = name, %event, %subject, "an operator has the read model leave out an event");
+        } else {
+            tracing::warn!(read_model = name, %event, %subject, "an operator has the read model take an event again");
+        }
+        stopped.resumed();
+        Ok(Some(refused))
     }
 }

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
+use super::batch::Refused;
 use crate::event::EventId;
 
 /// How far each read model has come.
@@ -60,7 +61,20 @@ pub(super) struct State {
     pub(super) position: Option<EventId>,
     rebuilt: bool,
     trouble: Option<String>,
-    stopped: bool,
+    refused: Option<Refused>,
+    pace: Option<Pace>,
+    beside: Option<Progress>,
+}
+
+/// How fast a rebuild goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// How many events it takes in a second.
+    pub events_per_second: u64,
+    /// How many of those that were stored when it began are left.
+    pub events_left: u64,
+    /// How long these will take, unless it does not go on at all.
+    pub seconds_left: Option<u64>,
 }
 
 /// The read models did not come as far as was asked for within the time given.
@@ -106,7 +120,26 @@ impl Progress {
     /// Whether an event stopped it that it cannot take.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.state.borrow().stopped
+        self.state.borrow().refused.is_some()
+    }
+
+    /// The event that stopped it.
+    #[must_use]
+    pub fn refused(&self) -> Option<Refused> {
+        self.state.borrow().refused.clone()
+    }
+
+    /// How fast it is rebuilt, once that is known and until it is over.
+    #[must_use]
+    pub fn pace(&self) -> Option<Pace> {
+        let state = self.state.borrow();
+        state.pace.filter(|_| !state.rebuilt)
+    }
+
+    /// How far the rows are that are built beside those that answer queries, if any are.
+    #[must_use]
+    pub fn beside(&self) -> Option<Self> {
+        self.state.borrow().beside.clone()
     }
 
     /// Waits until the effects of an event, and of everything that was stored before the start,
@@ -117,7 +150,7 @@ impl Progress {
     pub async fn reach(&self, id: Option<EventId>, limit: Duration) -> Result<(), ProgressError> {
         let mut state = self.state.subscribe();
         let is_reached = |state: &State| state.rebuilt && state.position >= id;
-        let decided = state.wait_for(|state| state.stopped || is_reached(state));
+        let decided = state.wait_for(|state| state.refused.is_some() || is_reached(state));
         let reached = match tokio::time::timeout(limit, decided).await {
             Ok(Ok(state)) => is_reached(&state),
             Ok(Err(_)) | Err(_) => false,
@@ -140,7 +173,7 @@ impl Progress {
     pub(super) fn reached(&self, position: Option<EventId>) {
         self.state.send_modify(|state| {
             state.position = position;
-            state.trouble = None;
+            state.trouble = state.refused.as_ref().map(ToString::to_string);
         });
     }
 
@@ -154,11 +187,39 @@ impl Progress {
             .send_modify(|state| state.trouble = Some(trouble.to_owned()));
     }
 
-    /// Notes what will not.
-    pub(super) fn stopped(&self, trouble: String) {
+    /// Notes the event that it does not go on at.
+    pub(super) fn stopped(&self, refused: Refused) {
         self.state.send_modify(|state| {
-            state.trouble = Some(trouble);
-            state.stopped = true;
+            state.trouble = Some(refused.to_string());
+            state.refused = Some(refused);
+        });
+    }
+
+    /// Goes on at the event that stopped it.
+    pub(super) fn resumed(&self) {
+        self.state.send_modify(|state| {
+            state.trouble = None;
+            state.refused = None;
+        });
+    }
+
+    pub(super) fn paced(&self, pace: Pace) {
+        self.state.send_modify(|state| state.pace = Some(pace));
+    }
+
+    /// Notes rows that are built beside, or that none are.
+    pub(super) fn builds(&self, beside: Option<Self>) {
+        self.state.send_modify(|state| state.beside = beside);
+    }
+
+    /// Queries are answered from the rows that were built beside from now on.
+    pub(super) fn swapped(&self, position: Option<EventId>) {
+        self.state.send_modify(|state| {
+            *state = State {
+                position,
+                rebuilt: true,
+                ..State::default()
+            };
         });
     }
 }
@@ -207,7 +268,11 @@ mod tests {
         let progress = Progress::default();
         progress.reached(EventId::new(9));
         progress.rebuilt();
-        progress.stopped("event 10 is poison".into());
+        progress.stopped(Refused {
+            id: EventId::FIRST,
+            subject: crate::event::Subject::root(),
+            reason: "poison".into(),
+        });
         let patience = Duration::from_secs(600);
         let reached = progress.reach(EventId::new(10), patience).await;
         assert_eq!(reached, Err(ProgressError::Stopped));

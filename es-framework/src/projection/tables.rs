@@ -13,6 +13,17 @@ pub(super) const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_check
 pub(super) const READ_CHECKPOINT: &str =
     "SELECT definition, position, hash FROM es_checkpoint WHERE model = ?1";
 
+pub(super) const DELETE_CHECKPOINT: &str = "DELETE FROM es_checkpoint WHERE model = $1";
+
+pub(super) const SKIP: &str =
+    "INSERT INTO es_skipped (model, position) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
+pub(super) const SKIPPED: &str = "SELECT position FROM es_skipped WHERE model = $1";
+
+/// The events that an operator has a read model leave out.
+pub(super) const CREATE_SKIPPED: &str = "CREATE TABLE IF NOT EXISTS es_skipped \
+     (model TEXT NOT NULL, position BIGINT NOT NULL, PRIMARY KEY (model, position))";
+
 pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
      VALUES (?1, ?2, ?3, ?4) ON CONFLICT (model) DO UPDATE SET \
      definition = excluded.definition, position = excluded.position, hash = excluded.hash";
@@ -39,18 +50,54 @@ pub(crate) fn lowered(column: &str) -> String {
     quoted(&format!("es_lower_{column}"))
 }
 
+/// What the indexes of a table are called. A table that takes the place of another keeps its own,
+/// so the names of the two alternate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IndexNames {
+    First,
+    Second,
+}
+
+impl IndexNames {
+    /// Those that are free if the index of the first names is taken or not.
+    pub(super) const fn free(is_taken: bool) -> Self {
+        match is_taken {
+            true => Self::Second,
+            false => Self::First,
+        }
+    }
+}
+
+/// The name of the index that each table has.
+pub(super) fn first_index(table: &Table) -> String {
+    index_name(table, key_column(table), IndexNames::First)
+}
+
+fn index_name(table: &Table, column: &str, names: IndexNames) -> String {
+    let end = match names {
+        IndexNames::First => "",
+        IndexNames::Second => "_2",
+    };
+    format!("{}_{column}{end}", table.model.name)
+}
+
 /// The table of a read model and its indexes. STRICT refuses what does not fit its declaration.
-pub(super) fn create(table: &Table) -> Vec<String> {
-    create_with(table, sqlite_type, " STRICT")
+pub(super) fn create(table: &Table, names: IndexNames) -> Vec<String> {
+    create_with(table, names, sqlite_type, " STRICT")
 }
 
 /// The same on PostgreSQL.
-pub(super) fn create_on_postgres(table: &Table) -> Vec<String> {
-    create_with(table, postgres_column, "")
+pub(super) fn create_on_postgres(table: &Table, names: IndexNames) -> Vec<String> {
+    create_with(table, names, postgres_column, "")
 }
 
-fn create_with(table: &Table, sql_type: fn(ColumnKind) -> &'static str, end: &str) -> Vec<String> {
-    let name = table.model.name;
+fn create_with(
+    table: &Table,
+    names: IndexNames,
+    sql_type: fn(ColumnKind) -> &'static str,
+    end: &str,
+) -> Vec<String> {
+    let name = table.name();
     let columns: Vec<_> = written_columns(table)
         .iter()
         .map(|column| {
@@ -67,14 +114,14 @@ fn create_with(table: &Table, sql_type: fn(ColumnKind) -> &'static str, end: &st
     let mut statements = vec![
         format!(
             "CREATE TABLE IF NOT EXISTS {} ({}){end}",
-            quoted(name),
+            quoted(&name),
             columns.join(", ")
         ),
-        create_index(name, key, unique, &quoted(key)),
+        create_index(table, key, names, unique, &quoted(key)),
     ];
     for column in table.indexed.iter().filter(|column| **column != key) {
         let by = format!("{}, {PLACE}", quoted(column));
-        statements.push(create_index(name, column, "", &by));
+        statements.push(create_index(table, column, names, "", &by));
     }
     statements
 }
@@ -104,28 +151,52 @@ const fn postgres_type(kind: ColumnKind) -> &'static str {
     }
 }
 
-fn create_index(table: &str, column: &str, unique: &str, by: &str) -> String {
+fn create_index(table: &Table, column: &str, names: IndexNames, unique: &str, by: &str) -> String {
     format!(
         "CREATE {unique}INDEX IF NOT EXISTS {} ON {} ({by})",
-        quoted(&format!("{table}_{column}")),
-        quoted(table),
+        quoted(&index_name(table, column, names)),
+        quoted(&table.name()),
     )
 }
 
 /// Removes the table of a read model.
 pub(super) fn drop(table: &Table) -> String {
-    format!("DROP TABLE IF EXISTS {}", quoted(table.model.name))
+    format!("DROP TABLE IF EXISTS {}", quoted(&table.name()))
+}
+
+/// Puts the table that was built beside in the place of the one that answered queries.
+pub(super) fn swap(table: &Table) -> [String; 2] {
+    let name = quoted(table.model.name);
+    let built = quoted(&table.beside().name());
+    [drop(table), format!("ALTER TABLE {built} RENAME TO {name}")]
 }
 
 /// What the rows of a table depend on, as one short text: another one means that they have to be
-/// made again.
+/// made again. What precedes the dot is the same for tables of the same columns.
 pub(super) fn definition(table: &Table) -> String {
+    let serving = Table {
+        is_beside: false,
+        ..table.clone()
+    };
     let text = format!(
         "{:?} {:?} {}",
-        create(table),
+        create(&serving, IndexNames::First),
         table.model.events,
         table.model.version
     );
+    format!("{}.{}", layout(table), hashed(&text))
+}
+
+/// What of a definition the statements of queries depend on.
+pub(super) fn layout(table: &Table) -> String {
+    hashed(&format!(
+        "{:?} {:?}",
+        written_columns(table),
+        table.model.identity
+    ))
+}
+
+fn hashed(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     hash.iter()
         .take(16)
@@ -170,7 +241,7 @@ fn insert(table: &Table, columns: &[Written], values: &str) -> String {
     };
     format!(
         "INSERT INTO {} ({}) {values} ON CONFLICT {on_conflict}",
-        quoted(table.model.name),
+        quoted(&table.name()),
         names.join(", "),
     )
 }
@@ -178,7 +249,7 @@ fn insert(table: &Table, columns: &[Written], values: &str) -> String {
 /// Removes the row of a key.
 pub(super) fn delete(table: &Table) -> String {
     let key = quoted(key_column(table));
-    format!("DELETE FROM {} WHERE {key} = ?", quoted(table.model.name))
+    format!("DELETE FROM {} WHERE {key} = ?", quoted(&table.name()))
 }
 
 /// The place and the columns of rows; what follows says which.
@@ -189,7 +260,7 @@ pub(crate) fn select(table: &Table) -> String {
         .iter()
         .map(|column| format!(", {}", quoted(column.name)))
         .collect();
-    format!("SELECT {PLACE}{columns} FROM {}", quoted(table.model.name))
+    format!("SELECT {PLACE}{columns} FROM {}", quoted(&table.name()))
 }
 
 /// A name that may hold anything, as SQL.

@@ -205,6 +205,14 @@ impl Library {
         post(&format!("{}/books/purchase", self.url), book.to_string()).await
     }
 
+    /// Runs a subcommand of the program against this process.
+    pub(crate) fn subcommand(&self, arguments: &[&str]) -> std::process::Output {
+        let port = self.url.rsplit(':').next().unwrap();
+        let mut command = library_command();
+        command.env("HTTP_PORT", port).args(arguments);
+        command.output().expect("the program runs")
+    }
+
     pub(crate) async fn health(&self) -> (StatusCode, Value) {
         let answer = get(&format!("{}/actuator/health", self.url)).await;
         (answer.status(), json_of(answer).await)

@@ -1,5 +1,7 @@
 //! A PostgreSQL server of a test's own.
 
+#![allow(dead_code, reason = "each test file uses its own part")]
+
 use std::{
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use super::Component;
 use crate::{
     event::EventId,
-    http::lag::{Lag, newest},
+    http::{
+        lag::{Lag, newest},
+        projections::refused,
+    },
     projection::{Database, Positions, Progress},
     store::EventStore,
 };
@@ -30,7 +33,8 @@ pub(super) async fn check(
     }
 }
 
-async fn read_models(positions: &Positions, store: &dyn EventStore) -> Value {
+/// How each read model is doing.
+pub(in crate::http) async fn read_models(positions: &Positions, store: &dyn EventStore) -> Value {
     let newest = newest(store).await;
     let mut models = serde_json::Map::new();
     for (name, progress) in positions.iter() {
@@ -48,5 +52,26 @@ async fn read_model(progress: &Progress, store: &dyn EventStore, newest: Option<
         "rebuilt": progress.is_rebuilt(),
         "stopped": progress.is_stopped(),
         "error": progress.trouble(),
+        "event": progress.refused().map(refused),
+        "rebuild": rebuild(progress),
+    })
+}
+
+/// How a rebuild is doing, in place or beside the rows that answer queries.
+fn rebuild(progress: &Progress) -> Value {
+    let beside = progress.beside();
+    if beside.is_none() && progress.is_rebuilt() {
+        return Value::Null;
+    }
+    let rebuilt = beside.as_ref().unwrap_or(progress);
+    let pace = rebuilt.pace();
+    json!({
+        "beside": beside.is_some(),
+        "position": rebuilt.position().map(|id| id.to_string()),
+        "eventsLeft": pace.map(|pace| pace.events_left),
+        "eventsPerSecond": pace.map(|pace| pace.events_per_second),
+        "secondsLeft": pace.and_then(|pace| pace.seconds_left),
+        "error": rebuilt.trouble(),
+        "event": rebuilt.refused().map(refused),
     })
 }

@@ -18,6 +18,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub(super) use database::read_models;
+
 use super::{Surface, auth::Anonymous};
 use crate::{
     net::tls::Tls,

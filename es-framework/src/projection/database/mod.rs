@@ -8,14 +8,18 @@ mod rows;
 mod sqlite;
 mod url;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     Cell, ReadModels, RowKey, Table,
     fold::{Changes, StoredRow},
 };
+use crate::event::EventId;
 
-pub(super) use checkpoint::Checkpoint;
+pub(super) use checkpoint::{Checkpoint, Kept};
 pub use error::DatabaseError;
 use postgres::PostgresDatabase;
 pub(super) use rows::{Written, written_columns};
@@ -164,8 +168,7 @@ impl Database {
         }
     }
 
-    /// Takes the right to write, unless another process has it: the tables are there from then on,
-    /// those anew that are declared differently.
+    /// Takes the right to write, unless another process has it: the tables are there from then on.
     pub(super) async fn take_lease(&self) -> Result<bool, DatabaseError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => {
@@ -185,23 +188,58 @@ impl Database {
         }
     }
 
-    /// How far the table of a read model has come, unless it is declared differently.
-    pub(super) async fn checkpoint(
-        &self,
-        table: &Table,
-    ) -> Result<Option<Checkpoint>, DatabaseError> {
+    /// A table as it is there.
+    pub(super) async fn kept(&self, table: &Table) -> Result<Option<Kept>, DatabaseError> {
         match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.checkpoint(table.clone()).await,
-            Engine::Postgres(postgres) => postgres.checkpoint(table).await,
+            Engine::Sqlite(sqlite) => sqlite.writer.kept(table.clone()).await,
+            Engine::Postgres(postgres) => postgres.kept(table).await,
         }
     }
 
-    /// Makes the table of a read model anew: empty, as if no event had been taken.
+    /// Makes a table anew: empty, as if no event had been taken.
     pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.writer.reset(table.clone()).await,
             Engine::Postgres(postgres) => postgres.reset(table).await,
         }
+    }
+
+    /// Removes a table, if it is there.
+    pub(super) async fn remove(&self, table: &Table) -> Result<(), DatabaseError> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer.remove(table.clone()).await,
+            Engine::Postgres(postgres) => postgres.remove(table).await,
+        }
+    }
+
+    /// Puts the table that was built beside in the place of the one that answered queries.
+    pub(super) async fn swap(&self, table: &Table) -> Result<(), DatabaseError> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer.swap(table.clone()).await,
+            Engine::Postgres(postgres) => postgres.swap(table).await,
+        }
+    }
+
+    /// Has a read model leave out an event from now on.
+    pub(super) async fn skip(&self, table: &Table, event: EventId) -> Result<(), DatabaseError> {
+        let position = i64::try_from(event.get()).unwrap_or(i64::MAX);
+        let model = table.model.name;
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer.skip(model, position).await,
+            Engine::Postgres(postgres) => postgres.skip(model, position).await,
+        }
+    }
+
+    /// The events that a read model leaves out.
+    pub(super) async fn skipped(&self, table: &Table) -> Result<BTreeSet<EventId>, DatabaseError> {
+        let model = table.model.name;
+        let positions = match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer.skipped(model).await,
+            Engine::Postgres(postgres) => postgres.skipped(model).await,
+        }?;
+        let positions = positions.into_iter();
+        let ids = positions.filter_map(|position| u64::try_from(position).ok());
+        Ok(ids.filter_map(EventId::new).collect())
     }
 
     /// The rows of these keys that are there.

@@ -1,5 +1,6 @@
 //! The processor over events in memory.
 
+mod beside;
 mod keyed;
 mod upcast;
 

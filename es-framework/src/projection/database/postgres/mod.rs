@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 
 use self::{
     cells::{bind, bind_keys, stored_row},
-    write::{read_checkpoint, reset, write},
+    write::{read_checkpoint, remove, reset, swap, write},
 };
 use super::{
     super::{
@@ -22,7 +22,7 @@ use super::{
         fold::{Changes, StoredRow},
         tables,
     },
-    Checkpoint, DatabaseError,
+    Checkpoint, DatabaseError, Kept,
 };
 
 pub(super) use cells::numbered;
@@ -97,16 +97,12 @@ impl PostgresDatabase {
     ) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;
         let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        sqlx::query(CREATE_CHECKPOINTS)
-            .execute(&mut *connection)
-            .await?;
+        for statement in [CREATE_CHECKPOINTS, tables::CREATE_SKIPPED] {
+            sqlx::query(statement).execute(&mut *connection).await?;
+        }
         for table in wanted {
-            let (known, checkpoint) = read_checkpoint(connection, table).await?;
-            if known.is_none_or(|known| known != tables::definition(table)) {
-                if checkpoint.is_some() {
-                    let name = table.model.name;
-                    tracing::info!("the read model {name} is declared differently: it is rebuilt");
-                }
+            let kept = read_checkpoint(connection, table).await?;
+            if !kept.is_some_and(|kept| kept.is_of(table) || kept.checkpoint.is_some()) {
                 reset(connection, table).await?;
             }
         }
@@ -115,26 +111,43 @@ impl PostgresDatabase {
 
     pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;
-        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        reset(connection, table).await
+        reset(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
     }
 
-    pub(super) async fn checkpoint(
-        &self,
-        table: &Table,
-    ) -> Result<Option<Checkpoint>, DatabaseError> {
+    pub(super) async fn remove(&self, table: &Table) -> Result<(), DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        remove(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+    }
+
+    pub(super) async fn swap(&self, table: &Table) -> Result<(), DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        swap(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+    }
+
+    pub(super) async fn kept(&self, table: &Table) -> Result<Option<Kept>, DatabaseError> {
         let mut connection = self.reader.acquire().await?;
-        let (known, checkpoint) = match read_checkpoint(&mut connection, table).await {
+        match read_checkpoint(&mut connection, table).await {
             // Before the first process that writes there is no table.
             Err(DatabaseError::Read(sqlx::Error::Database(error)))
                 if error.code().as_deref() == Some("42P01") =>
             {
-                return Ok(None);
+                Ok(None)
             }
-            read => read?,
-        };
-        let is_same = known.is_some_and(|known| known == tables::definition(table));
-        Ok(checkpoint.filter(|_| is_same))
+            read => read,
+        }
+    }
+
+    pub(super) async fn skip(&self, model: &str, position: i64) -> Result<(), DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
+        let skip = sqlx::query(tables::SKIP).bind(model).bind(position);
+        skip.execute(connection).await?;
+        Ok(())
+    }
+
+    pub(super) async fn skipped(&self, model: &str) -> Result<Vec<i64>, DatabaseError> {
+        let skipped = sqlx::query_scalar(tables::SKIPPED).bind(model);
+        Ok(skipped.fetch_all(&self.reader).await?)
     }
 
     pub(super) async fn load(

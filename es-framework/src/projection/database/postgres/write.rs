@@ -4,15 +4,19 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
 use super::{
     super::{
-        super::{Cell, Table, fold::Changes, tables},
-        Checkpoint, DatabaseError, rows,
+        super::{
+            Cell, Table,
+            fold::Changes,
+            tables::{self, IndexNames},
+        },
+        Checkpoint, DatabaseError, Kept, rows,
     },
     cells::{bind_column, bind_keys},
 };
-use crate::event::EventId;
 
 const READ_CHECKPOINT: &str =
     "SELECT definition, position, hash FROM es_checkpoint WHERE model = $1";
+const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '5s'";
 const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
      VALUES ($1, $2, $3, $4) ON CONFLICT (model) DO UPDATE SET \
      definition = excluded.definition, position = excluded.position, hash = excluded.hash";
@@ -22,16 +26,66 @@ pub(super) async fn reset(
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    let statements = [tables::drop(table)]
-        .into_iter()
-        .chain(tables::create_on_postgres(table));
-    for statement in statements {
-        sqlx::query(AssertSqlSafe(statement))
-            .execute(&mut *transaction)
-            .await?;
-    }
+    run(&mut transaction, [tables::drop(table)]).await?;
+    let is_taken = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
+        .bind(tables::quoted(&tables::first_index(table)))
+        .fetch_one(&mut *transaction)
+        .await?;
+    let names = IndexNames::free(is_taken);
+    run(&mut transaction, tables::create_on_postgres(table, names)).await?;
     write_checkpoint(&mut transaction, table, None).await?;
     Ok(transaction.commit().await?)
+}
+
+/// Removes a table.
+pub(super) async fn remove(
+    connection: &mut PgConnection,
+    table: &Table,
+) -> Result<(), DatabaseError> {
+    let mut transaction = connection.begin().await?;
+    run(&mut transaction, [tables::drop(table)]).await?;
+    delete_checkpoint(&mut transaction, table).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Puts the table that was built beside in the place of the other one.
+pub(super) async fn swap(
+    connection: &mut PgConnection,
+    table: &Table,
+) -> Result<(), DatabaseError> {
+    let mut transaction = connection.begin().await?;
+    let beside = table.beside();
+    let built = read_checkpoint(&mut transaction, &beside).await?;
+    // Whoever reads for long must not hold up all others behind the swap.
+    run(&mut transaction, [LOCK_TIMEOUT.to_owned()]).await?;
+    run(&mut transaction, tables::swap(table)).await?;
+    delete_checkpoint(&mut transaction, &beside).await?;
+    let built = built.and_then(|kept| kept.checkpoint);
+    write_checkpoint(&mut transaction, table, built).await?;
+    Ok(transaction.commit().await?)
+}
+
+async fn run(
+    connection: &mut PgConnection,
+    statements: impl IntoIterator<Item = String>,
+) -> Result<(), DatabaseError> {
+    for statement in statements {
+        sqlx::query(AssertSqlSafe(statement))
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+async fn delete_checkpoint(
+    connection: &mut PgConnection,
+    table: &Table,
+) -> Result<(), DatabaseError> {
+    sqlx::query(tables::DELETE_CHECKPOINT)
+        .bind(table.name())
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 pub(super) async fn write(
@@ -43,7 +97,7 @@ pub(super) async fn write(
     let mut transaction = connection.begin().await?;
     if !changes.removed.is_empty() {
         let key = tables::quoted(tables::key_column(table));
-        let name = tables::quoted(table.model.name);
+        let name = tables::quoted(&table.name());
         let statement = format!("DELETE FROM {name} WHERE {key} = ANY($1)");
         let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), changes.removed);
         query.execute(&mut *transaction).await?;
@@ -67,22 +121,18 @@ pub(super) async fn write(
 pub(super) async fn read_checkpoint(
     connection: &mut PgConnection,
     table: &Table,
-) -> Result<(Option<String>, Option<Checkpoint>), DatabaseError> {
+) -> Result<Option<Kept>, DatabaseError> {
     let row = sqlx::query(READ_CHECKPOINT)
-        .bind(table.model.name)
+        .bind(table.name())
         .fetch_optional(connection)
         .await?;
     let Some(row) = row else {
-        return Ok((None, None));
+        return Ok(None);
     };
-    let id = row
-        .try_get::<Option<i64>, _>(1)?
-        .and_then(|position| u64::try_from(position).ok())
-        .and_then(EventId::new);
-    let hash = row.try_get::<Option<String>, _>(2)?;
-    let hash = hash.and_then(|hash| hash.parse().ok());
-    let checkpoint = id.zip(hash).map(|(id, hash)| Checkpoint { id, hash });
-    Ok((Some(row.try_get(0)?), checkpoint))
+    Ok(Some(Kept {
+        definition: row.try_get(0)?,
+        checkpoint: Checkpoint::of_columns(row.try_get(1)?, row.try_get(2)?),
+    }))
 }
 
 async fn write_checkpoint(
@@ -92,7 +142,7 @@ async fn write_checkpoint(
 ) -> Result<(), DatabaseError> {
     let position = checkpoint.map(|last| i64::try_from(last.id.get()).unwrap_or(i64::MAX));
     sqlx::query(WRITE_CHECKPOINT)
-        .bind(table.model.name)
+        .bind(table.name())
         .bind(tables::definition(table))
         .bind(position)
         .bind(checkpoint.map(|last| last.hash.to_string()))

@@ -6,11 +6,10 @@ use super::super::{
     super::{
         Cell, Table,
         fold::{Changes, StoredRow},
-        tables,
+        tables::{self, IndexNames},
     },
-    Checkpoint, rows,
+    Checkpoint, Kept, rows,
 };
-use crate::event::EventId;
 
 pub(super) fn write_rows(
     connection: &Connection,
@@ -33,36 +32,49 @@ pub(super) fn write_rows(
 /// Makes a table anew.
 pub(super) fn reset(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
     connection.execute_batch(&tables::drop(table))?;
-    for statement in tables::create(table) {
+    let is_taken = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?1)";
+    let is_taken =
+        connection.query_row(is_taken, [tables::first_index(table)], |row| row.get(0))?;
+    for statement in tables::create(table, IndexNames::free(is_taken)) {
         connection.execute_batch(&statement)?;
     }
     write_checkpoint(connection, table, None)
 }
 
-pub(super) type Known = (Option<String>, Option<Checkpoint>);
+/// Removes a table.
+pub(super) fn remove(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    connection.execute_batch(&tables::drop(table))?;
+    connection
+        .prepare_cached(tables::DELETE_CHECKPOINT)?
+        .execute([table.name()])?;
+    Ok(())
+}
+
+/// Puts the table that was built beside in the place of the other one.
+pub(super) fn swap(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    let beside = table.beside();
+    let built = read_checkpoint(connection, &beside)?.and_then(|kept| kept.checkpoint);
+    for statement in tables::swap(table) {
+        connection.execute_batch(&statement)?;
+    }
+    remove(connection, &beside)?;
+    write_checkpoint(connection, table, built)
+}
 
 /// The definition of a table and how far it has come.
 pub(super) fn read_checkpoint(
     connection: &Connection,
-    model: &str,
-) -> Result<Known, rusqlite::Error> {
-    let row = connection
+    table: &Table,
+) -> Result<Option<Kept>, rusqlite::Error> {
+    connection
         .prepare_cached(tables::READ_CHECKPOINT)?
-        .query_row([model], |row| {
-            let position: Option<i64> = row.get(1)?;
-            let hash: Option<String> = row.get(2)?;
-            Ok((row.get::<_, String>(0)?, position, hash))
+        .query_row([table.name()], |row| {
+            Ok(Kept {
+                definition: row.get(0)?,
+                checkpoint: Checkpoint::of_columns(row.get(1)?, row.get(2)?),
+            })
         })
-        .optional()?;
-    let Some((definition, position, hash)) = row else {
-        return Ok((None, None));
-    };
-    let id = position
-        .and_then(|position| u64::try_from(position).ok())
-        .and_then(EventId::new);
-    let hash = hash.and_then(|hash| hash.parse().ok());
-    let checkpoint = id.zip(hash).map(|(id, hash)| Checkpoint { id, hash });
-    Ok((Some(definition), checkpoint))
+        .optional()
 }
 
 pub(super) fn write_checkpoint(
@@ -74,7 +86,7 @@ pub(super) fn write_checkpoint(
     let hash = checkpoint.map(|last| last.hash.to_string());
     connection
         .prepare_cached(tables::WRITE_CHECKPOINT)?
-        .execute((table.model.name, tables::definition(table), position, hash))?;
+        .execute((table.name(), tables::definition(table), position, hash))?;
     Ok(())
 }
 

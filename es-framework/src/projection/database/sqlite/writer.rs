@@ -14,11 +14,11 @@ use super::{
             fold::{Changes, StoredRow},
             tables,
         },
-        Checkpoint, DatabaseError,
+        Checkpoint, DatabaseError, Kept,
         lease::Lease,
     },
     BUSY_TIMEOUT, Location,
-    write::{read_checkpoint, read_row, reset, write_checkpoint, write_rows},
+    write::{read_checkpoint, read_row, remove, reset, swap, write_checkpoint, write_rows},
 };
 
 /// How many prepared statements are kept: three for each read model and a few besides.
@@ -77,50 +77,82 @@ impl Writer {
         .await
     }
 
-    /// Creates the tables that are not there yet, and those anew that are declared differently.
+    /// Does something all or nothing.
+    async fn transact(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(), DatabaseError> + Send + 'static,
+    ) -> Result<(), DatabaseError> {
+        self.with(move |connection| {
+            let transaction = connection.transaction()?;
+            work(&transaction)?;
+            Ok(transaction.commit()?)
+        })
+        .await
+    }
+
+    /// Creates the tables that are not there yet.
     pub(in super::super) async fn prepare(
         &self,
         wanted: Arc<BTreeMap<&'static str, Table>>,
     ) -> Result<(), DatabaseError> {
-        self.with(move |connection| {
-            let transaction = connection.transaction()?;
+        self.transact(move |transaction| {
             transaction.execute_batch(tables::CREATE_CHECKPOINTS)?;
+            transaction.execute_batch(tables::CREATE_SKIPPED)?;
             for table in wanted.values() {
-                let (known, checkpoint) = read_checkpoint(&transaction, table.model.name)?;
-                if known.is_none_or(|known| known != tables::definition(table)) {
-                    if checkpoint.is_some() {
-                        let name = table.model.name;
-                        tracing::info!(
-                            "the read model {name} is declared differently: it is rebuilt"
-                        );
-                    }
-                    reset(&transaction, table)?;
+                let kept = read_checkpoint(transaction, table)?;
+                if !kept.is_some_and(|kept| kept.is_of(table) || kept.checkpoint.is_some()) {
+                    reset(transaction, table)?;
                 }
             }
-            Ok(transaction.commit()?)
+            Ok(())
         })
         .await
     }
 
     pub(in super::super) async fn reset(&self, table: Table) -> Result<(), DatabaseError> {
+        self.transact(move |transaction| Ok(reset(transaction, &table)?))
+            .await
+    }
+
+    pub(in super::super) async fn remove(&self, table: Table) -> Result<(), DatabaseError> {
+        self.transact(move |transaction| Ok(remove(transaction, &table)?))
+            .await
+    }
+
+    pub(in super::super) async fn swap(&self, table: Table) -> Result<(), DatabaseError> {
+        self.transact(move |transaction| Ok(swap(transaction, &table)?))
+            .await
+    }
+
+    pub(in super::super) async fn kept(&self, table: Table) -> Result<Option<Kept>, DatabaseError> {
         self.with(move |connection| {
-            let transaction = connection.transaction()?;
-            reset(&transaction, &table)?;
-            Ok(transaction.commit()?)
+            // Before the first process that writes there is nothing.
+            connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
+            Ok(read_checkpoint(connection, &table)?)
         })
         .await
     }
 
-    pub(in super::super) async fn checkpoint(
+    pub(in super::super) async fn skip(
         &self,
-        table: Table,
-    ) -> Result<Option<Checkpoint>, DatabaseError> {
+        model: &'static str,
+        position: i64,
+    ) -> Result<(), DatabaseError> {
+        self.transact(move |transaction| {
+            transaction.execute(tables::SKIP, (model, position))?;
+            Ok(())
+        })
+        .await
+    }
+
+    pub(in super::super) async fn skipped(
+        &self,
+        model: &'static str,
+    ) -> Result<Vec<i64>, DatabaseError> {
         self.with(move |connection| {
-            // Before the first process that writes there is nothing.
-            connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
-            let (known, checkpoint) = read_checkpoint(connection, table.model.name)?;
-            let is_same = known.is_some_and(|known| known == tables::definition(&table));
-            Ok(checkpoint.filter(|_| is_same))
+            let mut statement = connection.prepare(tables::SKIPPED)?;
+            let positions = statement.query_map([model], |row| row.get(0))?;
+            Ok(positions.collect::<Result<_, _>>()?)
         })
         .await
     }
@@ -162,11 +194,9 @@ impl Writer {
         changes: Changes,
         checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
-        self.with(move |connection| {
-            let transaction = connection.transaction()?;
-            write_rows(&transaction, &table, changes)?;
-            write_checkpoint(&transaction, &table, Some(checkpoint))?;
-            Ok(transaction.commit()?)
+        self.transact(move |transaction| {
+            write_rows(transaction, &table, changes)?;
+            Ok(write_checkpoint(transaction, &table, Some(checkpoint))?)
         })
         .await
     }

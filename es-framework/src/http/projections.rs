@@ -1,0 +1,128 @@
+//! How the read models are doing, and what an operator asks of them on purpose.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use serde_json::{Value, json};
+
+use super::{Problem, Surface, auth::Auth, health, problem::kind::ProblemKind};
+use crate::projection::{Asked, OperatorError, Refused};
+
+/// `GET /actuator/projections`: what the health check says of the read models, whether or not all
+/// is well. Where callers have to be known, it takes the event store's token, too.
+pub(super) async fn show(State(surface): State<Arc<Surface>>, headers: HeaderMap) -> Response {
+    let is_open = matches!(surface.auth, Auth::Open);
+    if !is_open && !is_operator(&surface, &headers) {
+        return operators_only();
+    }
+    let health = &surface.health;
+    Json(health::read_models(&health.positions, &*health.store).await).into_response()
+}
+
+/// `POST /actuator/projections/{name}/{asked}` with the event store's token.
+pub(super) async fn ask(
+    State(surface): State<Arc<Surface>>,
+    Path((name, asked)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    if !is_operator(&surface, &headers) {
+        return operators_only();
+    }
+    let asked = match asked.as_str() {
+        "rebuild" => Asked::Rebuild,
+        "retry" => Asked::Retry,
+        "skip" => Asked::Skip,
+        _ => return Problem::no_such_path(&format!("/{name}/{asked}")).into_response(),
+    };
+    match surface.operator.ask(&name, asked).await {
+        Ok(event) => {
+            Json(json!({ "readModel": name, "event": event.map(refused) })).into_response()
+        }
+        Err(error) => Problem::from(error).into_response(),
+    }
+}
+
+pub(super) fn refused(refused: Refused) -> Value {
+    json!({
+        "id": refused.id.to_string(),
+        "subject": refused.subject.as_str(),
+        "error": refused.reason,
+    })
+}
+
+/// Whoever holds the event store's token may write events, and so may say what becomes of them.
+fn is_operator(surface: &Surface, headers: &HeaderMap) -> bool {
+    let given = headers.get(header::AUTHORIZATION);
+    let given = given.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+    let token = surface.operator_token.as_ref();
+    token
+        .zip(given)
+        .is_some_and(|(token, given)| token.matches(given))
+}
+
+fn operators_only() -> Response {
+    let kind = kind(
+        StatusCode::UNAUTHORIZED,
+        "operators-only",
+        "This is for operators",
+    );
+    let detail = "send the event store's API token as Authorization: Bearer …";
+    let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
+    (challenge, Problem::new(kind, detail)).into_response()
+}
+
+const fn kind(status: StatusCode, name: &'static str, title: &'static str) -> ProblemKind {
+    ProblemKind {
+        status,
+        name,
+        title,
+        retry: false,
+    }
+}
+
+impl From<OperatorError> for Problem {
+    fn from(error: OperatorError) -> Self {
+        let detail = error.to_string();
+        let (status, name, title) = match error {
+            OperatorError::Unknown(_) => (
+                StatusCode::NOT_FOUND,
+                "not-found",
+                "There is no such read model",
+            ),
+            OperatorError::NotStopped(_) => (
+                StatusCode::CONFLICT,
+                "read-model-not-stopped",
+                "The read model has not stopped",
+            ),
+            OperatorError::Rebuilding(_) => (
+                StatusCode::CONFLICT,
+                "read-model-rebuilding",
+                "The read model is being rebuilt",
+            ),
+            OperatorError::StandsBy => (
+                StatusCode::CONFLICT,
+                "stands-by",
+                "Another process keeps the read models up to date",
+            ),
+            OperatorError::Database(_) | OperatorError::Silent => {
+                tracing::error!(error = detail, "an operator's request failed");
+                let kind = ProblemKind {
+                    retry: true,
+                    ..kind(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        "read-models-unavailable",
+                        "The read models do not answer",
+                    )
+                };
+                let detail = "the read models cannot do this at the moment; the log says why";
+                return Self::new(kind, detail);
+            }
+        };
+        Self::new(kind(status, name, title), detail)
+    }
+}

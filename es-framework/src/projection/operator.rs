@@ -1,0 +1,102 @@
+//! What an operator asks of read models on purpose: nothing here ever happens by itself.
+
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::Refused;
+
+/// How long an operator waits for the processor to come to a request.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many requests may wait.
+const WAITING: usize = 8;
+
+/// What is asked of a read model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// To make its rows again, beside those that answer queries meanwhile.
+    Rebuild,
+    /// To take the event that stopped it once more.
+    Retry,
+    /// To leave out the event that stopped it, now and in every rebuild.
+    Skip,
+}
+
+/// Why a read model does not do what an operator asks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OperatorError {
+    /// There is no read model of this name.
+    #[error("there is no read model named {0}")]
+    Unknown(String),
+    /// It has not stopped.
+    #[error("the read model {0} has not stopped at an event")]
+    NotStopped(&'static str),
+    /// It is being rebuilt.
+    #[error("the read model {0} is being rebuilt already")]
+    Rebuilding(&'static str),
+    /// Another process has the right to write.
+    #[error("another process keeps the read models up to date: ask that one")]
+    StandsBy,
+    /// The database failed.
+    #[error("the database of read models failed: {0}")]
+    Database(String),
+    /// The processor is busy, waits for its database, or has ended.
+    #[error("the read models do not answer at the moment: try again")]
+    Silent,
+}
+
+/// Carries what an operator asks to the processor.
+#[derive(Debug, Clone)]
+pub struct Operator(mpsc::Sender<Request>);
+
+/// What was asked, and who waits for the answer.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) model: String,
+    pub(super) asked: Asked,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// The event that is meant, if there is one.
+pub(super) type Answer = Result<Option<Refused>, OperatorError>;
+
+impl Operator {
+    pub(super) fn new() -> (Self, mpsc::Receiver<Request>) {
+        let (sender, requests) = mpsc::channel(WAITING);
+        (Self(sender), requests)
+    }
+
+    /// Asks something of a read model, and says which event was taken again or left out.
+    ///
+    /// # Errors
+    /// See [`OperatorError`].
+    pub async fn ask(&self, model: &str, asked: Asked) -> Result<Option<Refused>, OperatorError> {
+        let (answer, answered) = oneshot::channel();
+        let model = model.to_owned();
+        let request = Request {
+            model,
+            asked,
+            answer,
+        };
+        let asking = async {
+            self.0.send(request).await.ok()?;
+            answered.await.ok()
+        };
+        match tokio::time::timeout(PATIENCE, asking).await {
+            Ok(Some(answer)) => answer,
+            Ok(None) | Err(_) => Err(OperatorError::Silent),
+        }
+    }
+}
+
+impl Request {
+    pub(super) fn answer(self, answer: Answer) {
+        // Whoever does not wait any more does not want to know.
+        let _ = self.answer.send(answer);
+    }
+
+    /// Whether somebody waits for the answer.
+    pub(super) fn is_wanted(&self) -> bool {
+        !self.answer.is_closed()
+    }
+}

@@ -1,0 +1,208 @@
+//! Which tables are followed from where, those that are built beside others included.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures_util::StreamExt as _;
+
+use super::{
+    super::{
+        Progress, Table,
+        database::{Checkpoint, Kept},
+        follower::{Followed, Follower},
+    },
+    BeginError, Processor,
+};
+use crate::{
+    event::{EventId, Subject},
+    store::{Bound, EventStream, ReadOptions},
+};
+
+/// How many events are taken at once before a swap.
+const BATCH: usize = 2_000;
+
+impl Processor {
+    /// Read models that stand at one event are followed together, so that the events are read once
+    /// for all of them; one that is behind catches up by itself and holds no other back.
+    pub(super) async fn followers(&self) -> Result<Vec<Follower>, BeginError> {
+        let mut groups: BTreeMap<Option<EventId>, Vec<Followed>> = BTreeMap::new();
+        for table in self.models.iter() {
+            let Some(progress) = self.positions.get(table.model.name) else {
+                continue;
+            };
+            let serves = self.serving(table, progress).await?;
+            let beside = self.beside(table, progress, !serves).await?;
+            let serving = serves.then(|| (table.clone(), progress.clone()));
+            for (table, progress) in serving.into_iter().chain(beside) {
+                if progress.is_stopped() {
+                    continue;
+                }
+                let skipped = self.database.skipped(&table).await?;
+                let followed = Followed {
+                    table,
+                    progress,
+                    skipped,
+                };
+                let position = followed.progress.position();
+                groups.entry(position).or_default().push(followed);
+            }
+        }
+        let followers = groups.into_values().map(|models| self.follower(models));
+        Ok(followers.collect())
+    }
+
+    fn follower(&self, models: Vec<Followed>) -> Follower {
+        Follower {
+            store: Arc::clone(&self.store),
+            database: self.database.clone(),
+            upcasters: self.upcasters.clone(),
+            models,
+        }
+    }
+
+    /// Finds out how far the rows are that answer queries, and whether they are declared as the read
+    /// model is now. Others go on answering, if they can, until the new ones are built.
+    async fn serving(&self, table: &Table, progress: &Progress) -> Result<bool, BeginError> {
+        let name = table.model.name;
+        let kept = self.database.kept(table).await?;
+        let checkpoint = kept.as_ref().and_then(|kept| kept.checkpoint);
+        let is_ours = match checkpoint {
+            Some(checkpoint) => self.is_stored(checkpoint).await?,
+            None => true,
+        };
+        if !is_ours {
+            tracing::warn!(
+                "the rows of {name} follow from another event store: they are made anew"
+            );
+            self.database.remove(&table.beside()).await?;
+            progress.builds(None);
+        }
+        let kept: Option<Kept> = kept.filter(|_| is_ours);
+        let position = checkpoint.filter(|_| is_ours).map(|last| last.id);
+        let is_current = kept.as_ref().is_some_and(|kept| kept.is_of(table));
+        let is_usable = kept.is_some_and(|kept| kept.answers_for(table));
+        if position.is_some() && !is_current {
+            if progress.beside().is_none() {
+                tracing::info!(
+                    still_answers = is_usable,
+                    "the read model {name} is declared differently: it is rebuilt beside the old one"
+                );
+            }
+            progress.reached(position.filter(|_| is_usable));
+            if is_usable {
+                progress.rebuilt();
+            }
+            return Ok(false);
+        }
+        if !is_current {
+            self.database.reset(table).await?;
+        }
+        progress.reached(position);
+        Ok(true)
+    }
+
+    /// The table that is built beside another one, if one is or `is_needed`.
+    async fn beside(
+        &self,
+        table: &Table,
+        progress: &Progress,
+        is_needed: bool,
+    ) -> Result<Option<(Table, Progress)>, BeginError> {
+        let beside = table.beside();
+        let kept = self.database.kept(&beside).await?;
+        let goes_on = match &kept {
+            Some(kept) if kept.is_of(table) => match kept.checkpoint {
+                Some(checkpoint) => self.is_stored(checkpoint).await?,
+                None => true,
+            },
+            _ => false,
+        };
+        if !goes_on && !is_needed {
+            if kept.is_some() {
+                self.database.remove(&beside).await?;
+            }
+            progress.builds(None);
+            return Ok(None);
+        }
+        if !goes_on {
+            self.database.reset(&beside).await?;
+        }
+        let position = kept.filter(|_| goes_on).and_then(|kept| kept.checkpoint);
+        let building = progress.beside().unwrap_or_default();
+        if !building.is_stopped() {
+            building.reached(position.map(|checkpoint| checkpoint.id));
+        }
+        progress.builds(Some(building.clone()));
+        Ok(Some((beside, building)))
+    }
+
+    /// Whether the event is in this event store. Rows that follow from the events of another one
+    /// are of no use.
+    async fn is_stored(&self, checkpoint: Checkpoint) -> Result<bool, BeginError> {
+        let only = Some(Bound::Inclusive(checkpoint.id));
+        let stored = self.read(only, only).next().await.transpose()?;
+        Ok(stored.is_some_and(|event| Checkpoint::at(&event) == checkpoint))
+    }
+
+    fn read(&self, lower_bound: Option<Bound>, upper_bound: Option<Bound>) -> EventStream {
+        let options = ReadOptions {
+            lower_bound,
+            upper_bound,
+            ..ReadOptions::recursive()
+        };
+        self.store.read(Subject::root(), options)
+    }
+
+    /// Puts rows that are built in the place of those that answer queries.
+    pub(super) async fn swap_built(&self) -> Result<(), BeginError> {
+        for table in self.models.iter() {
+            let Some(progress) = self.positions.get(table.model.name) else {
+                continue;
+            };
+            let built = progress.beside().filter(Progress::is_rebuilt);
+            let Some(built) = built.filter(|built| !built.is_stopped()) else {
+                continue;
+            };
+            // Whoever was shown an event must not miss it in the new rows.
+            self.catch_up(table.beside(), &built, progress.position())
+                .await?;
+            if built.is_stopped() {
+                continue;
+            }
+            self.database.swap(table).await?;
+            progress.swapped(built.position());
+            let read_model = table.model.name;
+            let position = built.position().map(EventId::get);
+            tracing::info!(
+                read_model,
+                position,
+                "queries are answered from the rows that were built anew"
+            );
+        }
+        Ok(())
+    }
+
+    async fn catch_up(
+        &self,
+        table: Table,
+        built: &Progress,
+        until: Option<EventId>,
+    ) -> Result<(), BeginError> {
+        if built.position() >= until {
+            return Ok(());
+        }
+        let lower = built.position().and_then(EventId::next);
+        let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
+        let skipped = self.database.skipped(&table).await?;
+        let follower = self.follower(vec![Followed {
+            table,
+            progress: built.clone(),
+            skipped,
+        }]);
+        let mut batches = events.ready_chunks(BATCH);
+        while let Some(batch) = batches.next().await {
+            let events = batch.into_iter().collect::<Result<Vec<_>, _>>()?;
+            follower.take(&events).await?;
+        }
+        Ok(())
+    }
+}
