@@ -1,5 +1,7 @@
 //! `#[derive(Value)]`: JSON for what commands, events, replies and rows are made of.
 
+mod rules;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::DeriveInput;
@@ -28,18 +30,21 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
         return errors.into_compile_errors();
     };
     item::check(&item, NOUN, &mut errors);
+    rules::check(&item, &mut errors);
     if errors.is_empty() {
         return expand(&item, &framework);
     }
     let mut tokens = errors.into_compile_errors();
     if item.generics.params.is_empty() {
         tokens.extend(wire::stub(&item.ident, &framework));
+        tokens.extend(rules::stub(&item.ident, &framework));
     }
     tokens
 }
 
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let json = wire::expand_item(item, framework);
+    let rules = rules::expand(item, framework);
     let ident = &item.ident;
     let column = item::is_word(item).then(|| {
         quote! {
@@ -50,5 +55,5 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
             }
         }
     });
-    quote!(#json #column)
+    quote!(#json #rules #column)
 }
