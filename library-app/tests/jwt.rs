@@ -11,22 +11,54 @@
 
 mod support;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    net::SocketAddr,
+    path::Path,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
-use axum::{Json, Router, routing::get};
+use axum::{Json, Router, routing::get, serve::Listener};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use reqwest::StatusCode;
 use ring::{
     rand::SystemRandom,
     signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _},
 };
+use rustls::ServerConfig;
 use serde_json::{Value, json};
 use support::{Library, book, client, eventually, json_of};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use uuid::Uuid;
 
 struct Issuer {
     url: String,
     key: EcdsaKeyPair,
+}
+
+/// Takes encrypted connections only.
+struct Encrypted {
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+}
+
+impl Listener for Encrypted {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        loop {
+            let (stream, address) = Listener::accept(&mut self.listener).await;
+            if let Ok(stream) = self.acceptor.accept(stream).await {
+                return (stream, address);
+            }
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
 }
 
 fn encoded(bytes: impl AsRef<[u8]>) -> String {
@@ -40,11 +72,35 @@ fn now() -> u64 {
 
 impl Issuer {
     async fn start() -> Self {
+        Self::serve(None).await
+    }
+
+    /// Behind a certificate that the machine does not know, and which this file holds.
+    async fn start_encrypted(certificate: &Path) -> Self {
+        let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
+        std::fs::write(certificate, made.cert.pem()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![made.cert.der().clone()],
+                made.signing_key.serialize_der().try_into().unwrap(),
+            );
+        Self::serve(Some(TlsAcceptor::from(Arc::new(config.unwrap())))).await
+    }
+
+    async fn serve(tls: Option<TlsAcceptor>) -> Self {
         let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
         let text = EcdsaKeyPair::generate_pkcs8(algorithm, &random).unwrap();
         let key = EcdsaKeyPair::from_pkcs8(algorithm, text.as_ref(), &random).unwrap();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let url = match &tls {
+            Some(_) => format!("https://localhost:{}", address.port()),
+            None => format!("http://{address}"),
+        };
         let discovery = json!({ "issuer": url, "jwks_uri": format!("{url}/keys") });
         let (x, y) = key.public_key().as_ref()[1..].split_at(32);
         let (x, y) = (encoded(x), encoded(y));
@@ -56,7 +112,12 @@ impl Issuer {
                 get(async || Json(discovery)),
             )
             .route("/keys", get(async || Json(keys)));
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        tokio::spawn(async move {
+            match tls {
+                Some(acceptor) => axum::serve(Encrypted { listener, acceptor }, router).await,
+                None => axum::serve(listener, router).await,
+            }
+        });
         Self { url, key }
     }
 
@@ -81,13 +142,18 @@ impl Issuer {
     }
 
     fn library(&self, folder: &tempfile::TempDir) -> Library {
+        self.library_with(folder, &[])
+    }
+
+    fn library_with(&self, folder: &tempfile::TempDir, more: &[(&str, &str)]) -> Library {
         let settings = [
             ("AUTH_ISSUER", self.url.as_str()),
             ("AUTH_AUDIENCE", "library"),
             ("AUTH_ROLES_CLAIM", "realm_access.roles"),
             ("EVENT_METADATA_CALLER", "true"),
         ];
-        Library::embedded_with(folder.path(), &settings)
+        let settings: Vec<_> = settings.iter().chain(more).copied().collect();
+        Library::embedded_with(&folder.path().join("data"), &settings)
     }
 }
 
@@ -193,4 +259,21 @@ async fn callers_are_told_to_wait_while_the_issuer_is_away() {
             .then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn keys_come_over_tls_from_an_issuer_that_the_machine_trusts_and_from_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let certificate = folder.path().join("issuer.pem");
+    let issuer = Issuer::start_encrypted(&certificate).await;
+    let head = json!({ "alg": "ES256", "kid": "k1" });
+    let token = issuer.token(&head, &issuer.claims(&["staff"]));
+    let trust = [("SSL_CERT_FILE", certificate.to_str().unwrap())];
+    let trusting = issuer.library_with(&folder, &trust);
+    let answer = purchase(&trusting, &token).await;
+    assert_eq!(answer.status(), StatusCode::CREATED);
+    drop(trusting);
+    let careful = issuer.library(&folder);
+    let answer = purchase(&careful, &token).await;
+    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
 }

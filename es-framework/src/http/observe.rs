@@ -15,7 +15,7 @@ use axum::{
 use metrics::{Gauge, Histogram};
 use tracing::{Instrument as _, Span};
 
-use super::context;
+use super::{auth::Caller, context};
 use crate::{
     event::TraceContext,
     metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, Handles, gauge, histogram},
@@ -58,6 +58,7 @@ struct Observed {
     method: &'static str,
     route: Arc<str>,
     status: Option<StatusCode>,
+    caller: Option<Caller>,
     trace: Option<TraceContext>,
     begin: Instant,
 }
@@ -70,6 +71,7 @@ pub(super) async fn observe(
     let mut observed = Observed::begin(templates.of(&request), &request);
     let span = observed.span();
     let response = next.run(request).instrument(span.clone()).await;
+    observed.caller = response.extensions().get().cloned();
     observed.answered(response.status(), &span);
     response
 }
@@ -81,6 +83,7 @@ impl Observed {
             method: known(request.method()),
             route,
             status: None,
+            caller: None,
             trace: context::trace(request.headers()),
             begin: Instant::now(),
         }
@@ -116,7 +119,8 @@ impl Observed {
         }
     }
 
-    /// One line, which holds nothing that the client chose but for the trace's id.
+    /// One line, which holds nothing that the client chose but for the trace's id, and who it is once
+    /// that is proved.
     fn log(&self, duration: Duration) {
         let said = match self.status {
             Some(_) => "request",
@@ -128,6 +132,7 @@ impl Observed {
             route = &*self.route,
             status = self.status.as_ref().map(StatusCode::as_u16),
             duration_ms = milliseconds(duration),
+            caller = self.caller.as_ref().map(Caller::name),
             trace_id = self.trace.as_ref().and_then(TraceContext::id),
             "{said}"
         );

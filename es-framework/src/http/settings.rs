@@ -27,8 +27,8 @@ pub struct SurfaceSettings {
     #[arg(long, env = "HTTP_TLS_KEY", value_name = "FILE")]
     pub http_tls_key: Option<PathBuf>,
 
-    /// Origins whose web pages may call, such as https://library.example.com, with commas between
-    /// them; * for all. Without it, none.
+    /// Origins whose web pages may call, with commas between them, such as http://localhost:3001.
+    /// With *, all may; without it, none.
     #[arg(long, env = "HTTP_CORS_ORIGINS", value_name = "ORIGINS")]
     pub http_cors_origins: Option<Origins>,
 

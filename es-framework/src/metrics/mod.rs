@@ -1,4 +1,4 @@
-//! What Prometheus is told: every metric stands in the [catalogue], is registered once for each set
+//! What Prometheus is told: every metric stands in the catalogue, is registered once for each set
 //! of its labels, and labels only ever hold what the application declared.
 
 mod catalogue;

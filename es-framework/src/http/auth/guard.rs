@@ -122,16 +122,20 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
         }
     }
     match known {
-        Ok(None) => {}
+        Ok(None) => next.run(request).await,
         Ok(Some(caller)) => {
-            request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(caller.clone());
+            let mut response = next.run(request).await;
+            // For the log.
+            response.extensions_mut().insert(caller);
+            response
         }
         Err(Denied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
             request.extensions_mut().insert(Anonymous);
+            next.run(request).await
         }
-        Err(denied) => return denied.into_response(),
+        Err(denied) => denied.into_response(),
     }
-    next.run(request).await
 }
 
 /// The credential after the scheme, whose letters may be of any case (RFC 9110, section 11.1).

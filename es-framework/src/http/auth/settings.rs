@@ -19,8 +19,8 @@ pub struct AuthSettings {
     #[arg(long, env = "AUTH_TOKENS_FILE", value_name = "FILE")]
     pub auth_tokens_file: Option<PathBuf>,
 
-    /// Issuer of tokens (OpenID Connect), such as https://login.example.com/realms/library. With
-    /// it, every request needs a token.
+    /// Issuer of tokens (OpenID Connect), such as http://localhost:8180/realms/library. With it,
+    /// every request needs a token.
     #[arg(long, env = "AUTH_ISSUER", value_name = "URL")]
     pub auth_issuer: Option<String>,
 
