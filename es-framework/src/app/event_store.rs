@@ -106,6 +106,8 @@ impl Embedded {
                 .map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))?,
         );
         settings.dialect = config.event_store_dialect.into();
+        settings.observers_limit = config.limits.observers();
+        settings.query_limits = config.limits.of_eventql();
         let address = local_address(&listener)?;
         let (stop, stopped) = oneshot::channel();
         let serving = server::serve(listener, Arc::new(store.clone()), settings, async {

@@ -16,7 +16,7 @@ use crate::{
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
-    http::{self, LiveLimits, LiveQueries, RequestLimits, Surface, auth, health::Health},
+    http::{self, LiveLimits, LiveQueries, Surface, auth, health::Health},
     metrics, net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
     query::{Answer, QueryDescriptor, Route},
@@ -196,7 +196,8 @@ async fn serve(
     let entrance = Entrance::open(name, &config).await?;
     let url = entrance.url()?;
     let store = OpenStore::open(&config).await?;
-    let database = Database::open(&config.database_url, &served.models)
+    let time = config.limits.query_time();
+    let database = Database::open_within(&config.database_url, &served.models, time)
         .await
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
     let upcasters = served.registry.upcasters();
@@ -228,7 +229,7 @@ async fn serve(
             tls: entrance.door.tls.clone(),
         },
         database,
-        limits: RequestLimits::default(),
+        limits: config.limits.of_requests(),
         auth: entrance.auth,
         rate: config.surface.rate(),
         browsers: config.surface.browsers(),
@@ -244,7 +245,8 @@ async fn serve(
         shutdown.await;
         live.end();
     };
-    net::serve(entrance.door, router, net::Limits::default(), shutdown).await;
+    let limits = config.limits.of_connections();
+    net::serve(entrance.door, router, limits, shutdown).await;
     tracing::info!("{name} stops");
     processing.stop();
     reacting.stop();

@@ -1,6 +1,7 @@
 //! Errors as `application/problem+json` (RFC 9457).
 
 mod document;
+mod limits;
 
 use axum::{
     http::{HeaderValue, Method, StatusCode, header},
@@ -9,7 +10,7 @@ use axum::{
 
 use crate::{
     command::{CommandError, Rejection, RejectionKind, Violation},
-    projection::ProgressError,
+    projection::{DatabaseError, ProgressError},
     query::QueryError,
     store::StoreError,
 };
@@ -82,24 +83,6 @@ impl Problem {
             "unsupported-media-type",
             "The body has an unsupported media type",
             "send the body as JSON, with the header Content-Type: application/json",
-        )
-    }
-
-    pub(super) fn too_large(limit: usize) -> Self {
-        Self::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "body-too-large",
-            "The body is too large",
-            format!("the body may have at most {limit} bytes"),
-        )
-    }
-
-    pub(super) fn too_slow() -> Self {
-        Self::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "body-too-slow",
-            "The body did not come in time",
-            "the body was not received in full within the time limit",
         )
     }
 
@@ -281,6 +264,14 @@ impl From<QueryError> for Problem {
                 "There is no such thing",
                 error.to_string(),
             ),
+            QueryError::Database(DatabaseError::TooExpensive) => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "took-too-long",
+                "It took too long",
+                "the database ended the query: ask for less",
+            )
+            .retry_later(),
+            QueryError::Database(DatabaseError::Busy) => Self::too_busy(),
             QueryError::Database(_)
             | QueryError::Row(_)
             | QueryError::Json(_)

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod raw;
+
 use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
