@@ -14,6 +14,14 @@ use crate::{
 };
 
 /// An event-sourced application.
+///
+/// ```
+/// use clap::Parser as _;
+/// use es_framework::config::Config;
+///
+/// let config = Config::parse_from(["library-app", "--http-port", "8081"]);
+/// assert_eq!(config.http_port, 8081);
+/// ```
 #[derive(Debug, Clone, Parser)]
 pub struct Config {
     /// Port that the application listens on.
@@ -111,6 +119,16 @@ pub struct Config {
     #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]
     pub snapshot_file: Option<PathBuf>,
 
+    /// How long open requests may go on once the application is told to stop, in seconds.
+    #[arg(
+        long,
+        env = "SHUTDOWN_TIMEOUT",
+        default_value_t = 10,
+        value_name = "SECONDS",
+        value_parser = clap::value_parser!(u64).range(..=3600)
+    )]
+    pub shutdown_timeout: u64,
+
     /// The log and traces.
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
@@ -148,6 +166,14 @@ impl From<DialectName> for Dialect {
 }
 
 /// A text that never shows in logs.
+///
+/// ```
+/// use es_framework::config::Secret;
+///
+/// let token: Secret = "hunter2".parse()?;
+/// assert_eq!((token.reveal(), format!("{token:?}")), ("hunter2", "***".to_owned()));
+/// # Ok::<_, es_framework::config::InvalidSecret>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Box<str>);
 

@@ -3,6 +3,11 @@
 use std::fmt;
 
 /// The place of a declaration.
+///
+/// ```
+/// let here = es_framework::declaration!();
+/// assert_eq!(here.to_string(), format!("{}:{}", here.file, here.line));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Declaration {
     /// The Cargo package that it stands in.

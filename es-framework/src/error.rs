@@ -4,6 +4,14 @@ use std::{error, fmt};
 
 /// An error for the person who starts the application. `Debug` shows the sentence, since that is
 /// what a `main` that returns it prints.
+///
+/// ```
+/// use es_framework::Error;
+///
+/// let cause = "x".parse::<u16>().unwrap_err();
+/// let error = Error::because("the setting --port is wrong", cause);
+/// assert_eq!(error.to_string(), "the setting --port is wrong: invalid digit found in string");
+/// ```
 pub struct Error {
     message: String,
     cause: Option<Box<dyn error::Error + Send + Sync>>,

@@ -24,6 +24,8 @@ pub mod prelude;
 pub mod projection;
 pub mod query;
 pub mod reaction;
+#[cfg(test)]
+mod reference;
 pub mod schema_lock;
 pub mod server;
 pub mod settings;
@@ -35,6 +37,11 @@ pub mod testing;
 pub mod validate;
 mod watched;
 
+/// ```no_run
+/// fn main() -> es_framework::Result<()> {
+///     es_framework::App::new("library-service").run()
+/// }
+/// ```
 pub use app::App;
 pub use command::{Command, Rejection};
 pub use declaration::Declaration;

@@ -125,15 +125,15 @@ impl LimitSettings {
     }
 
     /// What a client may cost before its request reaches a route.
-    pub(crate) fn of_connections(&self) -> net::Limits {
-        let defaults = net::Limits::default();
+    pub(crate) fn of_connections(&self, drain: Duration) -> net::Limits {
         net::Limits {
             connections: count(self.http_connection_limit),
             head_time: seconds(self.http_headers_seconds),
             // So much more is read that what is a little too long gets a problem as its answer.
             head_bytes: count(self.http_headers_limit).saturating_mul(4),
             headers: count(self.http_header_count_limit).saturating_mul(4),
-            ..defaults
+            drain,
+            ..net::Limits::DEFAULT
         }
     }
 

@@ -46,6 +46,13 @@ impl<T: Send + Sync + 'static> Watched<T> {
         Ok(Self(receiver))
     }
 
+    /// Waits until it is read anew.
+    pub(crate) async fn changed(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending().await
+        }
+    }
+
     pub(crate) fn get(&self) -> Arc<T> {
         Arc::clone(&self.0.borrow())
     }

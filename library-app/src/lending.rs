@@ -68,3 +68,22 @@ impl Lending {
         started_days.saturating_mul(CENTS_A_DAY)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use es_framework::settings::Settings as _;
+
+    use super::*;
+
+    #[test]
+    fn the_reference_has_a_row_for_every_setting() {
+        let page = include_str!("../../docs/src/reference/settings.md");
+        for arg in Lending::arguments() {
+            let [flag, default] = [arg.get_long(), arg.get_default_values()[0].to_str()];
+            let env = arg.get_env().and_then(|env| env.to_str());
+            let row = [env, flag, default].map(Option::unwrap);
+            let row = format!("| `{}` | `--{}` | `{}` |", row[0], row[1], row[2]);
+            assert!(page.contains(&row), "{row} is missing");
+        }
+    }
+}

@@ -223,6 +223,33 @@ async fn a_token_is_made_and_revoked_while_the_library_runs() {
     .await;
 }
 
+#[tokio::test]
+async fn a_stream_ends_when_its_readers_token_is_revoked() {
+    let callers: [(&str, &[&str]); 2] = [("alice", &["staff"]), ("bob", &["reader"])];
+    let (guarded, tokens) = Guarded::start(&callers);
+    let live = async |path: &str, token: &str| {
+        let request = client().get(format!("{}{path}", guarded.library.url));
+        let request = request.header("accept", "text/event-stream");
+        request.bearer_auth(token).send().await.unwrap()
+    };
+    let refused = live("/loans/overdue", &tokens[1]).await;
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    let mut alices = live("/books", &tokens[0]).await;
+    let mut bobs = live("/books", &tokens[1]).await;
+    assert!(bobs.chunk().await.unwrap().is_some());
+    let file = guarded.folder.path().join("tokens");
+    let revoked = token(&file, &["revoke", "--name", "bob"]);
+    assert!(revoked.status.success());
+    while bobs.chunk().await.unwrap().is_some() {}
+    assert_eq!(
+        live("/books", &tokens[1]).await.status(),
+        StatusCode::UNAUTHORIZED
+    );
+    assert!(alices.chunk().await.unwrap().is_some());
+    assert_eq!(guarded.purchase(&tokens[0]).await, StatusCode::CREATED);
+    assert!(alices.chunk().await.unwrap().is_some(), "hers goes on");
+}
+
 /// What the library says when it does not start with these settings.
 fn refusal(settings: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();

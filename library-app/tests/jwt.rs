@@ -277,3 +277,20 @@ async fn keys_come_over_tls_from_an_issuer_that_the_machine_trusts_and_from_no_o
     let answer = purchase(&careful, &token).await;
     assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
 }
+
+#[tokio::test]
+async fn a_stream_ends_when_its_readers_token_expires() {
+    let (issuer, folder) = (Issuer::start().await, tempfile::tempdir().unwrap());
+    let library = issuer.library(&folder);
+    let head = json!({ "alg": "ES256", "kid": "k1" });
+    // Clocks may be a minute apart, so it counts for some seconds more.
+    let last_moment = with(&issuer.claims(&[]), "exp", now() - 54);
+    let request = client()
+        .get(format!("{}/books", library.url))
+        .bearer_auth(issuer.token(&head, &last_moment))
+        .header("accept", "text/event-stream");
+    let mut answers = request.send().await.unwrap();
+    assert_eq!(answers.status(), StatusCode::OK);
+    assert!(answers.chunk().await.unwrap().is_some());
+    while answers.chunk().await.unwrap().is_some() {}
+}

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
-use support::{Library, book, eventually, json_of, new_client, post};
+use support::{Library, book, eventually, json_of, new_client, post, start_event_store};
 use uuid::Uuid;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -193,6 +193,22 @@ async fn who_comes_back_goes_on_after_what_was_seen() {
     let library = Library::embedded(folder.path());
     let mut later = Live::of(ask(&library, "/books", Some(&seen)).await);
     assert!(has(2)(&later.next().await.data));
+}
+
+#[tokio::test]
+async fn another_instance_goes_on_where_one_was_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_store, store_url) = start_event_store(folder.path(), 0);
+    let [mut first, second] = [(); 2].map(|()| Library::with_store(&store_url));
+    first.purchase(&book(Uuid::new_v4())).await;
+    let mut stock = Live::open(&first, "/books").await;
+    let seen = stock.until(has(1)).await.id;
+    first.process.kill();
+    let mut again = Live::of(ask(&second, "/books", Some(&seen)).await);
+    let begin = again.block().await.unwrap();
+    assert!(!begin.contains("data"), "{begin}");
+    second.purchase(&book(Uuid::new_v4())).await;
+    assert!(has(2)(&again.next().await.data));
 }
 
 #[tokio::test]

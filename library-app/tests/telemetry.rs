@@ -49,18 +49,45 @@ fn traced(folder: &Path, collector: &Collector) -> Library {
     let settings = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()),
         ("OTEL_BSP_SCHEDULE_DELAY", "200"),
+        // The copy is overdue at once, which the library reacts to.
+        ("LOAN_DAYS", "0"),
     ];
     Library::embedded_with(folder, &settings)
 }
 
-fn one<'a>(spans: &'a [Exported], name: &str) -> &'a Exported {
+/// The spans right below another one.
+fn below<'a>(spans: &'a [Exported], parent: &Exported) -> Vec<&'a Exported> {
+    let parent = parent.id();
+    spans.iter().filter(|one| one.parent() == parent).collect()
+}
+
+fn one<'a>(spans: &[&'a Exported], name: &str) -> &'a Exported {
     let named: Vec<_> = spans.iter().filter(|one| one.span.name == name).collect();
     assert_eq!(named.len(), 1, "{name} in {spans:#?}");
     named[0]
 }
 
+/// The spans of the trace, once each step has told.
+async fn whole_trace(collector: &Collector) -> Vec<Exported> {
+    eventually("the trace is complete", async || {
+        let spans = collector.trace(TRACE);
+        let count = |head: &str| {
+            spans
+                .iter()
+                .filter(|one| one.span.name.starts_with(head))
+                .count()
+        };
+        let is_whole = count("POST /books/borrow") == 1
+            && count("append") == 2
+            && count("react ") == 1
+            && count("project book_copies") >= 1;
+        is_whole.then_some(spans)
+    })
+    .await
+}
+
 #[tokio::test]
-async fn a_borrow_is_one_trace_from_the_request_to_the_read_model() {
+async fn a_borrow_is_one_trace_from_the_request_to_the_read_model_and_the_reaction() {
     let folder = tempfile::tempdir().unwrap();
     let collector = Collector::start().await;
     let library = traced(folder.path(), &collector);
@@ -71,57 +98,56 @@ async fn a_borrow_is_one_trace_from_the_request_to_the_read_model() {
     })
     .await;
     let id = borrow(&library).await;
-    let projected = "project book_copies";
-    let spans = eventually("the trace is complete", async || {
-        let spans = collector.trace(TRACE);
-        let is_there = |name: &str| spans.iter().any(|one| one.span.name == name);
-        (is_there(projected) && is_there("POST /books/borrow")).then_some(spans)
-    })
-    .await;
+    let spans = whole_trace(&collector).await;
 
-    let request = one(&spans, "POST /books/borrow");
+    let all: Vec<_> = spans.iter().collect();
+    let request = one(&all, "POST /books/borrow");
     assert_eq!(request.parent(), CALLER);
     assert_eq!(request.attribute("http.route").unwrap(), "/books/borrow");
     assert_eq!(
         request.attribute("http.response.status_code").unwrap(),
         "200"
     );
-    let rebuilt: Vec<_> = spans
-        .iter()
-        .filter(|one| one.span.name == "rebuild")
-        .collect();
-    let mut states: Vec<_> = rebuilt
-        .iter()
-        .map(|one| one.attribute("state").unwrap())
-        .collect();
+    let steps = below(&spans, request);
+    let rebuilt = steps.iter().filter(|one| one.span.name == "rebuild");
+    let mut states: Vec<_> = rebuilt.map(|one| one.attribute("state").unwrap()).collect();
     states.sort();
     assert_eq!(states, ["Book", "Reader"]);
-    let decide = one(&spans, "decide");
-    let append = one(&spans, "append");
-    for step in rebuilt.iter().copied().chain([decide, append]) {
-        assert_eq!(step.parent(), request.id(), "{step:#?}");
+    let (decide, append) = (one(&steps, "decide"), one(&steps, "append"));
+    assert_eq!(steps.len(), 4, "{steps:#?}");
+    for step in &steps {
         assert!(step.span.start_time_unix_nano >= request.span.start_time_unix_nano);
         assert!(step.span.end_time_unix_nano <= request.span.end_time_unix_nano);
     }
     assert!(decide.span.end_time_unix_nano <= append.span.start_time_unix_nano);
-    let project = one(&spans, projected);
-    assert_eq!(project.parent(), append.id(), "joined by the event");
+
+    let followed = below(&spans, append);
+    let project = one(&followed, "project book_copies");
     assert_eq!(
         project.attribute("subject").unwrap(),
         format!("/books/{id}")
     );
     assert!(project.span.end_time_unix_nano > append.span.start_time_unix_nano);
+    let react = followed
+        .iter()
+        .find(|one| one.span.name.starts_with("react "))
+        .unwrap();
+    let reported = below(&spans, react);
+    one(&reported, "decide");
+    one(&reported, "append");
     for one in &spans {
         assert!(one.span.end_time_unix_nano >= one.span.start_time_unix_nano);
         assert_eq!(one.service, "library-service");
     }
 
+    let parent = format!("00-{TRACE}-{}-01", append.id());
     let stored = library.stored_lines().await;
-    let borrowed = stored.last().unwrap();
-    let parent = borrowed.to_string();
+    let borrowed = stored
+        .iter()
+        .find(|line| line.to_string().contains("BookBorrowedEvent"));
     assert!(
-        parent.contains(&format!("00-{TRACE}-{}-01", append.id())),
-        "{parent}"
+        borrowed.unwrap().to_string().contains(&parent),
+        "{stored:#?}"
     );
 }
 

@@ -3,20 +3,27 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
-use tokio::{sync::oneshot, task::JoinHandle};
+use tokio::{sync::Notify, task::JoinHandle};
 
-use super::{listen, local_address, token};
+use super::{
+    entrance::{listen, local_address},
+    token,
+};
 use crate::{
     Error, Result,
     config::{Config, Secret},
+    event::Subject,
     server,
     store::{
         EventStore,
         eventsourcingdb::{self, EventSourcingDbStore},
+        latest_event,
         sql::EmbeddedStore,
     },
+    telemetry::milliseconds_since,
 };
 
 /// An open event store.
@@ -29,7 +36,7 @@ pub(super) enum OpenStore {
 pub(super) struct Embedded {
     store: EmbeddedStore,
     folder: PathBuf,
-    stop: oneshot::Sender<()>,
+    stop: Arc<Notify>,
     served: JoinHandle<()>,
 }
 
@@ -62,6 +69,13 @@ impl OpenStore {
         }
     }
 
+    /// Tells who observes its HTTP API to go. The store stays open until it is closed.
+    pub(super) fn stop(&self) {
+        if let Self::Embedded(embedded) = self {
+            embedded.stop.notify_one();
+        }
+    }
+
     pub(super) async fn close(self) {
         if let Self::Embedded(embedded) = self {
             embedded.close().await;
@@ -90,6 +104,7 @@ impl Embedded {
         let folder = config.event_store_data_dir.clone();
         let address = (config.event_store_host, config.event_store_port).into();
         let listener = listen(address, "EVENT_STORE_PORT").await?;
+        let begin = Instant::now();
         let opening = tokio::task::spawn_blocking({
             let folder = folder.clone();
             move || EmbeddedStore::open(&folder)
@@ -98,6 +113,7 @@ impl Embedded {
             .await
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?;
+        tell(&store, &folder, begin).await?;
         let token = api_token(config, &folder)?;
         let mut settings = server::Settings::new(
             token
@@ -108,11 +124,12 @@ impl Embedded {
         settings.dialect = config.event_store_dialect.into();
         settings.observers_limit = config.limits.observers();
         settings.query_limits = config.limits.of_eventql();
+        settings.drain = Duration::from_secs(config.shutdown_timeout);
         let address = local_address(&listener)?;
-        let (stop, stopped) = oneshot::channel();
-        let serving = server::serve(listener, Arc::new(store.clone()), settings, async {
-            // A sender that is gone says the same as one that sends.
-            let _ = stopped.await;
+        let stop = Arc::new(Notify::new());
+        let stopped = Arc::clone(&stop);
+        let serving = server::serve(listener, Arc::new(store.clone()), settings, async move {
+            stopped.notified().await;
         });
         tracing::info!("event store listens on http://{address}");
         let served = tokio::spawn(serving);
@@ -125,12 +142,28 @@ impl Embedded {
     }
 
     async fn close(self) {
-        let _ = self.stop.send(());
+        self.stop.notify_one();
         if let Err(error) = self.served.await {
             tracing::error!(%error, "the event store's HTTP API did not end well");
         }
         self.store.close().await;
     }
+}
+
+/// Says where the events are, how many, and how long it took to open them.
+async fn tell(store: &EmbeddedStore, folder: &Path, begin: Instant) -> Result<()> {
+    let newest = latest_event(store, Subject::root(), true).await;
+    let newest = newest.map_err(|error| Error::because("the events cannot be read", error))?;
+    let events = newest.map_or(0, |event| event.id.get().saturating_add(1));
+    let milliseconds = milliseconds_since(begin);
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    tracing::info!(
+        events,
+        milliseconds,
+        "events are kept in {}",
+        folder.display()
+    );
+    Ok(())
 }
 
 /// The token of the settings, or the one kept beside the data, which the log says where to find.

@@ -5,9 +5,14 @@ mod entrance;
 mod event_store;
 mod processing;
 mod reacting;
+mod stopping;
 mod token;
 
-use std::{future::Future, sync::Arc};
+use std::{
+    future::Future,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
@@ -16,21 +21,25 @@ use crate::{
     command::{Bus, Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     config::Config,
     event::{Event, Upcast, Upcasters},
-    http::{self, LiveLimits, LiveQueries, Surface, auth, health::Health},
+    http::{
+        self, LiveLimits, LiveQueries, Surface, auth,
+        health::{Health, Lifecycle},
+    },
     metrics, net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
     query::{Answer, QueryDescriptor, Route},
     reaction::{React, ReactionDescriptor, Reactions},
-    schema_lock, settings, shutdown,
+    schema_lock, settings,
     state::Snapshots,
     store::EventStore,
-    telemetry::Telemetry,
+    telemetry::{Telemetry, milliseconds_since},
 };
 
 use declared::{declared_settings, queries, read_models};
-use entrance::{Entrance, listen, local_address};
+use entrance::Entrance;
 use event_store::OpenStore;
 use processing::Processing;
+use stopping::stop_requested;
 
 /// An application. [`App::run`] is all that a `main` needs.
 #[derive(Debug)]
@@ -168,11 +177,13 @@ impl App {
         };
         let telemetry = Telemetry::begin(name, &config.telemetry)?;
         metrics::install();
-        let ended = tokio::runtime::Builder::new_multi_thread()
+        let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
-            .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
-            .block_on(serve(name, served, config, stop_requested()));
+            .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
+        let ended = runtime.block_on(serve(name, served, config, stop_requested()));
+        // What is still busy on the disk by then is nothing that anybody waits for.
+        runtime.shutdown_timeout(Duration::from_secs(1));
         telemetry.end();
         ended
     }
@@ -193,26 +204,25 @@ async fn serve(
     config: Config,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
+    let (begin, lifecycle) = (Instant::now(), Lifecycle::begin(name));
     let entrance = Entrance::open(name, &config).await?;
     let url = entrance.url()?;
     let store = OpenStore::open(&config).await?;
-    let time = config.limits.query_time();
-    let database = Database::open_within(&config.database_url, &served.models, time)
-        .await
-        .map_err(|error| Error::because("the read models cannot be set up", error))?;
+    let database = open_database(&config, &served.models).await?;
     let upcasters = served.registry.upcasters();
     let processor = Processor::new(store.port(), database.clone(), served.models)
         .with_upcasters(upcasters.clone());
     let bus =
         bus(name, &config, store.port(), upcasters.clone()).with_services(served.services.clone());
-    let (reacting, reactions) = reacting::start(reacting::reactors(
+    let reactors = reacting::reactors(
         served.reactions,
         bus.clone(),
         store.port(),
         source(name, &config),
         served.services.clone(),
         upcasters,
-    ))?;
+    );
+    let (reacting, reactions) = reacting::start(reactors, &lifecycle)?;
     let live = live_queries(&config);
     let surface = Surface {
         live: live.clone(),
@@ -226,6 +236,7 @@ async fn serve(
             reactions,
             folder: store.folder(),
             certificates: config.event_store_ca_file.clone(),
+            lifecycle: lifecycle.clone(),
             tls: entrance.door.tls.clone(),
         },
         database,
@@ -239,19 +250,33 @@ async fn serve(
     log_routes(&served.registry, &served.queries);
     let router = http::router(&served.registry, served.queries, surface);
     let failure = "the read models cannot be followed";
-    let processing = Processing::start("read-models", failure, processor.run())?;
+    let processing = Processing::start("read-models", failure, processor.run(), &lifecycle)?;
     tracing::info!("{name} listens on {url}");
-    let shutdown = async move {
+    tracing::info!(milliseconds = milliseconds_since(begin), "the start took");
+    let drain = Duration::from_secs(config.shutdown_timeout);
+    let stopping = async {
         shutdown.await;
+        tracing::info!("{name} stops: open requests have {drain:?} to end");
+        lifecycle.stop();
         live.end();
+        store.stop();
     };
-    let limits = config.limits.of_connections();
-    net::serve(entrance.door, router, limits, shutdown).await;
-    tracing::info!("{name} stops");
+    let limits = config.limits.of_connections(drain);
+    net::serve(entrance.door, router, limits, stopping).await;
     processing.stop();
     reacting.stop();
     store.close().await;
+    tracing::info!("{name} has stopped");
     Ok(())
+}
+
+async fn open_database(config: &Config, models: &ReadModels) -> Result<Database> {
+    let url = &config.database_url;
+    let database = Database::open_within(url, models, config.limits.query_time())
+        .await
+        .map_err(|error| Error::because("the read models cannot be set up", error))?;
+    tracing::info!("read models are kept in {}, {url}", database.kind());
+    Ok(database)
 }
 
 fn source<'a>(name: &'a str, config: &'a Config) -> &'a str {
@@ -270,17 +295,6 @@ fn live_queries(config: &Config) -> LiveQueries {
         open: config.live_queries.into(),
         ..LiveLimits::default()
     })
-}
-
-/// Done when the application is told to stop.
-async fn stop_requested() {
-    match shutdown::requested() {
-        Ok(requested) => requested.await,
-        Err(error) => {
-            tracing::warn!(%error, "the application cannot be stopped gracefully");
-            std::future::pending().await
-        }
-    }
 }
 
 fn refused(name: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
@@ -303,5 +317,5 @@ fn log_routes(registry: &Registry, queries: &[Route]) {
     for query in queries {
         tracing::info!("GET {} ({})", query.path, query.declaration);
     }
-    tracing::info!("GET /actuator/health, /actuator/prometheus");
+    tracing::info!("GET /actuator/health, /actuator/info, /actuator/prometheus");
 }

@@ -8,6 +8,7 @@ use crate::{
     Result,
     command::{Bus, Registry, Services},
     event::Upcasters,
+    http::health::Lifecycle,
     reaction::{Ground, ReactionDescriptor, Reactions, ReactionsError, Reactors, Statuses},
     store::EventStore,
 };
@@ -42,9 +43,9 @@ pub(super) fn reactors(
 }
 
 /// Reactions at work, and how they are doing.
-pub(super) fn start(reactors: Reactors) -> Result<(Processing, Statuses)> {
+pub(super) fn start(reactors: Reactors, lifecycle: &Lifecycle) -> Result<(Processing, Statuses)> {
     let statuses = reactors.statuses();
     let failed = "the reactions cannot begin";
-    let processing = Processing::start("reactions", failed, reactors.run())?;
+    let processing = Processing::start("reactions", failed, reactors.run(), lifecycle)?;
     Ok((processing, statuses))
 }

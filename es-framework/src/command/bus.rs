@@ -20,6 +20,45 @@ use crate::{
 use serde_json::value::RawValue;
 
 /// Carries commands to their handlers and events to the store. Cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{
+///     command::{Bus, CommandContext, CommandDescriptor, CommandRequest},
+///     prelude::*,
+///     store::memory::MemoryStore,
+/// };
+///
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", condition = pristine)]
+/// struct PurchaseBookCommand {
+///     id: String,
+/// }
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {}
+///
+/// #[handler]
+/// fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent {
+///     BookPurchasedEvent {}
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::command::CommandError> {
+/// let bus = Bus::new(Arc::new(MemoryStore::new()), "library-service");
+/// let purchase = CommandDescriptor::of::<PurchaseBookCommand>();
+/// let request = CommandRequest {
+///     body: br#"{"id":"42"}"#,
+///     path_parameters: &[],
+///     context: &CommandContext::default(),
+/// };
+/// let outcome = (purchase.execute)(&bus, request).await?;
+/// assert_eq!((outcome.subject.as_str(), outcome.created), ("/books/42", true));
+/// assert!((purchase.execute)(&bus, request).await.is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Bus {
     pub(super) store: Arc<dyn EventStore>,

@@ -16,6 +16,18 @@ pub struct CommandRequest<'a> {
 }
 
 /// What comes with a command beside its values.
+///
+/// ```
+/// use es_framework::command::CommandContext;
+///
+/// let context = CommandContext {
+///     metadata: [("x-staff-id", "ada")].into_iter().collect(),
+///     idempotency_key: Some("8e03978e-40d5-43e8-bc93-6894a57f9324".parse()?),
+///     ..CommandContext::default()
+/// };
+/// assert!(context.expected.is_none());
+/// # Ok::<_, es_framework::command::InvalidIdempotencyKey>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandContext {
     /// What goes into the metadata of its events.
@@ -29,6 +41,14 @@ pub struct CommandContext {
 }
 
 /// What the sender of a command expects of its subject (`If-Match`).
+///
+/// ```
+/// use es_framework::{command::Expected, event::EventId};
+///
+/// let expected = Expected::LastEvent(vec![EventId::FIRST]);
+/// assert!(expected.holds(Some(EventId::FIRST)));
+/// assert!(!expected.holds(None));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected {
     /// That something happened to it, whatever it was.

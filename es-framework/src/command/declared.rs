@@ -11,6 +11,27 @@ use crate::{
 };
 
 /// Something that is asked for, in the imperative. `#[derive(Command)]` implements it.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// /// Adds a new copy of a book to the inventory.
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", condition = pristine)]
+/// struct PurchaseBookCommand {
+///     id: String,
+/// }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+///
+/// assert_eq!(PurchaseBookCommand::NAME, "PurchaseBookCommand");
+/// assert_eq!(PurchaseBookCommand::SUMMARY, "Adds a new copy of a book to the inventory.");
+/// let command = PurchaseBookCommand { id: "42".into() };
+/// assert_eq!(command.subject()?.as_str(), "/books/42");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a command",
     label = "this is no command",

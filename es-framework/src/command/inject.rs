@@ -133,6 +133,20 @@ impl Parameter {
 }
 
 /// What the application provides, by type.
+///
+/// ```
+/// use es_framework::{command::{Clock, Services}, prelude::*};
+///
+/// #[derive(Service)]
+/// struct Courier {
+///     name: String,
+/// }
+///
+/// let services = Services::default()
+///     .with(Clock::at("2026-07-01T12:00:00Z".parse()?))
+///     .with(Courier { name: "Jo".into() });
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Services(BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>);
 

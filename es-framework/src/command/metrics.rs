@@ -1,19 +1,21 @@
 //! How commands end, counted.
 
-use std::sync::LazyLock;
+use std::{sync::LazyLock, time::Duration};
 
-use metrics::Counter;
+use metrics::{Counter, Histogram};
 
 use super::{CommandError, Outcome};
 use crate::{
-    metrics::{self as registry, COMMAND_RETRIES, COMMANDS, Handles},
-    store::StoreError,
+    event::RecordedEvent,
+    metrics::{self as registry, APPEND_DURATION, COMMAND_RETRIES, COMMANDS, Handles},
+    store::{AppendError, StoreError},
 };
 
 /// A command's name, how it ended, and the reason.
 type Ended = (&'static str, &'static str, &'static str);
 
 static ENDED: LazyLock<Handles<Ended, Counter>> = LazyLock::new(Handles::default);
+static APPENDED: LazyLock<Handles<&'static str, Histogram>> = LazyLock::new(Handles::default);
 static RETRIED: LazyLock<Handles<&'static str, Counter>> = LazyLock::new(Handles::default);
 
 /// Counts how a command ends.
@@ -47,6 +49,22 @@ pub(super) fn retried(command: &'static str) {
         registry::counter(&COMMAND_RETRIES, &labels)
     };
     RETRIED.with(command, register, |counter| counter.increment(1));
+}
+
+/// Notes how long an append took.
+pub(super) fn appended(appended: &Result<Vec<RecordedEvent>, AppendError>, duration: Duration) {
+    let outcome = match appended {
+        Ok(_) => "recorded",
+        Err(AppendError::Conflict(_)) => "conflict",
+        Err(AppendError::Schema(_)) => "refused",
+        Err(AppendError::Unknown { .. }) => "unknown",
+        Err(AppendError::Store(_)) => "failed",
+    };
+    let register = |outcome: &&'static str| {
+        let labels = [("outcome", *outcome)];
+        registry::histogram(&APPEND_DURATION, &labels)
+    };
+    APPENDED.with(outcome, register, |histogram| histogram.record(duration));
 }
 
 impl CommandError {

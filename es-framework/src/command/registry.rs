@@ -9,6 +9,25 @@ use crate::{
 };
 
 /// All commands and events that are served, sorted, without a doubt about any of them.
+///
+/// ```
+/// use es_framework::{command::Registry, prelude::*};
+///
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}")]
+/// struct PurchaseBookCommand {
+///     id: String,
+/// }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+///
+/// let registry = Registry::builder().command::<PurchaseBookCommand>().build()?;
+/// assert_eq!(registry.commands().len(), 1);
+/// assert!(Registry::builder().build().is_err(), "there is nothing to serve");
+/// # Ok::<_, es_framework::command::RegistryError>(())
+/// ```
 #[derive(Debug)]
 pub struct Registry {
     commands: Vec<CommandDescriptor>,

@@ -7,6 +7,18 @@ use crate::Declaration;
 
 /// A handler's refusal. Its `Display` is the sentence that the caller reads.
 /// `#[derive(Rejection)]` implements it.
+///
+/// ```
+/// use es_framework::{command::RejectionKind, prelude::*};
+///
+/// /// The copy was removed.
+/// #[derive(Debug, Rejection)]
+/// #[rejection(gone)]
+/// struct CopyRemoved;
+///
+/// assert_eq!(CopyRemoved.kind(), RejectionKind::Gone);
+/// assert_eq!((CopyRemoved.name(), CopyRemoved.title()), ("copy-removed", "The copy was removed"));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rejection",
     label = "a handler's error must be a `Rejection`",

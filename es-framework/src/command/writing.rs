@@ -1,12 +1,15 @@
 //! Writing what was decided, and finding out what became of a write whose answer was lost.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use tracing::Instrument as _;
 
 use super::{
-    Bus, CommandContext, CommandError, Decided, NewEvent, Outcome, idempotency::Attempted,
+    Bus, CommandContext, CommandError, Decided, NewEvent, Outcome, idempotency::Attempted, metrics,
 };
 use crate::{
     event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext},
@@ -103,7 +106,10 @@ impl Bus {
     ) -> Result<Fate, CommandError> {
         // Kept for the one case in which nobody knows what became of them.
         let (sent, assumed) = (candidates.clone(), preconditions.clone());
-        match self.store.append(candidates, preconditions).await {
+        let begin = Instant::now();
+        let appended = self.store.append(candidates, preconditions).await;
+        metrics::appended(&appended, begin.elapsed());
+        match appended {
             Ok(recorded) => match recorded.first() {
                 Some(first) => Ok(Fate::RecordedFrom(first.id)),
                 None => Err(StoreError::Refused("it wrote no events".into()).into()),

@@ -8,6 +8,20 @@ use super::{EventType, Subject, TraceContext};
 
 /// An event that a command decided on. The store assigns the rest: see
 /// [`RecordedEvent`](super::RecordedEvent).
+///
+/// ```
+/// use es_framework::event::{EventCandidate, EventType, Metadata, encode};
+///
+/// let candidate = EventCandidate {
+///     source: "library-service".into(),
+///     subject: "/books/42".parse()?,
+///     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
+///     data: encode(&Metadata::default(), &["torn"])?,
+///     trace: None,
+/// };
+/// assert_eq!(candidate.data.get(), r#"{"metadata":{},"payload":["torn"]}"#);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct EventCandidate {
     /// Who publishes it: the application's name, or a URI.
@@ -34,6 +48,15 @@ pub struct InvalidData {
 ///
 /// # Errors
 /// The value is no object.
+///
+/// ```
+/// use es_framework::event::compact_object;
+/// use serde_json::value::RawValue;
+///
+/// let given = RawValue::from_string(r#"{ "price": 1.50 }"#.to_owned())?;
+/// assert_eq!(compact_object(&given)?.get(), r#"{"price":1.50}"#);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 pub fn compact_object(data: &RawValue) -> Result<Box<RawValue>, InvalidData> {
     let text = data.get().trim_ascii();
     match text.as_bytes().first() {

@@ -11,6 +11,24 @@ use super::{
 };
 
 /// The shape of events on the wire.
+///
+/// ```
+/// use es_framework::event::{Dialect, EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent};
+/// # use serde_json::{json, value::to_raw_value};
+/// # let candidate = EventCandidate {
+/// #     source: "library-service".into(),
+/// #     subject: "/books/42".parse()?,
+/// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
+/// #     data: to_raw_value(&json!({"payload": {}}))?,
+/// #     trace: None,
+/// # };
+/// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+///
+/// let mut line = Vec::new();
+/// Dialect::Item.write_line(&event, None, &mut line);
+/// assert!(line.starts_with(br#"{"type":"item","payload":{"event":{"#));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
     /// `{"type":"item","payload":{"event":{…},"hash":"…"}}`, as event stores before version 1.0.

@@ -9,6 +9,21 @@ use super::{InvalidPart, Subject};
 use crate::Declaration;
 
 /// Something that happened, in the past tense. `#[derive(Event)]` implements it.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// #[derive(Event)]
+/// #[event(subject = "/readers/{reader}")]
+/// struct LoanOpenedEvent {
+///     reader: String,
+/// }
+///
+/// let opened = LoanOpenedEvent { reader: "ada".into() };
+/// let subject = opened.subject(&"/books/42".parse()?)?;
+/// assert_eq!(subject.as_str(), "/readers/ada");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an event",
     label = "this is no event",

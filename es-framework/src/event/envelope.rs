@@ -9,6 +9,13 @@ use super::{EventType, RecordedEvent};
 
 /// What travels with an event beside its payload: texts by name. Empty unless the application says
 /// which headers of a request go there.
+///
+/// ```
+/// use es_framework::event::Metadata;
+///
+/// let metadata: Metadata = [("x-staff-id", "ada")].into_iter().collect();
+/// assert_eq!(metadata.get("x-staff-id"), Some("ada"));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Metadata(BTreeMap<String, String>);

@@ -8,6 +8,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 ///
 /// The rule is the event store's: `^[0-9A-Za-z_-]{2,}\.([0-9A-Za-z_-]+\.)+[0-9A-Za-z_-]+$`, that
 /// is, at least three segments, the first of two characters or more.
+///
+/// ```
+/// use es_framework::event::EventType;
+///
+/// let purchased: EventType = "com.example.library.BookPurchasedEvent".parse()?;
+/// assert_eq!(purchased.as_str(), "com.example.library.BookPurchasedEvent");
+/// assert!("BookPurchasedEvent".parse::<EventType>().is_err());
+/// # Ok::<_, es_framework::event::InvalidEventType>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventType(Cow<'static, str>);
 

@@ -6,6 +6,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest, Sha256};
 
 /// A SHA-256 hash, 64 lowercase hexadecimal digits on the wire.
+///
+/// ```
+/// use es_framework::event::Hash;
+///
+/// assert_eq!(Hash::ZERO.to_string(), "0".repeat(64));
+/// let hash = Hash::from_bytes([0xab; 32]);
+/// assert_eq!(hash.to_string().parse::<Hash>()?, hash);
+/// # Ok::<_, es_framework::event::InvalidHash>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hash([u8; 32]);
 

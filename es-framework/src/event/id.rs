@@ -6,6 +6,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// A number that the event store assigns: global, without gaps, from zero. A decimal text on the
 /// wire.
+///
+/// ```
+/// use es_framework::event::EventId;
+///
+/// let id: EventId = "7".parse()?;
+/// assert_eq!(id.next().map(EventId::get), Some(8));
+/// assert!("-1".parse::<EventId>().is_err());
+/// # Ok::<_, es_framework::event::InvalidEventId>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(u64);
 

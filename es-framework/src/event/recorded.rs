@@ -14,6 +14,24 @@ pub const SPEC_VERSION: &str = "1.0";
 pub const DATA_CONTENT_TYPE: &str = "application/json";
 
 /// An event as the store keeps it.
+///
+/// ```
+/// use es_framework::event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent};
+/// use serde_json::{json, value::to_raw_value};
+///
+/// let candidate = EventCandidate {
+///     source: "library-service".into(),
+///     subject: "/books/42".parse()?,
+///     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
+///     data: to_raw_value(&json!({"payload": {"reason": "torn"}}))?,
+///     trace: None,
+/// };
+/// let mut event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+/// event.verify(Hash::ZERO)?;
+/// event.source = "somebody-else".into();
+/// assert!(event.verify(Hash::ZERO).is_err());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RecordedEvent {
     /// Who published it.

@@ -105,6 +105,17 @@ impl Subject {
 }
 
 /// One piece of a subject template.
+///
+/// ```
+/// use es_framework::event::{Subject, SubjectPart};
+///
+/// let id = 42;
+/// let subject = Subject::from_parts(&[SubjectPart::Text("/books/"), SubjectPart::field("id", &id)])?;
+/// assert_eq!(subject.as_str(), "/books/42");
+/// let elsewhere = [SubjectPart::Text("/books/"), SubjectPart::field("id", &"../readers")];
+/// assert!(Subject::from_parts(&elsewhere).is_err());
+/// # Ok::<_, es_framework::event::InvalidPart>(())
+/// ```
 #[derive(Clone, Copy)]
 pub enum SubjectPart<'a> {
     /// Text that every subject of the template shares.

@@ -10,6 +10,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 /// Some clients parse the time and write it again with trailing zeros trimmed before they hash it,
 /// one needs at least six digits of fraction. A time made here therefore has nine digits of which
 /// the last is not zero: both read it back as it was.
+///
+/// ```
+/// use es_framework::{event::EventTime, prelude::Timestamp};
+///
+/// let noon = "2026-07-01T12:00:00Z".parse::<Timestamp>()?;
+/// assert_eq!(EventTime::at(noon).as_str(), "2026-07-01T12:00:00.000000001Z");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct EventTime(Arc<str>);
 

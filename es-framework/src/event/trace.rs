@@ -1,6 +1,16 @@
 //! The W3C trace that an event belongs to.
 
 /// The `traceparent` and `tracestate` of the W3C Trace Context recommendation.
+///
+/// ```
+/// use es_framework::event::TraceContext;
+///
+/// let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+/// let trace = TraceContext::new(Some(parent), None)?;
+/// assert_eq!(trace.as_ref().map(TraceContext::parent), Some(parent));
+/// assert!(TraceContext::new(Some("00-abc"), None).is_err());
+/// # Ok::<_, es_framework::event::InvalidTrace>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
     parent: Box<str>,

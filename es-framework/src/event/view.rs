@@ -7,6 +7,28 @@ use super::{DecodeError, Event, RecordedEvent};
 
 /// An event as states and projections see it: the stored one itself, or one that an upcaster made
 /// of it.
+///
+/// ```
+/// use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, EventView, Hash, Metadata, RecordedEvent, encode}, prelude::*};
+///
+/// #[derive(Event)]
+/// struct BookRemovedEvent {
+///     reason: String,
+/// }
+///
+/// # let candidate = EventCandidate {
+/// #     source: "library-service".into(),
+/// #     subject: "/books/42".parse()?,
+/// #     event_type: EventType::declared(BookRemovedEvent::TYPE),
+/// #     data: encode(&Metadata::default(), &BookRemovedEvent { reason: "torn".into() })?,
+/// #     trace: None,
+/// # };
+/// # let recorded = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+/// let event = EventView::stored(&recorded);
+/// assert!(event.is::<BookRemovedEvent>());
+/// assert_eq!(event.payload::<BookRemovedEvent>()?.reason, "torn");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct EventView<'a> {
     event_type: &'a str,

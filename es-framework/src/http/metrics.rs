@@ -13,13 +13,21 @@ use super::{
     Surface,
     lag::{Lag, newest},
 };
-use crate::metrics::{READ_MODEL_LAG, READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render};
+use crate::{
+    event::EventId,
+    metrics::{
+        LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
+        READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render,
+    },
+    reaction::Statuses,
+};
 
 /// An event store that answers later leaves the lag as it was told last.
 const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
+    gauge(&LIVE_QUERIES, &[]).set(surface.live.open());
     let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
     ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
 }
@@ -27,20 +35,42 @@ pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
 async fn measure_lag(surface: &Surface) {
     let store = &*surface.health.store;
     let newest = newest(store).await;
+    measure_reactions(&surface.health.reactions, newest);
     for (name, progress) in surface.positions.iter() {
         let model = [("read_model", name)];
-        let stopped = f64::from(u8::from(progress.is_stopped()));
-        gauge(&READ_MODEL_STOPPED, &model).set(stopped);
+        gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
         // Without the newest event nobody knows how many are missing.
         if newest.is_none() && progress.position().is_some() {
             continue;
         }
         let lag = Lag::of(progress, store, newest).await;
-        // Whole up to 2^53 events.
-        #[allow(clippy::cast_precision_loss)]
-        gauge(&READ_MODEL_LAG, &model).set(lag.events as f64);
+        gauge(&READ_MODEL_LAG, &model).set(number(lag.events));
         if let Some(seconds) = lag.seconds {
             gauge(&READ_MODEL_LAG_SECONDS, &model).set(seconds);
         }
     }
+}
+
+fn measure_reactions(reactions: &Statuses, newest: Option<EventId>) {
+    let count = |id: Option<EventId>| id.map_or(0, |id| id.get().saturating_add(1));
+    for (name, status) in reactions.all() {
+        let reaction = [("reaction", name)];
+        gauge(&REACTION_STOPPED, &reaction).set(flag(status.is_stopped));
+        let open = u64::try_from(status.open_deadlines).unwrap_or(u64::MAX);
+        gauge(&REACTION_DEADLINES, &reaction).set(number(open));
+        if newest.is_some() {
+            let behind = count(newest).saturating_sub(count(status.position));
+            gauge(&REACTION_LAG, &reaction).set(number(behind));
+        }
+    }
+}
+
+fn flag(is_so: bool) -> f64 {
+    f64::from(u8::from(is_so))
+}
+
+/// Exact up to 2^53.
+#[allow(clippy::cast_precision_loss)]
+const fn number(count: u64) -> f64 {
+    count as f64
 }

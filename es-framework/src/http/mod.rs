@@ -42,6 +42,12 @@ use observe::Templates;
 pub use problem::Problem;
 
 /// Bounds on what a client may ask of the server.
+///
+/// ```
+/// use es_framework::http::RequestLimits;
+///
+/// assert_eq!(RequestLimits::default().body_size, 1024 * 1024);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLimits {
     /// The largest body, in bytes.
@@ -107,6 +113,9 @@ pub struct Surface {
 pub fn router(registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
     let mut router = Router::new()
         .route("/actuator/health", get(health::show))
+        .route("/actuator/health/liveness", get(health::liveness))
+        .route("/actuator/health/readiness", get(health::readiness))
+        .route("/actuator/info", get(health::info))
         .route("/actuator/prometheus", get(metrics::show));
     let mut templates = Vec::new();
     let commands = registry.commands().iter();

@@ -17,6 +17,7 @@ use crate::{
 
 /// How the application is reached.
 #[derive(Debug, Clone, Args)]
+#[allow(rustdoc::bare_urls, reason = "--help shows them as they stand here")]
 pub struct SurfaceSettings {
     /// PEM file with the certificate of this service and those that lead to its root. With it, the
     /// service speaks https only.

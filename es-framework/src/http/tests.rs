@@ -15,7 +15,10 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::{
-    LiveLimits, LiveQueries, RequestLimits, Surface, auth::Auth, headers::Browsers, health::Health,
+    LiveLimits, LiveQueries, RequestLimits, Surface,
+    auth::Auth,
+    headers::Browsers,
+    health::{Health, Lifecycle},
     router,
 };
 use crate::{
@@ -52,6 +55,7 @@ async fn serve_with(
         reactions: Statuses::default(),
         folder: ".".into(),
         certificates: None,
+        lifecycle: Lifecycle::begin("garden"),
         tls: None,
     };
     let surface = Surface {

@@ -12,6 +12,11 @@ pub enum Kind {
 }
 
 /// A metric.
+///
+/// ```
+/// let names: Vec<_> = es_framework::metrics::ALL.iter().map(|metric| metric.name).collect();
+/// assert!(names.contains(&"es_commands_total"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Metric {
     /// Its name, with the unit last.
@@ -111,6 +116,12 @@ pub(crate) const STATE_LOOKUPS: Metric = Metric::counter(
     &["state", "found"],
     "States that were asked for, by what was known of them.",
 );
+pub(crate) const APPEND_DURATION: Metric = Metric::histogram(
+    "es_append_duration_seconds",
+    &["outcome"],
+    "Time of a command's append to the event store, whichever it is, by how it ended.",
+    COMMIT_SECONDS,
+);
 pub(crate) const STORE_COMMIT_DURATION: Metric = Metric::histogram(
     "es_store_commit_duration_seconds",
     &[],
@@ -149,6 +160,24 @@ pub(crate) const READ_MODEL_STOPPED: Metric = Metric::gauge(
     &["read_model"],
     "1 if an event stopped the read model that it cannot take, else 0.",
 );
+pub(crate) const REACTION_LAG: Metric = Metric::gauge(
+    "es_reaction_lag_events",
+    &["reaction"],
+    "Events that a reaction has not taken yet.",
+);
+pub(crate) const REACTION_DEADLINES: Metric = Metric::gauge(
+    "es_reaction_open_deadlines",
+    &["reaction"],
+    "Deadlines that a reaction waits for, of those that it keeps in memory.",
+);
+pub(crate) const REACTION_STOPPED: Metric = Metric::gauge(
+    "es_reaction_stopped",
+    &["reaction"],
+    "1 if an event stopped the reaction that it cannot deal with, else 0.",
+);
+
+pub(crate) const LIVE_QUERIES: Metric =
+    Metric::gauge("es_live_queries", &[], "Live queries that are open.");
 
 /// All of them, in the order of the reference.
 pub const ALL: &[Metric] = &[
@@ -158,6 +187,7 @@ pub const ALL: &[Metric] = &[
     COMMAND_RETRIES,
     STATE_REBUILD,
     STATE_LOOKUPS,
+    APPEND_DURATION,
     STORE_COMMIT_DURATION,
     STORE_COMMIT_EVENTS,
     STORE_COMMIT_APPENDS,
@@ -165,6 +195,10 @@ pub const ALL: &[Metric] = &[
     READ_MODEL_LAG,
     READ_MODEL_LAG_SECONDS,
     READ_MODEL_STOPPED,
+    REACTION_LAG,
+    REACTION_DEADLINES,
+    REACTION_STOPPED,
+    LIVE_QUERIES,
     Metric::counter(
         "process_cpu_seconds_total",
         &[],

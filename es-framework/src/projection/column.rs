@@ -34,6 +34,19 @@ pub enum ColumnKind {
 }
 
 /// A field that can be a column.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{ColumnKind, ColumnValue}};
+///
+/// #[derive(Value)]
+/// enum Status {
+///     Available,
+///     Lent,
+/// }
+///
+/// assert_eq!(Status::KIND, ColumnKind::Text);
+/// assert_eq!(Option::<Timestamp>::KIND, ColumnKind::Timestamp);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a column of a read model",
     label = "this field has no column type",
@@ -73,6 +86,14 @@ impl<T: Serialize + DeserializeOwned> ColumnValue for BTreeMap<String, T> {
 }
 
 /// A value of a column.
+///
+/// ```
+/// use es_framework::projection::Cell;
+///
+/// assert_eq!(Cell::of("numPages", &310)?, Cell::Integer(310));
+/// assert_eq!(Cell::of("reader", &None::<String>)?, Cell::Null);
+/// # Ok::<_, es_framework::projection::CellError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// Nothing.

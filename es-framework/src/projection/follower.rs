@@ -11,7 +11,7 @@ use super::{Database, DatabaseError, Progress, Table, batch};
 use crate::{
     event::{EventId, RecordedEvent, Subject, Upcasters},
     store::{EventStore, ObserveOptions, StoreError, latest_event},
-    telemetry::traces,
+    telemetry::{milliseconds_since, traces},
 };
 
 /// How many events are folded into one transaction at the most.
@@ -108,7 +108,7 @@ impl Follower {
     async fn follow(&self) -> Result<(), FollowError> {
         let newest = latest_event(&*self.store, Subject::root(), true).await?;
         let newest = newest.map(|event| event.id);
-        let mut rebuild = Rebuild::until(newest);
+        let mut rebuild = Rebuild::of(self.position(), newest);
         rebuild.note(self);
         let options = ObserveOptions::recursive_after(self.position());
         let mut batches = self
@@ -178,13 +178,13 @@ struct Rebuild {
 }
 
 impl Rebuild {
-    fn until(newest: Option<EventId>) -> Self {
+    fn of(from: Option<EventId>, newest: Option<EventId>) -> Self {
         let now = Instant::now();
         Self {
             newest,
             is_over: false,
             begin: now,
-            from: None,
+            from,
             reported: now,
         }
     }
@@ -200,24 +200,22 @@ impl Rebuild {
                 if !model.progress.is_rebuilt() {
                     model.progress.rebuilt();
                     let name = model.table.model.name;
-                    let position = position.map(EventId::get);
-                    tracing::info!(position, "the read model {name} is up to date");
+                    let events = count(position).saturating_sub(count(self.from));
+                    let milliseconds = milliseconds_since(self.begin);
+                    tracing::info!(events, milliseconds, "the read model {name} is up to date");
                 }
             }
         } else if self.reported.elapsed() >= REPORT {
             self.reported = Instant::now();
             self.report(position);
-        } else {
-            self.from = self.from.or(position);
         }
     }
 
     /// Says how many events were taken, how fast, and how long the rest will take.
     fn report(&self, position: Option<EventId>) {
-        let number = |id: Option<EventId>| id.map_or(0, EventId::get);
-        let taken = number(position).saturating_sub(number(self.from));
-        let left = number(self.newest).saturating_sub(number(position));
-        let milliseconds = u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let taken = count(position).saturating_sub(count(self.from));
+        let left = count(self.newest).saturating_sub(count(position));
+        let milliseconds = milliseconds_since(self.begin);
         let rate = taken
             .saturating_mul(1000)
             .checked_div(milliseconds)
@@ -230,6 +228,11 @@ impl Rebuild {
             "the read models are being rebuilt"
         );
     }
+}
+
+/// How many events there are up to this one.
+fn count(id: Option<EventId>) -> u64 {
+    id.map_or(0, |id| id.get().saturating_add(1))
 }
 
 /// The pauses after failures double from the first to the last.

@@ -4,6 +4,14 @@ use super::{Cell, CellError, ColumnValue, ReadModel, column};
 use crate::event::{EventView, Subject};
 
 /// The key of a row, as its column holds it.
+///
+/// ```
+/// use es_framework::projection::RowKey;
+///
+/// assert_eq!(RowKey::of(&42)?, RowKey::Integer(42));
+/// assert!(RowKey::of(&None::<String>).is_err());
+/// # Ok::<_, es_framework::projection::KeyError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RowKey {
     /// A text, or a UUID.

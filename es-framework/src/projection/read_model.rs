@@ -12,6 +12,31 @@ use crate::{
 };
 
 /// A row that clients ask about. `#[derive(ReadModel)]` implements it.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {
+///     id: String,
+/// }
+///
+/// #[derive(ReadModel)]
+/// #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// struct BookCopy {
+///     #[key]
+///     id: String,
+/// }
+///
+/// #[projection]
+/// impl BookCopy {
+///     fn purchased(event: BookPurchasedEvent) -> Self {
+///         Self { id: event.id }
+///     }
+/// }
+///
+/// assert_eq!((BookCopy::TABLE, BookCopy::KEY), ("book_copies", "id"));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a read model",
     label = "this is no read model",

@@ -12,6 +12,29 @@ use crate::{
 };
 
 /// Something that clients ask. `#[derive(Query)]` implements it.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: String, title: String }
+/// # #[derive(Debug, PartialEq, ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy { #[key] id: String, title: String }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: BookPurchasedEvent) -> Self { Self { id: event.id, title: event.title } }
+/// # }
+///
+/// /// Browses the stock.
+/// #[derive(Query)]
+/// #[query(path = "/books", rows = BookCopy)]
+/// struct BrowseStock {
+///     #[filter(contains)]
+///     title: Option<String>,
+/// }
+///
+/// assert_eq!((BrowseStock::PATH, BrowseStock::SUMMARY), ("/books", "Browses the stock."));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a query",
     label = "this is no query",
@@ -44,6 +67,43 @@ pub trait Query: Sized + Send + 'static {
 
 /// What a query is answered with. `rows = …` and `row = …` in `#[query(…)]` implement it; an
 /// `impl` by hand answers whatever else.
+///
+/// ```standalone_crate
+/// use es_framework::{prelude::*, testing::given};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: String, title: String }
+/// # #[derive(Debug, PartialEq, ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy { #[key] id: String, title: String }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: BookPurchasedEvent) -> Self { Self { id: event.id, title: event.title } }
+/// # }
+///
+/// /// The books whose title begins with a letter.
+/// #[derive(Query)]
+/// #[query(path = "/books/by-letter", paged)]
+/// struct ByLetter {
+///     letter: String,
+/// }
+///
+/// impl Answer for ByLetter {
+///     type Answer = Page<BookCopy>;
+///
+///     async fn answer(self, reading: &Reading<'_>) -> Result<Page<BookCopy>, QueryError> {
+///         if self.letter.chars().count() != 1 {
+///             return Err(QueryError::invalid("letter", "must be one letter"));
+///         }
+///         let rows = reading.rows::<BookCopy>().at_least("title", &self.letter);
+///         rows.order_by("title", Direction::Ascending).page(reading.paging()).await
+///     }
+/// }
+///
+/// let hobbit = BookPurchasedEvent { id: "42".into(), title: "The Hobbit".into() };
+/// let page = given().event_on("/books/42", hobbit).ask(ByLetter { letter: "T".into() })?;
+/// assert_eq!(page.items[0].title, "The Hobbit");
+/// # Ok::<_, QueryError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "nothing answers the query `{Self}`",
     label = "this query has no answer",

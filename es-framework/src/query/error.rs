@@ -3,6 +3,13 @@
 use crate::projection::{CellError, DatabaseError};
 
 /// A query that was not answered.
+///
+/// ```
+/// use es_framework::prelude::QueryError;
+///
+/// let error = QueryError::invalid("letter", "must be one letter");
+/// assert_eq!(error.to_string(), "must be one letter");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// A parameter is not what it has to be.

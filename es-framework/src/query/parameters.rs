@@ -11,6 +11,18 @@ const MOST_VALUES: usize = 100;
 const LONGEST_VALUE: usize = 1_000;
 
 /// The parameters that a client sent, until they are taken.
+///
+/// ```
+/// use es_framework::query::Parameters;
+///
+/// let pairs = [("title", "ring"), ("status", "available,lent")];
+/// let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+/// let mut parameters = Parameters::new(pairs)?;
+/// assert_eq!(parameters.optional::<String>("title")?.as_deref(), Some("ring"));
+/// assert_eq!(parameters.several::<String>("status")?, ["available", "lent"]);
+/// assert!(parameters.required::<i64>("minPages").is_err());
+/// # Ok::<_, es_framework::query::QueryError>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Parameters {
     values: BTreeMap<String, Vec<String>>,

@@ -13,6 +13,13 @@ use super::{Server, error::Failure};
 
 /// A secret that clients and server share. Kept as its hash: all that is ever needed is to compare
 /// it, and what is not there cannot be shown.
+///
+/// ```
+/// use es_framework::server::ApiToken;
+///
+/// assert!("secret".parse::<ApiToken>().is_ok());
+/// assert!("two words".parse::<ApiToken>().is_err());
+/// ```
 #[derive(Clone)]
 pub struct ApiToken([u8; 32]);
 

@@ -72,6 +72,8 @@ pub struct Settings {
     pub query_limits: Limits,
     /// How many observers there may be at once.
     pub observers_limit: usize,
+    /// How long open requests may go on once the server is told to end.
+    pub drain: Duration,
 }
 
 impl Settings {
@@ -90,6 +92,7 @@ impl Settings {
             heartbeat: Duration::from_secs(1),
             query_limits: Limits::DEFAULT,
             observers_limit: 100,
+            drain: Duration::from_secs(10),
         }
     }
 }

@@ -10,6 +10,19 @@ use crate::{
 /// What is known of a subject once its events are folded. `#[derive(State)]` implements it.
 ///
 /// Its JSON is what a snapshot keeps; it is never sent anywhere.
+///
+/// ```
+/// use es_framework::{prelude::*, state::State as _};
+///
+/// #[derive(State)]
+/// struct Book {}
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[evolve]
+/// # impl Book { fn purchased(_: &BookPurchasedEvent) -> Self { Self {} } }
+///
+/// assert_eq!(Book::NAME, "Book");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state",
     label = "this is not rebuilt from events",
@@ -23,6 +36,25 @@ pub trait State: Serialize + DeserializeOwned + Send + Sync + 'static {
 }
 
 /// How a state follows from events. `#[evolve]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, state::Evolve};
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {}
+///
+/// #[derive(State)]
+/// struct Book {}
+///
+/// #[evolve]
+/// impl Book {
+///     fn purchased(_: &BookPurchasedEvent) -> Self {
+///         Self {}
+///     }
+/// }
+///
+/// assert_eq!(Book::EVENTS, ["com.example.library.BookPurchasedEvent"]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "nothing says how `{Self}` follows from events",
     label = "no event leads to this state",

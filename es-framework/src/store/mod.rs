@@ -48,6 +48,35 @@ pub type SubjectStream = BoxStream<'static, Result<Subject, StoreError>>;
 pub type EventTypeStream = BoxStream<'static, Result<KnownEventType, StoreError>>;
 
 /// Where events are kept. Every adapter passes the whole contract suite.
+///
+/// ```
+/// use es_framework::{
+///     event::{EventCandidate, EventType, Subject},
+///     store::{EventStore, Precondition, ReadOptions, memory::MemoryStore},
+/// };
+/// use futures_util::TryStreamExt as _;
+/// use serde_json::{json, value::to_raw_value};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryStore::new();
+/// let book: Subject = "/books/42".parse()?;
+/// let purchased = EventCandidate {
+///     source: "library-service".into(),
+///     subject: book.clone(),
+///     event_type: EventType::declared("com.example.library.BookPurchasedEvent"),
+///     data: to_raw_value(&json!({"payload": {"title": "The Hobbit"}}))?,
+///     trace: None,
+/// };
+/// let pristine = [Precondition::SubjectIsPristine(book.clone())];
+/// store.append(vec![purchased.clone()], pristine.to_vec()).await?;
+/// assert!(store.append(vec![purchased], pristine.to_vec()).await.is_err());
+///
+/// let events: Vec<_> = store.read(book, ReadOptions::default()).try_collect().await?;
+/// assert_eq!(events.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     /// Writes all candidates in order, or none. An `Ok` means that they are durable.

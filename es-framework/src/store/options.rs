@@ -24,6 +24,21 @@ pub enum Bound {
 }
 
 /// Starts at the latest event of a type on a subject, that event included.
+///
+/// ```
+/// use es_framework::store::{FromLatestEvent, IfEventIsMissing, ReadOptions};
+///
+/// let since_the_last_inventory = ReadOptions {
+///     from_latest_event: Some(FromLatestEvent {
+///         subject: "/inventory".parse()?,
+///         event_type: "com.example.library.InventoryTakenEvent".parse()?,
+///         if_missing: IfEventIsMissing::ReadEverything,
+///     }),
+///     ..ReadOptions::recursive()
+/// };
+/// assert!(since_the_last_inventory.check().is_ok());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FromLatestEvent {
     /// The subject itself, not those below it.
@@ -44,6 +59,17 @@ pub enum IfEventIsMissing {
 }
 
 /// Which events to read.
+///
+/// ```
+/// use es_framework::{event::EventId, store::{Bound, Order, ReadOptions}};
+///
+/// let newest_below_the_root_before_the_fifth = ReadOptions {
+///     order: Order::Antichronological,
+///     upper_bound: EventId::new(4).map(Bound::Exclusive),
+///     ..ReadOptions::recursive()
+/// };
+/// assert!(newest_below_the_root_before_the_fifth.first().check().is_ok());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// Whether events of subjects below the given one belong to it.
@@ -63,6 +89,13 @@ pub struct ReadOptions {
 }
 
 /// Which events to observe.
+///
+/// ```
+/// use es_framework::{event::EventId, store::{Bound, ObserveOptions}};
+///
+/// let after_the_first = ObserveOptions::recursive_after(Some(EventId::FIRST));
+/// assert_eq!(after_the_first.lower_bound, Some(Bound::Exclusive(EventId::FIRST)));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObserveOptions {
     /// Whether events of subjects below the given one belong to it.

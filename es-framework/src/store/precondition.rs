@@ -3,6 +3,15 @@
 use crate::event::{EventId, Subject};
 
 /// A condition that is checked in the write's own transaction.
+///
+/// ```
+/// use es_framework::{event::EventId, store::Precondition};
+///
+/// let pristine = Precondition::SubjectIsPristine("/books/42".parse()?);
+/// assert!(pristine.holds(None));
+/// assert!(!pristine.holds(Some(EventId::FIRST)));
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Precondition {
     /// The subject itself has no event; subjects below it do not count.

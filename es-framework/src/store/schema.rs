@@ -17,6 +17,14 @@ use crate::event::EventId;
 const BACKTRACKS: usize = 100_000;
 
 /// A schema that events can be checked against.
+///
+/// ```
+/// use es_framework::store::EventSchema;
+///
+/// let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;
+/// assert!(EventSchema::parse(schema).is_ok());
+/// assert!(EventSchema::parse(r#"{"type":"string"}"#).is_err());
+/// ```
 pub struct EventSchema {
     text: Box<RawValue>,
     validator: Validator,

@@ -77,6 +77,17 @@ impl Chain {
 ///
 /// # Errors
 /// The store does not answer. What it cannot make sense of is a flaw and no error.
+///
+/// ```
+/// use es_framework::{event::Hash, store::{memory::MemoryStore, verify}};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::store::StoreError> {
+/// let verified = verify(&MemoryStore::new(), |_| {}).await?;
+/// assert_eq!((verified.events, verified.hash, verified.flaw), (0, Hash::ZERO, None));
+/// # Ok(())
+/// # }
+/// ```
 pub async fn verify(
     store: &dyn EventStore,
     mut progress: impl FnMut(u64) + Send,

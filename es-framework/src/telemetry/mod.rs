@@ -2,13 +2,15 @@
 
 mod line;
 pub(crate) mod traces;
+mod writer;
 
-use std::io;
+use std::{io, time::Instant};
 
 use clap::{Args, ValueEnum};
 use tracing::Subscriber;
 use tracing_subscriber::{
     EnvFilter, Layer, filter,
+    fmt::MakeWriter,
     layer::SubscriberExt as _,
     registry::{LookupSpan, Registry},
     util::SubscriberInitExt as _,
@@ -17,6 +19,7 @@ use tracing_subscriber::{
 use crate::{Error, Result};
 
 use traces::Exporter;
+use writer::{Lines, Writing};
 
 /// What is logged, and where traces go.
 #[derive(Debug, Clone, Args)]
@@ -56,6 +59,8 @@ pub enum LogFormat {
 #[derive(Debug)]
 pub(crate) struct Telemetry {
     exporter: Option<Exporter>,
+    /// Dropped last, so that the end of the traces is logged.
+    _writing: Writing,
 }
 
 impl Telemetry {
@@ -70,12 +75,17 @@ impl Telemetry {
         let spans = exporter
             .as_ref()
             .map(|exporter| traces::layer(exporter, application));
+        let (lines, writing) = Lines::to(io::stderr())
+            .map_err(|error| Error::because("the thread of the log cannot begin", error))?;
         tracing_subscriber::registry()
-            .with(log(settings.log_format, filter))
+            .with(log(settings.log_format, filter, lines))
             .with(spans)
             .try_init()
             .map_err(|error| Error::because("the log cannot begin", error))?;
-        Ok(Self { exporter })
+        Ok(Self {
+            exporter,
+            _writing: writing,
+        })
     }
 
     /// Sends the traces that were not sent yet.
@@ -89,8 +99,13 @@ impl Telemetry {
 /// Logs as a program does that has no other settings for it.
 pub(crate) fn log_to_stderr(filter: EnvFilter) {
     tracing_subscriber::registry()
-        .with(log(LogFormat::Text, filter))
+        .with(log(LogFormat::Text, filter, io::stderr))
         .init();
+}
+
+/// How long something took, as a field of the log.
+pub(crate) fn milliseconds_since(begin: Instant) -> u64 {
+    u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 fn filter(text: &str) -> Result<EnvFilter> {
@@ -103,8 +118,11 @@ fn filter(text: &str) -> Result<EnvFilter> {
 
 type Log = Box<dyn Layer<Registry> + Send + Sync>;
 
-fn log(format: LogFormat, filter: EnvFilter) -> Log {
-    let log = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> Log
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let log = tracing_subscriber::fmt::layer().with_writer(writer);
     let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
     match format {
         LogFormat::Text => {

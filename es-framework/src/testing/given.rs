@@ -30,6 +30,32 @@ pub struct Scenario {
 
 /// Begins a test: nothing happened, it is the beginning of 2026 in UTC, and all settings have their
 /// defaults.
+///
+/// ```
+/// use es_framework::{prelude::*, testing::given};
+///
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", condition = pristine)]
+/// struct PurchaseBookCommand {
+///     id: String,
+/// }
+///
+/// #[derive(Debug, PartialEq, Event)]
+/// struct BookPurchasedEvent {
+///     on: Timestamp,
+/// }
+///
+/// #[handler]
+/// fn purchase(_: PurchaseBookCommand, clock: &Clock) -> BookPurchasedEvent {
+///     BookPurchasedEvent { on: clock.now() }
+/// }
+///
+/// given()
+///     .at("2026-07-01T12:00:00Z")
+///     .when(PurchaseBookCommand { id: "42".into() })
+///     .then(BookPurchasedEvent { on: "2026-07-01T12:00:00Z".parse()? });
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 pub fn given() -> Scenario {
     Scenario {
         past: Vec::new(),

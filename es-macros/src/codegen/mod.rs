@@ -15,10 +15,14 @@ pub(crate) mod handler;
 mod item;
 pub(crate) mod manifest;
 mod naming;
+#[cfg(test)]
+mod page;
 pub(crate) mod projection;
 pub(crate) mod query;
 pub(crate) mod reaction;
 pub(crate) mod read_model;
+#[cfg(test)]
+mod reference;
 pub(crate) mod rejection;
 mod role;
 mod serde_attr;

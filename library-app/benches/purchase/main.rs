@@ -3,7 +3,8 @@
 //! cores. Read the ratios; the absolute figures are the machine's.
 //!
 //! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3]`; with `--million`
-//! instead the memory over a million purchases and the time to open them; with `--load
+//! instead the memory over a million purchases and the time to open them; with `--observed` what the
+//! log and traces cost; with `--load
 //! 127.0.0.1:8080 [--connections 64]` a library that runs already.
 
 #![allow(
@@ -21,6 +22,7 @@
 mod bare;
 mod load;
 mod million;
+mod observed;
 
 use std::{
     fs::File,
@@ -44,6 +46,7 @@ struct Settings {
     seconds: f64,
     rounds: usize,
     million: bool,
+    observed: bool,
     load: Option<String>,
     connections: usize,
 }
@@ -60,6 +63,7 @@ impl Settings {
             seconds: value("--seconds").unwrap_or(4.0),
             rounds: value("--rounds").map_or(3, |rounds| rounds.max(1.0) as usize),
             million: arguments.iter().any(|argument| argument == "--million"),
+            observed: arguments.iter().any(|argument| argument == "--observed"),
             load: text("--load"),
             connections: value("--connections").map_or(64, |count| count.max(1.0) as usize),
         }
@@ -85,6 +89,9 @@ fn main() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     if settings.million {
         return million::run(folder.path());
+    }
+    if settings.observed {
+        return observed::run(&settings, folder.path());
     }
     let flush = flush_time(folder.path());
     println!(

@@ -2,13 +2,15 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+mod event_store;
 pub(crate) mod raw;
 
 use std::{
     io::{BufRead as _, BufReader},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, OnceLock, mpsc},
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -16,6 +18,9 @@ use es_framework::event::{Hash, Line, RecordedEvent};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
+
+#[allow(unused_imports, reason = "each test file uses its own part")]
+pub(crate) use event_store::{event_store_program, start_event_store};
 
 /// The token of every event store that a test starts.
 pub(crate) const TOKEN: &str = "test-token-0123456789";
@@ -27,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Process {
     child: Child,
     log: Arc<Mutex<String>>,
+    /// The thread that keeps the log.
+    reading: Option<JoinHandle<()>>,
 }
 
 impl Process {
@@ -44,13 +51,18 @@ impl Process {
         let log = Arc::new(Mutex::new(String::new()));
         let (sender, lines) = mpsc::channel();
         let kept = Arc::clone(&log);
-        std::thread::spawn(move || {
+        let reading = std::thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                 kept.lock().unwrap().push_str(&format!("{line}\n"));
                 let _ = sender.send(line);
             }
         });
-        let mut process = Self { child, log };
+        let reading = Some(reading);
+        let mut process = Self {
+            child,
+            log,
+            reading,
+        };
         let mut addresses = [const { None }; N];
         while addresses.iter().any(Option::is_none) {
             let line = match lines.recv_timeout(PATIENCE) {
@@ -79,14 +91,27 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// Asks the program to end, and how it did.
-    pub(crate) fn stop(mut self) -> std::process::ExitStatus {
+    /// Asks the program to end.
+    pub(crate) fn terminate(&self) {
         let id = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    }
+
+    /// Asks the program to end, and how it did.
+    pub(crate) fn stop(self) -> std::process::ExitStatus {
+        self.terminate();
+        self.ended().0
+    }
+
+    /// How the program ends that was asked to, and all that it said.
+    pub(crate) fn ended(mut self) -> (std::process::ExitStatus, String) {
         let begin = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
+                if let Some(reading) = self.reading.take() {
+                    reading.join().unwrap();
+                }
+                return (status, self.log());
             }
             assert!(
                 begin.elapsed() < PATIENCE,
@@ -210,67 +235,6 @@ impl Library {
         }
         events
     }
-}
-
-/// An event store in a process of its own.
-pub(crate) fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
-    let mut command = Command::new(event_store_program());
-    command.args([
-        "run",
-        "--api-token",
-        TOKEN,
-        "--http-enabled=true",
-        "--https-enabled=false",
-    ]);
-    command
-        .args(["--http-port", &port.to_string(), "--data-directory"])
-        .arg(folder);
-    let (process, [url]) = Process::start(&mut command, ["listening on"]);
-    (process, url)
-}
-
-/// The event store's program lies beside the library's; it is built here, since Cargo builds only
-/// the programs of the package under test.
-fn event_store_program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let library = Path::new(env!("CARGO_BIN_EXE_library-app"));
-        let folder = library.parent().unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args([
-            "build",
-            "--quiet",
-            "--package",
-            "es-framework",
-            "--bin",
-            "event-store",
-        ]);
-        // Cargo tells each test of its own package; some build scripts would take that for a change
-        // and build half of all dependencies again.
-        let of_package = |name: &str| {
-            [
-                "CARGO_PKG",
-                "CARGO_MANIFEST",
-                "CARGO_CRATE",
-                "CARGO_BIN",
-                "CARGO_PRIMARY",
-            ]
-            .iter()
-            .any(|head| name.starts_with(head))
-        };
-        for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
-            build.env_remove(name);
-        }
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        build.arg("--target-dir").arg(folder.parent().unwrap());
-        assert!(
-            build.status().unwrap().success(),
-            "the event store does not build"
-        );
-        folder.join("event-store")
-    })
 }
 
 pub(crate) fn book(id: Uuid) -> Value {

@@ -9,6 +9,25 @@ use super::{DecodeError, EventView, RecordedEvent, UpcasterDescriptor};
 use crate::Declaration;
 
 /// What turns stored events into those that the application knows today.
+///
+/// ```
+/// use es_framework::{event::{UpcasterDescriptor, Upcasters}, prelude::*};
+///
+/// #[derive(Event)]
+/// #[event(name = "BookBoughtEvent")]
+/// struct BookBoughtEvent {}
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {}
+///
+/// #[upcast]
+/// fn bought_is_purchased(_: BookBoughtEvent) -> BookPurchasedEvent {
+///     BookPurchasedEvent {}
+/// }
+///
+/// let bought = UpcasterDescriptor::of::<BookBoughtEvent>();
+/// assert!(Upcasters::new([bought]).is_ok());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Upcasters {
     /// In the order of [`key`], so that an event that has none is known by a few comparisons.

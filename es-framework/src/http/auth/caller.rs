@@ -1,12 +1,13 @@
 //! Who calls, once it is proved.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 /// Who calls: the name of a token, or the subject of a JWT, and what they may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     name: Arc<str>,
     roles: Arc<[Box<str>]>,
+    until: Option<Instant>,
 }
 
 impl Caller {
@@ -14,7 +15,19 @@ impl Caller {
         Self {
             name: name.into(),
             roles: roles.into_iter().map(Into::into).collect(),
+            until: None,
         }
+    }
+
+    /// The same, known until then.
+    pub(super) fn until(mut self, until: Option<Instant>) -> Self {
+        self.until = until;
+        self
+    }
+
+    /// When the proof expires, if it does by itself.
+    pub(super) const fn expiry(&self) -> Option<Instant> {
+        self.until
     }
 
     /// The name of the token, or the subject of the JWT.

@@ -12,7 +12,12 @@ use axum::{
 };
 
 use super::{
-    Anonymous, Auth, Caller, RateLimit, denied::Denied, jwt::Issuer, rate::Client, tokens::Tokens,
+    Anonymous, Auth, Caller, RateLimit,
+    denied::Denied,
+    jwt::Issuer,
+    rate::Client,
+    streams::{is_stream, until},
+    tokens::Tokens,
 };
 use crate::{net::Peer, watched::Watched};
 
@@ -37,6 +42,10 @@ pub struct Guard {
 impl Guard {
     pub(super) const fn new(tokens: Option<Watched<Tokens>>, issuer: Option<Arc<Issuer>>) -> Self {
         Self { tokens, issuer }
+    }
+
+    pub(super) fn tokens(&self) -> Option<Watched<Tokens>> {
+        self.tokens.clone()
     }
 
     async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Denied> {
@@ -125,7 +134,11 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
         Ok(None) => next.run(request).await,
         Ok(Some(caller)) => {
             request.extensions_mut().insert(caller.clone());
+            let end = gate.auth.end_of_trust(request.headers(), &caller);
             let mut response = next.run(request).await;
+            if is_stream(&response) {
+                response = until(response, end);
+            }
             // For the log.
             response.extensions_mut().insert(caller);
             response
@@ -139,7 +152,7 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
 }
 
 /// The credential after the scheme, whose letters may be of any case (RFC 9110, section 11.1).
-fn bearer(headers: &HeaderMap) -> Result<&[u8], Denied> {
+pub(super) fn bearer(headers: &HeaderMap) -> Result<&[u8], Denied> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next().ok_or(Denied::NoCredential)?;
     // Two of them could mean one thing to a proxy and another one here.

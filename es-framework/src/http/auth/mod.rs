@@ -7,6 +7,7 @@ mod guard;
 mod jwt;
 mod rate;
 mod settings;
+mod streams;
 mod tokens;
 
 pub use caller::Caller;

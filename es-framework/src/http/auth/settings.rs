@@ -13,6 +13,7 @@ use crate::{Error, Result, watched::Watched};
 
 /// Who may call.
 #[derive(Debug, Clone, Args)]
+#[allow(rustdoc::bare_urls, reason = "--help shows them as they stand here")]
 pub struct AuthSettings {
     /// File with the tokens of callers, as `token create` makes it. With it, every request needs a
     /// token.

@@ -85,10 +85,13 @@ impl Tokens {
     /// Who a token belongs to. Compares with all of them, each in a time that depends on neither
     /// text, so that an answer's time says nothing of how near a guess came.
     pub(super) fn caller(&self, given: &[u8]) -> Option<Caller> {
-        let given: [u8; 32] = Sha256::digest(given).into();
+        self.caller_of_hash(&Sha256::digest(given).into())
+    }
+
+    pub(super) fn caller_of_hash(&self, given: &[u8; 32]) -> Option<Caller> {
         let mut found = u32::MAX;
         for (token, index) in self.0.iter().zip(0_u32..) {
-            let same: Choice = token.hash.ct_eq(&given);
+            let same: Choice = token.hash.ct_eq(given);
             found.conditional_assign(&index, same);
         }
         let token = self.0.get(usize::try_from(found).ok()?)?;

@@ -3,6 +3,7 @@
 mod database;
 mod disk;
 mod event_store;
+mod probes;
 mod tls;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
@@ -24,6 +25,9 @@ use crate::{
     store::EventStore,
 };
 
+pub use probes::Lifecycle;
+pub(super) use probes::{info, liveness, readiness};
+
 /// A check that takes longer has failed.
 const CHECK_LIMIT: Duration = Duration::from_secs(3);
 
@@ -42,6 +46,8 @@ pub struct Health {
     pub folder: PathBuf,
     /// A PEM file with certificates that the service relies on.
     pub certificates: Option<PathBuf>,
+    /// What only the process itself knows of its life.
+    pub lifecycle: Lifecycle,
     /// What the service itself shows its clients, if they come by TLS.
     pub(crate) tls: Option<Tls>,
 }
@@ -114,11 +120,20 @@ impl Health {
             ("ping", Component::up(Value::Null)),
             ("ssl", ssl),
         ]);
-        let all_up = components
-            .values()
-            .all(|component| component.status == Status::Up);
-        let status = if all_up { Status::Up } else { Status::Down };
-        Report { status, components }
+        Report::of(components)
+    }
+}
+
+impl Report {
+    /// All is up if each component is.
+    fn of(components: BTreeMap<&'static str, Component>) -> Self {
+        let mut components_up = components.values().map(|one| one.status == Status::Up);
+        let status = if components_up.all(|is_up| is_up) {
+            Status::Up
+        } else {
+            Status::Down
+        };
+        Self { status, components }
     }
 }
 
@@ -134,7 +149,10 @@ pub(super) async fn show(
     State(surface): State<Arc<Surface>>,
     anonymous: Option<Extension<Anonymous>>,
 ) -> Response {
-    let mut report = surface.health.report().await;
+    answer(surface.health.report().await, anonymous)
+}
+
+fn answer(mut report: Report, anonymous: Option<Extension<Anonymous>>) -> Response {
     if anonymous.is_some() {
         report.components.clear();
     }

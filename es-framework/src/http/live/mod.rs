@@ -70,6 +70,15 @@ impl LiveQueries {
         self.is_over.send_replace(true);
     }
 
+    /// How many are open.
+    pub(super) fn open(&self) -> f64 {
+        let open = self
+            .limits
+            .open
+            .saturating_sub(self.places.available_permits());
+        u32::try_from(open).map_or(f64::INFINITY, f64::from)
+    }
+
     fn place(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         place.map_err(|_| {

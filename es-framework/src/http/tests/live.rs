@@ -22,7 +22,7 @@ use crate::{
     command::Registry,
     garden::PlantTreeCommand,
     http::LiveLimits,
-    net,
+    net::{self, Door},
     query::{Answer, QueryDescriptor, QueryError, Reading},
 };
 
@@ -42,12 +42,7 @@ async fn listen(garden: Router) -> SocketAddr {
         write_stall: Duration::from_millis(100),
         ..net::Limits::default()
     };
-    tokio::spawn(net::serve(
-        net::Door::plain(listener),
-        garden,
-        limits,
-        pending(),
-    ));
+    tokio::spawn(net::serve(Door::plain(listener), garden, limits, pending()));
     address
 }
 

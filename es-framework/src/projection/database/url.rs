@@ -3,6 +3,16 @@
 use std::{fmt, path::PathBuf, str::FromStr};
 
 /// The database of the read models.
+///
+/// ```
+/// use es_framework::projection::DatabaseUrl;
+///
+/// let file: DatabaseUrl = "sqlite:stock.db".parse()?;
+/// assert_eq!(file, DatabaseUrl::File("stock.db".into()));
+/// let server: DatabaseUrl = "postgres://library:secret@db/library".parse()?;
+/// assert_eq!(server.to_string(), "postgres://…");
+/// # Ok::<_, es_framework::projection::InvalidDatabaseUrl>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// SQLite in memory: rebuilt from the events at each start.

@@ -112,6 +112,14 @@ pub enum InvalidSettings {
 }
 
 /// A client of an EventSourcingDB, or of anything that speaks its protocol. Cheap to clone.
+///
+/// ```
+/// use es_framework::store::eventsourcingdb::{EventSourcingDbStore, Settings};
+///
+/// let settings = Settings::new("http://localhost:3000", "secret");
+/// assert!(EventSourcingDbStore::new(settings).is_ok());
+/// assert!(EventSourcingDbStore::new(Settings::new("localhost", "secret")).is_err());
+/// ```
 #[derive(Clone)]
 pub struct EventSourcingDbStore {
     connection: Arc<Connection>,

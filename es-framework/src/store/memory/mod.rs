@@ -24,6 +24,12 @@ use crate::event::{EventCandidate, EventId, EventTime, EventType, Hash, Recorded
 const CHUNK: usize = 256;
 
 /// An event store that forgets everything when it is dropped.
+///
+/// ```
+/// use es_framework::store::{EventStore as _, memory::MemoryStore};
+///
+/// assert_eq!(MemoryStore::new().description(), "in memory");
+/// ```
 #[derive(Debug, Clone)]
 pub struct MemoryStore {
     log: Arc<RwLock<Log>>,

@@ -74,10 +74,15 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
     Some(command)
 }
 
-/// What nobody posts has no path.
+/// What nobody posts has no path, and nobody to ask for a role.
 fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<Option<Template>> {
     if attr.path.is_some() {
         let message = "an internal command is posted nowhere: remove `internal` or `path`";
+        errors.at(internal, message);
+    }
+    if attr.role.is_some() {
+        let message =
+            "nobody posts an internal command, so nobody needs a role: remove `internal` or `role`";
         errors.at(internal, message);
     }
     Some(None)

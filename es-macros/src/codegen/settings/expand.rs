@@ -25,7 +25,7 @@ pub(crate) fn expand(ident: &Ident, settings: &[Setting], framework: &Framework)
     let implementation = implementation(
         ident,
         &matches,
-        &quote!(::std::vec![#(#arguments),*]),
+        &quote!(::std::vec::Vec::from([#(#arguments),*])),
         &quote!(::core::result::Result::Ok(Self { #(#values,)* })),
         framework,
     );
@@ -128,7 +128,7 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     implementation(
         ident,
         &quote!(_matches),
-        &quote!(::std::vec![]),
+        &quote!(::std::vec::Vec::new()),
         &quote!(::core::unreachable!()),
         framework,
     )

@@ -1,5 +1,7 @@
 //! What a token says of its owner, once its signature is known to be right.
 
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
 use serde_json::{Map, Value};
 
 use crate::http::auth::{Caller, tokens::is_word};
@@ -18,6 +20,16 @@ pub(super) fn caller(claims: &Claims, roles_claim: &str) -> Option<Caller> {
         && subject.bytes().all(|byte| byte.is_ascii_graphic());
     let roles = roles(claims, roles_claim);
     fits.then(|| Caller::new(subject, roles))
+}
+
+/// When the token counts no longer; `leeway` is in seconds.
+pub(super) fn expiry(claims: &Claims, leeway: u64) -> Option<Instant> {
+    let exp = claims.get("exp")?.as_f64()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    let end = Duration::try_from_secs_f64(exp)
+        .ok()?
+        .saturating_add(Duration::from_secs(leeway));
+    Instant::now().checked_add(end.saturating_sub(now))
 }
 
 /// An array of texts, or one text with blanks between the roles, as `scope` has it. What could be no

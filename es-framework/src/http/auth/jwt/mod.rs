@@ -129,6 +129,7 @@ impl Issuer {
         let decoded = decode::<Claims>(token, &key.decoding, &validation);
         let claims = decoded.map_err(|error| invalid(&error))?.claims;
         let caller = claims::caller(&claims, &self.settings.roles_claim);
+        let caller = caller.map(|caller| caller.until(claims::expiry(&claims, LEEWAY)));
         caller.ok_or_else(|| invalid(&"its subject is missing or unprintable"))
     }
 

@@ -1,0 +1,139 @@
+//! Probes for whatever starts the service and sends requests to it: whether another start would help,
+//! and whether commands and queries can be carried out at this moment.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use axum::{Extension, Json, extract::State, response::Response};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Component, Health, Report, answer, event_store, within_limit};
+use crate::http::{Surface, auth::Anonymous};
+
+/// What only the process itself knows of its life. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Lifecycle(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    name: &'static str,
+    begin: Timestamp,
+    stops: AtomicBool,
+    broken: Mutex<Vec<String>>,
+}
+
+impl Lifecycle {
+    /// An application of this name that begins now.
+    #[must_use]
+    pub fn begin(name: &'static str) -> Self {
+        Self(Arc::new(Shared {
+            name,
+            begin: Timestamp::now(),
+            stops: AtomicBool::new(false),
+            broken: Mutex::default(),
+        }))
+    }
+
+    /// Notes that the application was told to stop.
+    pub(crate) fn stop(&self) {
+        self.0.stops.store(true, Ordering::Release);
+    }
+
+    /// Notes that a thread broke, which nothing but another start mends.
+    pub(crate) fn broke(&self, thread: &str) {
+        self.lock().push(thread.to_owned());
+    }
+
+    /// What runs here.
+    fn info(&self) -> Value {
+        json!({
+            "app": { "name": self.0.name, "startedAt": self.0.begin },
+            "framework": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
+        })
+    }
+
+    /// The threads that broke.
+    pub(crate) fn broken(&self) -> Vec<String> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.broken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Health {
+    fn liveness(&self) -> Report {
+        let broken = self.lifecycle.broken();
+        let threads = if broken.is_empty() {
+            Component::up(Value::Null)
+        } else {
+            Component::down(json!({ "broken": broken }))
+        };
+        Report::of(BTreeMap::from([("threads", threads)]))
+    }
+
+    async fn readiness(&self) -> Report {
+        let (event_store, db) = tokio::join!(
+            within_limit(event_store::check(&*self.store, &self.reactions)),
+            within_limit(self.database_answers()),
+        );
+        Report::of(BTreeMap::from([
+            ("db", db),
+            ("eventstore", event_store),
+            ("readModels", self.rebuilt()),
+            ("requests", self.requests()),
+        ]))
+    }
+
+    async fn database_answers(&self) -> Component {
+        match self.database.size().await {
+            Ok(_) => Component::up(Value::Null),
+            Err(error) => Component::down(json!({ "error": error.to_string() })),
+        }
+    }
+
+    /// One that stopped does not get better by waiting, and the others are of use.
+    fn rebuilt(&self) -> Component {
+        let positions = self.positions.iter();
+        let missing = positions.filter(|(_, model)| !model.is_rebuilt() && !model.is_stopped());
+        let missing: Vec<_> = missing.map(|(name, _)| name).collect();
+        if missing.is_empty() {
+            Component::up(Value::Null)
+        } else {
+            Component::down(json!({ "beingRebuilt": missing }))
+        }
+    }
+
+    fn requests(&self) -> Component {
+        if self.lifecycle.0.stops.load(Ordering::Acquire) {
+            Component::down(json!({ "error": "the service stops" }))
+        } else {
+            Component::up(Value::Null)
+        }
+    }
+}
+
+pub(in crate::http) async fn liveness(
+    State(surface): State<Arc<Surface>>,
+    anonymous: Option<Extension<Anonymous>>,
+) -> Response {
+    answer(surface.health.liveness(), anonymous)
+}
+
+pub(in crate::http) async fn readiness(
+    State(surface): State<Arc<Surface>>,
+    anonymous: Option<Extension<Anonymous>>,
+) -> Response {
+    answer(surface.health.readiness().await, anonymous)
+}
+
+pub(in crate::http) async fn info(State(surface): State<Arc<Surface>>) -> Json<Value> {
+    Json(surface.health.lifecycle.info())
+}

@@ -1,0 +1,70 @@
+//! The event store as a program of its own.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use super::{Process, TOKEN};
+
+/// An event store in a process of its own.
+pub(crate) fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
+    let mut command = Command::new(event_store_program());
+    command.args([
+        "run",
+        "--api-token",
+        TOKEN,
+        "--http-enabled=true",
+        "--https-enabled=false",
+    ]);
+    command
+        .args(["--http-port", &port.to_string(), "--data-directory"])
+        .arg(folder);
+    let (process, [url]) = Process::start(&mut command, ["listening on"]);
+    (process, url)
+}
+
+/// The event store's program lies beside the library's; it is built here, since Cargo builds only
+/// the programs of the package under test.
+pub(crate) fn event_store_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let library = Path::new(env!("CARGO_BIN_EXE_library-app"));
+        let folder = library.parent().unwrap();
+        let mut build = Command::new(env!("CARGO"));
+        build.args([
+            "build",
+            "--quiet",
+            "--package",
+            "es-framework",
+            "--bin",
+            "event-store",
+        ]);
+        // Cargo tells each test of its own package; some build scripts would take that for a change
+        // and build half of all dependencies again.
+        let of_package = |name: &str| {
+            [
+                "CARGO_PKG",
+                "CARGO_MANIFEST",
+                "CARGO_CRATE",
+                "CARGO_BIN",
+                "CARGO_PRIMARY",
+            ]
+            .iter()
+            .any(|head| name.starts_with(head))
+        };
+        for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
+            build.env_remove(name);
+        }
+        if folder.ends_with("release") {
+            build.arg("--release");
+        }
+        build.arg("--target-dir").arg(folder.parent().unwrap());
+        assert!(
+            build.status().unwrap().success(),
+            "the event store does not build"
+        );
+        folder.join("event-store")
+    })
+}
