@@ -5,6 +5,7 @@ use std::{fmt, net::IpAddr, path::PathBuf};
 use axum::http::HeaderName;
 use clap::{Parser, ValueEnum};
 
+pub use crate::limits::LimitSettings;
 use crate::{
     event::Dialect,
     http::{auth::AuthSettings, settings::SurfaceSettings},
@@ -131,6 +132,10 @@ pub struct Config {
     /// The log and traces.
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
+
+    /// What clients may cost.
+    #[command(flatten)]
+    pub limits: LimitSettings,
 }
 
 impl Config {

@@ -17,6 +17,7 @@ pub mod eventql;
 #[cfg(test)]
 mod garden;
 pub mod http;
+mod limits;
 pub mod metrics;
 mod net;
 pub mod prelude;

@@ -2,11 +2,14 @@
 //! drains them before it ends.
 
 mod patient;
+mod places;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tls;
+mod watched;
 
 use std::{
+    convert::Infallible,
     future::Future,
     io,
     net::{IpAddr, SocketAddr},
@@ -15,7 +18,11 @@ use std::{
 };
 
 use axum::{Router, body::Body, extract::Request};
-use hyper::{body::Incoming, server::conn::http1};
+use hyper::{
+    body::Incoming,
+    server::conn::http1,
+    service::{Service as _, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::{GracefulShutdown, Watcher},
@@ -24,14 +31,14 @@ use hyper_util::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
     time::{sleep, timeout},
 };
 
 use patient::Patient;
+use places::{Place, Places};
 use tls::Tls;
-use tower::ServiceExt as _;
+use watched::{Answering, Received, Sent};
 
 /// Where clients come in.
 #[derive(Debug)]
@@ -55,7 +62,7 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 /// What a client may cost before its request reaches a route.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
-    /// Connections open at once. More of them wait in the system's queue.
+    /// Connections open at once. One more takes the place of one that is idle, or waits.
     pub(crate) connections: usize,
     /// How long the head of a request may take, and a connection may stay idle before it.
     pub(crate) head_time: Duration,
@@ -71,19 +78,22 @@ pub(crate) struct Limits {
     pub(crate) drain: Duration,
 }
 
+impl Limits {
+    pub(crate) const DEFAULT: Self = Self {
+        // Two surfaces of one process stay below the 1,024 open files that systems commonly allow.
+        connections: 480,
+        head_time: Duration::from_secs(30),
+        handshake: Duration::from_secs(10),
+        head_bytes: 64 * 1024,
+        headers: 64,
+        write_stall: Duration::from_secs(30),
+        drain: Duration::from_secs(10),
+    };
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            // Two surfaces of one process stay below the 1,024 open files that systems commonly
-            // allow.
-            connections: 480,
-            head_time: Duration::from_secs(30),
-            handshake: Duration::from_secs(10),
-            head_bytes: 64 * 1024,
-            headers: 64,
-            write_stall: Duration::from_secs(30),
-            drain: Duration::from_secs(10),
-        }
+        Self::DEFAULT
     }
 }
 
@@ -101,30 +111,39 @@ pub(crate) async fn serve(
     let Door { listener, tls } = door;
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
-    let places = Arc::new(Semaphore::new(
-        limits.connections.min(Semaphore::MAX_PERMITS),
-    ));
+    let places = Places::new(limits.connections);
     let http = http1_builder(&limits);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
-        let (stream, peer, place) = tokio::select! {
+        let (stream, peer) = tokio::select! {
             () = &mut shutdown => break,
             accepted = accept(&listener, &places) => accepted,
             Some(_) = connections.join_next() => continue,
+        };
+        let place = tokio::select! {
+            () = &mut shutdown => break,
+            place = places.take() => Arc::new(place),
         };
         let connection = Connection {
             http: http.clone(),
             router: router.clone(),
             peer: Peer(peer.ip()),
+            place: Arc::clone(&place),
             watcher: graceful.watcher(),
         };
         let stream = Patient::new(stream, limits.write_stall);
         let (tls, handshake) = (tls.clone(), limits.handshake);
         connections.spawn(async move {
-            if let Err(error) = connection.open(stream, tls, handshake).await {
-                tracing::debug!(%error, "a connection broke");
+            tokio::select! {
+                ended = connection.open(stream, tls, handshake) => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection broke");
+                    }
+                }
+                () = place.is_needed() => {
+                    tracing::debug!("an idle connection was closed, for there are too many");
+                }
             }
-            drop(place);
         });
     }
     drop(listener);
@@ -139,6 +158,7 @@ struct Connection {
     http: http1::Builder,
     router: Router,
     peer: Peer,
+    place: Arc<Place>,
     watcher: Watcher,
 }
 
@@ -155,13 +175,22 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let peer = self.peer;
-        let service = self.router.map_request(move |request: Request<Incoming>| {
-            let mut request = request.map(Body::new);
+        let Self { peer, place, .. } = self;
+        let routes = TowerToHyperService::new(self.router);
+        let service = service_fn(move |request: Request<Incoming>| {
+            let answering = Answering::begin(&place);
+            let place = Arc::clone(&place);
+            let mut request = request.map(|body| Body::new(Received { body, place }));
             request.extensions_mut().insert(peer);
-            request
+            let answer = routes.call(request);
+            async move {
+                let answer = answer.await?;
+                Ok::<_, Infallible>(answer.map(|body| Sent {
+                    body,
+                    _answering: answering,
+                }))
+            }
         });
-        let service = TowerToHyperService::new(service);
         let answered = self.http.serve_connection(TokioIo::new(stream), service);
         self.watcher.watch(answered).await.map_err(io::Error::other)
     }
@@ -179,13 +208,8 @@ fn http1_builder(limits: &Limits) -> http1::Builder {
     http
 }
 
-/// The next connection and its place among those that may be open.
-async fn accept(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
-    // The semaphore is never closed, so a place always comes.
-    let place = Arc::clone(places).acquire_owned().await.ok();
+/// The next connection.
+async fn accept(listener: &TcpListener, places: &Places) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
@@ -193,10 +217,11 @@ async fn accept(
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection stays without TCP_NODELAY");
                 }
-                return (stream, peer, place);
+                return (stream, peer);
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
+                places.make_room();
                 sleep(ACCEPT_PAUSE).await;
             }
         }

@@ -142,8 +142,9 @@ pub fn evolve(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Implements `Serialize`, `Deserialize` and `JsonSchema`, all names in camelCase. An enum without
 /// fields is a text, and can be a column of a read model. `#[serde(tag = "…")]`, `content`,
-/// `untagged` and `transparent` above the item work as serde has them.
-#[proc_macro_derive(Value, attributes(serde, schemars, es))]
+/// `untagged` and `transparent` above the item work as serde has them. Rules (`#[validate(…)]`) above
+/// its fields are those of `#[derive(Command)]`, and hold wherever a command holds the value.
+#[proc_macro_derive(Value, attributes(validate, serde, schemars, es))]
 pub fn derive_value(item: TokenStream) -> TokenStream {
     codegen::value::derive(item.into(), &Manifest::of_this_crate()).into()
 }

@@ -126,6 +126,8 @@ impl Embedded {
         let token = known_by(&api_token(config, &folder)?)?;
         let mut settings = server::Settings::new(token.clone());
         settings.dialect = config.event_store_dialect.into();
+        settings.observers_limit = config.limits.observers();
+        settings.query_limits = config.limits.of_eventql();
         settings.drain = Duration::from_secs(config.shutdown_timeout);
         let address = local_address(&listener)?;
         let stop = Arc::new(Notify::new());

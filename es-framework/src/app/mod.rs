@@ -23,11 +23,11 @@ use crate::{
     config::Config,
     event::{Event, Upcast, Upcasters},
     http::{
-        self, LiveLimits, LiveQueries, RequestLimits, Surface, auth,
+        self, LiveLimits, LiveQueries, Surface, auth,
         health::{Health, Lifecycle},
         openapi,
     },
-    metrics,
+    metrics, net,
     projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
     query::{Answer, QueryDescriptor, Route},
     reaction::{React, ReactionDescriptor, Reactions},
@@ -41,7 +41,7 @@ use declared::{declared_settings, queries, read_models};
 use entrance::Entrance;
 use event_store::OpenStore;
 use processing::Processing;
-use stopping::{serve_within, stop_requested};
+use stopping::stop_requested;
 
 /// An application. [`App::run`] is all that a `main` needs.
 #[derive(Debug)]
@@ -251,7 +251,7 @@ async fn serve(
             tls: entrance.door.tls.clone(),
         },
         database,
-        limits: RequestLimits::default(),
+        limits: config.limits.of_requests(),
         auth: entrance.auth,
         rate: config.surface.rate(),
         browsers: config.surface.browsers(),
@@ -275,7 +275,8 @@ async fn serve(
         live.end();
         store.stop();
     };
-    serve_within(drain, entrance.door, router, stopping).await;
+    let limits = config.limits.of_connections(drain);
+    net::serve(entrance.door, router, limits, stopping).await;
     processing.stop();
     reacting.stop();
     store.close().await;
@@ -285,7 +286,7 @@ async fn serve(
 
 async fn open_database(config: &Config, models: &ReadModels) -> Result<Database> {
     let url = &config.database_url;
-    let database = Database::open(url, models)
+    let database = Database::open_within(url, models, config.limits.query_time())
         .await
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
     tracing::info!("read models are kept in {}, {url}", database.kind());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
+    Extension,
     body::{Body, Bytes},
     extract::{RawPathParams, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
@@ -11,7 +12,7 @@ use axum::{
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-use super::{Problem, RequestLimits, Surface, auth::Caller, context};
+use super::{Problem, RequestLimits, Surface, auth::Caller, context, limits::Gate};
 use crate::command::{CommandDescriptor, CommandRequest, Outcome};
 
 /// Names the last event that a command wrote, or that a query has to have seen.
@@ -36,6 +37,7 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Sur
     }
     let names: Arc<[&'static str]> = names.into();
     let handler = async move |State(surface): State<Arc<Surface>>,
+                              Extension(gate): Extension<Gate>,
                               parameters: RawPathParams,
                               request: Request| {
         check_content_type(request.headers())?;
@@ -46,6 +48,7 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Sur
             context.metadata = context.metadata.with("caller", caller.name());
         }
         let body = read_body(request.into_body(), surface.limits).await?;
+        let _place = gate.enter()?;
         let values = parameters.iter().map(|(_, value)| value);
         let path_parameters: Vec<_> = names.iter().copied().zip(values).collect();
         let request = CommandRequest {

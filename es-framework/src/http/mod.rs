@@ -7,6 +7,7 @@ pub(crate) mod docs;
 pub mod headers;
 pub mod health;
 mod lag;
+mod limits;
 mod live;
 mod metrics;
 mod observe;
@@ -39,6 +40,7 @@ use crate::{
 use auth::{Auth, RateLimit};
 use headers::Browsers;
 use health::Health;
+use limits::Keeper;
 pub use live::{LiveLimits, LiveQueries};
 use observe::Templates;
 pub use problem::Problem;
@@ -56,6 +58,14 @@ pub struct RequestLimits {
     pub body_size: usize,
     /// How long a client may take to send a body.
     pub body_time: Duration,
+    /// All headers together, in bytes.
+    pub headers_size: usize,
+    /// How many headers there are.
+    pub header_count: usize,
+    /// Commands and queries that are carried out at once.
+    pub requests: usize,
+    /// How long a request may take from its headers to its answer.
+    pub request_time: Duration,
     /// How long a query waits for the position that its caller asks for.
     pub position_wait: Duration,
 }
@@ -65,6 +75,10 @@ impl Default for RequestLimits {
         Self {
             body_size: 1024 * 1024,
             body_time: Duration::from_secs(20),
+            headers_size: 16 * 1024,
+            header_count: 64,
+            requests: 400,
+            request_time: Duration::from_secs(60),
             position_wait: Duration::from_secs(5),
         }
     }
@@ -136,6 +150,10 @@ pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Sur
         true => router.route("/", get(docs::redirect)),
         false => router,
     };
+    let router = router.layer(middleware::from_fn_with_state(
+        Keeper::new(surface.limits),
+        limits::keep,
+    ));
     // Around the guard: a browser asks whether it may call before it sends who calls.
     headers::on_every_answer(router, surface.browsers.clone())
         .layer(middleware::from_fn_with_state(

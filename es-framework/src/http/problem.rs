@@ -2,6 +2,7 @@
 
 mod document;
 pub(super) mod kind;
+mod limits;
 
 use axum::{
     http::{HeaderValue, Method, StatusCode, header},
@@ -11,7 +12,7 @@ use axum::{
 use crate::{
     command::{CommandError, Rejection, Violation},
     event::EventId,
-    projection::ProgressError,
+    projection::{DatabaseError, ProgressError},
     query::QueryError,
     store::StoreError,
 };
@@ -64,20 +65,6 @@ impl Problem {
         Self::new(
             kind::UNSUPPORTED_MEDIA_TYPE,
             "send the body as JSON, with the header Content-Type: application/json",
-        )
-    }
-
-    pub(super) fn too_large(limit: usize) -> Self {
-        Self::new(
-            kind::BODY_TOO_LARGE,
-            format!("the body may have at most {limit} bytes"),
-        )
-    }
-
-    pub(super) fn too_slow() -> Self {
-        Self::new(
-            kind::BODY_TOO_SLOW,
-            "the body was not received in full within the time limit",
         )
     }
 
@@ -186,6 +173,11 @@ impl From<QueryError> for Problem {
                 format!("the parameter {parameter} {message}"),
             ),
             QueryError::NotFound => Self::new(kind::NOT_FOUND, error.to_string()),
+            QueryError::Database(DatabaseError::TooExpensive) => Self::new(
+                kind::TOOK_TOO_LONG,
+                "the database ended the query: ask for less",
+            ),
+            QueryError::Database(DatabaseError::Busy) => Self::too_busy(),
             QueryError::Database(_)
             | QueryError::Row(_)
             | QueryError::Json(_)

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
+    Extension,
     extract::{
         Query, RawPathParams, State,
         rejection::{QueryRejection, RawPathParamsRejection},
@@ -14,7 +15,7 @@ use axum::{
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use super::{Problem, Surface, command::EVENT_POSITION, live};
+use super::{Problem, Surface, command::EVENT_POSITION, limits::Gate, live};
 use crate::{
     event::{EventId, Subject},
     projection::Table,
@@ -46,10 +47,12 @@ pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
         kind: route.kind,
     });
     let handler = async move |State(surface): State<Arc<Surface>>,
+                              Extension(gate): Extension<Gate>,
                               uri: Uri,
                               in_path: InPath,
                               in_query: InQuery,
                               headers: HeaderMap| {
+        let _place = gate.enter()?;
         // What is no text leads nowhere.
         let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
         let parameters = asked.parameters(&in_path, in_query)?;

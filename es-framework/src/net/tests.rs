@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    sync::oneshot,
+    sync::{Notify, oneshot},
     task::JoinHandle,
 };
 
@@ -80,22 +80,65 @@ async fn a_head_that_is_too_long_is_refused() {
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"));
 }
 
+/// Answers on the first path at once, and on the other once `go` says so, after it has begun.
+fn hello_or_wait(begun: &Arc<Notify>, go: &Arc<Notify>) -> Router {
+    let (begun, go) = (Arc::clone(begun), Arc::clone(go));
+    let wait = move || {
+        let (begun, go) = (Arc::clone(&begun), Arc::clone(&go));
+        async move {
+            begun.notify_one();
+            go.notified().await;
+            "waited"
+        }
+    };
+    hello().route("/wait", get(wait))
+}
+
+async fn connect(server: &Running, request: &[u8]) -> TcpStream {
+    let mut client = TcpStream::connect(server.address).await.unwrap();
+    client.write_all(request).await.unwrap();
+    client
+}
+
+const ONE: Limits = Limits {
+    connections: 1,
+    ..Limits::DEFAULT
+};
+
 #[tokio::test]
-async fn connections_beyond_the_limit_wait_for_a_place() {
+async fn a_connection_beyond_the_limit_waits_for_those_that_are_answered() {
+    let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let server = start(hello_or_wait(&begun, &go), ONE).await;
+    let mut first = connect(&server, b"GET /wait HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    begun.notified().await;
+    let mut second = connect(&server, REQUEST).await;
+    let waiting = timeout(Duration::from_millis(200), second.readable()).await;
+    assert!(waiting.is_err(), "the only place is taken");
+    go.notify_one();
+    assert!(some(&mut first).await.contains("waited"));
+    assert!(some(&mut second).await.contains("hello"));
+    assert_eq!(rest(&mut first).await, "");
+}
+
+#[tokio::test]
+async fn who_only_holds_a_connection_makes_room() {
     let limits = Limits {
-        connections: 1,
-        ..Limits::default()
+        connections: 3,
+        ..Limits::DEFAULT
     };
     let server = start(hello(), limits).await;
-    let mut first = TcpStream::connect(server.address).await.unwrap();
-    first.write_all(REQUEST).await.unwrap();
-    assert!(some(&mut first).await.contains("hello"));
-    let mut second = TcpStream::connect(server.address).await.unwrap();
-    second.write_all(REQUEST).await.unwrap();
-    let waiting = timeout(Duration::from_millis(100), second.readable()).await;
-    assert!(waiting.is_err(), "the only place is taken");
-    drop(first);
-    assert!(some(&mut second).await.contains("hello"));
+    let mut slow = connect(&server, b"GET / HTTP/1.1\r\nhost:").await;
+    let mut known = connect(&server, REQUEST).await;
+    assert!(some(&mut known).await.contains("hello"));
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        held.push(connect(&server, b"").await);
+    }
+    let mut last = connect(&server, REQUEST).await;
+    assert!(some(&mut last).await.contains("hello"));
+    known.write_all(REQUEST).await.unwrap();
+    assert!(some(&mut known).await.contains("hello"), "it was spared");
+    assert_eq!(rest(&mut slow).await, "");
 }
 
 #[tokio::test]

@@ -116,6 +116,9 @@ struct Run {
     /// An Ed25519 private key, PKCS#8 PEM, that signs the events sent in dialect `event`.
     #[arg(long, env = "EVENT_STORE_SIGNING_KEY_FILE")]
     signing_key_file: Option<PathBuf>,
+    /// How many observers there may be at once; one more is answered with 503.
+    #[arg(long, env = "EVENT_STORE_OBSERVER_LIMIT", default_value_t = 100)]
+    observer_limit: usize,
     /// The shape of events: `item` as before version 1.0, `event` as since.
     #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
     dialect: DialectName,
@@ -239,6 +242,7 @@ fn settings(run: &Run) -> Result<Settings, StartError> {
     }
     let mut settings = Settings::new(run.api_token.parse()?);
     settings.dialect = run.dialect.into();
+    settings.observers_limit = run.observer_limit;
     let key = run.signing_key_file.as_deref().map(SigningKey::read);
     settings.signing_key = key.transpose()?;
     Ok(settings)

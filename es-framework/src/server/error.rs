@@ -53,6 +53,11 @@ impl Failure {
         Self::new(StatusCode::REQUEST_TIMEOUT, text)
     }
 
+    pub(super) fn too_many_observers(limit: usize) -> Self {
+        let text = format!("there are {limit} observers already: try again later");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
+    }
+
     /// A write that was begun and did not end in time. Clients take this status as an outcome that
     /// nobody knows.
     pub(super) fn unknown_outcome() -> Self {

@@ -6,7 +6,10 @@ use axum::{http::HeaderValue, response::Response};
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::json;
-use tokio::{sync::watch, time::sleep};
+use tokio::{
+    sync::{OwnedSemaphorePermit, watch},
+    time::sleep,
+};
 
 use super::{Server, Settings, rows::ndjson};
 use crate::{
@@ -37,6 +40,8 @@ pub(super) struct Lines {
 struct Endless {
     heartbeat: Duration,
     closing: watch::Receiver<bool>,
+    /// Given back when the observer goes.
+    _place: OwnedSemaphorePermit,
 }
 
 impl Lines {
@@ -65,10 +70,15 @@ impl Lines {
     }
 
     /// An answer that goes on until the server closes, with a sign of life whenever it is idle.
-    pub(super) fn endless(server: Arc<Server>, events: EventStream) -> Response {
+    pub(super) fn endless(
+        server: Arc<Server>,
+        events: EventStream,
+        place: OwnedSemaphorePermit,
+    ) -> Response {
         let endless = Endless {
             heartbeat: server.settings.heartbeat,
             closing: server.closing.clone(),
+            _place: place,
         };
         Self {
             server,
@@ -108,7 +118,10 @@ impl Lines {
 
     /// Waits for the line that a frame begins with.
     async fn first(&mut self, frame: &mut Vec<u8>) {
-        let Some(Endless { heartbeat, closing }) = &mut self.endless else {
+        let Some(Endless {
+            heartbeat, closing, ..
+        }) = &mut self.endless
+        else {
             let event = self.events.next().await;
             return self.write(event, frame);
         };

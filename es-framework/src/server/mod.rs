@@ -40,7 +40,7 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::{event::Dialect, eventql::Limits, store::EventStore};
 
@@ -70,6 +70,8 @@ pub struct Settings {
     pub heartbeat: Duration,
     /// What a query may cost.
     pub query_limits: Limits,
+    /// How many observers there may be at once.
+    pub observers_limit: usize,
     /// How long open requests may go on once the server is told to end.
     pub drain: Duration,
 }
@@ -89,6 +91,7 @@ impl Settings {
             // wants more than three signs of life within ten seconds.
             heartbeat: Duration::from_secs(1),
             query_limits: Limits::DEFAULT,
+            observers_limit: 100,
             drain: Duration::from_secs(10),
         }
     }
@@ -102,6 +105,8 @@ struct Server {
     started: Instant,
     /// Turns true when the server is to end: observers would keep it open for ever.
     closing: watch::Receiver<bool>,
+    /// The places of observers.
+    observers: Arc<Semaphore>,
 }
 
 /// Clients check that it starts with the name of the database whose protocol this is.

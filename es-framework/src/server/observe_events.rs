@@ -24,6 +24,8 @@ pub(super) async fn observe_events(
     Json(request): Json<Request>,
 ) -> Result<Response, Failure> {
     let options = request.options.unwrap_or_default().try_into()?;
+    let place = Arc::clone(&server.observers).try_acquire_owned();
+    let place = place.map_err(|_| Failure::too_many_observers(server.settings.observers_limit))?;
     let events = server.store.observe(request.subject, options);
-    Ok(Lines::endless(server, events))
+    Ok(Lines::endless(server, events, place))
 }

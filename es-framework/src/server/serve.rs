@@ -2,7 +2,10 @@
 
 use std::{future::Future, sync::Arc, time::Instant};
 
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, watch},
+};
 
 use super::{Server, Settings, router};
 use crate::{
@@ -39,11 +42,13 @@ pub async fn serve(
         ..Limits::default()
     };
     let (close, closing) = watch::channel(false);
+    let places = settings.observers_limit.min(Semaphore::MAX_PERMITS);
     let router = router(Server {
         store,
         settings,
         started: Instant::now(),
         closing,
+        observers: Arc::new(Semaphore::new(places)),
     });
     let shutdown = async {
         shutdown.await;

@@ -6,8 +6,10 @@ use quote::{ToTokens as _, format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Type, Visibility, ext::IdentExt as _};
 
 use super::{
+    errors::Errors,
     fields::{Field, Kind},
     framework::Framework,
+    validate,
 };
 
 /// The attributes that mean something to the shadow's derives.
@@ -31,7 +33,7 @@ pub(crate) struct Wire<'a> {
 pub(crate) struct WireField<'a> {
     pub(crate) field: &'a Field,
     /// What its schema says beyond the type, as an attribute of schemars.
-    pub(crate) constraints: Option<TokenStream>,
+    pub(crate) constraints: Option<Attribute>,
 }
 
 impl Wire<'_> {
@@ -94,8 +96,10 @@ fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
         Data::Union(_) => vec![],
     };
     for field in fields {
+        let rules = validate::read(&field.attrs, &mut Errors::default());
         keep(&mut field.attrs);
         field.ty = Type::Verbatim(without_self(field.ty.to_token_stream(), &item.ident));
+        field.attrs.extend(validate::constraints(&rules));
         field.vis = Visibility::Inherited;
     }
     let is_enum = matches!(item.data, Data::Enum(_));

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 mod event_store;
+pub(crate) mod raw;
 
 use std::{
     io::{BufRead as _, BufReader},

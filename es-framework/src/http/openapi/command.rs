@@ -15,7 +15,7 @@ const HEADERS: [&str; 2] = [header::IDEMPOTENCY_KEY, header::IF_MATCH];
 const ANSWERED: [&str; 2] = [header::EVENT_POSITION, header::ETAG];
 
 /// The problems that every command may be answered with.
-const PROBLEMS: [ProblemKind; 13] = [
+const PROBLEMS: [ProblemKind; 14] = [
     kind::MALFORMED_BODY,
     kind::INVALID_HEADER,
     kind::BODY_TOO_SLOW,
@@ -29,6 +29,7 @@ const PROBLEMS: [ProblemKind; 13] = [
     kind::EVENT_STORE_UNAVAILABLE,
     kind::OUTCOME_UNKNOWN,
     kind::EVENT_STORE_FULL,
+    kind::TOO_BUSY,
 ];
 
 /// The operation that carries it out.

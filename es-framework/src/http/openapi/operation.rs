@@ -7,6 +7,9 @@ use serde_json::{Map, Value, json};
 use super::{header, problem, security};
 use crate::http::problem::kind::{self, ProblemKind};
 
+/// Of requests that ask for more than anybody may.
+const LIMITS: [ProblemKind; 2] = [kind::ADDRESS_TOO_LONG, kind::HEADERS_TOO_LARGE];
+
 /// What a path does.
 #[derive(Debug)]
 pub(super) struct Operation {
@@ -122,7 +125,7 @@ impl Operation {
 
     /// The operation as the document has it.
     pub(super) fn finish(self, tag: &str) -> Value {
-        let this = self.with_problems(security::PROBLEMS);
+        let this = self.with_problems(security::PROBLEMS).with_problems(LIMITS);
         let told = this.role.map(security::told);
         let paragraphs = [this.description.clone()].into_iter().chain(told);
         let paragraphs: Vec<_> = paragraphs.filter(|text| !text.is_empty()).collect();

@@ -23,13 +23,15 @@ const HEADERS: [&str; 4] = [
 const ANSWERED: [&str; 2] = [header::ETAG, header::CACHE_CONTROL];
 
 /// The problems that every query may be answered with.
-const PROBLEMS: [ProblemKind; 6] = [
+const PROBLEMS: [ProblemKind; 8] = [
     kind::INVALID_PARAMETER,
     kind::INVALID_HEADER,
     kind::NO_SUCH_EVENT,
     kind::INTERNAL_ERROR,
     kind::POSITION_NOT_REACHED,
     kind::TOO_MANY_LIVE_QUERIES,
+    kind::TOO_BUSY,
+    kind::TOOK_TOO_LONG,
 ];
 
 /// The operation that answers it.

@@ -169,6 +169,32 @@ pub(in crate::http) const TOO_MANY_LIVE_QUERIES: ProblemKind = ProblemKind::new(
 )
 .retry_later();
 
+pub(in crate::http) const ADDRESS_TOO_LONG: ProblemKind = ProblemKind::new(
+    StatusCode::URI_TOO_LONG,
+    "address-too-long",
+    "The address is too long",
+);
+
+pub(in crate::http) const HEADERS_TOO_LARGE: ProblemKind = ProblemKind::new(
+    StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+    "headers-too-large",
+    "The headers are too large",
+);
+
+pub(in crate::http) const TOO_BUSY: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "too-busy",
+    "The service has too much to do",
+)
+.retry_later();
+
+pub(in crate::http) const TOOK_TOO_LONG: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "took-too-long",
+    "It took too long",
+)
+.retry_later();
+
 pub(in crate::http) const UNAUTHORIZED: ProblemKind = ProblemKind::new(
     StatusCode::UNAUTHORIZED,
     "unauthorized",

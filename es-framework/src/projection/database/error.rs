@@ -5,7 +5,13 @@
 pub enum DatabaseError {
     /// A query failed.
     #[error("the database of read models failed: {0}")]
-    Read(#[from] sqlx::Error),
+    Read(#[source] sqlx::Error),
+    /// A query took longer than it may.
+    #[error("the query took too long and was ended")]
+    TooExpensive,
+    /// Other queries take all connections.
+    #[error("no connection to the database of read models came free in time")]
+    Busy,
     /// A write failed.
     #[error("the database of read models failed: {0}")]
     Write(#[from] rusqlite::Error),
@@ -33,6 +39,23 @@ pub enum DatabaseError {
         /// Why not.
         source: std::io::Error,
     },
+}
+
+/// The codes of a statement that was ended for its time: SQLite's and PostgreSQL's.
+const ENDED: [&str; 2] = ["9", "57014"];
+
+impl From<sqlx::Error> for DatabaseError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::PoolTimedOut => Self::Busy,
+            sqlx::Error::Database(database)
+                if database.code().is_some_and(|code| ENDED.contains(&&*code)) =>
+            {
+                Self::TooExpensive
+            }
+            _ => Self::Read(error),
+        }
+    }
 }
 
 impl DatabaseError {

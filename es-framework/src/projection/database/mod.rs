@@ -11,6 +11,7 @@ mod url;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Duration,
 };
 
 use super::{
@@ -25,6 +26,9 @@ use postgres::PostgresDatabase;
 pub(super) use rows::{Written, written_columns};
 use sqlite::SqliteDatabase;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
+
+/// How long the database works on one query, unless a setting says otherwise.
+const QUERY_TIME: Duration = Duration::from_secs(10);
 
 /// The database of the read models. Clones share it.
 #[derive(Debug, Clone)]
@@ -54,13 +58,25 @@ impl Database {
     /// # Errors
     /// It cannot be opened or reached.
     pub async fn open(url: &DatabaseUrl, models: &ReadModels) -> Result<Self, DatabaseError> {
-        let sqlite = SqliteDatabase::open;
+        Self::open_within(url, models, QUERY_TIME).await
+    }
+
+    /// Opens the database that a setting names, and ends each query that it works on for longer.
+    pub(crate) async fn open_within(
+        url: &DatabaseUrl,
+        models: &ReadModels,
+        query_time: Duration,
+    ) -> Result<Self, DatabaseError> {
+        let sqlite = async |location| {
+            let opened = SqliteDatabase::open(location, query_time).await;
+            opened.map(Engine::Sqlite)
+        };
         let engine = match url {
-            DatabaseUrl::Memory => Engine::Sqlite(sqlite(sqlite::Location::in_memory()).await?),
-            DatabaseUrl::File(path) => {
-                Engine::Sqlite(sqlite(sqlite::Location::File(path.clone())).await?)
+            DatabaseUrl::Memory => sqlite(sqlite::Location::in_memory()).await?,
+            DatabaseUrl::File(path) => sqlite(sqlite::Location::File(path.clone())).await?,
+            DatabaseUrl::Postgres(url) => {
+                Engine::Postgres(PostgresDatabase::open(url, query_time).await?)
             }
-            DatabaseUrl::Postgres(url) => Engine::Postgres(PostgresDatabase::open(url).await?),
         };
         let tables = Arc::new(models.by_name());
         Ok(Self { engine, tables })

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::{Attribute, parse_quote};
 
 use super::{pattern, rule::Rule};
 
@@ -9,7 +10,7 @@ use super::{pattern, rule::Rule};
 const LONGEST_URL: usize = 2_000;
 
 /// The rules in words of schemars, as an attribute above the field.
-pub(crate) fn constraints(rules: &[Rule]) -> Option<TokenStream> {
+pub(crate) fn constraints(rules: &[Rule]) -> Option<Attribute> {
     let mut words = words(rules);
     let mut patterns = patterns(rules).into_iter();
     words.extend(patterns.next().map(|first| quote!(regex(pattern = #first))));
@@ -29,7 +30,7 @@ pub(crate) fn constraints(rules: &[Rule]) -> Option<TokenStream> {
             words.push(quote!(inner(#(#inner),*)));
         }
     }
-    (!words.is_empty()).then(|| quote!(#[schemars(#(#words),*)]))
+    (!words.is_empty()).then(|| parse_quote!(#[schemars(#(#words),*)]))
 }
 
 fn words(rules: &[Rule]) -> Vec<TokenStream> {

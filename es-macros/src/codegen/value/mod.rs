@@ -1,5 +1,7 @@
 //! `#[derive(Value)]`: JSON for what commands, events, replies and rows are made of.
 
+mod rules;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::DeriveInput;
@@ -24,15 +26,21 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
         manifest,
         |item, errors| {
             item::check(item, NOUN, errors);
+            rules::check(item, errors);
             Some(())
         },
         |item, (), framework| expand(item, framework),
-        |item, framework| wire::stub(&item.ident, framework),
+        |item, framework| {
+            let mut stub = wire::stub(&item.ident, framework);
+            stub.extend(rules::stub(&item.ident, framework));
+            stub
+        },
     )
 }
 
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let json = wire::expand_item(item, framework);
+    let rules = rules::expand(item, framework);
     let ident = &item.ident;
     let column = item::is_word(item).then(|| {
         quote! {
@@ -43,5 +51,5 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
             }
         }
     });
-    quote!(#json #column)
+    quote!(#json #rules #column)
 }

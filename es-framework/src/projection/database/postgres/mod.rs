@@ -46,16 +46,16 @@ pub(super) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    pub(super) async fn open(url: &str) -> Result<Self, DatabaseError> {
+    pub(super) async fn open(url: &str, query_time: Duration) -> Result<Self, DatabaseError> {
         let options: PgConnectOptions = url.parse()?;
+        let time = query_time.as_millis().to_string();
         let reader = PgPoolOptions::new()
             .max_connections(READERS)
             .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_with(
-                options
-                    .clone()
-                    .options([("default_transaction_read_only", "on")]),
-            )
+            .connect_with(options.clone().options([
+                ("default_transaction_read_only", "on"),
+                ("statement_timeout", time.as_str()),
+            ]))
             .await?;
         Ok(Self {
             options: Arc::new(options),

@@ -7,11 +7,12 @@ mod writer;
 use std::{
     path::PathBuf,
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use sqlx::{
     AssertSqlSafe, Row as _, Sqlite, SqlitePool,
+    pool::PoolConnection,
     query::Query,
     sqlite::{SqliteArguments, SqliteConnectOptions, SqlitePoolOptions, SqliteRow},
 };
@@ -29,6 +30,9 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many queries are answered at once.
 const READERS: u32 = 4;
+/// After so many steps of its machine SQLite is asked to look at the clock: a fraction of a
+/// millisecond.
+const OPERATIONS: i32 = 10_000;
 /// Where the database is.
 #[derive(Debug, Clone)]
 pub(super) enum Location {
@@ -50,21 +54,44 @@ impl Location {
 /// SQLite, in memory or in a file.
 #[derive(Debug, Clone)]
 pub(super) struct SqliteDatabase {
-    reader: SqlitePool,
+    readers: SqlitePool,
+    query_time: Duration,
     pub(super) writer: Writer,
 }
 
 impl SqliteDatabase {
-    pub(super) async fn open(location: Location) -> Result<Self, DatabaseError> {
+    pub(super) async fn open(
+        location: Location,
+        query_time: Duration,
+    ) -> Result<Self, DatabaseError> {
         // The writer makes the database that the others find.
         let writer = Writer::open(&location).await?;
-        let reader = reader(&location).await?;
-        Ok(Self { reader, writer })
+        let readers = reader(&location).await?;
+        Ok(Self {
+            readers,
+            query_time,
+            writer,
+        })
+    }
+
+    /// A connection on which the next statement is ended when its time is over, even if nobody waits
+    /// for it any more.
+    async fn reading(&self) -> Result<PoolConnection<Sqlite>, DatabaseError> {
+        let mut connection = self.readers.acquire().await?;
+        let begin = Instant::now();
+        let time = self.query_time;
+        connection
+            .lock_handle()
+            .await?
+            .set_progress_handler(OPERATIONS, move || begin.elapsed() < time);
+        Ok(connection)
     }
 
     pub(super) async fn size(&self) -> Result<u64, DatabaseError> {
         let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
-        let bytes: i64 = sqlx::query_scalar(size).fetch_one(&self.reader).await?;
+        let bytes: i64 = sqlx::query_scalar(size)
+            .fetch_one(&mut *self.reading().await?)
+            .await?;
         Ok(u64::try_from(bytes).unwrap_or_default())
     }
 
@@ -76,7 +103,7 @@ impl SqliteDatabase {
     ) -> Result<Vec<StoredRow>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let rows = query.fetch_all(&self.reader).await?;
+        let rows = query.fetch_all(&mut *self.reading().await?).await?;
         rows.iter()
             .map(|row| stored_row(table.model.columns, row))
             .collect()
@@ -89,7 +116,10 @@ impl SqliteDatabase {
     ) -> Result<u64, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let count: i64 = query.fetch_one(&self.reader).await?.try_get(0)?;
+        let count: i64 = query
+            .fetch_one(&mut *self.reading().await?)
+            .await?
+            .try_get(0)?;
         Ok(u64::try_from(count).unwrap_or_default())
     }
 
@@ -99,7 +129,7 @@ impl SqliteDatabase {
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
         let query = parameters.into_iter().fold(sqlx::query(statement), bind);
-        let rows = query.fetch_all(&self.reader).await?;
+        let rows = query.fetch_all(&mut *self.reading().await?).await?;
         let texts = rows.iter().map(|row| row.try_get(0));
         Ok(texts.collect::<Result<_, sqlx::Error>>()?)
     }

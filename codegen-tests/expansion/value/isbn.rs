@@ -1,0 +1,1 @@
+pub struct Isbn(#[validate(pattern("^97[89]"))] String);

@@ -1,0 +1,67 @@
+//! What is told to those who ask too much.
+
+use std::time::Duration;
+
+use super::{Problem, kind};
+
+impl Problem {
+    pub(in crate::http) fn too_large(limit: usize) -> Self {
+        Self::new(
+            kind::BODY_TOO_LARGE,
+            format!("the body may have at most {limit} bytes"),
+        )
+    }
+
+    pub(in crate::http) fn too_slow() -> Self {
+        Self::new(
+            kind::BODY_TOO_SLOW,
+            "the body was not received in full within the time limit",
+        )
+    }
+
+    pub(in crate::http) fn address_too_long(limit: usize) -> Self {
+        Self::new(
+            kind::ADDRESS_TOO_LONG,
+            format!("a path and its parameters may have at most {limit} bytes together"),
+        )
+    }
+
+    pub(in crate::http) fn headers_too_large(limit: usize) -> Self {
+        Self::headers(format!(
+            "all headers together may have at most {limit} bytes"
+        ))
+    }
+
+    pub(in crate::http) fn too_many_headers(limit: usize) -> Self {
+        Self::headers(format!("a request may have at most {limit} headers"))
+    }
+
+    fn headers(detail: String) -> Self {
+        Self::new(kind::HEADERS_TOO_LARGE, detail)
+    }
+
+    pub(in crate::http) fn too_busy() -> Self {
+        Self::new(
+            kind::TOO_BUSY,
+            "others are served at the moment; nothing was done",
+        )
+    }
+
+    pub(in crate::http) fn took_too_long(limit: Duration) -> Self {
+        Self::new(
+            kind::TOOK_TOO_LONG,
+            format!("there was no answer within {} seconds", limit.as_secs()),
+        )
+    }
+
+    /// A command that did not end in time may be carried out all the same.
+    pub(in crate::http) fn ended_midway(limit: Duration) -> Self {
+        Self::new(
+            kind::OUTCOME_UNKNOWN,
+            format!(
+                "there was no outcome within {} seconds: look whether it is there before you send it again",
+                limit.as_secs()
+            ),
+        )
+    }
+}
