@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::{Path, State},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, header},
     response::{IntoResponse as _, Response},
 };
 use serde_json::{Value, json};
 
-use super::{Problem, Surface, auth::Auth, health, problem::kind::ProblemKind};
+use super::{Problem, Surface, auth::Auth, health, problem::kind};
 use crate::projection::{Asked, OperatorError, Refused};
 
 /// `GET /actuator/projections`: what the health check says of the read models, whether or not all
@@ -66,63 +66,25 @@ fn is_operator(surface: &Surface, headers: &HeaderMap) -> bool {
 }
 
 fn operators_only() -> Response {
-    let kind = kind(
-        StatusCode::UNAUTHORIZED,
-        "operators-only",
-        "This is for operators",
-    );
     let detail = "send the event store's API token as Authorization: Bearer …";
     let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-    (challenge, Problem::new(kind, detail)).into_response()
-}
-
-const fn kind(status: StatusCode, name: &'static str, title: &'static str) -> ProblemKind {
-    ProblemKind {
-        status,
-        name,
-        title,
-        retry: false,
-    }
+    (challenge, Problem::new(kind::OPERATORS_ONLY, detail)).into_response()
 }
 
 impl From<OperatorError> for Problem {
     fn from(error: OperatorError) -> Self {
         let detail = error.to_string();
-        let (status, name, title) = match error {
-            OperatorError::Unknown(_) => (
-                StatusCode::NOT_FOUND,
-                "not-found",
-                "There is no such read model",
-            ),
-            OperatorError::NotStopped(_) => (
-                StatusCode::CONFLICT,
-                "read-model-not-stopped",
-                "The read model has not stopped",
-            ),
-            OperatorError::Rebuilding(_) => (
-                StatusCode::CONFLICT,
-                "read-model-rebuilding",
-                "The read model is being rebuilt",
-            ),
-            OperatorError::StandsBy => (
-                StatusCode::CONFLICT,
-                "stands-by",
-                "Another process keeps the read models up to date",
-            ),
+        let kind = match error {
+            OperatorError::Unknown(_) => kind::NOT_FOUND,
+            OperatorError::NotStopped(_) => kind::READ_MODEL_NOT_STOPPED,
+            OperatorError::Rebuilding(_) => kind::READ_MODEL_REBUILDING,
+            OperatorError::StandsBy => kind::STANDS_BY,
             OperatorError::Database(_) | OperatorError::Silent => {
                 tracing::error!(error = detail, "an operator's request failed");
-                let kind = ProblemKind {
-                    retry: true,
-                    ..kind(
-                        StatusCode::SERVICE_UNAVAILABLE,
-                        "read-models-unavailable",
-                        "The read models do not answer",
-                    )
-                };
                 let detail = "the read models cannot do this at the moment; the log says why";
-                return Self::new(kind, detail);
+                return Self::new(kind::READ_MODELS_UNAVAILABLE, detail);
             }
         };
-        Self::new(kind(status, name, title), detail)
+        Self::new(kind, detail)
     }
 }

@@ -221,6 +221,37 @@ pub(in crate::http) const TOO_MANY_REQUESTS: ProblemKind = ProblemKind::new(
 )
 .retry_later();
 
+pub(in crate::http) const OPERATORS_ONLY: ProblemKind = ProblemKind::new(
+    StatusCode::UNAUTHORIZED,
+    "operators-only",
+    "This is for operators",
+);
+
+pub(in crate::http) const READ_MODEL_NOT_STOPPED: ProblemKind = ProblemKind::new(
+    StatusCode::CONFLICT,
+    "read-model-not-stopped",
+    "The read model has not stopped",
+);
+
+pub(in crate::http) const READ_MODEL_REBUILDING: ProblemKind = ProblemKind::new(
+    StatusCode::CONFLICT,
+    "read-model-rebuilding",
+    "The read model is being rebuilt",
+);
+
+pub(in crate::http) const STANDS_BY: ProblemKind = ProblemKind::new(
+    StatusCode::CONFLICT,
+    "stands-by",
+    "Another process keeps the read models up to date",
+);
+
+pub(in crate::http) const READ_MODELS_UNAVAILABLE: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "read-models-unavailable",
+    "The read models do not answer",
+)
+.retry_later();
+
 pub(in crate::http) const INTERNAL_ERROR: ProblemKind = ProblemKind::new(
     StatusCode::INTERNAL_SERVER_ERROR,
     "internal-error",
