@@ -98,11 +98,12 @@ async fn a_head_that_does_not_come_is_not_waited_for() {
     still_works(&library).await;
 }
 
-/// Asks for what is not there yet, and so waits for up to five seconds.
+/// Asks for an answer after one that is not there yet, and so waits for up to five seconds.
 fn wait_for_an_event(library: &Library) -> tokio::task::JoinHandle<reqwest::Response> {
     let request = client()
         .get(format!("{}/books", library.url))
-        .header("event-position", "999");
+        .header("accept", "text/event-stream")
+        .header("last-event-id", format!("999-{}", "0".repeat(32)));
     tokio::spawn(async { request.send().await.unwrap() })
 }
 

@@ -60,7 +60,11 @@ async fn use_it(library: &Library) -> Uuid {
     get(&format!("{}/books/{id}", library.url)).await;
     get(&format!("{}/nothing/{id}", library.url)).await;
     let odd = reqwest::Method::from_bytes(b"BREW").unwrap();
-    client().request(odd, &library.url).send().await.unwrap();
+    client()
+        .request(odd, format!("{}/nothing", library.url))
+        .send()
+        .await
+        .unwrap();
     id
 }
 

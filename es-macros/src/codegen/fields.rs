@@ -1,6 +1,6 @@
 //! The fields of a declared struct and their names on the wire.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use syn::{
     Attribute, Data, DataStruct, DeriveInput, Fields, GenericArgument, Ident, LitStr,
@@ -77,7 +77,7 @@ impl Field {
 /// A field as a part of a subject. All of it is at the field's type, where one that cannot stand
 /// in a subject is reported.
 pub(crate) fn subject_part(field: &Field, framework: &Framework) -> TokenStream {
-    let span = Span::call_site().located_at(field.ty.span());
+    let span = field.ty.span();
     let framework = framework.at(span);
     let (member, value) = (&field.member, reference(field));
     quote_spanned!(span=> #framework::event::SubjectPart::field(#member, #value))
@@ -85,11 +85,9 @@ pub(crate) fn subject_part(field: &Field, framework: &Framework) -> TokenStream 
 
 /// A reference to a field, underlined at its type.
 pub(crate) fn reference(field: &Field) -> TokenStream {
-    let place = field.ty.span();
     let mut ident = field.ident.clone();
-    // Only the place is the type's: names are those of who declares the field, also in a macro.
-    ident.set_span(ident.span().located_at(place));
-    quote_spanned!(Span::call_site().located_at(place)=> &self.#ident)
+    ident.set_span(field.ty.span());
+    quote_spanned!(field.ty.span()=> &self.#ident)
 }
 
 /// The fields, if the item is a struct that has named ones.
