@@ -100,6 +100,10 @@ mod tests {
         going.stop();
         let breaking = async { assert!(failure.is_empty(), "on purpose") };
         let breaking = Processing::start("breaking", failure, breaking, &lifecycle).unwrap();
+        // One that is stopped before it began does not break.
+        while !breaking.thread.is_finished() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         breaking.stop();
         assert_eq!(lifecycle.broken(), ["breaking"]);
     }
