@@ -116,7 +116,11 @@ async fn staff_purchase_and_readers_do_not() {
     ] {
         assert_eq!(guarded.get(path, role).await, status, "{path}");
     }
-    let log = guarded.library.process.log();
+    let logged = async || {
+        let log = guarded.library.process.log();
+        log.contains("status=403").then_some(log)
+    };
+    let log = eventually("the refusal is logged", logged).await;
     let line = log.lines().find(|line| line.contains("status=403"));
     assert!(line.unwrap().contains("caller=bob"), "{log}");
     assert!(tokens.iter().all(|token| !log.contains(token.as_str())));

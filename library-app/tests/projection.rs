@@ -70,7 +70,11 @@ async fn operate(library: &Library) {
     write(library, &poisoned, "BookPurchasedEvent", poison).await;
     library.purchase(&book(Uuid::new_v4())).await;
     stops(library).await;
-    let log = library.process.log();
+    let logged = async || {
+        let log = library.process.log();
+        log.contains("cannot take").then_some(log)
+    };
+    let log = eventually("the read model's trouble is logged", logged).await;
     let line = log
         .lines()
         .find(|line| line.contains("cannot take"))

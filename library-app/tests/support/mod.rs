@@ -126,8 +126,20 @@ impl Process {
         self.child.id()
     }
 
+    /// What the process has logged, once it has nothing more to log for a moment: it writes its log
+    /// beside the requests.
     pub(crate) fn log(&self) -> String {
-        self.log.lock().unwrap().clone()
+        let read = || self.log.lock().unwrap().clone();
+        let mut log = read();
+        for _ in 0..50 {
+            std::thread::sleep(Duration::from_millis(100));
+            let now = read();
+            if now.len() == log.len() {
+                break;
+            }
+            log = now;
+        }
+        log
     }
 }
 
