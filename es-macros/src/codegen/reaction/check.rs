@@ -10,7 +10,7 @@ use super::{
     ast::{Declared, Function},
     attr::{self, DeadlineAttr, ReactionAttr},
 };
-use crate::codegen::{errors::Errors, naming};
+use crate::codegen::{errors::Errors, naming, types};
 
 /// A reaction that can be written out.
 pub(crate) struct Reaction {
@@ -227,7 +227,9 @@ fn is_unit(ty: &Type) -> bool {
 fn call(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option<LeadsTo> {
     let sig = &function.item.sig;
     let output = match &sig.output {
-        ReturnType::Type(_, ty) if last_name(ty).is_some_and(|name| name == "Result") => Some(ty),
+        ReturnType::Type(_, ty) if types::last_word(ty).is_some_and(|name| name == "Result") => {
+            Some(ty)
+        }
         _ => None,
     };
     if output.is_none() {
@@ -252,7 +254,7 @@ fn given(parameter: &PatType, errors: &mut Errors) -> Option<Given> {
         }
     };
     let ty = reference.elem.clone();
-    if last_name(&ty).is_some_and(|name| name == "ReactionKey") {
+    if types::last_word(&ty).is_some_and(|name| name == "ReactionKey") {
         return Some(Given::Key);
     }
     let name = match &*parameter.pat {
@@ -260,10 +262,4 @@ fn given(parameter: &PatType, errors: &mut Errors) -> Option<Given> {
         other => other.to_token_stream().to_string(),
     };
     Some(Given::Service { name, ty })
-}
-
-fn last_name(ty: &Type) -> Option<String> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last()?;
-    Some(last.ident.to_string())
 }
