@@ -135,19 +135,12 @@ fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
         let message = "a state follows from one event at a time: remove this parameter, or move the function into another `impl`";
         errors.at(other, message);
     }
-    match &**ty {
-        Type::Path(_) => Some(((**ty).clone(), false)),
-        Type::Reference(reference)
-            if reference.mutability.is_none() && matches!(*reference.elem, Type::Path(_)) =>
-        {
-            Some(((*reference.elem).clone(), true))
-        }
-        _ => {
-            let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
-            errors.at(ty, message);
-            None
-        }
+    let event = types::event(ty);
+    if event.is_none() {
+        let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
+        errors.at(ty, message);
     }
+    event
 }
 
 /// Whether the output is an `Option`, if it is one that fits.

@@ -13,6 +13,7 @@ use crate::codegen::{
     attributed,
     errors::Errors,
     signature::{self, Reasons},
+    types,
 };
 
 /// A projection that can be written out.
@@ -144,19 +145,15 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
             return None;
         }
     };
-    let (event, by_reference) = match &*event.ty {
-        Type::Reference(reference) if reference.mutability.is_none() => (&*reference.elem, true),
-        ty => (ty, false),
-    };
-    if !matches!(event, Type::Path(_)) {
+    let Some((event, by_reference)) = types::event(&event.ty) else {
         let message = "a step of a projection takes an event: write the name of a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
-        errors.at(event, message);
+        errors.at(&event.ty, message);
         return None;
-    }
+    };
     Some(Step {
         function: sig.ident.clone(),
         conditions: attributed::conditions(&function.item.attrs),
-        event: event.clone(),
+        event,
         by_reference,
         takes_recorded,
         key,

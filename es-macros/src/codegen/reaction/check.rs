@@ -190,19 +190,12 @@ fn check_qualifiers(function: &ImplItemFn, errors: &mut Errors) {
 
 /// The type of the event, and whether the function borrows it.
 fn event(parameter: &PatType, errors: &mut Errors) -> Option<(Type, bool)> {
-    match &*parameter.ty {
-        Type::Path(_) => Some(((*parameter.ty).clone(), false)),
-        Type::Reference(reference)
-            if reference.mutability.is_none() && matches!(*reference.elem, Type::Path(_)) =>
-        {
-            Some(((*reference.elem).clone(), true))
-        }
-        _ => {
-            let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookBorrowedEvent`";
-            errors.at(&parameter.ty, message);
-            None
-        }
+    let event = types::event(&parameter.ty);
+    if event.is_none() {
+        let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookBorrowedEvent`";
+        errors.at(&parameter.ty, message);
     }
+    event
 }
 
 fn commands(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option<LeadsTo> {
