@@ -198,14 +198,5 @@ fn is_self(ty: &Type) -> bool {
 }
 
 fn is_option_of_self(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    let Some(last) = path.path.segments.last() else {
-        return false;
-    };
-    let argument = last
-        .arguments
-        .to_token_stream()
-        .to_string()
-        .replace(' ', "");
-    last.ident == "Option" && argument == "<Self>"
+    types::inside_option(ty).is_some_and(is_self)
 }
