@@ -10,7 +10,7 @@ use syn::{
 };
 
 use crate::codegen::{
-    attributed,
+    attributed, block,
     errors::Errors,
     signature::{self, Reasons},
     types,
@@ -43,18 +43,7 @@ pub(crate) enum Form {
 
 /// Checks everything, so that all mistakes are noted.
 pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<Step> {
-    if let Some((path, _)) = &item.trait_ {
-        errors.at(
-            path,
-            "`#[evolve]` stands above the state's own `impl`, not that of a trait: write `impl Book { … }`",
-        );
-    }
-    if !item.generics.params.is_empty() {
-        errors.at(
-            &item.generics,
-            "a state has no generic parameters: write the types out",
-        );
-    }
+    block::check(item, &BLOCK, errors);
     let functions: Vec<_> = item.items.iter().filter_map(function).collect();
     if functions.is_empty() {
         errors.at(
@@ -69,6 +58,12 @@ pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<Step> {
     check_twice(&steps, errors);
     steps
 }
+
+const BLOCK: block::Reasons = block::Reasons {
+    no_trait: "`#[evolve]` stands above the state's own `impl`, not that of a trait: write `impl Book { … }`",
+    no_generics: "a state has no generic parameters: write the types out",
+    functions_alone: None,
+};
 
 fn function(item: &ImplItem) -> Option<&ImplItemFn> {
     match item {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use quote::ToTokens as _;
-use syn::{Attribute, FnArg, Ident, ImplItem, ImplItemFn, PatType, ReceiverKind, ReturnType, Type};
+use syn::{Attribute, FnArg, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Type};
 
 use super::{
     ast::{Declared, Function},
     attr,
 };
 use crate::codegen::{
-    attributed,
+    attributed, block,
     errors::Errors,
     signature::{self, Reasons},
     types,
@@ -59,20 +59,7 @@ const SHAPES: &str = "write `fn purchased(event: &BookPurchasedEvent) -> Self` f
 /// Checks everything, so that all mistakes are noted.
 pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Projection> {
     let block = &declared.block;
-    if let Some((path, _)) = &block.trait_ {
-        let message =
-            "a projection is a block of its own: write `impl BookCopy { … }` without a trait";
-        errors.at(path, message);
-    }
-    if !block.generics.params.is_empty() {
-        errors.at(&block.generics, "a projection has no generic parameters");
-    }
-    for item in &block.items {
-        if !matches!(item, ImplItem::Fn(_)) {
-            let message = "a projection holds functions alone: move this into another `impl`";
-            errors.at(item, message);
-        }
-    }
+    block::check(block, &BLOCK, errors);
     let mut events = BTreeMap::new();
     let mut steps = Vec::new();
     for function in &declared.functions {
@@ -101,6 +88,12 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Projecti
         steps,
     })
 }
+
+const BLOCK: block::Reasons = block::Reasons {
+    no_trait: "a projection is a block of its own: write `impl BookCopy { … }` without a trait",
+    no_generics: "a projection has no generic parameters",
+    functions_alone: Some("a projection holds functions alone: move this into another `impl`"),
+};
 
 fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     let sig = &function.item.sig;

@@ -2,15 +2,14 @@
 
 use quote::ToTokens as _;
 use syn::{
-    FnArg, Ident, ImplItem, ImplItemFn, LitInt, Pat, PatType, ReturnType, Safety, Type,
-    ext::IdentExt as _,
+    FnArg, Ident, ImplItemFn, LitInt, Pat, PatType, ReturnType, Safety, Type, ext::IdentExt as _,
 };
 
 use super::{
     ast::{Declared, Function},
     attr::{self, DeadlineAttr, ReactionAttr},
 };
-use crate::codegen::{errors::Errors, naming, types};
+use crate::codegen::{block, errors::Errors, naming, types};
 
 /// A reaction that can be written out.
 pub(crate) struct Reaction {
@@ -58,20 +57,7 @@ pub(crate) fn check(
     errors: &mut Errors,
 ) -> Option<Reaction> {
     let block = &declared.block;
-    if let Some((path, _)) = &block.trait_ {
-        let message =
-            "a reaction is a block of its own: write `impl LoanReminder { … }` without a trait";
-        errors.at(path, message);
-    }
-    if !block.generics.params.is_empty() {
-        errors.at(&block.generics, "a reaction has no generic parameters");
-    }
-    for item in &block.items {
-        if !matches!(item, ImplItem::Fn(_)) {
-            let message = "a reaction holds functions alone: move this into another `impl`";
-            errors.at(item, message);
-        }
-    }
+    block::check(block, &BLOCK, errors);
     if declared.functions.is_empty() {
         errors.at(
             &block.self_ty,
@@ -90,6 +76,12 @@ pub(crate) fn check(
         steps,
     })
 }
+
+const BLOCK: block::Reasons = block::Reasons {
+    no_trait: "a reaction is a block of its own: write `impl LoanReminder { … }` without a trait",
+    no_generics: "a reaction has no generic parameters",
+    functions_alone: Some("a reaction holds functions alone: move this into another `impl`"),
+};
 
 /// What stands in its subject in the event store.
 fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
