@@ -91,7 +91,7 @@ fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<Step> {
 }
 
 const REASONS: Reasons = Reasons {
-    no_async: "a state follows from its events alone, without I/O: remove `async`",
+    no_async: Some("a state follows from its events alone, without I/O: remove `async`"),
     no_unsafe: "this is called by safe code: remove `unsafe`",
     no_extern: "this is called from Rust: remove `extern`",
     no_generics: "this is called with one kind of event: name its type instead of a generic parameter",

@@ -155,7 +155,7 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
 }
 
 const REASONS: Reasons = Reasons {
-    no_async: "a projection follows from events alone and does no I/O: remove `async`",
+    no_async: Some("a projection follows from events alone and does no I/O: remove `async`"),
     no_unsafe: "a projection is called by safe code: remove `unsafe`",
     no_extern: "a projection is called from Rust: remove `extern`",
     no_generics: "a step follows from one kind of event: name its type instead of a generic parameter",

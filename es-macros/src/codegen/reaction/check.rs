@@ -1,15 +1,13 @@
 //! Whether the functions of a block can be a reaction.
 
 use quote::ToTokens as _;
-use syn::{
-    FnArg, Ident, ImplItemFn, LitInt, Pat, PatType, ReturnType, Safety, Type, ext::IdentExt as _,
-};
+use syn::{FnArg, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _};
 
 use super::{
     ast::{Declared, Function},
     attr::{self, DeadlineAttr, ReactionAttr},
 };
-use crate::codegen::{block, errors::Errors, naming, types};
+use crate::codegen::{block, errors::Errors, naming, signature, types};
 
 /// A reaction that can be written out.
 pub(crate) struct Reaction {
@@ -127,7 +125,7 @@ fn begin(given: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
 
 fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     let sig = &function.item.sig;
-    check_qualifiers(&function.item, errors);
+    check_signature(sig, errors);
     let deadline = match function.deadlines.as_slice() {
         [] => Some(None),
         [only] => attr::deadline(only, errors).map(Some),
@@ -164,16 +162,15 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     })
 }
 
-fn check_qualifiers(function: &ImplItemFn, errors: &mut Errors) {
-    let sig = &function.sig;
-    if let Safety::Unsafe(safety) = &sig.safety {
-        errors.at(safety, "a reaction is called by safe code: remove `unsafe`");
-    }
-    if !sig.generics.params.is_empty() {
-        let message =
-            "this follows from one kind of event: name its type instead of a generic parameter";
-        errors.at(&sig.generics, message);
-    }
+const FUNCTION: signature::Reasons = signature::Reasons {
+    no_async: None,
+    no_unsafe: "a reaction is called by safe code: remove `unsafe`",
+    no_extern: "a reaction is called from Rust: remove `extern`",
+    no_generics: "this follows from one kind of event: name its type instead of a generic parameter",
+};
+
+fn check_signature(sig: &Signature, errors: &mut Errors) {
+    signature::check(sig, &FUNCTION, errors);
     if let Some(receiver) = sig.receiver() {
         let message = "a reaction remembers nothing, so that it goes on after a restart: remove `self`, and take what is needed from the event";
         errors.at(receiver, message);
