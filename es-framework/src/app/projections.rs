@@ -139,8 +139,7 @@ impl Projection {
             );
             Error::because(sentence, error)
         };
-        // An error means that it is there already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crate::net::tls::install_cryptography();
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE);
         let client = client.build().map_err(failed)?;
         let url = format!("http://{address}/actuator/projections{path}");

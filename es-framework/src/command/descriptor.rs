@@ -11,6 +11,24 @@ use super::{
 use crate::Declaration;
 
 /// A declared command together with its handler.
+///
+/// ```
+/// use es_framework::{command::CommandDescriptor, prelude::*};
+///
+/// /// Adds a new copy of a book to the inventory.
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", role = "staff")]
+/// struct PurchaseBookCommand {
+///     id: Uuid,
+/// }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+///
+/// let purchase = CommandDescriptor::of::<PurchaseBookCommand>();
+/// assert_eq!((purchase.path, purchase.role), ("/books/purchase", Some("staff")));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CommandDescriptor {
     /// The type's name.
@@ -42,6 +60,18 @@ pub struct CommandDescriptor {
 }
 
 /// The whole way of one command, its type forgotten.
+///
+/// ```
+/// # use es_framework::{command::{CommandDescriptor, Execute}, prelude::*};
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", condition = pristine)]
+/// # struct PurchaseBookCommand { id: String }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+/// let execute: Execute = CommandDescriptor::of::<PurchaseBookCommand>().execute;
+/// ```
 pub type Execute =
     for<'a> fn(&'a Bus, CommandRequest<'a>) -> BoxFuture<'a, Result<Outcome, CommandError>>;
 

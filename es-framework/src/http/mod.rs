@@ -12,6 +12,7 @@ mod live;
 mod metrics;
 mod observe;
 pub(crate) mod openapi;
+mod path;
 mod problem;
 mod projections;
 mod query;

@@ -13,6 +13,28 @@ use crate::projection::{
 };
 
 /// Rows that are asked for.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// async fn one_of(reading: &Reading<'_>, titles: &[String]) -> Result<Option<BookCopy>, QueryError> {
+///     reading.rows::<BookCopy>().one_of("title", titles).first().await
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Select<'a, R> {
     database: &'a Database,
@@ -25,6 +47,28 @@ pub struct Select<'a, R> {
 }
 
 /// Which rows come first.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// async fn last_title(reading: &Reading<'_>) -> Result<Option<BookCopy>, QueryError> {
+///     reading.rows::<BookCopy>().order_by("title", Direction::Descending).first().await
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Those with the smallest value.

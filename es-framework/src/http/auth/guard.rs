@@ -19,15 +19,11 @@ use super::{
     streams::{is_stream, until},
     tokens::Tokens,
 };
-use crate::{net::Peer, watched::Watched};
+use crate::{http::health, net::Peer, watched::Watched};
 
 /// Paths that take no credential: whoever starts or balances services asks whether this one is up,
 /// and is told no more than that.
-const PUBLIC: [&str; 3] = [
-    "/actuator/health",
-    "/actuator/health/liveness",
-    "/actuator/health/readiness",
-];
+const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 
 /// A longer credential is none.
 const MAX_CREDENTIAL: usize = 8 * 1024;

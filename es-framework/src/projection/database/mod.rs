@@ -31,6 +31,17 @@ pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 const QUERY_TIME: Duration = Duration::from_secs(10);
 
 /// The database of the read models. Clones share it.
+///
+/// ```
+/// use es_framework::projection::{Database, ReadModels};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::projection::DatabaseError> {
+/// let database = Database::in_memory(&ReadModels::default()).await?;
+/// assert_eq!(database.kind(), "SQLite");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Database {
     engine: Engine,
@@ -44,6 +55,19 @@ enum Engine {
 }
 
 /// A statement of an application's own, for each kind of database.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Cell, Sql}};
+///
+/// const BY_AUTHOR: Sql = Sql {
+///     sqlite: "SELECT json_object('title', title) FROM book_copies WHERE author = ?1",
+///     postgres: "SELECT json_build_object('title', title)::text FROM book_copies WHERE author = $1",
+/// };
+///
+/// async fn titles(reading: &Reading<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
+///     reading.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Sql {
     /// For SQLite, with `?1` for the first parameter.
