@@ -12,9 +12,11 @@ mod live;
 mod metrics;
 mod observe;
 pub(crate) mod openapi;
+mod operators;
 mod problem;
 mod projections;
 mod query;
+mod reactions;
 pub mod settings;
 #[cfg(test)]
 mod tests;
@@ -34,6 +36,7 @@ use crate::{
     command::{Bus, Clock, CommandDescriptor, Registry},
     projection::{Database, Operator, Positions},
     query::Route,
+    reaction,
     server::ApiToken,
 };
 
@@ -113,6 +116,8 @@ pub struct Surface {
     pub metadata_caller: bool,
     /// Takes what an operator asks of the read models.
     pub operator: Operator,
+    /// Takes what an operator asks of the reactions.
+    pub reactions: reaction::Operator,
     /// What an operator is known by; without it there is none.
     pub operator_token: Option<ApiToken>,
 }
@@ -142,7 +147,9 @@ pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Sur
         .route(
             "/actuator/projections/{name}/{asked}",
             post(projections::ask),
-        );
+        )
+        .route("/actuator/reactions", get(reactions::show))
+        .route("/actuator/reactions/{name}/{asked}", post(reactions::ask));
     // The page says nothing that not everybody may know; what it shows is asked for by its reader.
     let router = docs::routes(router);
     let is_root_free = templates.iter().all(|(path, _)| path != "/");

@@ -21,7 +21,7 @@ pub(super) struct Taken {
     pub(super) refused: Option<Refused>,
 }
 
-/// An event that a read model cannot take.
+/// An event that a read model or a reaction cannot take.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it cannot take event {id} on {subject}: {reason}")]
 pub struct Refused {

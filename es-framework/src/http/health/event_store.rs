@@ -5,20 +5,21 @@ use serde_json::{Map, Value, json};
 
 use super::Component;
 use crate::{
+    event::EventId,
+    http::{
+        lag::{events_behind, newest},
+        operators::refused,
+    },
     reaction::{Status, Statuses},
     store::EventStore,
 };
 
-pub(super) async fn check(store: &dyn EventStore, reactions: &Statuses) -> Component {
+pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> Component {
     let mut details = Map::new();
     details.insert("store".into(), store.description().into());
-    let reactions = reactions.all();
-    if !reactions.is_empty() {
-        let told = reactions.into_iter();
-        let told: Map<_, _> = told
-            .map(|(name, status)| (name.to_owned(), told_of(&status)))
-            .collect();
-        details.insert("reactions".into(), told.into());
+    if !statuses.all().is_empty() {
+        let told = reactions(statuses, newest(store).await);
+        details.insert("reactions".into(), told);
     }
     match store.health().await {
         Ok(()) => Component::up(details.into()),
@@ -29,12 +30,21 @@ pub(super) async fn check(store: &dyn EventStore, reactions: &Statuses) -> Compo
     }
 }
 
-fn told_of(status: &Status) -> Value {
+/// How each reaction is doing, when this is the newest event of the store.
+pub(in crate::http) fn reactions(statuses: &Statuses, newest: Option<EventId>) -> Value {
+    let told = statuses.all().into_iter();
+    let told = told.map(|(name, status)| (name.to_owned(), reaction(&status, newest)));
+    Value::Object(told.collect())
+}
+
+fn reaction(status: &Status, newest: Option<EventId>) -> Value {
     json!({
         "position": status.position.map(|id| id.to_string()),
+        "eventsBehind": events_behind(status.position, newest),
         "openDeadlines": status.open_deadlines,
         "nextDeadline": status.next_deadline,
-        "stopped": status.is_stopped,
+        "stopped": status.is_stopped(),
         "error": status.trouble,
+        "event": status.stopped_at.clone().map(refused),
     })
 }
