@@ -6,6 +6,9 @@ use clap::Args;
 
 use crate::{eventql, http::RequestLimits, net};
 
+/// How many headers more than allowed are read, so that the answer can be a problem.
+const HEADERS_BEYOND: usize = 36;
+
 /// Bounds on what one client, and all of them together, may take.
 #[derive(Debug, Clone, Args)]
 pub struct LimitSettings {
@@ -129,9 +132,9 @@ impl LimitSettings {
         net::Limits {
             connections: count(self.http_connection_limit),
             head_time: seconds(self.http_headers_seconds),
-            // So much more is read that what is a little too long gets a problem as its answer.
+            // Here, too, more is read than is allowed.
             head_bytes: count(self.http_headers_limit).saturating_mul(4),
-            headers: count(self.http_header_count_limit).saturating_mul(4),
+            headers: count(self.http_header_count_limit).saturating_add(HEADERS_BEYOND),
             drain,
             ..net::Limits::DEFAULT
         }

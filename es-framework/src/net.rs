@@ -70,7 +70,7 @@ pub(crate) struct Limits {
     pub(crate) handshake: Duration,
     /// The longest head of a request, in bytes, to within one read. Not below 8 KiB.
     pub(crate) head_bytes: usize,
-    /// How many header fields a request may have.
+    /// How many header fields a request may have. Not below 100.
     pub(crate) headers: usize,
     /// How long a client may take nothing of what is sent to it.
     pub(crate) write_stall: Duration,
@@ -199,12 +199,16 @@ impl Connection {
 fn http1_builder(limits: &Limits) -> http1::Builder {
     // hyper panics below this size.
     const SMALLEST_BUFFER: usize = 8 * 1024;
+    // hyper's own limit, the only one for which it needs no memory of the heap.
+    const FREE_HEADERS: usize = 100;
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.head_time)
         .max_buf_size(limits.head_bytes.max(SMALLEST_BUFFER))
-        .max_headers(limits.headers)
         .keep_alive(true);
+    if limits.headers > FREE_HEADERS {
+        http.max_headers(limits.headers);
+    }
     http
 }
 

@@ -18,6 +18,9 @@ use crate::command::{CommandDescriptor, CommandRequest, Outcome};
 /// Names the last event that a command wrote, or that a query has to have seen.
 pub(super) const EVENT_POSITION: HeaderName = HeaderName::from_static("event-position");
 
+/// How many headers an answer has in the end.
+const HEADERS: usize = 8;
+
 /// The route of a command. Its path parameters are mounted under names of their position, so that
 /// two commands may call the same segment differently.
 pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Surface>>) {
@@ -77,6 +80,7 @@ fn answer(outcome: Outcome) -> Response {
         None => status.into_response(),
     };
     let headers = response.headers_mut();
+    headers.reserve(HEADERS);
     if outcome.created
         && let Ok(location) = HeaderValue::from_str(outcome.subject.as_str())
     {

@@ -2,12 +2,7 @@
 
 use std::time::Duration;
 
-use axum::{
-    Router,
-    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
-    middleware,
-    response::Response,
-};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tower_http::cors::{Any, CorsLayer};
 
 /// How long a browser may keep to what it was told.
@@ -38,25 +33,8 @@ pub struct Browsers {
     pub tls: bool,
 }
 
-/// The routes, with these headers on every answer.
-pub(super) fn on_every_answer<S>(router: Router<S>, browsers: Browsers) -> Router<S>
-where
-    S: Clone + Send + Sync + 'static,
-{
-    let tls = browsers.tls;
-    let router = match browsers.origins {
-        Some(origins) => router.layer(cors(origins)),
-        None => router,
-    };
-    router.layer(middleware::map_response(
-        move |mut answer: Response| async move {
-            secure(answer.headers_mut(), tls);
-            answer
-        },
-    ))
-}
-
-fn secure(headers: &mut HeaderMap, tls: bool) {
+/// Has every answer say what a browser may do with it.
+pub(super) fn secure(headers: &mut HeaderMap, tls: bool) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(header::REFERRER_POLICY, NO_REFERRER);
     // A page says itself what it loads.
@@ -68,7 +46,8 @@ fn secure(headers: &mut HeaderMap, tls: bool) {
     }
 }
 
-fn cors(origins: Origins) -> CorsLayer {
+/// Has answers say from where browsers may ask.
+pub(super) fn cors(origins: Origins) -> CorsLayer {
     let name = HeaderName::from_static;
     let layer = CorsLayer::new()
         .allow_methods([Method::GET, Method::POST])

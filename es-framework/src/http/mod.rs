@@ -25,9 +25,9 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderName, Method, Uri},
-    middleware,
+    middleware::{self, Next},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
 };
@@ -162,12 +162,33 @@ pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Sur
         limits::keep,
     ));
     // Around the guard: a browser asks whether it may call before it sends who calls.
-    headers::on_every_answer(router, surface.browsers.clone())
-        .layer(middleware::from_fn_with_state(
-            Templates::new(templates),
-            observe::observe,
-        ))
+    let router = match surface.browsers.origins.clone() {
+        Some(origins) => router.layer(headers::cors(origins)),
+        None => router,
+    };
+    let edge = Edge {
+        templates: Templates::new(templates),
+        tls: surface.browsers.tls,
+    };
+    router
+        .layer(middleware::from_fn_with_state(edge, Edge::pass))
         .with_state(Arc::new(surface))
+}
+
+/// What every request and every answer passes: one layer, since each has its price for each request.
+#[derive(Debug, Clone)]
+struct Edge {
+    templates: Templates,
+    /// Whether the service is reached by TLS alone.
+    tls: bool,
+}
+
+impl Edge {
+    async fn pass(State(edge): State<Self>, request: Request, next: Next) -> Response {
+        let mut answer = observe::observe(&edge.templates, request, next).await;
+        headers::secure(answer.headers_mut(), edge.tls);
+        answer
+    }
 }
 
 /// A route, and the path that it is mounted at.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{
-    extract::{MatchedPath, Request, State},
+    extract::{MatchedPath, Request},
     http::{Method, StatusCode},
     middleware::Next,
     response::Response,
@@ -63,11 +63,7 @@ struct Observed {
     begin: Instant,
 }
 
-pub(super) async fn observe(
-    State(templates): State<Templates>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn observe(templates: &Templates, request: Request, next: Next) -> Response {
     let mut observed = Observed::begin(templates.of(&request), &request);
     let span = observed.span();
     let response = next.run(request).instrument(span.clone()).await;

@@ -24,6 +24,9 @@ use crate::{
 
 /// How many events are taken before the clock is looked at again.
 const BATCH: usize = 500;
+/// How long events gather between two looks: a look for each commit of a busy store costs more than
+/// what follows from its events.
+const GATHER: Duration = Duration::from_millis(15);
 /// How often the clock is looked at: one that stands still is set without notice.
 const TICK: Duration = Duration::from_millis(200);
 /// How often a reaction that has something to do notes how far it is.
@@ -137,8 +140,12 @@ impl Reactor {
             let batch = tokio::time::timeout(TICK, batches.next()).await;
             match batch {
                 Ok(Some(batch)) => {
+                    let is_last = batch.len() < BATCH;
                     for event in batch {
                         self.take(event?).await?;
+                    }
+                    if is_last {
+                        tokio::time::sleep(GATHER).await;
                     }
                 }
                 Ok(None) => {

@@ -77,9 +77,7 @@ impl Telemetry {
             .map(|exporter| traces::layer(exporter, application));
         let (lines, writing) = Lines::to(io::stderr())
             .map_err(|error| Error::because("the thread of the log cannot begin", error))?;
-        tracing_subscriber::registry()
-            .with(log(settings.log_format, filter, lines))
-            .with(spans)
+        subscriber(log(settings.log_format, filter, lines), spans)
             .try_init()
             .map_err(|error| Error::because("the log cannot begin", error))?;
         Ok(Self {
@@ -98,9 +96,7 @@ impl Telemetry {
 
 /// Logs as a program does that has no other settings for it.
 pub(crate) fn log_to_stderr(filter: EnvFilter) {
-    tracing_subscriber::registry()
-        .with(log(LogFormat::Text, filter, io::stderr))
-        .init();
+    subscriber(log(LogFormat::Text, filter, io::stderr), None).init();
 }
 
 /// How long something took, as a field of the log.
@@ -116,9 +112,16 @@ fn filter(text: &str) -> Result<EnvFilter> {
     })
 }
 
-type Log = Box<dyn Layer<Registry> + Send + Sync>;
+/// Where spans and events go.
+type Output = Box<dyn Layer<Registry> + Send + Sync>;
 
-fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> Log
+/// A list, since a layer that is `None` would count as one that asks for all spans.
+fn subscriber(log: Output, spans: Option<Output>) -> impl Subscriber + Send + Sync {
+    let outputs: Vec<_> = std::iter::once(log).chain(spans).collect();
+    tracing_subscriber::registry().with(outputs)
+}
+
+fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> Output
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
@@ -147,4 +150,17 @@ where
     log.with_filter(filter)
         .with_filter(filter::filter_fn(|metadata| metadata.is_event()))
         .boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_cost_nothing_where_no_traces_are_collected() {
+        let log = log(LogFormat::Text, filter("trace").unwrap(), io::sink);
+        let span = tracing::info_span!("request");
+        let interest = subscriber(log, None).register_callsite(span.metadata().unwrap());
+        assert!(interest.is_never());
+    }
 }

@@ -20,8 +20,9 @@ use opentelemetry_sdk::{
 };
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
-use tracing_subscriber::{Layer, filter::LevelFilter, registry::Registry};
+use tracing_subscriber::{Layer, filter::LevelFilter};
 
+use super::Output;
 use crate::{
     Error, Result,
     event::{RecordedEvent, TraceContext},
@@ -71,10 +72,7 @@ impl Exporter {
     }
 }
 
-type Spans = Box<dyn Layer<Log> + Send + Sync>;
-type Log = tracing_subscriber::layer::Layered<super::Log, Registry>;
-
-pub(super) fn layer(exporter: &Exporter, application: &'static str) -> Spans {
+pub(super) fn layer(exporter: &Exporter, application: &'static str) -> Output {
     tracing_opentelemetry::layer()
         .with_tracer(exporter.0.tracer(application))
         .with_location(false)

@@ -19,6 +19,17 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
+    /// Of the microseconds that each took.
+    pub(crate) fn of(mut micros: Vec<u32>, time: Duration) -> Self {
+        micros.sort_unstable();
+        let at = |share: f64| f64::from(micros[(micros.len() as f64 * share) as usize]) / 1e3;
+        Self {
+            rate: micros.len() as f64 / time.as_secs_f64(),
+            median_ms: at(0.5),
+            p99_ms: at(0.99),
+        }
+    }
+
     /// The round in the middle by throughput.
     pub(crate) fn median(mut rounds: Vec<Self>) -> Self {
         rounds.sort_by(|one, other| one.rate.total_cmp(&other.rate));
@@ -31,7 +42,7 @@ pub(crate) fn run(address: &str, connections: usize, time: Duration) -> Measured
         .enable_all()
         .build()
         .unwrap();
-    let mut micros = runtime.block_on(async {
+    let micros = runtime.block_on(async {
         let begin = Instant::now() + WARM_UP;
         let mut clients = JoinSet::new();
         for _ in 0..connections {
@@ -39,13 +50,7 @@ pub(crate) fn run(address: &str, connections: usize, time: Duration) -> Measured
         }
         clients.join_all().await.concat()
     });
-    micros.sort_unstable();
-    let at = |share: f64| f64::from(micros[(micros.len() as f64 * share) as usize]) / 1e3;
-    Measured {
-        rate: micros.len() as f64 / time.as_secs_f64(),
-        median_ms: at(0.5),
-        p99_ms: at(0.99),
-    }
+    Measured::of(micros, time)
 }
 
 /// Purchases one copy after the other; the times of those that began after `begin`.
@@ -57,7 +62,7 @@ async fn purchase(address: String, begin: Instant, end: Instant) -> Vec<u32> {
         if sent >= end {
             return micros;
         }
-        connection.purchase().await;
+        connection.purchase(Uuid::new_v4()).await;
         if sent >= begin {
             micros.push(sent.elapsed().as_micros() as u32);
         }
@@ -81,28 +86,41 @@ impl Connection {
         }
     }
 
-    pub(crate) async fn purchase(&mut self) {
+    pub(crate) async fn purchase(&mut self, id: Uuid) {
         let body = format!(
-            r#"{{"id":"{}","isbn":"978-0-345-53943-1","title":"The Lord of the Rings: The Fellowship of the Ring","author":"John Ronald Reuel Tolkien","numPages":1178}}"#,
-            Uuid::new_v4()
+            r#"{{"id":"{id}","isbn":"978-0-345-53943-1","title":"The Lord of the Rings: The Fellowship of the Ring","author":"John Ronald Reuel Tolkien","numPages":1178}}"#,
         );
         let head = "POST /books/purchase HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ";
         self.request.clear();
         self.request.extend_from_slice(head.as_bytes());
         self.request
             .extend_from_slice(format!("{}\r\n\r\n{body}", body.len()).as_bytes());
+        // The answer has no body.
+        self.exchange("HTTP/1.1 201", b"\r\n\r\n").await;
+    }
+
+    /// Asks for a copy as of the purchase that this connection made last.
+    pub(crate) async fn find(&mut self, id: Uuid) {
+        let answer = String::from_utf8_lossy(&self.answer);
+        let position = answer.split("\r\nevent-position: ").nth(1).unwrap();
+        let (position, _) = position.split_once("\r\n").unwrap();
+        let request = format!(
+            "GET /books/{id} HTTP/1.1\r\nhost: localhost\r\nevent-position: {position}\r\n\r\n"
+        );
+        self.request = request.into_bytes();
+        self.exchange("HTTP/1.1 200", b"}").await;
+    }
+
+    /// Sends the request and reads the answer to its end.
+    async fn exchange(&mut self, status: &str, end: &[u8]) {
         self.stream.write_all(&self.request).await.unwrap();
         self.answer.clear();
-        // The answer has no body.
-        while !self.answer.ends_with(b"\r\n\r\n") {
-            assert_ne!(
-                self.stream.read_buf(&mut self.answer).await.unwrap(),
-                0,
-                "closed"
-            );
+        while !self.answer.ends_with(end) {
+            let read = self.stream.read_buf(&mut self.answer).await.unwrap();
+            assert_ne!(read, 0, "closed");
         }
         assert!(
-            self.answer.starts_with(b"HTTP/1.1 201"),
+            self.answer.starts_with(status.as_bytes()),
             "{}",
             String::from_utf8_lossy(&self.answer)
         );

@@ -4,8 +4,8 @@
 //!
 //! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3]`; with `--million`
 //! instead the memory over a million purchases and the time to open them; with `--observed` what the
-//! log and traces cost; with `--load
-//! 127.0.0.1:8080 [--connections 64]` a library that runs already.
+//! log and traces cost; with `--followed` what read models cost and how far they are behind; with
+//! `--load 127.0.0.1:8080 [--connections 64]` a library that runs already.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,6 +20,7 @@
 )]
 
 mod bare;
+mod followed;
 mod load;
 mod million;
 mod observed;
@@ -47,6 +48,7 @@ struct Settings {
     rounds: usize,
     million: bool,
     observed: bool,
+    followed: bool,
     load: Option<String>,
     connections: usize,
 }
@@ -59,11 +61,13 @@ impl Settings {
             arguments.get(at + 1).cloned()
         };
         let value = |name: &str| text(name)?.parse::<f64>().ok();
+        let flag = |name: &str| arguments.iter().any(|argument| argument == name);
         Self {
             seconds: value("--seconds").unwrap_or(4.0),
             rounds: value("--rounds").map_or(3, |rounds| rounds.max(1.0) as usize),
-            million: arguments.iter().any(|argument| argument == "--million"),
-            observed: arguments.iter().any(|argument| argument == "--observed"),
+            million: flag("--million"),
+            observed: flag("--observed"),
+            followed: flag("--followed"),
             load: text("--load"),
             connections: value("--connections").map_or(64, |count| count.max(1.0) as usize),
         }
@@ -73,6 +77,9 @@ impl Settings {
 fn main() {
     if std::env::args().nth(1).as_deref() == Some("bare") {
         return bare::serve();
+    }
+    if followed::is_alone() {
+        return followed::serve_alone();
     }
     let settings = Settings::read();
     if let Some(address) = &settings.load {
@@ -92,6 +99,9 @@ fn main() {
     }
     if settings.observed {
         return observed::run(&settings, folder.path());
+    }
+    if settings.followed {
+        return followed::run(&settings, folder.path());
     }
     let flush = flush_time(folder.path());
     println!(
@@ -131,12 +141,16 @@ fn measure(settings: &Settings, folder: &Path, connections: usize) -> (Measured,
         bare.push(load::run(&server.address, connections, time));
         drop(server);
         let data = folder.join(format!("{connections}-{round}"));
-        let server = Server::library(&data);
+        let server = Server::with_store(&mut library(), &data);
         durable.push(load::run(&server.address, connections, time));
         drop(server);
         std::fs::remove_dir_all(data).unwrap();
     }
     (Measured::median(bare), Measured::median(durable))
+}
+
+fn library() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_library-app"))
 }
 
 /// A server in a process of its own.
@@ -151,13 +165,12 @@ impl Server {
         Self::start(command.arg("bare"), "bare route on")
     }
 
-    fn library(data: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+    fn with_store(command: &mut Command, data: &Path) -> Self {
         command
             .env("HTTP_PORT", "0")
             .env("EVENT_STORE_PORT", "0")
             .env("EVENT_STORE_DATA_DIR", data);
-        Self::start(&mut command, "library-service listens on")
+        Self::start(command, "library-service listens on")
     }
 
     fn start(command: &mut Command, mark: &str) -> Self {

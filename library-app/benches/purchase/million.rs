@@ -12,6 +12,7 @@ use std::{
 };
 
 use es_framework::store::sql::EmbeddedStore;
+use uuid::Uuid;
 
 use super::{Server, load::Connection};
 
@@ -21,7 +22,7 @@ const STEPS: u64 = 10;
 
 pub(crate) fn run(folder: &Path) {
     let data = folder.join("million");
-    let server = Server::library(&data);
+    let server = Server::with_store(&mut super::library(), &data);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -58,7 +59,7 @@ async fn purchase(address: &str, count: u64) {
         clients.spawn(async move {
             let mut connection = Connection::open(&address).await;
             while done.fetch_add(1, Ordering::Relaxed) < count {
-                connection.purchase().await;
+                connection.purchase(Uuid::new_v4()).await;
             }
         });
     }
