@@ -1,8 +1,10 @@
 //! What the subcommands for operators share: they ask the application that runs.
 
+mod host;
+mod tls;
+
 use std::{
     io::{self, Write as _},
-    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::PathBuf,
     time::Duration,
 };
@@ -10,6 +12,8 @@ use std::{
 use clap::Args;
 use reqwest::Method;
 use serde_json::Value;
+
+use host::Host;
 
 use super::token;
 use crate::{Error, Result, config::Secret};
@@ -23,9 +27,13 @@ pub(super) struct Application {
     /// Port that the application listens on.
     #[arg(long, env = "HTTP_PORT", default_value_t = 8080, global = true)]
     http_port: u16,
-    /// Address that the application listens on.
+    /// Address that the application listens on, or a name that leads there.
     #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1", global = true)]
-    http_host: IpAddr,
+    http_host: Host,
+    /// PEM file with the certificate of the application and those that lead to its root. With it,
+    /// the application is asked over https.
+    #[arg(long, env = "HTTP_TLS_CERTIFICATE", value_name = "FILE", global = true)]
+    http_tls_certificate: Option<PathBuf>,
     /// Credential of the event store. Without it, the one kept in EVENT_STORE_DATA_DIR.
     #[arg(
         long,
@@ -62,23 +70,24 @@ impl Application {
     /// Sends a request and gives its answer, or the reason why there is none that succeeds.
     pub(super) async fn ask(&self, method: Method, path: &str) -> Result<Value> {
         let token = self.token()?;
-        // Who listens on all addresses is reached on this one.
-        let host = match self.http_host.is_unspecified() {
-            true => Ipv4Addr::LOCALHOST.into(),
-            false => self.http_host,
-        };
-        let address = SocketAddr::from((host, self.http_port));
+        let address = format!("{}:{}", self.http_host, self.http_port);
         let failed = |error: reqwest::Error| {
-            let sentence = format!(
-                "the application at {address} does not answer (HTTP_HOST and HTTP_PORT say where it listens)"
-            );
-            Error::because(sentence, error)
+            tls::complaint(&error, &address).unwrap_or_else(|| {
+                let sentence = format!(
+                    "the application at {address} does not answer (HTTP_HOST and HTTP_PORT say where it listens, HTTP_TLS_CERTIFICATE that it speaks TLS)"
+                );
+                Error::because(sentence, error)
+            })
         };
         // An error means that it is there already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE);
+        let (client, scheme) = match &self.http_tls_certificate {
+            Some(file) => (tls::trusting(client, file)?, "https"),
+            None => (client, "http"),
+        };
         let client = client.build().map_err(failed)?;
-        let url = format!("http://{address}{path}");
+        let url = format!("{scheme}://{address}{path}");
         let request = client.request(method, url).bearer_auth(token.reveal());
         let answer = request.send().await.map_err(failed)?;
         let is_success = answer.status().is_success();
