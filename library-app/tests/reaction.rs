@@ -150,6 +150,12 @@ async fn only_who_has_the_token_asks_something_of_a_reaction() {
         let answer = client().post(url).bearer_auth(TOKEN).send().await.unwrap();
         assert_eq!(answer.status(), status);
     }
+    let no_text = format!("{}/actuator/reactions/%ff/skip", library.url);
+    let answer = client().post(no_text).bearer_auth(TOKEN).send().await;
+    let problem = json_of(answer.unwrap()).await;
+    assert_eq!(problem["status"], 404, "{problem}");
+    let problem = json_of(get(&skip).await).await;
+    assert_eq!(problem["status"], 405, "{problem}");
     let answer = client().post(&skip).bearer_auth(TOKEN).send().await;
     let problem = json_of(answer.unwrap()).await;
     let kind = problem["type"].as_str().unwrap();

@@ -1,13 +1,56 @@
-//! Operators: who may look at read models and reactions and ask something of them.
+//! Operators: who may look at read models and reactions and ask something of them, and where.
 
 use axum::{
+    extract::{Path, rejection::PathRejection},
     http::{HeaderMap, header},
     response::{IntoResponse as _, Response},
+    routing::{get, post},
 };
 use serde_json::{Value, json};
 
-use super::{Problem, Surface, auth::Auth, problem::kind};
-use crate::projection::Refused;
+use super::{Mounted, Problem, Surface, auth::Auth, problem::kind, projections, reactions};
+use crate::{
+    projection::{Asked, Refused},
+    reaction,
+};
+
+/// Where they look and ask.
+pub(super) fn routes() -> Vec<Mounted> {
+    use reaction::Asked as OfReaction;
+    vec![
+        Mounted::own(projections::PATH, get(projections::show)),
+        Mounted::own(
+            projections::REBUILD,
+            post(|state, name, headers| projections::ask(Asked::Rebuild, state, name, headers)),
+        ),
+        Mounted::own(
+            projections::RETRY,
+            post(|state, name, headers| projections::ask(Asked::Retry, state, name, headers)),
+        ),
+        Mounted::own(
+            projections::SKIP,
+            post(|state, name, headers| projections::ask(Asked::Skip, state, name, headers)),
+        ),
+        Mounted::own(reactions::PATH, get(reactions::show)),
+        Mounted::own(
+            reactions::RETRY,
+            post(|state, name, headers| reactions::ask(OfReaction::Retry, state, name, headers)),
+        ),
+        Mounted::own(
+            reactions::SKIP,
+            post(|state, name, headers| reactions::ask(OfReaction::Skip, state, name, headers)),
+        ),
+    ]
+}
+
+/// A name as it stands in a path, which may be no text at all.
+pub(super) type Name = Result<Path<String>, PathRejection>;
+
+/// What is named, if that is a text.
+pub(super) fn named(name: Name) -> Result<String, Problem> {
+    let unnamed = |_| Problem::new(kind::NOT_FOUND, "the name in the path is no UTF-8 text");
+    name.map(|Path(name)| name).map_err(unnamed)
+}
 
 /// Where callers have to be known, only an operator may look.
 pub(super) fn may_look(surface: &Surface, headers: &HeaderMap) -> bool {

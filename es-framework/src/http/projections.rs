@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{Path, State},
+    extract::State,
     http::HeaderMap,
     response::{IntoResponse as _, Response},
 };
@@ -12,10 +12,19 @@ use serde_json::json;
 
 use super::{
     Problem, Surface, health,
-    operators::{self, refused},
+    operators::{self, Name, refused},
     problem::kind,
 };
 use crate::projection::{Asked, OperatorError};
+
+/// How the read models are doing.
+pub(super) const PATH: &str = "/actuator/projections";
+/// Where one is to make its rows again.
+pub(super) const REBUILD: &str = "/actuator/projections/{name}/rebuild";
+/// Where one is to take the event that stopped it once more.
+pub(super) const RETRY: &str = "/actuator/projections/{name}/retry";
+/// Where one is to leave out the event that stopped it.
+pub(super) const SKIP: &str = "/actuator/projections/{name}/skip";
 
 /// `GET /actuator/projections`: what the health check says of the read models, whether or not all
 /// is well. Where callers have to be known, it takes the event store's token, too.
@@ -27,20 +36,19 @@ pub(super) async fn show(State(surface): State<Arc<Surface>>, headers: HeaderMap
     Json(health::read_models(&health.positions, &*health.store).await).into_response()
 }
 
-/// `POST /actuator/projections/{name}/{asked}` with the event store's token.
+/// What is asked of the one that the path names, with the event store's token.
 pub(super) async fn ask(
+    asked: Asked,
     State(surface): State<Arc<Surface>>,
-    Path((name, asked)): Path<(String, String)>,
+    name: Name,
     headers: HeaderMap,
 ) -> Response {
     if !operators::may_ask(&surface, &headers) {
         return operators::only();
     }
-    let asked = match asked.as_str() {
-        "rebuild" => Asked::Rebuild,
-        "retry" => Asked::Retry,
-        "skip" => Asked::Skip,
-        _ => return Problem::no_such_path(&format!("/{name}/{asked}")).into_response(),
+    let name = match operators::named(name) {
+        Ok(name) => name,
+        Err(problem) => return problem.into_response(),
     };
     match surface.operator.ask(&name, asked).await {
         Ok(event) => {

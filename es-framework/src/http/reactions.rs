@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{Path, State},
+    extract::State,
     http::HeaderMap,
     response::{IntoResponse as _, Response},
 };
@@ -13,10 +13,17 @@ use serde_json::json;
 use super::{
     Problem, Surface, health,
     lag::newest,
-    operators::{self, refused},
+    operators::{self, Name, refused},
     problem::kind,
 };
 use crate::reaction::{Asked, OperatorError};
+
+/// How the reactions are doing.
+pub(super) const PATH: &str = "/actuator/reactions";
+/// Where one is to take the event that stopped it once more.
+pub(super) const RETRY: &str = "/actuator/reactions/{name}/retry";
+/// Where one is to leave out what it cannot do about the event that stopped it.
+pub(super) const SKIP: &str = "/actuator/reactions/{name}/skip";
 
 /// `GET /actuator/reactions`: what the health check says of the reactions, whether or not all is
 /// well. Where callers have to be known, it takes the event store's token, too.
@@ -28,19 +35,19 @@ pub(super) async fn show(State(surface): State<Arc<Surface>>, headers: HeaderMap
     Json(health::reactions(surface.reactions.statuses(), newest)).into_response()
 }
 
-/// `POST /actuator/reactions/{name}/{asked}` with the event store's token.
+/// What is asked of the one that the path names, with the event store's token.
 pub(super) async fn ask(
+    asked: Asked,
     State(surface): State<Arc<Surface>>,
-    Path((name, asked)): Path<(String, String)>,
+    name: Name,
     headers: HeaderMap,
 ) -> Response {
     if !operators::may_ask(&surface, &headers) {
         return operators::only();
     }
-    let asked = match asked.as_str() {
-        "retry" => Asked::Retry,
-        "skip" => Asked::Skip,
-        _ => return Problem::no_such_path(&format!("/{name}/{asked}")).into_response(),
+    let name = match operators::named(name) {
+        Ok(name) => name,
+        Err(problem) => return problem.into_response(),
     };
     match surface.reactions.ask(&name, asked).await {
         Ok(event) => Json(json!({ "reaction": name, "event": refused(event) })).into_response(),

@@ -15,13 +15,18 @@ use crate::{
 };
 
 pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> Component {
+    let health = store.health().await;
     let mut details = Map::new();
     details.insert("store".into(), store.description().into());
     if !statuses.all().is_empty() {
-        let told = reactions(statuses, newest(store).await);
-        details.insert("reactions".into(), told);
+        // One that does not answer is not asked twice.
+        let newest = match &health {
+            Ok(()) => newest(store).await,
+            Err(_) => None,
+        };
+        details.insert("reactions".into(), reactions(statuses, newest));
     }
-    match store.health().await {
+    match health {
         Ok(()) => Component::up(details.into()),
         Err(error) => {
             details.insert("error".into(), error.to_string().into());
