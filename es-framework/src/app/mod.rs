@@ -44,6 +44,14 @@ use processing::Processing;
 use stopping::stop_requested;
 
 /// An application. [`App::run`] is all that a `main` needs.
+///
+/// ```
+/// use es_framework::{App, prelude::*};
+///
+/// let clock = Clock::at("2026-07-01T12:00:00Z".parse()?); // for a demonstration
+/// let app = App::new("library-service").provide(clock);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct App {
     name: &'static str,
