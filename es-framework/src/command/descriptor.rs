@@ -5,11 +5,8 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     Bus, Command, CommandError, CommandRequest, Condition, Handle, Origin, Outcome, Parameter,
-    RejectionDescriptor, Reply, Violation,
-    bus::Attempt,
-    idempotency::Attempted,
-    metrics::{self, counted},
-    parse, retry,
+    RejectionDescriptor, Reply, Violation, bus::Attempt, idempotency::Attempted, metrics, parse,
+    retry,
 };
 use crate::Declaration;
 
@@ -102,7 +99,7 @@ impl CommandDescriptor {
             schema: SchemaGenerator::subschema_for::<C>,
             reply: C::reply,
             rejections: C::rejections,
-            execute: |bus, request| counted(C::NAME, execute::<C>(bus, request)).boxed(),
+            execute: |bus, request| counted::<C>(bus, request).boxed(),
         }
     }
 }
@@ -120,6 +117,15 @@ const fn check_parameters(condition: Condition, parameters: &[Parameter]) {
         );
         rest = others;
     }
+}
+
+async fn counted<C: Handle>(
+    bus: &Bus,
+    request: CommandRequest<'_>,
+) -> Result<Outcome, CommandError> {
+    let ended = execute::<C>(bus, request).await;
+    metrics::ended(C::NAME, &ended);
+    ended
 }
 
 /// parse → validate → bus, and once more from the start when a subject moved meanwhile.
