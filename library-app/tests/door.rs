@@ -106,6 +106,63 @@ async fn the_certificate_is_renewed_without_a_restart_and_health_tells_of_it() {
     assert_eq!(ssl["status"], "UP", "the good one is still in use: {ssl}");
 }
 
+/// What a subcommand for operators says, which must succeed or not.
+fn said(library: &Library, arguments: &[&str], succeeds: bool) -> String {
+    let output = library.subcommand(arguments);
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(output.status.success(), succeeds, "{arguments:?}: {text}");
+    text
+}
+
+#[tokio::test]
+async fn an_operator_asks_an_application_that_speaks_tls() {
+    let identity = Identity::new();
+    let library = identity.library();
+    let certificate = identity.file("certificate.pem");
+    let trusted = ["--http-tls-certificate", certificate.to_str().unwrap()];
+    let by_name = [&trusted[..], &["--http-host", "localhost"]].concat();
+    for (asked, known) in [
+        ("projection", "book_copies: at"),
+        ("reaction", "LoanReminder: at"),
+    ] {
+        let status = said(&library, &[&[asked, "status"], &by_name[..]].concat(), true);
+        assert!(status.contains(known), "{status}");
+    }
+    let nothing = [&["reaction", "retry", "LoanReminder"], &by_name[..]].concat();
+    assert!(said(&library, &nothing, false).contains("has not stopped"));
+
+    let status = |rest: &[&str]| said(&library, &[&["projection", "status"], rest].concat(), false);
+    let elsewhere = status(&trusted);
+    assert!(
+        elsewhere.contains("certificate of the application is not for 127.0.0.1"),
+        "{elsewhere}"
+    );
+    assert!(status(&["--http-host", "localhost"]).contains("HTTP_TLS_CERTIFICATE"));
+    assert!(status(&["--http-host", "local host"]).contains("no name of a machine"));
+    let missing = status(&["--http-tls-certificate", "missing.pem"]);
+    assert!(missing.contains("missing.pem cannot be read"), "{missing}");
+    let other = Identity::new();
+    let other = other.file("certificate.pem");
+    let other = [
+        "--http-tls-certificate",
+        other.to_str().unwrap(),
+        "--http-host",
+        "localhost",
+    ];
+    let stranger = status(&other);
+    assert!(
+        stranger.contains("does not follow from those"),
+        "{stranger}"
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    let plain = Library::embedded(folder.path());
+    let unencrypted = [&["projection", "status"], &trusted[..]].concat();
+    let unencrypted = said(&plain, &unencrypted, false);
+    assert!(unencrypted.contains("does not speak TLS"), "{unencrypted}");
+}
+
 #[tokio::test]
 async fn a_certificate_that_has_expired_takes_health_down() {
     let identity = Identity::new();

@@ -1,11 +1,13 @@
 //! An application: what was declared, put to work.
 
+mod asking;
 mod declared;
 mod entrance;
 mod event_store;
 mod processing;
 mod projections;
 mod reacting;
+mod reactions;
 mod stopping;
 mod token;
 
@@ -148,9 +150,9 @@ impl App {
         let models = read_models(&registry, self.models).map_err(|error| refused(name, error))?;
         let (queries, models) =
             queries(&registry, self.queries, models).map_err(|error| refused(name, error))?;
-        let reactions =
+        let reacting =
             reacting::declared(&registry, self.reactions).map_err(|error| refused(name, error))?;
-        let settings = declared_settings(&registry, &reactions);
+        let settings = declared_settings(&registry, &reacting);
         let command = Config::command().name(name);
         settings::check(&command, &settings).map_err(|error| refused(name, error))?;
         let arguments = settings.iter().flat_map(|settings| (settings.arguments)());
@@ -160,6 +162,7 @@ impl App {
             .subcommand(openapi::cli::command())
             .subcommand(auth::cli::command())
             .subcommand(projections::command())
+            .subcommand(reactions::command())
             .subcommand_negates_reqs(true);
         let matches = command.get_matches();
         if let Some((schema_lock::cli::NAME, matches)) = matches.subcommand() {
@@ -170,6 +173,9 @@ impl App {
         }
         if let Some((projections::NAME, matches)) = matches.subcommand() {
             return projections::run(matches);
+        }
+        if let Some((reactions::NAME, matches)) = matches.subcommand() {
+            return reactions::run(matches);
         }
         let queries = queries.routes(&models);
         if let Some(matches) = matches.subcommand_matches(openapi::cli::NAME) {
@@ -184,12 +190,12 @@ impl App {
         registry
             .check_services(&services)
             .map_err(|error| refused(name, error))?;
-        reactions
+        reacting
             .check_services(&services)
             .map_err(|error| refused(name, error))?;
         let served = Served {
             registry,
-            reactions,
+            reactions: reacting,
             services,
             queries,
             models,
@@ -252,7 +258,7 @@ async fn serve(
             store: store.port(),
             database: database.clone(),
             positions: processor.positions(),
-            reactions,
+            reactions: reactions.statuses().clone(),
             folder: store.folder(),
             certificates: config.event_store_ca_file.clone(),
             lifecycle: lifecycle.clone(),
@@ -266,6 +272,7 @@ async fn serve(
         metadata_headers: config.event_metadata_headers.clone(),
         metadata_caller: config.auth.event_metadata_caller,
         operator: processor.operator(),
+        reactions,
         operator_token: Some(store.token()),
     };
     log_routes(&served.registry, &served.queries);
@@ -340,6 +347,6 @@ fn log_routes(registry: &Registry, queries: &[Route]) {
         tracing::info!("GET {} ({})", query.path, query.declaration);
     }
     tracing::info!(
-        "GET /actuator/health, /actuator/info, /actuator/prometheus, /actuator/projections"
+        "GET /actuator/health, /actuator/info, /actuator/prometheus, /actuator/projections, /actuator/reactions"
     );
 }

@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use super::{declared::is_served, processing::Processing};
 use crate::{
     Result,
     command::{Bus, Registry, Services},
     event::Upcasters,
     http::health::Lifecycle,
-    reaction::{Ground, ReactionDescriptor, Reactions, ReactionsError, Reactors, Statuses},
+    reaction::{Ground, Operator, ReactionDescriptor, Reactions, ReactionsError, Reactors},
     store::EventStore,
 };
 
@@ -37,15 +39,16 @@ pub(super) fn reactors(
         source: source.into(),
         services,
         upcasters,
+        instance: Uuid::new_v4(),
         witness: None,
     };
     Reactors::new(ground, reactions)
 }
 
-/// Reactions at work, and how they are doing.
-pub(super) fn start(reactors: Reactors, lifecycle: &Lifecycle) -> Result<(Processing, Statuses)> {
-    let statuses = reactors.statuses();
+/// Reactions at work, and what takes an operator's requests.
+pub(super) fn start(reactors: Reactors, lifecycle: &Lifecycle) -> Result<(Processing, Operator)> {
+    let operator = reactors.operator();
     let failed = "the reactions cannot begin";
     let processing = Processing::start("reactions", failed, reactors.run(), lifecycle)?;
-    Ok((processing, statuses))
+    Ok((processing, operator))
 }

@@ -1,12 +1,11 @@
-//! How far a read model is behind the event store.
+//! How far a read model or a reaction is behind the event store.
 
-use futures_util::StreamExt as _;
 use jiff::Timestamp;
 
 use crate::{
-    event::{EventId, Subject},
+    event::EventId,
     projection::Progress,
-    store::{Bound, EventStore, ReadOptions, StoreError, latest_event},
+    store::{EventStore, StoreError, event_with_id, newest_id},
 };
 
 /// What a read model has not taken yet.
@@ -21,8 +20,13 @@ pub(super) struct Lag {
 /// The newest event of the store, if it answers. One that does not has a health check of its own to
 /// say so.
 pub(super) async fn newest(store: &dyn EventStore) -> Option<EventId> {
-    let newest = latest_event(store, Subject::root(), true).await;
-    newest.ok().flatten().map(|event| event.id)
+    newest_id(store).await.ok().flatten()
+}
+
+/// How many events were not taken yet by what has come to this position.
+pub(super) fn events_behind(position: Option<EventId>, newest: Option<EventId>) -> u64 {
+    let count = |id: Option<EventId>| id.map_or(0, |id| id.get().saturating_add(1));
+    count(newest).saturating_sub(count(position))
 }
 
 impl Lag {
@@ -34,30 +38,37 @@ impl Lag {
     ) -> Self {
         let position = progress.position();
         let next = position.map_or(Some(EventId::FIRST), EventId::next);
-        let events = newest.zip(next).map(|(newest, next)| {
-            let behind = newest.get().saturating_add(1);
-            behind.saturating_sub(next.get())
-        });
         let seconds = match next.filter(|next| newest >= Some(*next)) {
             Some(next) => age(store, next).await.unwrap_or_default(),
             None => Some(0.0),
         };
-        let events = events.unwrap_or_default();
+        let events = events_behind(position, newest);
         Self { events, seconds }
     }
 }
 
 /// How many seconds ago an event was recorded.
 async fn age(store: &dyn EventStore, id: EventId) -> Result<Option<f64>, StoreError> {
-    let only = Some(Bound::Inclusive(id));
-    let options = ReadOptions {
-        lower_bound: only,
-        upper_bound: only,
-        ..ReadOptions::recursive()
-    };
-    let event = store.read(Subject::root(), options).next().await;
-    let time = event
-        .transpose()?
-        .and_then(|event| event.time.timestamp().ok());
+    let event = event_with_id(store, id).await?;
+    let time = event.and_then(|event| event.time.timestamp().ok());
     Ok(time.map(|time| Timestamp::now().duration_since(time).as_secs_f64().max(0.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_counted_from_the_position_to_the_newest() {
+        let id = EventId::new;
+        for (position, newest, behind) in [
+            (None, None, 0),
+            (None, id(0), 1),
+            (id(0), id(0), 0),
+            (id(4), id(9), 5),
+            (id(9), id(4), 0),
+        ] {
+            assert_eq!(events_behind(position, newest), behind);
+        }
+    }
 }

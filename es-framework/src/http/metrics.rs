@@ -11,7 +11,7 @@ use axum::{
 
 use super::{
     Surface,
-    lag::{Lag, newest},
+    lag::{Lag, events_behind, newest},
 };
 use crate::{
     event::EventId,
@@ -55,14 +55,13 @@ async fn measure_lag(surface: &Surface) {
 }
 
 fn measure_reactions(reactions: &Statuses, newest: Option<EventId>) {
-    let count = |id: Option<EventId>| id.map_or(0, |id| id.get().saturating_add(1));
     for (name, status) in reactions.all() {
         let reaction = [("reaction", name)];
-        gauge(&REACTION_STOPPED, &reaction).set(flag(status.is_stopped));
+        gauge(&REACTION_STOPPED, &reaction).set(flag(status.is_stopped()));
         let open = u64::try_from(status.open_deadlines).unwrap_or(u64::MAX);
         gauge(&REACTION_DEADLINES, &reaction).set(number(open));
         if newest.is_some() {
-            let behind = count(newest).saturating_sub(count(status.position));
+            let behind = events_behind(status.position, newest);
             gauge(&REACTION_LAG, &reaction).set(number(behind));
         }
     }

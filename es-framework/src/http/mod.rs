@@ -12,10 +12,12 @@ mod live;
 mod metrics;
 mod observe;
 pub(crate) mod openapi;
+mod operators;
 mod path;
 mod problem;
 mod projections;
 mod query;
+mod reactions;
 pub mod settings;
 #[cfg(test)]
 mod tests;
@@ -28,13 +30,14 @@ use axum::{
     http::{HeaderName, Method, Uri},
     middleware::{self, Next},
     response::{IntoResponse as _, Response},
-    routing::{MethodRouter, get, post},
+    routing::{MethodRouter, get},
 };
 
 use crate::{
     command::{Bus, Clock, CommandDescriptor, Registry},
     projection::{Database, Operator, Positions},
     query::Route,
+    reaction,
     server::ApiToken,
 };
 
@@ -126,6 +129,8 @@ pub struct Surface {
     pub metadata_caller: bool,
     /// Takes what an operator asks of the read models.
     pub operator: Operator,
+    /// Takes what an operator asks of the reactions.
+    pub reactions: reaction::Operator,
     /// What an operator is known by; without it there is none.
     pub operator_token: Option<ApiToken>,
 }
@@ -161,12 +166,11 @@ pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Sur
         .method_not_allowed_fallback(method_not_allowed);
     let router = auth::guarded(router, surface.auth.clone(), surface.rate.clone());
     // Beside the guard: operators are known by the event store's token, as no other caller is.
-    let router = router
-        .route("/actuator/projections", get(projections::show))
-        .route(
-            "/actuator/projections/{name}/{asked}",
-            post(projections::ask),
-        );
+    let mut operators = Router::new();
+    for Mounted { path, route, .. } in operators::routes() {
+        operators = operators.route(&path, route);
+    }
+    let router = router.merge(operators.method_not_allowed_fallback(method_not_allowed));
     // The page says nothing that not everybody may know; what it shows is asked for by its reader.
     let router = docs::routes(router);
     let is_root_free = templates.iter().all(|(path, _)| path != "/");
@@ -250,7 +254,7 @@ impl Mounted {
     }
 }
 
-/// All that is in the document of OpenAPI, and nothing else.
+/// All that is in the document of OpenAPI, and nothing else, besides what operators may ask.
 fn routes(registry: &Registry, queries: Vec<Route>, document: openapi::Served) -> Vec<Mounted> {
     let mut routes = vec![
         Mounted::own(health::PATH, get(health::show)),

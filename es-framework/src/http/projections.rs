@@ -4,40 +4,51 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{Path, State},
-    http::{HeaderMap, header},
+    extract::State,
+    http::HeaderMap,
     response::{IntoResponse as _, Response},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Problem, Surface, auth::Auth, health, problem::kind};
-use crate::projection::{Asked, OperatorError, Refused};
+use super::{
+    Problem, Surface, health,
+    operators::{self, Name, refused},
+    problem::kind,
+};
+use crate::projection::{Asked, OperatorError};
+
+/// How the read models are doing.
+pub(super) const PATH: &str = "/actuator/projections";
+/// Where one is to make its rows again.
+pub(super) const REBUILD: &str = "/actuator/projections/{name}/rebuild";
+/// Where one is to take the event that stopped it once more.
+pub(super) const RETRY: &str = "/actuator/projections/{name}/retry";
+/// Where one is to leave out the event that stopped it.
+pub(super) const SKIP: &str = "/actuator/projections/{name}/skip";
 
 /// `GET /actuator/projections`: what the health check says of the read models, whether or not all
 /// is well. Where callers have to be known, it takes the event store's token, too.
 pub(super) async fn show(State(surface): State<Arc<Surface>>, headers: HeaderMap) -> Response {
-    let is_open = matches!(surface.auth, Auth::Open);
-    if !is_open && !is_operator(&surface, &headers) {
-        return operators_only();
+    if !operators::may_look(&surface, &headers) {
+        return operators::only();
     }
     let health = &surface.health;
     Json(health::read_models(&health.positions, &*health.store).await).into_response()
 }
 
-/// `POST /actuator/projections/{name}/{asked}` with the event store's token.
+/// What is asked of the one that the path names, with the event store's token.
 pub(super) async fn ask(
+    asked: Asked,
     State(surface): State<Arc<Surface>>,
-    Path((name, asked)): Path<(String, String)>,
+    name: Name,
     headers: HeaderMap,
 ) -> Response {
-    if !is_operator(&surface, &headers) {
-        return operators_only();
+    if !operators::may_ask(&surface, &headers) {
+        return operators::only();
     }
-    let asked = match asked.as_str() {
-        "rebuild" => Asked::Rebuild,
-        "retry" => Asked::Retry,
-        "skip" => Asked::Skip,
-        _ => return Problem::no_such_path(&format!("/{name}/{asked}")).into_response(),
+    let name = match operators::named(name) {
+        Ok(name) => name,
+        Err(problem) => return problem.into_response(),
     };
     match surface.operator.ask(&name, asked).await {
         Ok(event) => {
@@ -45,30 +56,6 @@ pub(super) async fn ask(
         }
         Err(error) => Problem::from(error).into_response(),
     }
-}
-
-pub(super) fn refused(refused: Refused) -> Value {
-    json!({
-        "id": refused.id.to_string(),
-        "subject": refused.subject.as_str(),
-        "error": refused.reason,
-    })
-}
-
-/// Whoever holds the event store's token may write events, and so may say what becomes of them.
-fn is_operator(surface: &Surface, headers: &HeaderMap) -> bool {
-    let given = headers.get(header::AUTHORIZATION);
-    let given = given.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    let token = surface.operator_token.as_ref();
-    token
-        .zip(given)
-        .is_some_and(|(token, given)| token.matches(given))
-}
-
-fn operators_only() -> Response {
-    let detail = "send the event store's API token as Authorization: Bearer …";
-    let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-    (challenge, Problem::new(kind::OPERATORS_ONLY, detail)).into_response()
 }
 
 impl From<OperatorError> for Problem {

@@ -26,7 +26,7 @@ use crate::{
     garden::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
-    reaction::Statuses,
+    reaction::{self, Statuses},
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -72,6 +72,7 @@ async fn serve_with(
         metadata_headers: Vec::new(),
         metadata_caller: false,
         operator: processor.operator(),
+        reactions: reaction::Operator::default(),
         operator_token: None,
     };
     tokio::spawn(processor.run());

@@ -99,7 +99,8 @@ fn text(file: &Path) -> Result<Vec<u8>, TlsError> {
     fs::read(file).map_err(|error| TlsError::File(file.to_owned(), error))
 }
 
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+/// The certificates that a file holds.
+pub(crate) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let text = text(file)?;
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let chain = chain.ok().filter(|chain| !chain.is_empty());

@@ -21,7 +21,7 @@ pub(super) struct Taken {
     pub(super) refused: Option<Refused>,
 }
 
-/// An event that a read model cannot take.
+/// An event that a read model or a reaction cannot take.
 ///
 /// ```
 /// use es_framework::{event::EventId, projection::Refused};

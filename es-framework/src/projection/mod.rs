@@ -14,6 +14,7 @@ mod processor;
 mod progress;
 mod read_model;
 mod rebuild;
+pub(crate) mod search;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;

@@ -40,7 +40,7 @@ impl Default for Paging {
 
 impl Paging {
     /// Takes `limit`, `cursor` and `total`.
-    pub(super) fn parse(parameters: &mut Parameters) -> Result<Self, QueryError> {
+    pub(crate) fn parse(parameters: &mut Parameters) -> Result<Self, QueryError> {
         let limit = match parameters.text("limit")? {
             None => DEFAULT_LIMIT,
             Some(text) => {

@@ -134,14 +134,29 @@ impl Deadlines {
         open.chain(self.beyond.map(|beyond| beyond.oldest)).min()
     }
 
-    /// The time up to which every deadline was met or cancelled.
-    pub(super) fn settled(&self, now: Timestamp) -> Timestamp {
-        let open = self.next().or(self.beyond.map(|beyond| beyond.first));
-        let before = open.map(|next| {
+    /// The time up to which every deadline was met or cancelled, and the event before which those of
+    /// the next nanosecond were.
+    pub(super) fn settled(&self, now: Timestamp) -> (Timestamp, Option<EventId>) {
+        let next = self.by_time.keys().next();
+        let next = next.map(|due| (due.at, Some(due.event)));
+        let next = next.or(self.beyond.map(|beyond| (beyond.first, None)));
+        let before = next.map(|(at, event)| {
             let nanosecond = jiff::SignedDuration::from_nanos(1);
-            next.saturating_sub(nanosecond).unwrap_or(Timestamp::MIN)
+            (
+                at.saturating_sub(nanosecond).unwrap_or(Timestamp::MIN),
+                event,
+            )
         });
-        before.map_or(now, |before| before.min(now))
+        before
+            .filter(|(before, _)| *before <= now)
+            .unwrap_or((now, None))
+    }
+
+    /// Those until a time that fulfil a condition are of no matter any more.
+    pub(super) fn close_until(&mut self, last: Timestamp, is_over: impl Fn(&Due) -> bool) {
+        let until = self.by_time.keys().take_while(|due| due.at <= last);
+        let over: Vec<_> = until.filter(|due| is_over(due)).copied().collect();
+        over.into_iter().for_each(|due| self.close(due));
     }
 }
 
@@ -205,16 +220,36 @@ mod tests {
         deadlines.close(due(20, 3));
         assert!(deadlines.lacks_the_next());
         // A deadline that is left out is not settled.
-        assert!(deadlines.settled(Timestamp::MAX) < due(30, 0).at);
+        assert!(deadlines.settled(Timestamp::MAX).0 < due(30, 0).at);
     }
 
     #[test]
     fn everything_before_the_next_deadline_is_settled() {
         let mut deadlines = Deadlines::default();
         let now = due(100, 0).at;
-        assert_eq!(deadlines.settled(now), now);
-        deadlines.open(due(50, 1), &subject("a"));
-        assert!(deadlines.settled(now) < due(50, 0).at);
-        assert!(deadlines.settled(now) > due(49, 0).at);
+        assert_eq!(deadlines.settled(now), (now, None));
+        deadlines.open(due(200, 1), &subject("a"));
+        assert_eq!(deadlines.settled(now), (now, None));
+        for event in [7, 2] {
+            deadlines.open(due(50, event), &subject("a"));
+        }
+        for event in [2, 7] {
+            let (time, before) = deadlines.settled(now);
+            assert!(time < due(50, 0).at && time > due(49, 0).at);
+            assert_eq!(before, EventId::new(event));
+            deadlines.close(due(50, event));
+        }
+    }
+
+    #[test]
+    fn what_is_over_by_a_time_is_closed() {
+        let mut deadlines = Deadlines::default();
+        for (second, event) in [(10, 1), (20, 2), (20, 3), (30, 2)] {
+            deadlines.open(due(second, event), &subject("a"));
+        }
+        deadlines.close_until(due(20, 0).at, |due| due.event == EventId::new(2).unwrap());
+        assert_eq!(deadlines.len(), 3);
+        deadlines.close(due(10, 1));
+        assert_eq!(deadlines.due(Timestamp::MAX), Some(due(20, 3)));
     }
 }

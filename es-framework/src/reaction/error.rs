@@ -33,6 +33,9 @@ pub enum ReactionError {
     /// A call failed.
     #[error("the call failed: {0}")]
     Call(String),
+    /// This instance was silent for so long that another one makes the call.
+    #[error("another instance makes the call")]
+    TakenOver,
     /// A command was not carried out.
     #[error("{command} was not carried out: {error}")]
     Command {
@@ -75,6 +78,7 @@ impl ReactionError {
             | Self::Panicked(_)
             | Self::Name(_) => Remedy::None,
             Self::Call(_) => Remedy::TryAgain,
+            Self::TakenOver => Remedy::Wait,
             Self::Store(error) => of_store(error),
             Self::Command { error, .. } => match error {
                 CommandError::Store(error) => of_store(error),

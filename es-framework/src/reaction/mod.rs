@@ -2,15 +2,20 @@
 //! has come. What is left to do survives restarts, since all of it follows from the event store.
 
 mod action;
+mod attempts;
 mod checkpoint;
+mod checkpoints;
 mod deadlines;
 mod declared;
+mod due;
 mod error;
+mod operator;
 mod perform;
 mod reactions;
 mod reactor;
 mod reactors;
 mod status;
+mod stopped;
 #[cfg(test)]
 mod tests;
 
@@ -21,8 +26,11 @@ pub use declared::{
     happened, pending,
 };
 pub use error::ReactionError;
+pub use operator::{Asked, Operator, OperatorError};
 pub(crate) use perform::Ground;
 pub use reactions::{Reactions, ReactionsError};
 pub use reactors::Reactors;
 pub(crate) use reactors::settle;
 pub use status::{Status, Statuses};
+
+pub use crate::projection::Refused;

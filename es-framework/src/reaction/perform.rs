@@ -1,4 +1,4 @@
-//! What one reaction does about one event: commands through the bus, or a call, until it is done.
+//! What one reaction does about one event: commands through the bus, or a call.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -9,22 +9,21 @@ use std::{
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use tracing::{Instrument as _, Span};
+use uuid::Uuid;
 
 use super::{
     Action, Commands, Occasion, Pending, ReactionDescriptor, ReactionError, ReactionKey, Sent,
-    Statuses, Step, When, error::Remedy,
+    Statuses, Step, When, checkpoint::Task,
 };
 use crate::{
     command::{Bus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services},
-    event::{EventType, EventView, RecordedEvent, Upcasters},
+    event::{EventId, EventType, EventView, RecordedEvent, Upcasters},
     store::EventStore,
     telemetry::traces,
 };
 
 /// How long a call may take.
 const CALL_LIMIT: Duration = Duration::from_secs(60);
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LAST_PAUSE: Duration = Duration::from_secs(60);
 
 /// What all reactions of an application stand on.
 #[derive(Debug)]
@@ -34,6 +33,8 @@ pub(crate) struct Ground {
     pub(crate) source: Arc<str>,
     pub(crate) services: Services,
     pub(crate) upcasters: Upcasters,
+    /// Which one this is of several that run at once.
+    pub(crate) instance: Uuid,
     /// Where a test sees what is sent.
     pub(crate) witness: Option<Arc<Mutex<Vec<Sent>>>>,
 }
@@ -119,38 +120,19 @@ impl Performer {
         Ok(meaning)
     }
 
-    /// Does what follows, for as long as it takes.
-    ///
-    /// # Errors
-    /// Trying again does not help.
-    pub(super) async fn perform(
+    /// What a consequence is to every instance.
+    pub(super) fn task(
         &self,
-        event: &RecordedEvent,
-        consequence: Consequence,
-    ) -> Result<(), ReactionError> {
-        let mut pause = FIRST_PAUSE;
-        let mut attempts: u32 = 0;
-        loop {
-            let attempt = self.attempt(event, consequence);
-            let Err(error) = attempt.instrument(self.span(event)).await else {
-                self.statuses
-                    .change(self.reaction.name, |status| status.trouble = None);
-                return Ok(());
-            };
-            attempts = match error.remedy() {
-                Remedy::None => return Err(error),
-                Remedy::Wait => attempts,
-                Remedy::TryAgain => attempts.saturating_add(1),
-            };
-            if attempts >= self.reaction.attempts {
-                return Err(error);
-            }
-            let trouble = format!("event {} on {}: {error}", event.id, event.subject);
-            tracing::warn!(reaction = self.reaction.name, event = %event.id, subject = %event.subject, %error, "a reaction tries again");
-            self.statuses
-                .change(self.reaction.name, |status| status.trouble = Some(trouble));
-            tokio::time::sleep(pause).await;
-            pause = pause.saturating_mul(2).min(LAST_PAUSE);
+        event: EventId,
+        Consequence { step, view }: Consequence,
+        at: Option<Timestamp>,
+    ) -> Task {
+        let step = self.reaction.steps.get(step).map_or("", |step| step.name);
+        Task {
+            event,
+            step: step.into(),
+            view,
+            at,
         }
     }
 
@@ -173,7 +155,17 @@ impl Performer {
         span
     }
 
-    async fn attempt(
+    /// Does what follows, or fails to.
+    pub(super) async fn attempt(
+        &self,
+        event: &RecordedEvent,
+        consequence: Consequence,
+    ) -> Result<(), ReactionError> {
+        let span = self.span(event);
+        self.carry_out(event, consequence).instrument(span).await
+    }
+
+    async fn carry_out(
         &self,
         event: &RecordedEvent,
         consequence: Consequence,

@@ -11,14 +11,15 @@ use jiff::Timestamp;
 
 use super::{
     Begin, ReactionError,
-    checkpoint::{Checkpoint, Checkpoints},
+    checkpoint::Progress,
+    checkpoints::Checkpoints,
     deadlines::{Deadlines, Due},
-    error::Remedy,
-    perform::{Consequence, Performer},
+    perform::{Consequence, Meaning, Performer},
+    stopped::{Failed, Stop},
 };
 use crate::{
     event::{EventId, EventType, RecordedEvent, Subject},
-    store::{Bound, ObserveOptions, ReadOptions, StoreError, latest_event},
+    store::{Bound, ObserveOptions, ReadOptions, StoreError, newest_id},
 };
 
 /// How many events are taken before the clock is looked at again.
@@ -33,49 +34,21 @@ const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// After so many events that were no matter of it, a reaction notes how far it is, too.
 const SAVE_AFTER: u64 = 50_000;
 
-/// Why a reaction does not follow the event store any more.
-pub(super) enum Failed {
-    /// An event that trying again does not help with.
-    At(Box<RecordedEvent>, ReactionError),
-    /// The event store.
-    Store(ReactionError),
-}
-
-impl From<ReactionError> for Failed {
-    fn from(error: ReactionError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<StoreError> for Failed {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-impl Failed {
-    pub(super) fn into_error(self) -> ReactionError {
-        match self {
-            Self::At(_, error) | Self::Store(error) => error,
-        }
-    }
-}
-
 /// One reaction at work.
 #[derive(Debug)]
 pub(super) struct Reactor {
-    performer: Performer,
+    pub(super) performer: Performer,
     followed: Vec<EventType>,
-    checkpoints: Checkpoints,
-    deadlines: Deadlines,
-    position: Option<EventId>,
+    pub(super) checkpoints: Checkpoints,
+    pub(super) deadlines: Deadlines,
+    pub(super) position: Option<EventId>,
     /// The newest event of the moment at which a deadline was first seen to be due: what cancels it
     /// may be among those up to there.
-    first_to: Option<Option<EventId>>,
+    pub(super) first_to: Option<Option<EventId>>,
     saved: Instant,
     passed: u64,
     /// Whether there is something that a restart would do again.
-    is_dirty: bool,
+    pub(super) is_dirty: bool,
     pub(super) has_moved: bool,
 }
 
@@ -85,7 +58,8 @@ impl Reactor {
         let ground = &performer.ground;
         let name = performer.reaction.name;
         let (store, source) = (Arc::clone(&ground.store), Arc::clone(&ground.source));
-        let checkpoints = Checkpoints::of(name, store, source).map_err(ReactionError::Name)?;
+        let checkpoints =
+            Checkpoints::of(name, store, source, ground.instance).map_err(ReactionError::Name)?;
         let mut reactor = Self {
             followed: performer.followed(),
             performer,
@@ -98,10 +72,10 @@ impl Reactor {
             is_dirty: false,
             has_moved: false,
         };
-        match reactor.checkpoints.load().await? {
-            Some(checkpoint) => reactor.resume(&checkpoint).await?,
+        match reactor.checkpoints.load().await?.cloned() {
+            Some(progress) => reactor.resume(&progress).await?,
             None if reactor.performer.reaction.begin == Begin::New => {
-                reactor.position = reactor.newest().await?;
+                reactor.position = newest_id(&*reactor.performer.ground.store).await?;
                 reactor.save().await?;
             }
             None => {}
@@ -111,10 +85,10 @@ impl Reactor {
     }
 
     /// Finds the deadlines that are open.
-    async fn resume(&mut self, checkpoint: &Checkpoint) -> Result<(), ReactionError> {
-        self.position = checkpoint.position;
+    pub(super) async fn resume(&mut self, progress: &Progress) -> Result<(), ReactionError> {
+        self.position = progress.position;
         self.deadlines = Deadlines::default();
-        let (Some(from), Some(to)) = (checkpoint.open_from, checkpoint.position) else {
+        let (Some(from), Some(to)) = (progress.open_from, progress.position) else {
             return Ok(());
         };
         let options = ReadOptions {
@@ -126,10 +100,10 @@ impl Reactor {
         let mut events = self.performer.ground.store.read(Subject::root(), options);
         while let Some(event) = events.next().await {
             let event = event?;
-            // One that has no meaning any more stopped the reaction already when it came.
+            // One that has no meaning stopped the reaction already when it came.
             if let Ok(meaning) = self.performer.meaning(&event) {
                 let deadlines = meaning.deadlines.into_iter();
-                let open = deadlines.filter(|(at, _)| *at > checkpoint.settled);
+                let open = deadlines.filter(|(at, _)| !progress.has_settled(*at, event.id));
                 self.set(&event, &meaning.cancelled, open.collect());
             }
         }
@@ -209,99 +183,43 @@ impl Reactor {
     }
 
     async fn take(&mut self, event: RecordedEvent) -> Result<(), Failed> {
-        let mut calls = false;
         if self.followed.contains(&event.event_type) {
             let meaning = match self.performer.meaning(&event) {
                 Ok(meaning) => meaning,
-                Err(error) => return Err(Failed::At(event.into(), error)),
+                // An operator has it left out.
+                Err(_) if self.checkpoints.has_taken(event.id) => Meaning::default(),
+                Err(error) => return Err(Stop::new(event, None, error).into()),
             };
             self.set(&event, &meaning.cancelled, meaning.deadlines);
-            for consequence in &meaning.at_once {
-                self.perform(&event, *consequence).await?;
+            for consequence in meaning.at_once {
+                self.perform(&event, consequence, None).await?;
             }
             self.is_dirty = true;
-            let mut at_once = meaning.at_once.into_iter();
-            calls = at_once.any(|consequence| self.performer.is_call(consequence));
         }
         self.position = Some(event.id);
         self.passed = self.passed.saturating_add(1);
         self.has_moved = true;
-        if calls {
-            self.save().await?;
+        if self.checkpoints.is_owed() {
+            self.note().await?;
         }
         Ok(())
     }
 
-    async fn perform(
-        &mut self,
-        event: &RecordedEvent,
-        consequence: Consequence,
-    ) -> Result<(), Failed> {
-        let performed = self.performer.perform(event, consequence).await;
-        performed.map_err(|error| match error.remedy() {
-            Remedy::Wait => Failed::Store(error),
-            Remedy::TryAgain | Remedy::None => Failed::At(event.clone().into(), error),
-        })
-    }
-
-    /// Does what is due, after everything that might cancel it was taken.
-    async fn meet_deadlines(&mut self) -> Result<(), Failed> {
-        if self.deadlines.lacks_the_next() {
-            let checkpoint = self.checkpoint();
-            self.resume(&checkpoint).await?;
+    /// How far this instance is, which knows what others have met.
+    pub(super) fn progress(&mut self) -> Progress {
+        if let Some(known) = self.checkpoints.progress() {
+            let soon = jiff::SignedDuration::from_nanos(1);
+            let last = known.settled.saturating_add(soon).unwrap_or(known.settled);
+            let is_over =
+                |due: &Due| known.has_taken(due.event) && known.has_settled(due.at, due.event);
+            self.deadlines.close_until(last, is_over);
         }
         let now = self.performer.ground.services.clock().now();
-        if self.deadlines.due(now).is_none() {
-            return Ok(());
-        }
-        let first_to = match self.first_to {
-            Some(first_to) => first_to,
-            None => self.newest().await?,
-        };
-        self.first_to = Some(first_to);
-        if self.position < first_to {
-            return Ok(());
-        }
-        while let Some(due) = self.deadlines.due(now) {
-            self.meet(due).await?;
-            self.deadlines.close(due);
-            self.is_dirty = true;
-            let Due { step, view, .. } = due;
-            if self.performer.is_call(Consequence { step, view }) {
-                self.save().await?;
-            }
-        }
-        self.first_to = None;
-        Ok(())
-    }
-
-    async fn meet(&mut self, due: Due) -> Result<(), Failed> {
-        let only = Some(Bound::Inclusive(due.event));
-        let options = ReadOptions {
-            lower_bound: only,
-            upper_bound: only,
-            ..ReadOptions::recursive()
-        };
-        let store = &self.performer.ground.store;
-        let event = store.read(Subject::root(), options).next().await;
-        let Some(event) = event.transpose()? else {
-            return Ok(());
-        };
-        let Due { step, view, .. } = due;
-        self.perform(&event, Consequence { step, view }).await
-    }
-
-    async fn newest(&self) -> Result<Option<EventId>, ReactionError> {
-        let store = &*self.performer.ground.store;
-        let newest = latest_event(store, Subject::root(), true).await?;
-        Ok(newest.map(|event| event.id))
-    }
-
-    fn checkpoint(&self) -> Checkpoint {
-        let now = self.performer.ground.services.clock().now();
-        Checkpoint {
+        let (settled, settled_before) = self.deadlines.settled(now);
+        Progress {
             position: self.position,
-            settled: self.deadlines.settled(now),
+            settled,
+            settled_before,
             open_from: self.deadlines.oldest(),
         }
     }
@@ -314,9 +232,19 @@ impl Reactor {
         Ok(())
     }
 
-    async fn save(&mut self) -> Result<(), ReactionError> {
-        let checkpoint = self.checkpoint();
-        self.checkpoints.save(&checkpoint).await?;
+    /// Writes a checkpoint, unless another instance has come as far and nobody waits for it.
+    pub(super) async fn save(&mut self) -> Result<(), ReactionError> {
+        loop {
+            let progress = self.progress();
+            if self.checkpoints.save(&progress).await? {
+                break;
+            }
+            let others = self.checkpoints.progress();
+            let is_as_far = others.is_some_and(|others| others.position >= self.position);
+            if is_as_far && !self.checkpoints.is_owed() {
+                break;
+            }
+        }
         self.saved = Instant::now();
         self.passed = 0;
         self.is_dirty = false;

@@ -5,12 +5,15 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 
+use tokio::sync::mpsc;
+
 use super::{
-    ReactionDescriptor, ReactionError, Reactions, Statuses,
+    Operator, ReactionDescriptor, ReactionError, Reactions, Statuses,
+    operator::{Request, Requests, unstopped},
     perform::{Ground, Performer},
-    reactor::{Failed, Reactor},
+    reactor::Reactor,
+    stopped::{Failed, Stop},
 };
-use crate::event::RecordedEvent;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
@@ -31,72 +34,84 @@ const LAST_PAUSE: Duration = Duration::from_secs(5);
 pub struct Reactors {
     ground: Arc<Ground>,
     reactions: Reactions,
-    statuses: Statuses,
+    operator: Operator,
+    requests: Requests,
 }
 
 impl Reactors {
     pub(crate) fn new(ground: Ground, reactions: Reactions) -> Self {
+        let names = reactions.iter().map(|reaction| reaction.name);
+        let (operator, requests) = Operator::of(names, Statuses::default());
         Self {
             ground: Arc::new(ground),
             reactions,
-            statuses: Statuses::default(),
+            operator,
+            requests,
         }
     }
 
-    /// How they are doing.
+    /// How they are doing, and what takes an operator's requests.
     #[must_use]
-    pub fn statuses(&self) -> Statuses {
-        self.statuses.clone()
+    pub fn operator(&self) -> Operator {
+        self.operator.clone()
     }
 
     /// Reacts until the returned future is dropped, which may happen at any moment: what was not
     /// noted as done is done again by the next start, and commands take effect once.
-    pub async fn run(self) {
-        let reactors = self.reactions.iter().map(|reaction| {
+    pub async fn run(mut self) {
+        let reactors = self.reactions.iter().filter_map(|reaction| {
             let performer = Performer {
                 reaction: *reaction,
                 ground: Arc::clone(&self.ground),
-                statuses: self.statuses.clone(),
+                statuses: self.operator.statuses().clone(),
             };
-            run_one(performer)
+            let requests = self.requests.remove(reaction.name)?;
+            Some(run_one(performer, requests))
         });
-        join_all(reactors).await;
+        join_all(reactors.collect::<Vec<_>>()).await;
     }
 }
 
-async fn run_one(performer: Performer) {
+/// Why a reaction does not go on.
+enum Ended {
+    /// An event stopped it.
+    Stopped(Box<Reactor>, Box<Stop>),
+    /// The event store failed; whether something was taken before.
+    Away(ReactionError, bool),
+}
+
+async fn run_one(performer: Performer, mut requests: mpsc::Receiver<Request>) {
     let (name, statuses) = (performer.reaction.name, performer.statuses.clone());
     let mut pause = FIRST_PAUSE;
     loop {
-        let error = match Reactor::begin(performer.clone()).await {
-            Ok(mut reactor) => match reactor.follow().await {
-                Ok(never) => match never {},
-                Err(Failed::At(event, error)) => return stop(name, &statuses, &event, &error),
-                Err(Failed::Store(error)) => {
-                    if reactor.has_moved {
-                        pause = FIRST_PAUSE;
-                    }
-                    error
+        let error = match unstopped(name, &mut requests, follow(performer.clone())).await {
+            Ended::Stopped(reactor, stop) => {
+                reactor.stand(&stop, &mut requests).await;
+                continue;
+            }
+            Ended::Away(error, has_moved) => {
+                if has_moved {
+                    pause = FIRST_PAUSE;
                 }
-            },
-            Err(error) => error,
+                error
+            }
         };
         tracing::warn!(reaction = name, %error, "a reaction does not follow the event store; it tries again");
         statuses.change(name, |status| status.trouble = Some(error.to_string()));
-        tokio::time::sleep(pause).await;
+        unstopped(name, &mut requests, tokio::time::sleep(pause)).await;
         pause = pause.saturating_mul(2).min(LAST_PAUSE);
     }
 }
 
-/// Says at which event a reaction stops, and why.
-fn stop(name: &'static str, statuses: &Statuses, event: &RecordedEvent, error: &ReactionError) {
-    let RecordedEvent { id, subject, .. } = event;
-    tracing::error!(reaction = name, event = %id, %subject, %error, "a reaction stops at an event that it cannot deal with; the others go on");
-    let trouble = format!("it cannot deal with event {id} on {subject}: {error}");
-    statuses.change(name, |status| {
-        status.trouble = Some(trouble);
-        status.is_stopped = true;
-    });
+async fn follow(performer: Performer) -> Ended {
+    match Reactor::begin(performer).await {
+        Ok(mut reactor) => match reactor.follow().await {
+            Ok(never) => match never {},
+            Err(Failed::At(stop)) => Ended::Stopped(Box::new(reactor), stop),
+            Err(Failed::Store(error)) => Ended::Away(error, reactor.has_moved),
+        },
+        Err(error) => Ended::Away(error, false),
+    }
 }
 
 /// Takes everything that is stored, and what follows from that: what a test of a reaction does.

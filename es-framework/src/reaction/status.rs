@@ -1,4 +1,4 @@
-//! How reactions are doing, for the health check.
+//! How reactions are doing, for the health check and for operators.
 
 use std::{
     collections::BTreeMap,
@@ -7,6 +7,7 @@ use std::{
 
 use jiff::Timestamp;
 
+use super::Refused;
 use crate::event::EventId;
 
 /// How one reaction is doing.
@@ -27,8 +28,16 @@ pub struct Status {
     pub next_deadline: Option<Timestamp>,
     /// What keeps it from going on, if anything.
     pub trouble: Option<String>,
-    /// Whether an event stopped it; another start lets it try again.
-    pub is_stopped: bool,
+    /// The event that stopped it, if one did: an operator, or another start, lets it try again.
+    pub stopped_at: Option<Refused>,
+}
+
+impl Status {
+    /// Whether an event stopped it.
+    #[must_use]
+    pub const fn is_stopped(&self) -> bool {
+        self.stopped_at.is_some()
+    }
 }
 
 /// How the reactions of an application are doing. Clones share it.
@@ -52,6 +61,10 @@ impl Statuses {
     #[must_use]
     pub fn all(&self) -> BTreeMap<&'static str, Status> {
         self.lock().clone()
+    }
+
+    pub(super) fn stopped_at(&self, reaction: &str) -> Option<Refused> {
+        self.lock().get(reaction)?.stopped_at.clone()
     }
 
     pub(super) fn change(&self, reaction: &'static str, change: impl FnOnce(&mut Status)) {

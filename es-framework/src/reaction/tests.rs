@@ -1,14 +1,16 @@
 //! What follows from events: once, in time, and after every restart.
 
 mod calls;
+mod claims;
+mod operate;
 
 use std::{sync::Arc, time::Duration};
 
 use futures_util::TryStreamExt as _;
 
 use super::{
-    Action, Begin, Commands, Deadline, Ground, IntoCommands as _, React, ReactionDescriptor,
-    ReactionError, Reactions, Reactors, Statuses, Step, Time as _, When, settle,
+    Action, Begin, Commands, Deadline, Ground, IntoCommands as _, Operator, React,
+    ReactionDescriptor, ReactionError, Reactions, Reactors, Step, Time as _, When, settle,
 };
 use crate::{
     Declaration,
@@ -116,6 +118,7 @@ impl World {
             source: "test".into(),
             services: self.services.clone(),
             upcasters: Upcasters::default(),
+            instance: Uuid::new_v4(),
             witness: None,
         }
     }
@@ -153,11 +156,11 @@ impl World {
         reminders.map(|event| event.subject.to_string()).collect()
     }
 
-    fn start(&self, reactions: &[ReactionDescriptor]) -> (tokio::task::JoinHandle<()>, Statuses) {
+    fn start(&self, reactions: &[ReactionDescriptor]) -> (tokio::task::JoinHandle<()>, Operator) {
         let reactions = Reactions::new(reactions.iter().copied()).unwrap();
         let reactors = Reactors::new(self.ground(), reactions);
-        let statuses = reactors.statuses();
-        (tokio::spawn(reactors.run()), statuses)
+        let operator = reactors.operator();
+        (tokio::spawn(reactors.run()), operator)
     }
 }
 

@@ -24,7 +24,7 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 
-use crate::event::{EventCandidate, EventType, LineShape, RecordedEvent, Subject};
+use crate::event::{EventCandidate, EventId, EventType, LineShape, RecordedEvent, Subject};
 
 pub use catalogue::KnownEventType;
 pub use error::{AppendError, RegisterError, StoreError};
@@ -209,6 +209,30 @@ pub(crate) async fn latest_event(
     };
     let mut newest = store.read(subject, newest_first.first());
     newest.next().await.transpose()
+}
+
+/// The id of the newest event, if there is one.
+pub(crate) async fn newest_id(store: &dyn EventStore) -> Result<Option<EventId>, StoreError> {
+    let newest = latest_event(store, Subject::root(), true).await?;
+    Ok(newest.map(|event| event.id))
+}
+
+/// The event with this id, if it is stored.
+pub(crate) async fn event_with_id(
+    store: &dyn EventStore,
+    id: EventId,
+) -> Result<Option<RecordedEvent>, StoreError> {
+    let only = Some(Bound::Inclusive(id));
+    let options = ReadOptions {
+        lower_bound: only,
+        upper_bound: only,
+        ..ReadOptions::recursive()
+    };
+    store
+        .read(Subject::root(), options)
+        .next()
+        .await
+        .transpose()
 }
 
 fn unsupported(what: &str) -> StoreError {

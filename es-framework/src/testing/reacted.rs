@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
     given::Scenario,
@@ -119,6 +120,7 @@ fn ground(
         source: "test".into(),
         services,
         upcasters,
+        instance: Uuid::new_v4(),
         witness: Some(Arc::clone(sent)),
     }
 }

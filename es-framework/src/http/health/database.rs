@@ -7,7 +7,7 @@ use crate::{
     event::EventId,
     http::{
         lag::{Lag, newest},
-        projections::refused,
+        operators::refused,
     },
     projection::{Database, Positions, Progress},
     store::EventStore,

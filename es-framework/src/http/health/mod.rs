@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub(super) use database::read_models;
+pub(super) use event_store::reactions;
 
 use super::{Surface, auth::Anonymous};
 use crate::{

@@ -3,7 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | a command, a query, rows that are events | `command.rs`, `query.rs` |
-//! | what the framework answers by itself | `own.rs` |
+//! | what the framework answers by itself | `own.rs`, `operators.rs` |
 //! | headers of requests and answers | `header.rs` |
 //! | problems | `problem.rs` |
 //! | schemas | `schemas.rs` |
@@ -19,6 +19,7 @@ mod command;
 mod header;
 mod markdown;
 mod operation;
+mod operators;
 mod own;
 mod problem;
 mod query;
@@ -54,8 +55,8 @@ pub(crate) fn document(name: &str, registry: &Registry, queries: &[Route]) -> Va
         let operation = query::operation(route, &mut schemas);
         paths.add(&route.path, "get", operation);
     }
-    for (path, operation) in own::operations(&mut schemas) {
-        paths.add(path, "get", operation);
+    for (path, method, operation) in own::operations(&mut schemas) {
+        paths.add(path, method, operation);
     }
     let version = registry.commands().first().map(|one| one.declaration);
     let document = json!({

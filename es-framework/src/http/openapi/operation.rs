@@ -21,6 +21,8 @@ pub(super) struct Operation {
     answers: BTreeMap<u16, Value>,
     problems: Vec<ProblemKind>,
     role: Option<&'static str>,
+    /// Whether it is for operators, and takes their credential always.
+    operators: Option<bool>,
 }
 
 /// An answer that is no problem.
@@ -65,6 +67,7 @@ impl Operation {
             answers: BTreeMap::new(),
             problems: Vec::new(),
             role: None,
+            operators: None,
         }
     }
 
@@ -72,6 +75,12 @@ impl Operation {
     pub(super) fn with_role(mut self, role: Option<&'static str>) -> Self {
         self.role = role;
         self.with_problems(role.map(|_| kind::FORBIDDEN))
+    }
+
+    /// Takes the credential of operators, always or where callers are known.
+    pub(super) fn for_operators(mut self, always: bool) -> Self {
+        self.operators = Some(always);
+        self.with_problems([kind::OPERATORS_ONLY])
     }
 
     /// Takes headers that [`header::parameters`] describes.
@@ -125,7 +134,16 @@ impl Operation {
 
     /// The operation as the document has it.
     pub(super) fn finish(self, tag: &str) -> Value {
-        let this = self.with_problems(security::PROBLEMS).with_problems(LIMITS);
+        let credential: &[_] = match self.operators {
+            Some(_) => &[],
+            None => &security::PROBLEMS,
+        };
+        let this = self.with_problems(credential.iter().copied());
+        let this = this.with_problems(LIMITS);
+        let security = match this.operators {
+            Some(always) => security::of_operators(always),
+            None => security::required(this.role),
+        };
         let told = this.role.map(security::told);
         let paragraphs = [this.description.clone()].into_iter().chain(told);
         let paragraphs: Vec<_> = paragraphs.filter(|text| !text.is_empty()).collect();
@@ -133,7 +151,7 @@ impl Operation {
             "operationId": this.id,
             "tags": [tag],
             "summary": this.summary,
-            "security": security::required(this.role),
+            "security": security,
         });
         if !paragraphs.is_empty() {
             operation["description"] = paragraphs.join("\n\n").into();

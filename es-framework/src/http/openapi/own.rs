@@ -2,11 +2,21 @@
 
 use serde_json::json;
 
-use super::{Answer, Operation, Schemas, serve};
+use super::{Answer, Operation, Schemas, operators, serve};
 use crate::http::{health, metrics};
 
-/// The paths, and what each answers to `GET`.
-pub(super) fn operations(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
+/// A path, a method and what it does.
+pub(super) type Described = (&'static str, &'static str, Operation);
+
+/// All of it.
+pub(super) fn operations(schemas: &mut Schemas) -> Vec<Described> {
+    let shown = shown(schemas).into_iter();
+    let shown = shown.map(|(path, operation)| (path, "get", operation));
+    shown.chain(operators::operations()).collect()
+}
+
+/// The paths that everybody may look at, and what each answers to `GET`.
+fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
     vec![
         (
             health::PATH,

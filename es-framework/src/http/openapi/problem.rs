@@ -77,7 +77,8 @@ pub(super) fn answer(kinds: &[ProblemKind]) -> Value {
     if kinds.iter().any(|kind| kind.retry) {
         tell(header::RETRY_AFTER);
     }
-    if kinds.contains(&kind::UNAUTHORIZED) {
+    let asks_who_it_is = [kind::UNAUTHORIZED, kind::OPERATORS_ONLY];
+    if kinds.iter().any(|kind| asks_who_it_is.contains(kind)) {
         tell(header::WWW_AUTHENTICATE);
     }
     if !headers.is_empty() {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::http::problem::kind::{self, ProblemKind};
 
 const BEARER: &str = "bearer";
+const OPERATOR: &str = "operator";
 
 /// The problems of everything that takes a credential.
 pub(super) const PROBLEMS: [ProblemKind; 3] = [
@@ -21,7 +22,20 @@ pub(super) fn schemes() -> Value {
             "scheme": "bearer",
             "description": "A token of the service, or a JWT of its issuer. Needed where the service is set to know its callers.",
         },
+        OPERATOR: {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "The API token of the event store. To look, it is needed where the service is set to know its callers; to ask for something, always.",
+        },
     })
+}
+
+/// With the credential of an operator, or perhaps without any.
+pub(super) fn of_operators(always: bool) -> Value {
+    match always {
+        true => json!([{ OPERATOR: [] }]),
+        false => json!([{ OPERATOR: [] }, {}]),
+    }
 }
 
 /// With a credential that has the role, if there is one, or without any.

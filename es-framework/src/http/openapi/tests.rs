@@ -8,7 +8,7 @@ use super::document;
 use crate::{
     command::Registry,
     garden::{PlantTreeCommand, TREES, WaterTreeCommand},
-    http::routes,
+    http::{operators, routes},
     projection::ReadModels,
     query::{Queries, Route},
 };
@@ -43,8 +43,9 @@ fn shape(path: &str) -> String {
 fn every_route_is_in_the_document_and_the_other_way_round() {
     let document = garden();
     let served = super::Served::new(&document);
-    let mounted = routes(&registry(), queries(), served);
-    let mounted: BTreeSet<_> = mounted.iter().map(|one| shape(&one.path)).collect();
+    let mounted = routes(&registry(), queries(), served).into_iter();
+    let mounted = mounted.chain(operators::routes());
+    let mounted: BTreeSet<_> = mounted.map(|one| shape(&one.path)).collect();
     let paths = document["paths"].as_object().unwrap().keys();
     let described: BTreeSet<_> = paths.map(|path| shape(path)).collect();
     assert_eq!(mounted, described);
@@ -85,6 +86,22 @@ fn answers_follow_from_the_condition() {
         water["503"]["headers"]["Retry-After"].is_object(),
         "{water}"
     );
+}
+
+#[test]
+fn operators_have_a_credential_of_their_own() {
+    let document = garden();
+    let skip = &document["paths"]["/actuator/reactions/{name}/skip"]["post"];
+    assert_eq!(skip["security"], json!([{ "operator": [] }]));
+    let refused = &skip["responses"]["401"];
+    assert!(refused["headers"]["WWW-Authenticate"].is_object(), "{skip}");
+    let types = &refused["content"]["application/problem+json"]["schema"]["properties"]["type"];
+    assert_eq!(
+        types["enum"],
+        json!(["tag:es-framework,2026:problem:operators-only"])
+    );
+    let shown = &document["paths"]["/actuator/reactions"]["get"];
+    assert_eq!(shown["security"], json!([{ "operator": [] }, {}]));
 }
 
 #[test]

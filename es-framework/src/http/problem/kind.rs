@@ -252,6 +252,19 @@ pub(in crate::http) const READ_MODELS_UNAVAILABLE: ProblemKind = ProblemKind::ne
 )
 .retry_later();
 
+pub(in crate::http) const REACTION_NOT_STOPPED: ProblemKind = ProblemKind::new(
+    StatusCode::CONFLICT,
+    "reaction-not-stopped",
+    "The reaction has not stopped",
+);
+
+pub(in crate::http) const REACTIONS_UNAVAILABLE: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "reactions-unavailable",
+    "The reactions do not answer",
+)
+.retry_later();
+
 pub(in crate::http) const INTERNAL_ERROR: ProblemKind = ProblemKind::new(
     StatusCode::INTERNAL_SERVER_ERROR,
     "internal-error",

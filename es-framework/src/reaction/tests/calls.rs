@@ -112,12 +112,13 @@ async fn an_event_that_one_cannot_deal_with_stops_no_other() {
         ReactionDescriptor::of::<Calling>(),
         ReactionDescriptor::of::<Dunning>(),
     ];
-    let (running, statuses) = world.start(&all);
+    let (running, operator) = world.start(&all);
+    let statuses = operator.statuses();
     eventually(async || world.reminded().await.len() == 1).await;
-    eventually(async || statuses.all()["Calling"].is_stopped).await;
+    eventually(async || statuses.all()["Calling"].is_stopped()).await;
     let all = statuses.all();
-    assert!(all["Panicking"].is_stopped);
-    assert!(!all["Dunning"].is_stopped);
+    assert!(all["Panicking"].is_stopped());
+    assert!(!all["Dunning"].is_stopped());
     let trouble = |name: &str| all[name].trouble.clone().unwrap();
     let expected =
         "it cannot deal with event 0 on /invoices/a: the reaction panicked: no more invoices";

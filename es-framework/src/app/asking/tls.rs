@@ -1,0 +1,58 @@
+//! An application that speaks TLS is known by the certificate that its own setting names.
+
+use std::{error::Error as StdError, io, path::Path};
+
+use reqwest::{Certificate, ClientBuilder};
+use rustls::CertificateError;
+
+use crate::{Error, Result, net::tls};
+
+/// Trusts the certificates of a file, and no other.
+pub(super) fn trusting(client: ClientBuilder, file: &Path) -> Result<ClientBuilder> {
+    let failed =
+        |error: &dyn StdError| Error::new(format!("HTTP_TLS_CERTIFICATE cannot be used: {error}"));
+    let certificates = tls::certificates(file).map_err(|error| failed(&error))?;
+    let certificates: reqwest::Result<Vec<_>> = certificates
+        .iter()
+        .map(|certificate| Certificate::from_der(certificate))
+        .collect();
+    let certificates = certificates.map_err(|error| failed(&error))?;
+    Ok(client.tls_certs_only(certificates).https_only(true))
+}
+
+/// What is wrong between this program and an application that speaks TLS, if that is what is wrong.
+pub(super) fn complaint(error: &reqwest::Error, address: &str) -> Option<Error> {
+    let reason = match cause(error)? {
+        rustls::Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => format!(
+            "the certificate of the application is not for {address}: give --http-host a name or an address that it is for"
+        ),
+        rustls::Error::InvalidCertificate(reason) => format!(
+            "the application at {address} shows a certificate that does not follow from those in HTTP_TLS_CERTIFICATE: {reason}"
+        ),
+        rustls::Error::InvalidMessage(_) => {
+            format!("the application at {address} does not speak TLS: unset HTTP_TLS_CERTIFICATE")
+        }
+        other => format!("no TLS with the application at {address}: {other}"),
+    };
+    Some(Error::new(reason))
+}
+
+/// The error of TLS among the causes, which those of input and output hide.
+fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        let inner = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        next = match inner {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
+    }
+    None
+}

@@ -1,0 +1,140 @@
+//! What an operator asks of reactions on purpose: nothing here ever happens by itself.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::{ReactionError, Refused, Statuses};
+
+/// How long an operator waits for a reaction to come to a request.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many requests may wait.
+const WAITING: usize = 8;
+
+/// What is asked of a reaction that an event stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// To take the event once more.
+    Retry,
+    /// To leave out what it cannot do about the event, for ever and in every instance.
+    Skip,
+}
+
+/// Why a reaction does not do what an operator asks.
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorError {
+    /// There is no reaction of this name.
+    #[error("there is no reaction named {0}")]
+    Unknown(String),
+    /// It has not stopped.
+    #[error("the reaction {0} has not stopped at an event")]
+    NotStopped(&'static str),
+    /// The event store did not take the note.
+    #[error("it cannot be noted in the event store: {0}")]
+    Store(#[from] ReactionError),
+    /// The reaction is busy, or has ended.
+    #[error("the reactions do not answer at the moment: try again")]
+    Silent,
+}
+
+/// Carries what an operator asks to the reactions.
+#[derive(Debug, Clone, Default)]
+pub struct Operator {
+    statuses: Statuses,
+    reactions: Arc<BTreeMap<&'static str, mpsc::Sender<Request>>>,
+}
+
+/// What was asked, and who waits for the answer.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) asked: Asked,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// The event that is meant.
+type Answer = Result<Refused, OperatorError>;
+
+/// What the reactions of these names are asked.
+pub(super) type Requests = BTreeMap<&'static str, mpsc::Receiver<Request>>;
+
+impl Operator {
+    pub(super) fn of(
+        names: impl Iterator<Item = &'static str>,
+        statuses: Statuses,
+    ) -> (Self, Requests) {
+        let (mut reactions, mut requests) = (BTreeMap::new(), BTreeMap::new());
+        for name in names {
+            let (sender, receiver) = mpsc::channel(WAITING);
+            reactions.insert(name, sender);
+            requests.insert(name, receiver);
+        }
+        let reactions = Arc::new(reactions);
+        (
+            Self {
+                statuses,
+                reactions,
+            },
+            requests,
+        )
+    }
+
+    /// How the reactions are doing.
+    #[must_use]
+    pub fn statuses(&self) -> &Statuses {
+        &self.statuses
+    }
+
+    /// Asks something of a reaction, and says which event was taken again or left out.
+    ///
+    /// # Errors
+    /// See [`OperatorError`].
+    pub async fn ask(&self, reaction: &str, asked: Asked) -> Result<Refused, OperatorError> {
+        let Some((name, sender)) = self.reactions.get_key_value(reaction) else {
+            let name = reaction.chars().take(100).collect();
+            return Err(OperatorError::Unknown(name));
+        };
+        if self.statuses.stopped_at(name).is_none() {
+            return Err(OperatorError::NotStopped(name));
+        }
+        let (answer, answered) = oneshot::channel();
+        let asking = async {
+            sender.send(Request { asked, answer }).await.ok()?;
+            answered.await.ok()
+        };
+        match tokio::time::timeout(PATIENCE, asking).await {
+            Ok(Some(answer)) => answer,
+            Ok(None) | Err(_) => Err(OperatorError::Silent),
+        }
+    }
+}
+
+impl Request {
+    pub(super) fn answer(self, answer: Answer) {
+        // Whoever does not wait any more does not want to know.
+        let _ = self.answer.send(answer);
+    }
+
+    /// Whether somebody waits for the answer.
+    pub(super) fn is_wanted(&self) -> bool {
+        !self.answer.is_closed()
+    }
+}
+
+/// Works, and tells operators meanwhile that nothing has stopped: what they ask must not be carried
+/// out later, on another event.
+pub(super) async fn unstopped<T>(
+    reaction: &'static str,
+    requests: &mut mpsc::Receiver<Request>,
+    work: impl Future<Output = T>,
+) -> T {
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            Some(request) = requests.recv() => {
+                request.answer(Err(OperatorError::NotStopped(reaction)));
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What an operator asks of a reaction that an event stopped, and how other instances learn of it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use super::{
+    super::{
+        Action, Asked, Begin, IntoCommands as _, Occasion, OperatorError, Pending, React,
+        ReactionDescriptor, ReactionError, Step, When, check_services, pending,
+    },
+    DUE, InvoiceSentEvent, RemindPayerCommand, World, eventually,
+};
+use crate::{
+    Declaration,
+    command::Parameter,
+    declaration,
+    event::{EventId, EventView},
+    prelude::*,
+};
+
+/// An invoice as an older program wrote it, which has no meaning any more.
+#[derive(Debug, Event)]
+#[event(name = "InvoiceSentEvent")]
+struct PoisonEvent {}
+
+#[derive(Service)]
+struct Letterbox {
+    is_open: AtomicBool,
+}
+
+/// A reaction that posts a letter, which may be impossible, and then sends a command.
+struct Posting;
+
+fn post(_: &EventView<'_>, occasion: &Occasion<'_>) -> Result<Pending, ReactionError> {
+    let letterbox = occasion.service::<Letterbox>("Letterbox")?;
+    Ok(pending(async move {
+        match letterbox.is_open.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => Err("it is closed"),
+        }
+    }))
+}
+
+impl React for Posting {
+    const NAME: &'static str = "Posting";
+    const BEGIN: Begin = Begin::First;
+    const ATTEMPTS: u32 = 1;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [Step] = &[
+        Step {
+            name: "post",
+            event: InvoiceSentEvent::TYPE,
+            when: When::AtOnce,
+            action: Action::Call(post),
+            parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
+        },
+        Step {
+            name: "remind",
+            event: InvoiceSentEvent::TYPE,
+            when: When::AtOnce,
+            action: Action::Send(|view, commands| {
+                let InvoiceSentEvent { id, .. } = view.payload()?;
+                RemindPayerCommand { id }.send(commands)
+            }),
+            parameters: &[],
+        },
+    ];
+}
+
+const POSTING: [ReactionDescriptor; 1] = [ReactionDescriptor::of::<Posting>()];
+
+fn world() -> (World, Arc<Letterbox>) {
+    let mut world = World::at(DUE);
+    let letterbox = Arc::new(Letterbox {
+        is_open: AtomicBool::new(false),
+    });
+    world.services = world.services.with_shared(Arc::clone(&letterbox));
+    (world, letterbox)
+}
+
+/// Waits until it stopped, and says at which event.
+async fn stops(operator: &super::Operator) -> EventId {
+    let stopped = || operator.statuses().all().get("Posting")?.stopped_at.clone();
+    eventually(async || stopped().is_some()).await;
+    stopped().unwrap().id
+}
+
+#[tokio::test]
+async fn what_an_operator_has_left_out_is_left_out_by_every_instance_and_every_start() {
+    let (world, _) = world();
+    world.send("a").await;
+    let (first, operator) = world.start(&POSTING);
+    let (second, other) = world.start(&POSTING);
+    assert_eq!(
+        (stops(&operator).await, stops(&other).await),
+        (EventId::FIRST, EventId::FIRST)
+    );
+    assert!(world.reminded().await.is_empty());
+    let left_out = operator.ask("Posting", Asked::Skip).await.unwrap();
+    assert_eq!(left_out.id, EventId::FIRST);
+    assert!(left_out.reason.ends_with("it is closed"), "{left_out}");
+    // What else follows from the event is done.
+    eventually(async || world.reminded().await == ["/invoices/a"]).await;
+    let goes_on = |operator: &super::Operator| !operator.statuses().all()["Posting"].is_stopped();
+    eventually(async || goes_on(&operator) && goes_on(&other)).await;
+    first.abort();
+    second.abort();
+    world.settle::<Posting>().await;
+    assert_eq!(world.reminded().await, ["/invoices/a"]);
+}
+
+#[tokio::test]
+async fn an_event_without_a_meaning_is_left_out_altogether() {
+    let (world, letterbox) = world();
+    letterbox.is_open.store(true, Ordering::Relaxed);
+    world.write("a", PoisonEvent {}).await;
+    world.send("b").await;
+    let (running, operator) = world.start(&POSTING);
+    assert_eq!(stops(&operator).await, EventId::FIRST);
+    operator.ask("Posting", Asked::Skip).await.unwrap();
+    eventually(async || world.reminded().await == ["/invoices/b"]).await;
+    running.abort();
+    world.settle::<Posting>().await;
+    assert_eq!(world.reminded().await, ["/invoices/b"]);
+}
+
+#[tokio::test]
+async fn an_event_that_is_taken_again_may_succeed_or_stop_the_reaction_once_more() {
+    let (world, letterbox) = world();
+    world.send("a").await;
+    let (running, operator) = world.start(&POSTING);
+    let (second, other) = world.start(&POSTING);
+    stops(&operator).await;
+    stops(&other).await;
+    let again = operator.ask("Posting", Asked::Retry).await.unwrap();
+    assert_eq!(again.id, EventId::FIRST);
+    stops(&operator).await;
+    letterbox.is_open.store(true, Ordering::Relaxed);
+    operator.ask("Posting", Asked::Retry).await.unwrap();
+    eventually(async || world.reminded().await == ["/invoices/a"]).await;
+    // The other instance need not be asked.
+    eventually(async || !other.statuses().all()["Posting"].is_stopped()).await;
+    running.abort();
+    second.abort();
+}
+
+#[tokio::test]
+async fn nothing_is_left_out_where_nothing_has_stopped() {
+    let (world, letterbox) = world();
+    letterbox.is_open.store(true, Ordering::Relaxed);
+    world.send("a").await;
+    let (running, operator) = world.start(&POSTING);
+    eventually(async || world.reminded().await == ["/invoices/a"]).await;
+    for asked in [Asked::Retry, Asked::Skip] {
+        let refused = operator.ask("Posting", asked).await.unwrap_err();
+        assert!(matches!(refused, OperatorError::NotStopped("Posting")));
+        let refused = operator.ask("Cups", asked).await.unwrap_err();
+        assert_eq!(refused.to_string(), "there is no reaction named Cups");
+    }
+    running.abort();
+}
