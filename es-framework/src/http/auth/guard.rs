@@ -29,6 +29,17 @@ const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 const MAX_CREDENTIAL: usize = 8 * 1024;
 
 /// Knows callers by what they send.
+///
+/// ```
+/// use es_framework::http::auth::Auth;
+///
+/// /// Whether a request has to say who sends it.
+/// fn is_guarded(auth: &Auth) -> bool {
+///     matches!(auth, Auth::Guarded(_))
+/// }
+///
+/// assert!(!is_guarded(&Auth::Open));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Guard {
     tokens: Option<Watched<Tokens>>,
