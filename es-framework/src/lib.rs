@@ -28,6 +28,7 @@ pub mod reaction;
 #[cfg(test)]
 mod reference;
 pub mod schema_lock;
+mod secret_file;
 pub mod server;
 pub mod settings;
 mod shutdown;

@@ -1,13 +1,7 @@
 //! A value that is read from files, and read again when they change: tokens and certificates are
 //! renewed without a restart.
 
-use std::{
-    fs, io,
-    os::unix::fs::MetadataExt as _,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{fs, os::unix::fs::MetadataExt as _, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{sync::watch, time::sleep};
 
@@ -106,20 +100,10 @@ fn mark(files: &[PathBuf]) -> Mark {
     files.iter().map(one).collect()
 }
 
-/// Says so when others than its owner may read or write a file that holds secrets.
-pub(crate) fn check_owner_only(file: &Path) -> io::Result<()> {
-    let mode = fs::metadata(file)?.mode() & 0o777;
-    if mode & 0o077 == 0 {
-        return Ok(());
-    }
-    Err(io::Error::other(format!(
-        "others than its owner may use it (its mode is {mode:o}): run `chmod 600 {}`",
-        file.display()
-    )))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::Error;
 

@@ -79,8 +79,7 @@ impl Application {
                 Error::because(sentence, error)
             })
         };
-        // An error means that it is there already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crate::net::tls::install_cryptography();
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE);
         let (client, scheme) = match &self.http_tls_certificate {
             Some(file) => (tls::trusting(client, file)?, "https"),

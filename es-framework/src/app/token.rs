@@ -2,14 +2,10 @@
 
 use std::{
     fs, io,
-    io::Write as _,
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
-use uuid::Uuid;
-
-use crate::{Error, Result, config::Secret};
+use crate::{Error, Result, config::Secret, secret_file};
 
 const FILE: &str = "api-token";
 
@@ -47,21 +43,9 @@ fn problem(file: &Path, what: &str, error: io::Error) -> Error {
     Error::because(format!("the API token {} {what}", file.display()), error)
 }
 
-/// Two random UUIDs have 244 random bits.
 fn generate(file: &Path) -> io::Result<String> {
-    let token = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
-    let draft = file.with_extension("draft");
-    let _ = fs::remove_file(&draft);
-    let mut options = fs::OpenOptions::new();
-    let mut opened = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&draft)?;
-    writeln!(opened, "{token}")?;
-    opened.sync_all()?;
-    // Renamed when it is whole: a start that was cut off leaves no half token behind.
-    fs::rename(&draft, file)?;
+    let token = secret_file::random();
+    secret_file::replace(file, &format!("{token}\n"))?;
     Ok(token)
 }
 

@@ -69,6 +69,19 @@ pub struct Bus {
 }
 
 /// A command that was carried out: its events are durable.
+///
+/// ```
+/// # use es_framework::command::Outcome;
+/// /// Where a client finds what it has just created.
+/// fn location(outcome: &Outcome) -> Option<&str> {
+///     outcome.created.then(|| outcome.subject.as_str())
+/// }
+///
+/// # let (created, position, latest, reply) = (true, None, None, None);
+/// let outcome = Outcome { subject: "/books/42".parse()?, created, position, latest, reply };
+/// assert_eq!(location(&outcome), Some("/books/42"));
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// What it was about.

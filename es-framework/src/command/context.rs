@@ -5,6 +5,17 @@ use sha2::{Digest as _, Sha256};
 use crate::event::{EventId, Metadata, TraceContext};
 
 /// A command as it came in.
+///
+/// ```
+/// use es_framework::command::{CommandContext, CommandRequest};
+///
+/// // POST /books/42/borrow
+/// let request = CommandRequest {
+///     body: br#"{"reader":"ada"}"#,
+///     path_parameters: &[("id", "42")],
+///     context: &CommandContext::default(),
+/// };
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CommandRequest<'a> {
     /// The JSON text.
@@ -81,6 +92,12 @@ impl Expected {
 pub struct IdempotencyKey(Box<str>);
 
 /// A text that is no idempotency key.
+///
+/// ```
+/// use es_framework::command::{IdempotencyKey, InvalidIdempotencyKey};
+///
+/// assert_eq!("two words".parse::<IdempotencyKey>(), Err(InvalidIdempotencyKey));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an idempotency key is 1 to 255 visible ASCII characters")]
 pub struct InvalidIdempotencyKey;

@@ -1,13 +1,11 @@
 //! What handlers return, and what becomes of it.
 
-use std::borrow::Cow;
-
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Given, Rejection, RejectionDescriptor};
-use crate::event::{self, Event, EventType, InvalidPart, Metadata, Subject};
+use super::{Given, HandlerError, Rejection, RejectionDescriptor};
+use crate::event::{self, Event, EventType, Metadata, Subject};
 
 /// Events together with an answer to whoever sent the command.
 ///
@@ -45,6 +43,19 @@ impl<E, R> Decision<E, R> {
 }
 
 /// A decision, its types forgotten: events in the order in which they are to be written.
+///
+/// ```
+/// use es_framework::{command::Decided, prelude::*};
+///
+/// #[derive(Event)]
+/// struct BookRemovedEvent {}
+///
+/// let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
+/// decided.push(&BookRemovedEvent {})?;
+/// let (events, reply) = decided.into_parts();
+/// assert_eq!((events.len(), reply.is_none()), (1, true));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Decided {
     subject: Subject,
@@ -54,6 +65,18 @@ pub struct Decided {
 }
 
 /// An event that is to be written.
+///
+/// ```
+/// # use es_framework::{command::Decided, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookRemovedEvent {}
+/// # let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
+/// decided.push(&BookRemovedEvent {})?;
+/// let (events, _) = decided.into_parts();
+/// assert_eq!(events[0].subject.as_str(), "/books/42");
+/// assert_eq!(events[0].data.get(), r#"{"metadata":{},"payload":{}}"#);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct NewEvent {
     /// What it is about.
@@ -65,6 +88,19 @@ pub struct NewEvent {
 }
 
 /// What a handler answers besides events.
+///
+/// ```
+/// use es_framework::{command::IntoDecision, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
+/// # #[derive(Value)]
+/// # struct Loan {}
+///
+/// type Borrowed = Decision<BookBorrowedEvent, Loan>;
+/// let mut schemas = schemars::SchemaGenerator::default();
+/// assert!(Borrowed::reply(&mut schemas).is_some_and(|reply| reply.always));
+/// assert!(Option::<Borrowed>::reply(&mut schemas).is_some_and(|reply| !reply.always));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     /// Its JSON schema.
@@ -79,33 +115,6 @@ impl Reply {
         let always = false;
         Self { always, ..self }
     }
-}
-
-/// Why a handler gave no decision.
-#[derive(Debug, thiserror::Error)]
-pub enum HandlerError {
-    /// The domain says no.
-    #[error("{0}")]
-    Rejected(Box<dyn Rejection>),
-    /// An event, or the reply, cannot be written as JSON.
-    #[error("{what} cannot be written as JSON: {reason}")]
-    Encode {
-        /// The event's type, or the reply.
-        what: Cow<'static, str>,
-        /// What stands against it.
-        reason: serde_json::Error,
-    },
-    /// A field of an event cannot stand in the event's subject.
-    #[error("an event of type {event_type} has no subject: its {}: {part}", part.field)]
-    Subject {
-        /// The event's type.
-        event_type: &'static str,
-        /// The field.
-        part: InvalidPart,
-    },
-    /// The handler asks for a parameter that its description does not have.
-    #[error("parameter {0} of the handler was not described to the framework, or otherwise")]
-    Parameter(usize),
 }
 
 impl Decided {
@@ -166,6 +175,19 @@ impl Decided {
 
 /// What a handler may return: an event, several as a tuple or a `Vec`, perhaps one as an `Option`,
 /// none as `()`, a [`Decision`] with a reply, or a `Result` of any of these.
+///
+/// ```
+/// use es_framework::{command::{Decided, IntoDecision}, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookReturnedEvent {}
+/// # #[derive(Event)]
+/// # struct LoanClosedEvent {}
+///
+/// let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
+/// (BookReturnedEvent {}, Some(LoanClosedEvent {})).decide(&mut decided)?;
+/// assert_eq!(decided.into_parts().0.len(), 2);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a handler cannot return `{Self}`",
     label = "this is not what a handler decides on",

@@ -5,15 +5,30 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     Bus, Command, CommandError, CommandRequest, Condition, Handle, Origin, Outcome, Parameter,
-    RejectionDescriptor, Reply, Violation,
-    bus::Attempt,
-    idempotency::Attempted,
-    metrics::{self, counted},
-    parse, retry,
+    RejectionDescriptor, Reply, Violation, bus::Attempt, idempotency::Attempted, metrics, parse,
+    retry,
 };
 use crate::Declaration;
 
 /// A declared command together with its handler.
+///
+/// ```
+/// use es_framework::{command::CommandDescriptor, prelude::*};
+///
+/// /// Adds a new copy of a book to the inventory.
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", role = "staff")]
+/// struct PurchaseBookCommand {
+///     id: Uuid,
+/// }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+///
+/// let purchase = CommandDescriptor::of::<PurchaseBookCommand>();
+/// assert_eq!((purchase.path, purchase.role), ("/books/purchase", Some("staff")));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CommandDescriptor {
     /// The type's name.
@@ -45,6 +60,18 @@ pub struct CommandDescriptor {
 }
 
 /// The whole way of one command, its type forgotten.
+///
+/// ```
+/// # use es_framework::{command::{CommandDescriptor, Execute}, prelude::*};
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", condition = pristine)]
+/// # struct PurchaseBookCommand { id: String }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+/// let execute: Execute = CommandDescriptor::of::<PurchaseBookCommand>().execute;
+/// ```
 pub type Execute =
     for<'a> fn(&'a Bus, CommandRequest<'a>) -> BoxFuture<'a, Result<Outcome, CommandError>>;
 
@@ -72,7 +99,7 @@ impl CommandDescriptor {
             schema: SchemaGenerator::subschema_for::<C>,
             reply: C::reply,
             rejections: C::rejections,
-            execute: |bus, request| counted(C::NAME, execute::<C>(bus, request)).boxed(),
+            execute: |bus, request| counted::<C>(bus, request).boxed(),
         }
     }
 }
@@ -90,6 +117,15 @@ const fn check_parameters(condition: Condition, parameters: &[Parameter]) {
         );
         rest = others;
     }
+}
+
+async fn counted<C: Handle>(
+    bus: &Bus,
+    request: CommandRequest<'_>,
+) -> Result<Outcome, CommandError> {
+    let ended = execute::<C>(bus, request).await;
+    metrics::ended(C::NAME, &ended);
+    ended
 }
 
 /// parse → validate → bus, and once more from the start when a subject moved meanwhile.

@@ -13,6 +13,21 @@ use crate::{
 
 /// A command that has a handler. `#[handler]` implements it; a second handler for the same command
 /// is a second implementation, which the compiler refuses.
+///
+/// ```
+/// # use es_framework::{command::{Given, Handle}, prelude::*};
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", condition = pristine)]
+/// # struct PurchaseBookCommand { id: String }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+/// let command = PurchaseBookCommand { id: "42".into() };
+/// let decided = command.handle(&Given::on("/books/42".parse()?, Metadata::default()))?;
+/// assert_eq!(decided.into_parts().0.len(), 1);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the command `{Self}` has no handler",
     label = "nothing decides on this command",
@@ -52,6 +67,18 @@ pub trait Handle: Command {
 }
 
 /// What a handler is given besides its command.
+///
+/// ```
+/// use es_framework::{command::{Given, HandlerError}, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookRemovedEvent {}
+///
+/// let given = Given::on("/books/42".parse()?, Metadata::default());
+/// assert_eq!(given.decide(BookRemovedEvent {})?.into_parts().0.len(), 1);
+/// // It was given nothing else.
+/// assert!(matches!(given.required::<Clock>(0), Err(HandlerError::Parameter(0))));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Given {
     subject: Subject,

@@ -14,6 +14,17 @@ use crate::{
 };
 
 /// A type that a handler may take by reference.
+///
+/// ```
+/// use es_framework::{command::{Inject, Origin}, prelude::*};
+///
+/// #[derive(Service)] // implements it
+/// struct Courier {
+///     name: String,
+/// }
+///
+/// assert!(matches!(Courier::ORIGIN, Origin::Service(kind) if kind.name == "Courier"));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `&{Self}`",
     label = "nothing says where this comes from",
@@ -26,6 +37,20 @@ pub trait Inject: Send + Sync + 'static {
 
 /// A type that a handler may take as an `Option`, or of a subject. It exists for what the compiler
 /// says of another one.
+///
+/// ```
+/// use es_framework::{command::Parameter, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// let parameter = Parameter::state::<Book>("book"); // Book: IsState
+/// assert!(parameter.optional().optional);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no state",
     label = "only a state may be missing, or belong to a subject",
@@ -36,6 +61,13 @@ pub trait IsState: Evolve {}
 impl<S: Evolve> IsState for S {}
 
 /// Where a handler's parameter comes from.
+///
+/// ```
+/// use es_framework::{command::{Inject, Origin}, prelude::*};
+///
+/// assert!(matches!(Metadata::ORIGIN, Origin::Metadata));
+/// assert!(matches!(Clock::ORIGIN, Origin::Service(_)));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub enum Origin {
     /// It is rebuilt from events.
@@ -47,6 +79,13 @@ pub enum Origin {
 }
 
 /// A type that an application provides.
+///
+/// ```
+/// use es_framework::{command::{ServiceKind, Services}, prelude::*};
+///
+/// let clock = ServiceKind::of::<Clock>("Clock");
+/// assert!(Services::default().with(Clock::system()).has(clock));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServiceKind {
     /// The type's name.
@@ -72,6 +111,21 @@ impl Inject for Metadata {
 }
 
 /// One parameter of a handler besides its command, as `#[handler]` describes it.
+///
+/// ```
+/// use es_framework::{command::Parameter, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// // fn borrow(…, #[subject("/readers/{reader}")] lent: Option<&Book>)
+/// let lent = Parameter::state::<Book>("lent").at("/readers/{reader}").optional();
+/// assert_eq!((lent.subject, lent.optional), (Some("/readers/{reader}"), true));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
     /// Its name in the source.

@@ -18,12 +18,8 @@ static ENDED: LazyLock<Handles<Ended, Counter>> = LazyLock::new(Handles::default
 static APPENDED: LazyLock<Handles<&'static str, Histogram>> = LazyLock::new(Handles::default);
 static RETRIED: LazyLock<Handles<&'static str, Counter>> = LazyLock::new(Handles::default);
 
-/// Counts how a command ends.
-pub(super) async fn counted(
-    command: &'static str,
-    execution: impl Future<Output = Result<Outcome, CommandError>>,
-) -> Result<Outcome, CommandError> {
-    let ended = execution.await;
+/// Counts how a command ended.
+pub(super) fn ended(command: &'static str, ended: &Result<Outcome, CommandError>) {
     let (outcome, reason) = ended
         .as_ref()
         .err()
@@ -39,7 +35,6 @@ pub(super) async fn counted(
     ENDED.with((command, outcome, reason), register, |counter| {
         counter.increment(1);
     });
-    ended
 }
 
 /// Counts a decision that is made anew.

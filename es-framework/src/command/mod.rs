@@ -30,13 +30,13 @@ pub use condition::Condition;
 pub use context::{
     CommandContext, CommandRequest, Expected, IdempotencyKey, InvalidIdempotencyKey,
 };
-pub use decision::{Decided, Decision, HandlerError, IntoDecision, NewEvent, Reply};
+pub use decision::{Decided, Decision, IntoDecision, NewEvent, Reply};
 pub use declared::Command;
 pub use descriptor::{CommandDescriptor, Execute};
-pub use error::{CommandError, MalformedCommand};
+pub use error::{CommandError, HandlerError, MalformedCommand, RegistryError};
 pub use handler::{Given, Handle};
 pub use inject::{Inject, IsState, Origin, Parameter, ServiceKind, Services};
-pub use registry::{Registry, RegistryBuilder, RegistryError};
+pub use registry::{Registry, RegistryBuilder};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 
 pub use crate::validate::Violation;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{CommandDescriptor, Handle, Origin, ServiceKind, Services, rejection};
+use super::{CommandDescriptor, Handle, Origin, RegistryError, ServiceKind, Services, rejection};
 use crate::{
     Declaration,
-    event::{Event, EventDescriptor, Upcast, UpcasterDescriptor, Upcasters, UpcastersError},
+    event::{Event, EventDescriptor, Upcast, UpcasterDescriptor, Upcasters},
 };
 
 /// All commands and events that are served, sorted, without a doubt about any of them.
@@ -36,102 +36,29 @@ pub struct Registry {
 }
 
 /// Gathers declarations for a [`Registry`].
+///
+/// ```
+/// # use es_framework::{command::Registry, prelude::*};
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", condition = pristine)]
+/// # struct PurchaseBookCommand { id: String }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+/// let registry = Registry::builder()
+///     .command::<PurchaseBookCommand>()
+///     .event::<BookPurchasedEvent>()
+///     .build()?;
+/// assert_eq!(registry.commands()[0].path, "/books/purchase");
+/// # Ok::<_, es_framework::command::RegistryError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct RegistryBuilder {
     mounted: BTreeSet<String>,
     commands: Vec<CommandDescriptor>,
     events: Vec<EventDescriptor>,
     upcasters: Vec<UpcasterDescriptor>,
-}
-
-/// Why an application does not start. Each names the places at fault.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RegistryError {
-    /// There is nothing to serve.
-    #[error(
-        "no command is declared: put #[derive(Command)] on a struct, or link the crate that holds the commands with `use the_crate as _;`"
-    )]
-    Empty,
-    /// Two commands are posted to one path.
-    #[error(
-        "two commands are posted to {path}: {first_name} at {first} and {second_name} at {second}: give one of them another path with #[command(path = \"…\")]"
-    )]
-    DuplicateRoute {
-        /// The path.
-        path: &'static str,
-        /// One command.
-        first_name: &'static str,
-        /// Where it is declared.
-        first: Declaration,
-        /// The other command.
-        second_name: &'static str,
-        /// Where that is declared.
-        second: Declaration,
-    },
-    /// Two events have one type.
-    #[error(
-        "two events have the type {event_type}: at {first} and at {second}: rename one of them, or give it a name of its own with #[event(name = \"…\")]"
-    )]
-    DuplicateEventType {
-        /// The type.
-        event_type: &'static str,
-        /// Where one is declared.
-        first: Declaration,
-        /// Where the other is declared.
-        second: Declaration,
-    },
-    /// Two refusals share a name and mean different things.
-    #[error(
-        "two rejections are called {name} and differ in their sort or title: at {first} and at {second}: give one of them another name with #[rejection(name = \"…\")]"
-    )]
-    AmbiguousRejection {
-        /// The name.
-        name: &'static str,
-        /// Where one is declared.
-        first: Declaration,
-        /// Where the other is declared.
-        second: Declaration,
-    },
-    /// Upcasters that cannot work together.
-    #[error(transparent)]
-    Upcasters(#[from] UpcastersError),
-    /// A command is posted where the framework itself answers.
-    #[error(
-        "{name} at {declaration} is posted to {path}, which the framework keeps for itself: give it another path with #[command(path = \"…\")]"
-    )]
-    ReservedRoute {
-        /// The command.
-        name: &'static str,
-        /// The path.
-        path: &'static str,
-        /// Where it is declared.
-        declaration: Declaration,
-    },
-    /// Several packages declare commands or events, and the application does not say which it
-    /// serves.
-    #[error("commands and events are declared in the packages {}: name each one that is to be served with App::mount(\"…\")", packages.join(", "))]
-    SeveralPackages {
-        /// The packages, in order.
-        packages: Vec<&'static str>,
-    },
-    /// A handler takes something that nobody provides.
-    #[error(
-        "the handler of {command} at {handler} takes `&{name}`, which the application does not provide: write App::provide({name} {{ … }})"
-    )]
-    NotProvided {
-        /// What it takes.
-        name: &'static str,
-        /// The command.
-        command: &'static str,
-        /// Where the handler stands.
-        handler: Declaration,
-    },
-    /// A package that the application wants to serve declares nothing.
-    #[error("App::mount(\"{package}\"): the package declares no command and no event, or is not linked: write `use {} as _;`", package.replace('-', "_"))]
-    NothingInPackage {
-        /// The package.
-        package: String,
-    },
 }
 
 /// The head of every path that the framework serves itself.

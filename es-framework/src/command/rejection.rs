@@ -50,6 +50,18 @@ pub trait Rejection: std::error::Error + Send + Sync + 'static {
 }
 
 /// A refusal without its values: what is the same each time.
+///
+/// ```
+/// use es_framework::{command::RejectionKind, prelude::*};
+///
+/// /// The copy was removed
+/// #[derive(Debug, Rejection)]
+/// #[rejection(gone)]
+/// struct CopyRemoved;
+///
+/// let [removed] = CopyRemoved::all() else { panic!("it is one") };
+/// assert_eq!((removed.kind, removed.name), (RejectionKind::Gone, "copy-removed"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RejectionDescriptor {
     /// What sort of refusal it is.
@@ -63,6 +75,23 @@ pub struct RejectionDescriptor {
 }
 
 /// The sorts of refusal that callers tell apart.
+///
+/// ```
+/// use es_framework::{command::RejectionKind, prelude::*};
+///
+/// #[derive(Debug, Rejection)]
+/// enum LendingError {
+///     /// The reader is unknown
+///     #[rejection(not_found)]
+///     UnknownReader,
+///     /// The reader may not borrow
+///     #[rejection(forbidden)]
+///     Barred,
+/// }
+///
+/// assert_eq!(LendingError::UnknownReader.kind(), RejectionKind::NotFound);
+/// assert_eq!(LendingError::Barred.kind(), RejectionKind::Forbidden);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RejectionKind {
     /// The state of the subject stands against it; it may pass later.

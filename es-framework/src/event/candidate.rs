@@ -37,6 +37,16 @@ pub struct EventCandidate {
 }
 
 /// Data that cannot be stored.
+///
+/// ```
+/// use es_framework::event::compact_object;
+/// use serde_json::value::RawValue;
+///
+/// let list = RawValue::from_string("[1]".to_owned())?;
+/// let error = compact_object(&list).unwrap_err();
+/// assert_eq!(error.to_string(), "an event's data is a JSON object, not an array");
+/// # Ok::<_, serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("an event's data is a JSON object, not {found}")]
 pub struct InvalidData {

@@ -69,6 +69,14 @@ impl RecordedEvent {
 }
 
 /// One line of a stream.
+///
+/// ```
+/// use es_framework::event::Line;
+///
+/// let line = Line::parse(br#"{"type":"heartbeat","payload":{}}"#)?;
+/// assert!(matches!(line, Line::Heartbeat));
+/// # Ok::<_, es_framework::event::InvalidLine>(())
+/// ```
 #[derive(Debug)]
 pub enum Line {
     /// An event, of either shape.
@@ -80,6 +88,13 @@ pub enum Line {
 }
 
 /// A line that is none.
+///
+/// ```
+/// use es_framework::event::{InvalidLine, Line};
+///
+/// let unknown = Line::parse(br#"{"type":"weather","payload":{}}"#);
+/// assert!(matches!(unknown, Err(InvalidLine::Type(kind)) if kind == "weather"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidLine {
     /// It is not JSON, or lacks what every event has.

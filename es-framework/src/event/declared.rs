@@ -47,6 +47,20 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 }
 
 /// An event's declaration without its Rust type.
+///
+/// ```
+/// use es_framework::{event::EventDescriptor, prelude::*};
+///
+/// #[derive(Event)]
+/// struct BookRemovedEvent {
+///     reason: String,
+/// }
+///
+/// let removed = EventDescriptor::of::<BookRemovedEvent>();
+/// assert_eq!(removed.event_type, "com.example.library.BookRemovedEvent");
+/// assert_eq!((removed.recode)(r#"{"reason":"torn"}"#)?["reason"], "torn");
+/// # Ok::<_, es_framework::event::Unreadable>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct EventDescriptor {
     /// The fully qualified type.
@@ -60,6 +74,18 @@ pub struct EventDescriptor {
 }
 
 /// A payload that is no such event.
+///
+/// ```
+/// use es_framework::{event::EventDescriptor, prelude::*};
+///
+/// #[derive(Event)]
+/// struct BookRemovedEvent {
+///     reason: String,
+/// }
+///
+/// let unreadable = (EventDescriptor::of::<BookRemovedEvent>().recode)("{}").unwrap_err();
+/// assert_eq!(unreadable.missing_member(), Some("reason"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}, at /{}", .place.join("/"))]
 pub struct Unreadable {

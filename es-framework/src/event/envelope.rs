@@ -72,6 +72,27 @@ struct Decoded<'a> {
 }
 
 /// An event whose stored data is not what its declaration says.
+///
+/// ```
+/// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+/// # let candidate = EventCandidate {
+/// #     source: "library-service".into(),
+/// #     subject: "/books/42".parse()?,
+/// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
+/// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
+/// #     trace: None,
+/// # };
+/// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+/// #[derive(Event)]
+/// struct BookRemovedEvent {
+///     reason: String,
+/// }
+///
+/// // What was stored holds another member.
+/// let error = event.payload::<BookRemovedEvent>().err().map(|error| error.to_string());
+/// assert!(error.is_some_and(|error| error.contains("does not fit its declaration")));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("event {id} of type {event_type}{} does not fit its declaration: {reason}", upcast(.read_as))]
 pub struct DecodeError {
@@ -88,6 +109,15 @@ fn upcast(read_as: &Option<Box<str>>) -> String {
 }
 
 /// The data of a candidate: metadata and payload in one compact JSON object.
+///
+/// ```
+/// use es_framework::event::{Metadata, encode};
+///
+/// let metadata = Metadata::default().with("x-staff-id", "ada");
+/// let data = encode(&metadata, &["torn"])?;
+/// assert_eq!(data.get(), r#"{"metadata":{"x-staff-id":"ada"},"payload":["torn"]}"#);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
 ///
 /// # Errors
 /// The payload cannot be JSON, such as a map with keys that are no texts.

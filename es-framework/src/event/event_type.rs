@@ -21,6 +21,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 pub struct EventType(Cow<'static, str>);
 
 /// A text that is not an event type.
+///
+/// ```
+/// use es_framework::event::EventType;
+///
+/// let error = "BookPurchasedEvent".parse::<EventType>().unwrap_err();
+/// assert!(error.to_string().starts_with("invalid event type: 'BookPurchasedEvent'"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid event type: '{text}': write at least three segments of ASCII letters, digits, '-' and '_' with dots between them, such as com.example.library.BookPurchasedEvent"

@@ -19,6 +19,23 @@ use sha2::{Digest, Sha256};
 pub struct Hash([u8; 32]);
 
 /// The parts of an event that its hash covers, besides its data.
+///
+/// ```
+/// use es_framework::event::{Hash, HashedMetadata};
+///
+/// let first = HashedMetadata {
+///     specversion: "1.0",
+///     id: 0,
+///     predecessor: Hash::ZERO,
+///     time: "2026-07-01T12:00:00.000000000Z",
+///     source: "library-service",
+///     subject: "/books/42",
+///     event_type: "com.example.library.BookPurchasedEvent",
+///     data_content_type: "application/json",
+/// };
+/// let second = HashedMetadata { id: 1, ..first };
+/// assert_ne!(Hash::of_event(&first, b"{}"), Hash::of_event(&second, b"{}"));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct HashedMetadata<'a> {
     /// The CloudEvents version.
@@ -132,6 +149,12 @@ impl Decimal {
 }
 
 /// A text that is not a hash.
+///
+/// ```
+/// use es_framework::event::{Hash, InvalidHash};
+///
+/// assert_eq!("AB".repeat(32).parse::<Hash>(), Err(InvalidHash)); // capitals
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a hash is 64 lowercase hexadecimal digits")]
 pub struct InvalidHash;

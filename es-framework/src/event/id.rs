@@ -19,6 +19,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 pub struct EventId(u64);
 
 /// A text that is not an event id.
+///
+/// ```
+/// use es_framework::event::EventId;
+///
+/// let error = "-1".parse::<EventId>().unwrap_err();
+/// assert!(error.to_string().starts_with(r#"invalid event id "-1""#));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid event id {text:?}: an event id is a whole number from 0 to {}",

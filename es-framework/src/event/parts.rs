@@ -20,6 +20,12 @@ pub(crate) struct Parts<'a> {
 }
 
 /// How an event is written as a line of its own.
+///
+/// ```
+/// use es_framework::event::{Dialect, LineShape};
+///
+/// assert_ne!(LineShape::Stream(Dialect::Item), LineShape::Backup);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineShape {
     /// As an unsigned line of a stream.

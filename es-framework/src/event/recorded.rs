@@ -9,8 +9,16 @@ use super::{
 };
 
 /// The CloudEvents version of every event.
+///
+/// ```
+/// assert_eq!(es_framework::event::SPEC_VERSION, "1.0");
+/// ```
 pub const SPEC_VERSION: &str = "1.0";
 /// The media type of every event's data.
+///
+/// ```
+/// assert_eq!(es_framework::event::DATA_CONTENT_TYPE, "application/json");
+/// ```
 pub const DATA_CONTENT_TYPE: &str = "application/json";
 
 /// An event as the store keeps it.
@@ -55,6 +63,26 @@ pub struct RecordedEvent {
 }
 
 /// An event that does not fit into its chain.
+///
+/// ```
+/// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+/// # let candidate = EventCandidate {
+/// #     source: "library-service".into(),
+/// #     subject: "/books/42".parse()?,
+/// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
+/// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
+/// #     trace: None,
+/// # };
+/// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+/// use es_framework::event::BrokenChain;
+///
+/// let mut tampered = event.clone();
+/// tampered.source = "somebody-else".into();
+/// assert!(matches!(tampered.verify(Hash::ZERO), Err(BrokenChain::Hash { .. })));
+/// let elsewhere = event.verify(Hash::from_bytes([1; 32]));
+/// assert!(matches!(elsewhere, Err(BrokenChain::Predecessor { .. })));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenChain {
     /// Its own hash does not cover what it says.

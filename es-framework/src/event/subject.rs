@@ -20,6 +20,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 pub struct Subject(Box<str>);
 
 /// A text that is not a subject.
+///
+/// ```
+/// use es_framework::event::Subject;
+///
+/// let error = "/books/The Ring".parse::<Subject>().unwrap_err();
+/// assert!(error.to_string().starts_with(r#"invalid subject "/books/The Ring""#));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid subject {text:?}: a subject starts with '/' and its segments hold only ASCII letters, digits, '-' and '_'"
@@ -125,6 +132,14 @@ pub enum SubjectPart<'a> {
 }
 
 /// A field whose value cannot stand in a subject.
+///
+/// ```
+/// use es_framework::event::{Subject, SubjectPart};
+///
+/// let template = [SubjectPart::Text("/books/"), SubjectPart::field("isbn", &"978 3")];
+/// let error = Subject::from_parts(&template).unwrap_err();
+/// assert_eq!((error.field, &*error.value), ("isbn", "978 3"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{value:?} cannot name a subject: use ASCII letters, digits, '-' and '_', at least one and at most {MAX_LENGTH}"

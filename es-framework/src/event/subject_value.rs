@@ -6,6 +6,24 @@ use super::SubjectPart;
 
 /// A value whose text fills a segment of a subject. Whether a text can stand there is known only
 /// when it does: see [`Subject::from_parts`](super::Subject::from_parts).
+///
+/// ```
+/// use std::fmt;
+///
+/// use es_framework::event::{Subject, SubjectPart};
+///
+/// struct Shelf(u8);
+///
+/// impl fmt::Display for Shelf {
+///     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+///         write!(f, "shelf-{}", self.0)
+///     }
+/// }
+///
+/// let parts = [SubjectPart::Text("/"), SubjectPart::field("shelf", &Shelf(7))];
+/// assert_eq!(Subject::from_parts(&parts)?.as_str(), "/shelf-7");
+/// # Ok::<_, es_framework::event::InvalidPart>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a subject",
     label = "this field has no text to fill a segment with",

@@ -18,6 +18,15 @@ pub struct TraceContext {
 }
 
 /// Trace fields that do not follow the recommendation.
+///
+/// ```
+/// use es_framework::event::TraceContext;
+///
+/// let invalid = TraceContext::new(Some("00-abc"), None);
+/// assert!(invalid.is_err());
+/// assert_eq!(TraceContext::new(None, None)?, None);
+/// # Ok::<_, es_framework::event::InvalidTrace>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTrace {
     /// The parent is not `00-<32 hex>-<16 hex>-<2 hex>`.

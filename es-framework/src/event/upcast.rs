@@ -7,6 +7,26 @@ use crate::Declaration;
 
 /// An old event that is read as something else today. `#[upcast]` implements it; a second upcaster
 /// for the same event is a second implementation, which the compiler refuses.
+///
+/// ```
+/// # use es_framework::{event::Upcast as _, prelude::*};
+/// #[derive(Event)]
+/// struct BookAcquiredEvent {
+///     title: String,
+/// }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {
+/// #     title: String,
+/// # }
+///
+/// #[upcast]
+/// fn acquired_is_purchased(old: BookAcquiredEvent) -> BookPurchasedEvent {
+///     BookPurchasedEvent { title: old.title }
+/// }
+///
+/// let renamed = BookAcquiredEvent { title: "The Ring".into() }.upcast();
+/// assert_eq!(renamed.title, "The Ring");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the event `{Self}` has no upcaster",
     label = "nothing says what becomes of this event",
@@ -25,6 +45,19 @@ pub trait Upcast: Event {
 
 /// What an upcaster may return: an event, several as a tuple or a `Vec`, perhaps one as an
 /// `Option`, or none as `()`.
+///
+/// ```
+/// use es_framework::{event::IntoUpcast, prelude::*};
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {}
+/// #[derive(Event)]
+/// struct CopyLabelledEvent {}
+///
+/// type Two = (BookPurchasedEvent, CopyLabelledEvent);
+/// assert_eq!(Two::TYPES.len(), 2);
+/// assert!(<() as IntoUpcast>::TYPES.is_empty()); // an event that means nothing today
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an upcaster cannot return `{Self}`",
     label = "this is nothing that becomes of an event",
@@ -42,6 +75,20 @@ pub trait IntoUpcast {
 }
 
 /// An event that an upcaster made.
+///
+/// ```
+/// # use es_framework::{event::IntoUpcast as _, prelude::*};
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {
+///     title: String,
+/// }
+///
+/// let mut events = Vec::new();
+/// BookPurchasedEvent { title: "The Ring".into() }.push_to(&mut events)?;
+/// assert_eq!(events[0].event_type, "com.example.library.BookPurchasedEvent");
+/// assert_eq!(events[0].payload.get(), r#"{"title":"The Ring"}"#);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct UpcastEvent {
     /// Its type.
@@ -112,6 +159,28 @@ tuples!(A, B, C);
 tuples!(A, B, C, D);
 
 /// An upcaster without its Rust types.
+///
+/// ```
+/// # use es_framework::{event::Upcast as _, prelude::*};
+/// #[derive(Event)]
+/// struct BookObtainedEvent {
+///     title: String,
+/// }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {
+/// #     title: String,
+/// # }
+///
+/// #[upcast]
+/// fn obtained_is_purchased(old: BookObtainedEvent) -> BookPurchasedEvent {
+///     BookPurchasedEvent { title: old.title }
+/// }
+///
+/// use es_framework::event::UpcasterDescriptor;
+///
+/// let upcaster = UpcasterDescriptor::of::<BookObtainedEvent>();
+/// assert_eq!(upcaster.from, "com.example.library.BookObtainedEvent");
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct UpcasterDescriptor {
     /// The type of the stored event.

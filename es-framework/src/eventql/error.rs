@@ -8,6 +8,13 @@ use super::token::{Span, Token};
 use crate::store::StoreError;
 
 /// A query that cannot be read, or that could not be answered.
+///
+/// ```
+/// use es_framework::eventql::Query;
+///
+/// let error = Query::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// assert_eq!(error.start_token().map(|token| (token.line, token.column)), Some((1, 31)));
+/// ```
 #[derive(Debug)]
 pub struct QueryError {
     kind: ErrorKind,
@@ -15,6 +22,13 @@ pub struct QueryError {
 }
 
 /// What is wrong.
+///
+/// ```
+/// use es_framework::eventql::{ErrorKind, Query};
+///
+/// let error = Query::parse("FROM e IN events WHERE e.id == 'a").unwrap_err();
+/// assert!(matches!(error.kind(), ErrorKind::UnterminatedString));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -212,6 +226,15 @@ pub enum ErrorKind {
 }
 
 /// An error as the protocol sends it.
+///
+/// ```
+/// use es_framework::eventql::Query;
+///
+/// let error = Query::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// let json = serde_json::to_value(error.payload())?;
+/// assert_eq!(json["startToken"]["text"], "f");
+/// # Ok::<_, serde_json::Error>(())
+/// ```
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorPayload<'a> {

@@ -8,6 +8,12 @@ use std::{
 use super::error::ErrorKind;
 
 /// The longest query that is read, in bytes.
+///
+/// ```
+/// use es_framework::eventql::{MAX_LENGTH, Query};
+///
+/// assert!(Query::parse(&" ".repeat(MAX_LENGTH + 1)).is_err());
+/// ```
 pub const MAX_LENGTH: usize = 64 * 1024;
 /// How deep parentheses, brackets and prefix operators may lie within each other.
 pub(super) const MAX_NESTING: u16 = 128;
@@ -19,6 +25,15 @@ pub(super) const MAX_SUBQUERIES: u16 = 8;
 pub(super) const MAX_SOURCES: usize = 8;
 
 /// What one run of a query may cost. Either limit ends it with an error of its own.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use es_framework::eventql::Limits;
+///
+/// let hasty = Limits { time: Duration::from_secs(1), ..Limits::DEFAULT };
+/// assert_eq!(hasty.memory, 64 * 1024 * 1024);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// How long it may take from the call to the last row, pauses of the reader included.

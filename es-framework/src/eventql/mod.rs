@@ -30,6 +30,25 @@ pub use token::{Token, TokenKind};
 
 /// The rows of an answer as they come, each any JSON value; ended by the first error. Dropping it
 /// ends the query.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{
+///     eventql::{Limits, Query, Rows, Source},
+///     store::{EventStore, memory::MemoryStore},
+/// };
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::eventql::QueryError> {
+/// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+/// let query = Query::parse("FROM e IN events PROJECT INTO e.id")?;
+/// let rows: Rows = query.run(Arc::new(store), Limits::DEFAULT);
+/// assert_eq!(rows.count().await, 0);
+/// # Ok(())
+/// # }
+/// ```
 pub type Rows = BoxStream<'static, Result<Box<RawValue>, QueryError>>;
 
 /// A query that was read and checked. `Display` writes it in its canonical form.

@@ -11,6 +11,13 @@ use crate::{
 
 /// Which events a query needs at the most, as far as its WHERE says so. A source may give more
 /// events than these: the query sorts them out. The order is no hint but an order.
+///
+/// ```
+/// use es_framework::{eventql::Hint, store::Order};
+///
+/// assert_eq!(Hint::default().order, Order::Chronological);
+/// assert!(Hint::default().subject.is_none()); // events of any subject
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hint {
     /// Events of this very subject.
@@ -26,6 +33,20 @@ pub struct Hint {
 }
 
 /// Gives a query what its FROM clauses name.
+///
+/// ```
+/// use es_framework::{eventql::{Hint, Source}, store::EventStream};
+/// use futures_util::{StreamExt as _, stream};
+///
+/// /// A store without events.
+/// struct Nothing;
+///
+/// impl Source for Nothing {
+///     fn events(&self, _: Hint) -> EventStream {
+///         stream::empty().boxed()
+///     }
+/// }
+/// ```
 pub trait Source: Send + Sync + 'static {
     /// The stored events, at least those of the hint, in its order.
     fn events(&self, hint: Hint) -> EventStream;

@@ -5,6 +5,15 @@ use std::fmt;
 use serde::Serialize;
 
 /// A word of a query, as errors show it: `{"line","column","text","type"}`.
+///
+/// ```
+/// use es_framework::eventql::{Query, TokenKind};
+///
+/// let error = Query::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// let token = error.start_token().ok_or("a word is wrong")?;
+/// assert_eq!((&*token.text, token.kind), ("f", TokenKind::Identifier));
+/// # Ok::<_, &str>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Token {
     /// The line that it begins in, from 1.
@@ -19,6 +28,13 @@ pub struct Token {
 }
 
 /// What kind of word a token is.
+///
+/// ```
+/// use es_framework::eventql::TokenKind;
+///
+/// assert_eq!(serde_json::to_string(&TokenKind::Keyword)?, r#""keyword""#);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TokenKind {

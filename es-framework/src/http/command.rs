@@ -12,7 +12,7 @@ use axum::{
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-use super::{Problem, RequestLimits, Surface, auth::Caller, context, limits::Gate};
+use super::{Problem, RequestLimits, Surface, auth::Caller, context, limits::Gate, path};
 use crate::command::{CommandDescriptor, CommandRequest, Outcome};
 
 /// Names the last event that a command wrote, or that a query has to have seen.
@@ -21,24 +21,9 @@ pub(super) const EVENT_POSITION: HeaderName = HeaderName::from_static("event-pos
 /// How many headers an answer has in the end.
 const HEADERS: usize = 8;
 
-/// The route of a command. Its path parameters are mounted under names of their position, so that
-/// two commands may call the same segment differently.
+/// The route of a command.
 pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Surface>>) {
-    let mut names = Vec::new();
-    let mut path = Vec::new();
-    for segment in command.path.split('/') {
-        match segment
-            .strip_prefix('{')
-            .and_then(|rest| rest.strip_suffix('}'))
-        {
-            Some(name) => {
-                path.push(format!("{{p{}}}", names.len()));
-                names.push(name);
-            }
-            None => path.push(segment.to_owned()),
-        }
-    }
-    let names: Arc<[&'static str]> = names.into();
+    let names: Arc<[&'static str]> = path::parameters(command.path).collect();
     let handler = async move |State(surface): State<Arc<Surface>>,
                               Extension(gate): Extension<Gate>,
                               parameters: RawPathParams,
@@ -62,7 +47,7 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Sur
         let outcome = (command.execute)(&surface.bus, request).await?;
         Ok::<_, Problem>(answer(outcome))
     };
-    (path.join("/"), post(handler))
+    (path::mounted(command.path), post(handler))
 }
 
 /// `201` and where to find what was created, `200` and what the handler answers, or `204`.

@@ -13,6 +13,7 @@ mod metrics;
 mod observe;
 pub(crate) mod openapi;
 mod operators;
+mod path;
 mod problem;
 mod projections;
 mod query;

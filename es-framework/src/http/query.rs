@@ -15,7 +15,7 @@ use axum::{
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use super::{Problem, Surface, command::EVENT_POSITION, limits::Gate, live};
+use super::{Problem, Surface, command::EVENT_POSITION, limits::Gate, live, path};
 use crate::{
     event::{EventId, Subject},
     projection::Table,
@@ -25,23 +25,10 @@ use crate::{
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// The route of a query. Its path parameters are mounted under names of their position, as those of
-/// commands are.
+/// The route of a query.
 pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
-    let mut names = Vec::new();
-    let mut path = Vec::new();
-    for segment in route.path.split('/') {
-        match segment
-            .strip_prefix('{')
-            .and_then(|rest| rest.strip_suffix('}'))
-        {
-            Some(name) => {
-                path.push(format!("{{p{}}}", names.len()));
-                names.push(name.to_owned());
-            }
-            None => path.push(segment.to_owned()),
-        }
-    }
+    let names = path::parameters(&route.path).map(str::to_owned).collect();
+    let mounted = path::mounted(&route.path);
     let asked = Arc::new(AskedAt {
         names,
         kind: route.kind,
@@ -68,7 +55,7 @@ pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
             false => Ok(respond(&question.answer().await?, &question.headers)),
         }
     };
-    (path.join("/"), get(handler))
+    (mounted, get(handler))
 }
 
 type InPath = Result<RawPathParams, RawPathParamsRejection>;
@@ -168,13 +155,7 @@ async fn answer(
 }
 
 fn is_in_path(path: &str, parameter: &str) -> bool {
-    let mut segments = path.split('/');
-    segments.any(|segment| {
-        segment
-            .strip_prefix('{')
-            .and_then(|rest| rest.strip_suffix('}'))
-            == Some(parameter)
-    })
+    path::parameters(path).any(|name| name == parameter)
 }
 
 async fn browse(

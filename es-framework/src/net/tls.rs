@@ -71,6 +71,11 @@ impl Tls {
     }
 }
 
+/// What clients encrypt with, for the whole program. A program that has chosen already keeps that.
+pub(crate) fn install_cryptography() {
+    let _ = ring::default_provider().install_default();
+}
+
 impl TlsFiles {
     /// What they hold at the moment.
     pub(crate) fn read(&self) -> Result<Identity, TlsError> {

@@ -22,6 +22,15 @@ pub(super) struct Taken {
 }
 
 /// An event that a read model or a reaction cannot take.
+///
+/// ```
+/// use es_framework::{event::EventId, projection::Refused};
+///
+/// let (id, subject, reason) = (EventId::FIRST, "/books/42".parse()?, "no title".into());
+/// let refused = Refused { id, subject, reason };
+/// assert_eq!(refused.to_string(), "it cannot take event 0 on /books/42: no title");
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it cannot take event {id} on {subject}: {reason}")]
 pub struct Refused {

@@ -6,6 +6,27 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// A column and the member that it is in JSON.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Column, ColumnKind}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let title = Column { name: "title", member: "title", kind: ColumnKind::Text };
+/// assert_eq!(BookCopy::COLUMNS[1], title);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     /// The column's name, such as `num_pages`.
@@ -17,6 +38,13 @@ pub struct Column {
 }
 
 /// What a column holds.
+///
+/// ```
+/// use es_framework::projection::{ColumnKind, ColumnValue};
+///
+/// assert_eq!((u32::KIND, f64::KIND), (ColumnKind::Integer, ColumnKind::Real));
+/// assert_eq!(Vec::<String>::KIND, ColumnKind::Json);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// A text, a UUID and the name of an enum's variant included.
@@ -109,6 +137,13 @@ pub enum Cell {
 }
 
 /// A value that its column cannot hold, or that is not what the column's field takes.
+///
+/// ```
+/// use es_framework::projection::Cell;
+///
+/// let error = Cell::Text("many".into()).read::<i64>("numPages").unwrap_err();
+/// assert!(error.to_string().starts_with("numPages: invalid type"), "{error}");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: {reason}")]
 pub struct CellError {
@@ -183,6 +218,13 @@ impl Cell {
 }
 
 /// The value that a text stands for: the parameter of a query, or a segment of a subject.
+///
+/// ```
+/// use es_framework::projection::column::parse;
+///
+/// assert_eq!(parse::<u32>("310"), Ok(310));
+/// assert_eq!(parse::<bool>("yes"), Err("must be true or false".to_owned()));
+/// ```
 ///
 /// # Errors
 /// What the text would have to be.

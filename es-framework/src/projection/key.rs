@@ -21,6 +21,12 @@ pub enum RowKey {
 }
 
 /// Why an event or a row has no key.
+///
+/// ```
+/// use es_framework::projection::{KeyError, RowKey};
+///
+/// assert_eq!(RowKey::of(&None::<String>), Err(KeyError::Unfit));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// A segment of the subject is not what the key has to be.
@@ -68,6 +74,39 @@ impl From<RowKey> for Cell {
 
 /// The key that the event's subject holds where the read model's subject has its field. `None` for
 /// another subject.
+///
+/// ```
+/// use es_framework::{event::EventView, projection::{RowKey, key_in_subject}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # use es_framework::prelude::*;
+/// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+/// # let candidate = EventCandidate {
+/// #     source: "library-service".into(),
+/// #     subject: "/books/42".parse()?,
+/// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
+/// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
+/// #     trace: None,
+/// # };
+/// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+/// # let event = RecordedEvent { subject: "/books/8e03978e-40d5-43e8-bc93-6894a57f9324".parse()?, ..event };
+/// let key = key_in_subject::<BookCopy>(&EventView::stored(&event))?;
+/// assert_eq!(key, Some(RowKey::Text("8e03978e-40d5-43e8-bc93-6894a57f9324".into())));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// What stands there cannot be a key.

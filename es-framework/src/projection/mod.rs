@@ -4,6 +4,7 @@ mod batch;
 mod changes;
 pub mod column;
 mod database;
+mod descriptor;
 mod fold;
 mod follower;
 mod key;
@@ -13,6 +14,7 @@ mod processor;
 mod progress;
 mod read_model;
 mod rebuild;
+pub(crate) mod search;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
@@ -21,11 +23,10 @@ pub use batch::Refused;
 pub(crate) use changes::Changes;
 pub use column::{Cell, CellError, Column, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
+pub use descriptor::{Identity, ReadModelDescriptor};
 pub use key::{KeyError, RowKey, key_in_subject};
 pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
 pub use operator::{Asked, Operator, OperatorError};
 pub use processor::Processor;
 pub use progress::{Pace, Positions, Progress, ProgressError};
-pub use read_model::{
-    Cells, Change, EventRow, Identity, Project, ProjectionError, ReadModel, ReadModelDescriptor,
-};
+pub use read_model::{Cells, Change, EventRow, Project, ProjectionError, ReadModel};

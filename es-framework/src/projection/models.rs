@@ -9,10 +9,55 @@ use super::ReadModelDescriptor;
 use crate::Declaration;
 
 /// All read models of an application, sorted, without a doubt about any of them.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{ReadModelDescriptor, ReadModels}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
+/// assert!(models.get("book_copies").is_some());
+/// # Ok::<_, es_framework::projection::ReadModelsError>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ReadModels(Vec<Table>);
 
 /// A read model, and how its columns are asked for.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Identity, ReadModelDescriptor, ReadModels}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
+/// let mut keys = models.iter().map(|table| table.model.identity);
+/// assert_eq!(keys.next(), Some(Identity::Column("id")));
+/// # Ok::<_, es_framework::projection::ReadModelsError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Table {
     /// The read model.
@@ -45,6 +90,32 @@ impl Table {
 }
 
 /// How queries use a column.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::ColumnUse};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// assert_eq!(BrowseStock::FILTERS[0].by, ColumnUse::Searched);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnUse {
     /// It is compared or sorted by: an index helps.
@@ -54,6 +125,14 @@ pub enum ColumnUse {
 }
 
 /// Why an application does not start.
+///
+/// ```
+/// use es_framework::projection::ReadModelsError;
+///
+/// let [first, second] = [es_framework::declaration!(), es_framework::declaration!()];
+/// let error = ReadModelsError::DuplicateName { name: "book_copies", first, second };
+/// assert!(error.to_string().starts_with("two read models are named book_copies: at "));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadModelsError {
     /// Two read models have one name.

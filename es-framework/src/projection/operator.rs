@@ -12,6 +12,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const WAITING: usize = 8;
 
 /// What is asked of a read model.
+///
+/// ```
+/// # use es_framework::projection::{Asked, Operator, OperatorError};
+/// /// Goes on behind an event that nobody can mend.
+/// async fn leave_out(operator: &Operator) -> Result<(), OperatorError> {
+///     let left_out = operator.ask("book_copies", Asked::Skip).await?;
+///     println!("left out: {left_out:?}");
+///     Ok(())
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// To make its rows again, beside those that answer queries meanwhile.
@@ -23,6 +33,13 @@ pub enum Asked {
 }
 
 /// Why a read model does not do what an operator asks.
+///
+/// ```
+/// use es_framework::projection::OperatorError;
+///
+/// let error = OperatorError::Unknown("boks".into());
+/// assert_eq!(error.to_string(), "there is no read model named boks");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OperatorError {
     /// There is no read model of this name.
@@ -46,6 +63,28 @@ pub enum OperatorError {
 }
 
 /// Carries what an operator asks to the processor.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{
+///     projection::{Asked, Database, OperatorError, Processor, ReadModels},
+///     store::memory::MemoryStore,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::projection::DatabaseError> {
+/// let models = ReadModels::default();
+/// let database = Database::in_memory(&models).await?;
+/// let processor = Processor::new(Arc::new(MemoryStore::new()), database, models);
+/// let operator = processor.operator();
+/// let running = tokio::spawn(processor.run());
+/// let answer = operator.ask("book_copies", Asked::Rebuild).await;
+/// assert_eq!(answer, Err(OperatorError::Unknown("book_copies".into())));
+/// # running.abort();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Operator(mpsc::Sender<Request>);
 

@@ -1,5 +1,6 @@
 //! Follows the event store and keeps the read models up to date.
 
+mod search;
 mod tables;
 
 use std::{sync::Arc, time::Duration};
@@ -29,6 +30,42 @@ enum BeginError {
 }
 
 /// Follows the event store and keeps the read models up to date, for as long as it runs.
+///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+///
+/// use es_framework::{
+///     prelude::*,
+///     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+///     store::memory::MemoryStore,
+/// };
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
+/// let database = Database::in_memory(&models).await?;
+/// let processor = Processor::new(Arc::new(MemoryStore::new()), database, models);
+/// let positions = processor.positions();
+/// let running = tokio::spawn(processor.run());
+/// positions.reach(&["book_copies"], None, Duration::from_secs(10)).await?;
+/// # running.abort();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Processor {
     store: Arc<dyn EventStore>,
@@ -138,8 +175,11 @@ impl Processor {
         let run = |follower: Follower| follower.run(told.clone());
         let mut running: FuturesUnordered<_> = followers.into_iter().map(run).collect();
         let mut request = None;
+        let indexing = search::follow(&self.database, &self.models, &self.positions);
+        tokio::pin!(indexing);
         loop {
             tokio::select! {
+                () = &mut indexing => {}
                 Some(ended) = running.next() => if ended != Ended::Stopped { break },
                 asked = self.requests.recv() => {
                     request = asked;

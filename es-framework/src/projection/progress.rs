@@ -8,6 +8,18 @@ use super::batch::Refused;
 use crate::event::EventId;
 
 /// How far each read model has come.
+///
+/// ```
+/// use es_framework::projection::Positions;
+///
+/// /// The read models that wait for an operator.
+/// fn stopped(positions: &Positions) -> Vec<&str> {
+///     let stopped = positions.iter().filter(|(_, progress)| progress.is_stopped());
+///     stopped.map(|(name, _)| name).collect()
+/// }
+///
+/// assert!(stopped(&Positions::default()).is_empty());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Positions(Arc<BTreeMap<&'static str, Progress>>);
 
@@ -51,6 +63,14 @@ impl Positions {
 }
 
 /// How far a read model has come.
+///
+/// ```
+/// use es_framework::projection::Progress;
+///
+/// let progress = Progress::default();
+/// assert!(progress.position().is_none() && !progress.is_rebuilt());
+/// assert_eq!(progress.trouble(), None);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Progress {
     state: Arc<watch::Sender<State>>,
@@ -67,6 +87,13 @@ pub(super) struct State {
 }
 
 /// How fast a rebuild goes.
+///
+/// ```
+/// use es_framework::projection::Pace;
+///
+/// let pace = Pace { events_per_second: 400_000, events_left: 800_000, seconds_left: Some(2) };
+/// assert_eq!(pace.seconds_left, Some(pace.events_left / pace.events_per_second));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     /// How many events it takes in a second.
@@ -78,6 +105,18 @@ pub struct Pace {
 }
 
 /// The read models did not come as far as was asked for within the time given.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use es_framework::projection::{Progress, ProgressError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let reached = Progress::default().reach(None, Duration::ZERO).await;
+/// assert_eq!(reached, Err(ProgressError::Rebuilding));
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProgressError {
     /// They lack events that were stored before the start.

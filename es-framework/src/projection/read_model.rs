@@ -1,12 +1,8 @@
 //! The declaration of a read model: a row for each key, folded from events by pure functions.
 
-use schemars::{Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{
-    Cell, CellError, Column, ColumnValue, KeyError, RowKey,
-    fold::{EventRows, Fold, RowFold},
-};
+use super::{Cell, CellError, Column, ColumnValue, KeyError, RowKey};
 use crate::{
     Declaration,
     event::{DecodeError, Event, EventView},
@@ -80,6 +76,26 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
 }
 
 /// How a read model follows from events. `#[projection]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::Project};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// assert_eq!(BookCopy::EVENTS, ["com.example.library.BookPurchasedEvent"]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "nothing says how `{Self}` follows from events",
     label = "this read model has no projection",
@@ -99,6 +115,28 @@ pub trait Project: ReadModel {
 }
 
 /// An event that a read model cannot take.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Change, ProjectionError, RowKey}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let row = BookCopy { id: Uuid::nil(), title: "The Ring".into() };
+/// let misplaced = Change::put(RowKey::Integer(42), row);
+/// assert!(matches!(misplaced, Err(ProjectionError::OtherKey { .. })));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectionError {
     /// It does not fit its declaration.
@@ -124,6 +162,29 @@ pub enum ProjectionError {
 }
 
 /// What an event changes in a read model.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Change, RowKey}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let key = RowKey::of(&Uuid::nil())?;
+/// let renamed = Change::update(key, |copy: BookCopy| Some(BookCopy { title: "The Ring".into(), ..copy }));
+/// # drop(renamed);
+/// # Ok::<_, es_framework::projection::KeyError>(())
+/// ```
 pub struct Change<R> {
     pub(super) key: RowKey,
     pub(super) kind: Kind<R>,
@@ -173,6 +234,15 @@ impl<R: ReadModel> Change<R> {
 }
 
 /// The cells of a row on their way into its fields.
+///
+/// ```
+/// use es_framework::projection::{Cell, Cells};
+///
+/// let mut cells = Cells::new(vec![Cell::Text("The Ring".into()), Cell::Integer(310)]);
+/// assert_eq!(cells.next::<String>("title")?, "The Ring");
+/// assert_eq!(cells.next::<u32>("numPages")?, 310);
+/// # Ok::<_, es_framework::projection::CellError>(())
+/// ```
 #[derive(Debug)]
 pub struct Cells(std::vec::IntoIter<Cell>);
 
@@ -192,84 +262,21 @@ impl Cells {
     }
 }
 
-/// A read model's declaration without its Rust type.
-#[derive(Clone, Copy)]
-pub struct ReadModelDescriptor {
-    /// The table's name.
-    pub name: &'static str,
-    /// The types of the events that it follows from.
-    pub events: &'static [&'static str],
-    /// The columns, in the order of the fields.
-    pub columns: &'static [Column],
-    /// What tells its rows apart.
-    pub identity: Identity,
-    /// The columns that rows are found by, besides those that queries compare.
-    pub indexed: &'static [&'static str],
-    /// The number of the declaration: another one has the rows made again.
-    pub version: u32,
-    /// Where it is declared.
-    pub declaration: Declaration,
-    /// The JSON schema of a row, if the framework itself serves the rows.
-    pub row: Option<fn(&mut SchemaGenerator) -> Schema>,
-    pub(super) fold: fn() -> Box<dyn Fold>,
-}
-
-/// What tells the rows of a read model apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Identity {
-    /// The column of this name.
-    Column(&'static str),
-    /// The event that each row is. The table is served at `/<name>`, and found by subject at
-    /// `/<name>/<key>`.
-    Event,
-}
-
-inventory::collect!(ReadModelDescriptor);
-
-impl ReadModelDescriptor {
-    /// The descriptor of the read model `R`.
-    #[must_use]
-    pub const fn of<R: Project>() -> Self {
-        Self {
-            name: R::TABLE,
-            events: R::EVENTS,
-            columns: R::COLUMNS,
-            identity: Identity::Column(R::KEY),
-            indexed: R::INDEXED,
-            version: R::VERSION,
-            declaration: R::DECLARATION,
-            row: None,
-            fold: || Box::new(RowFold::<R>::default()),
-        }
-    }
-
-    /// The descriptor of a table that has a row for each `E`: `#[event(read_model = "…")]`.
-    #[must_use]
-    pub const fn of_events<E: EventRow>() -> Self {
-        Self {
-            name: E::TABLE,
-            events: &[E::TYPE],
-            columns: E::COLUMNS,
-            identity: Identity::Event,
-            indexed: &[],
-            version: 1,
-            declaration: E::DECLARATION,
-            row: Some(SchemaGenerator::subschema_for::<E>),
-            fold: || Box::new(EventRows::<E>::default()),
-        }
-    }
-}
-
-impl std::fmt::Debug for ReadModelDescriptor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReadModelDescriptor")
-            .field("name", &self.name)
-            .field("declaration", &self.declaration)
-            .finish_non_exhaustive()
-    }
-}
-
 /// An event that is a row itself. `#[event(read_model = "…")]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Cell, EventRow}};
+///
+/// #[derive(Event)]
+/// #[event(read_model = "donations")] // served at /donations
+/// struct BookDonatedEvent {
+///     title: String,
+/// }
+///
+/// let donated = BookDonatedEvent { title: "The Ring".into() };
+/// assert_eq!(donated.to_cells()?, [Cell::Text("The Ring".into())]);
+/// # Ok::<_, es_framework::projection::CellError>(())
+/// ```
 pub trait EventRow: Event {
     /// The table's name, which is also its path: `books` is served at `/books`.
     const TABLE: &'static str;

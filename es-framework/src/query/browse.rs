@@ -17,6 +17,35 @@ use crate::{
 
 /// The page that is asked for.
 ///
+/// ```
+/// use es_framework::{
+///     prelude::*,
+///     projection::{Database, ReadModelDescriptor, ReadModels},
+///     query::{Parameters, browse},
+/// };
+///
+/// #[derive(Event)]
+/// #[event(read_model = "donations")]
+/// struct BookDonatedEvent {
+///     title: String,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let models = ReadModels::new([ReadModelDescriptor::of_events::<BookDonatedEvent>()])?;
+/// let database = Database::in_memory(&models).await?;
+/// # tokio::spawn(es_framework::projection::Processor::new(
+/// #     std::sync::Arc::new(es_framework::store::memory::MemoryStore::new()), database.clone(), models.clone(),
+/// # ).run());
+/// # while database.size().await? == 0 || browse(&database, models.iter().next().unwrap(), Parameters::new([])?).await.is_err() { tokio::task::yield_now().await }
+/// for table in models.iter() {
+///     let page = browse(&database, table, Parameters::new([])?).await?;
+///     assert!(page.items.is_empty() && page.next_cursor.is_none());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// A parameter is unknown or malformed, or the database failed.
 pub async fn browse(
@@ -65,6 +94,15 @@ pub async fn browse(
 }
 
 /// The first row of a subject.
+///
+/// ```
+/// use es_framework::{event::Subject, prelude::*, projection::{Database, Table}, query::find};
+///
+/// /// Whether anything was ever donated here.
+/// async fn is_known(database: &Database, donations: &Table, subject: &Subject) -> Result<bool, QueryError> {
+///     Ok(find(database, donations, subject).await?.is_some())
+/// }
+/// ```
 ///
 /// # Errors
 /// The database failed.

@@ -132,6 +132,33 @@ pub trait Answer: Query {
 }
 
 /// How a query uses a column.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let [filter] = BrowseStock::FILTERS else { panic!("it is one") };
+/// assert_eq!((filter.table, filter.column), ("book_copies", "title"));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Filter {
     /// The table.
@@ -143,6 +170,33 @@ pub struct Filter {
 }
 
 /// A query without its Rust type.
+///
+/// ```
+/// use es_framework::{prelude::*, query::QueryDescriptor};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let browse = QueryDescriptor::of::<BrowseStock>();
+/// assert_eq!((browse.path, browse.paged), ("/books", true));
+/// ```
 #[derive(Clone, Copy)]
 pub struct QueryDescriptor {
     /// Its Rust name.

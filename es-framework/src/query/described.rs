@@ -40,6 +40,14 @@ pub struct Described<'a> {
 }
 
 /// What is to be known of a parameter.
+///
+/// ```
+/// use es_framework::query::ParameterDescription;
+///
+/// let (name, description) = ("status", "Whether the copy can be borrowed.");
+/// let schema = schemars::json_schema!({ "enum": ["available", "lent"] });
+/// let status = ParameterDescription { name, description, required: false, several: true, schema };
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterDescription {
     /// Its name.

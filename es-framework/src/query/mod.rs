@@ -10,6 +10,7 @@ pub(crate) mod page;
 pub(crate) mod parameters;
 mod queries;
 mod reading;
+mod search;
 mod select;
 #[cfg(test)]
 mod tests;

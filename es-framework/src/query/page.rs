@@ -11,6 +11,16 @@ pub(crate) const DEFAULT_LIMIT: u32 = 100;
 pub(crate) const MAX_LIMIT: u32 = 1_000;
 
 /// Which page is asked for.
+///
+/// ```
+/// use es_framework::query::{Paging, Parameters};
+///
+/// let mut parameters = Parameters::new([("limit".into(), "10".into())])?;
+/// assert_eq!(parameters.optional::<u32>("limit")?, Some(10)); // a query that is `paged` takes it itself
+/// let first = Paging::default();
+/// # let _ = first;
+/// # Ok::<_, es_framework::query::QueryError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paging {
     pub(super) limit: u32,
@@ -30,7 +40,7 @@ impl Default for Paging {
 
 impl Paging {
     /// Takes `limit`, `cursor` and `total`.
-    pub(super) fn parse(parameters: &mut Parameters) -> Result<Self, QueryError> {
+    pub(crate) fn parse(parameters: &mut Parameters) -> Result<Self, QueryError> {
         let limit = match parameters.text("limit")? {
             None => DEFAULT_LIMIT,
             Some(text) => {
@@ -61,6 +71,14 @@ impl Paging {
 }
 
 /// Some rows and where to go on.
+///
+/// ```
+/// use es_framework::prelude::Page;
+///
+/// let page = Page { items: vec!["The Ring"], next_cursor: None, total: Some(1) };
+/// assert_eq!(serde_json::to_string(&page)?, r#"{"items":["The Ring"],"total":1}"#);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "PageOf{R}")]

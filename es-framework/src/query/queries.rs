@@ -9,10 +9,75 @@ use crate::{
 };
 
 /// All queries of an application, sorted, without a doubt about any of them.
+///
+/// ```
+/// use es_framework::{
+///     prelude::*,
+///     projection::{ReadModelDescriptor, ReadModels},
+///     query::{Queries, QueryDescriptor},
+/// };
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
+/// let (queries, models) = Queries::new([QueryDescriptor::of::<BrowseStock>()], models)?;
+/// assert_eq!(queries.routes(&models)[0].path, "/books");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Queries(Vec<QueryDescriptor>);
 
 /// Why an application does not start. Each names the places at fault.
+///
+/// ```
+/// use es_framework::{
+///     prelude::*,
+///     projection::ReadModels,
+///     query::{Queries, QueriesError, QueryDescriptor},
+/// };
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let without_rows = Queries::new([QueryDescriptor::of::<BrowseStock>()], ReadModels::default());
+/// let error = without_rows.unwrap_err();
+/// assert!(matches!(error, QueriesError::NoSuchTable { table: "book_copies", .. }));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueriesError {
     /// Two answers stand at one path.
@@ -57,6 +122,27 @@ pub enum QueriesError {
 const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
 
 /// Something that is answered at a path.
+///
+/// ```
+/// use es_framework::{
+///     prelude::*,
+///     projection::{ReadModelDescriptor, ReadModels},
+///     query::Queries,
+/// };
+///
+/// #[derive(Event)]
+/// #[event(read_model = "donations")]
+/// struct BookDonatedEvent {
+///     title: String,
+/// }
+///
+/// let models = ReadModels::new([ReadModelDescriptor::of_events::<BookDonatedEvent>()])?;
+/// let (queries, models) = Queries::new([], models)?;
+/// let routes = queries.routes(&models);
+/// let paths: Vec<_> = routes.iter().map(|route| route.path.as_str()).collect();
+/// assert_eq!(paths, ["/donations", "/donations/{key}"]);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Route {
     /// The path, with parameters in braces.
@@ -68,6 +154,33 @@ pub struct Route {
 }
 
 /// What is answered at a path.
+///
+/// ```
+/// use es_framework::{prelude::*, query::{QueryDescriptor, RouteKind}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let kind = RouteKind::Query(QueryDescriptor::of::<BrowseStock>());
+/// assert!(matches!(kind, RouteKind::Query(query) if query.name == "BrowseStock"));
+/// ```
 #[derive(Debug, Clone)]
 pub enum RouteKind {
     /// A query.

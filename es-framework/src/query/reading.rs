@@ -8,6 +8,30 @@ use super::{Page, Paging, QueryError, Select, cursor::Cursor};
 use crate::projection::{Cell, Database, ReadModel, Sql};
 
 /// What an answer is made with: the read models, the page that is asked for, and the time.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// /// The copies whose title begins with a letter or comes after it, a page at a time.
+/// async fn from_letter(reading: &Reading<'_>, letter: &String) -> Result<Page<BookCopy>, QueryError> {
+///     let rows = reading.rows::<BookCopy>().at_least("title", letter);
+///     rows.order_by("title", Direction::Ascending).page(reading.paging()).await
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Reading<'a> {
     database: &'a Database,

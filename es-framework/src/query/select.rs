@@ -6,25 +6,72 @@ use std::marker::PhantomData;
 use super::{
     Page, Paging, QueryError,
     cursor::{AfterRow, Cursor, Value},
+    search::Search,
 };
 use crate::projection::{
-    Cell, Cells, Column, ColumnValue, Database, ReadModel, Table,
+    Cell, Cells, Column, ColumnValue, Database, ReadModel, Table, search,
     tables::{self, PLACE, quoted},
 };
 
 /// Rows that are asked for.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// async fn one_of(reading: &Reading<'_>, titles: &[String]) -> Result<Option<BookCopy>, QueryError> {
+///     reading.rows::<BookCopy>().one_of("title", titles).first().await
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Select<'a, R> {
     database: &'a Database,
     conditions: Vec<String>,
     parameters: Vec<Cell>,
     order: Option<(&'static str, Direction)>,
+    /// The parts of texts that groups of characters find, in lower case.
+    parts: Vec<String>,
     /// What was asked for and is not there.
     undeclared: Option<String>,
     rows: PhantomData<fn() -> R>,
 }
 
 /// Which rows come first.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// async fn last_title(reading: &Reading<'_>) -> Result<Option<BookCopy>, QueryError> {
+///     reading.rows::<BookCopy>().order_by("title", Direction::Descending).first().await
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Those with the smallest value.
@@ -40,6 +87,7 @@ impl<'a, R: ReadModel> Select<'a, R> {
             conditions: Vec::new(),
             parameters: Vec::new(),
             order: None,
+            parts: Vec::new(),
             undeclared: None,
             rows: PhantomData,
         }
@@ -124,17 +172,17 @@ impl<'a, R: ReadModel> Select<'a, R> {
         };
         let table = self.database.table(R::TABLE);
         let has_companion = table.is_some_and(|table| table.searched.contains(column.name));
+        let part = part.to_lowercase();
         let searched = if has_companion {
+            self.parts.push(part.clone());
             tables::lowered(column.name)
         } else {
             // Nothing declares the search: the letters of ASCII have to do.
             format!("lower({})", quoted(column.name))
         };
-        self.conditions.push(format!(
-            "{}({searched}, ?) > 0",
-            self.database.position_function()
-        ));
-        self.parameters.push(Cell::Text(part.to_lowercase()));
+        let (condition, parameter) = self.database.holds(&searched, part);
+        self.conditions.push(condition);
+        self.parameters.push(parameter);
         self
     }
 
@@ -180,19 +228,23 @@ impl<'a, R: ReadModel> Select<'a, R> {
     ///
     /// # Errors
     /// The database failed, or the cursor belongs to another query.
-    pub async fn page(self, paging: &Paging) -> Result<Page<R>, QueryError> {
-        if let Some(what) = self.undeclared {
+    pub async fn page(mut self, paging: &Paging) -> Result<Page<R>, QueryError> {
+        if let Some(what) = self.undeclared.take() {
             return Err(QueryError::Undeclared { what });
         }
         let table = self.database.table(R::TABLE);
         let table = table.ok_or_else(|| QueryError::Undeclared {
             what: format!("the table {}", R::TABLE),
         })?;
+        let search = self.search(table, paging).await?;
         let total = match paging.total {
             true => Some(self.count(table).await?),
             false => None,
         };
-        let (statement, parameters) = self.statement(table, paging)?;
+        let (statement, parameters) = match search {
+            Some(search) => self.walk(&search, paging)?,
+            None => self.statement(table, paging)?,
+        };
         let rows = self.database.fetch(table, statement, parameters).await?;
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let next_cursor = match rows.len() > limit {
@@ -226,6 +278,50 @@ impl<'a, R: ReadModel> Select<'a, R> {
             .await?)
     }
 
+    /// Finds out whether groups of characters help. If few rows have them, the condition that it is
+    /// one of these goes before all others. Otherwise they give the page themselves, but only if
+    /// nothing else is asked: what else is asked may be rarer.
+    async fn search<'t>(
+        &mut self,
+        table: &'t Table,
+        paging: &Paging,
+    ) -> Result<Option<Search<'t>>, QueryError> {
+        let Some(groups) = search::groups(self.parts.iter().map(String::as_str)) else {
+            return Ok(None);
+        };
+        if !self.database.has_groups(table).await? {
+            return Ok(None);
+        }
+        let search = Search { table, groups };
+        let is_all = self.order.is_none() && self.conditions.len() == self.parts.len();
+        if is_all && !paging.total {
+            return Ok(Some(search));
+        }
+        let (statement, parameters) = search.candidates();
+        let candidates = self.database.count(statement, parameters).await?;
+        if Search::are_few(candidates) {
+            let (condition, parameter) = search.condition();
+            self.conditions.insert(0, condition);
+            self.parameters.insert(0, parameter);
+            return Ok(None);
+        }
+        Ok(Some(search).filter(|_| is_all))
+    }
+
+    fn walk(
+        &self,
+        search: &Search<'_>,
+        paging: &Paging,
+    ) -> Result<(String, Vec<Cell>), QueryError> {
+        let after = paging.after.as_ref().map(Cursor::row).transpose()?;
+        let after = match after {
+            None => -1,
+            Some(AfterRow { place, by: None }) => *place,
+            Some(_) => return Err(Cursor::of_another_query()),
+        };
+        Ok(search.page(after, more_than(paging), &self.conditions, &self.parameters))
+    }
+
     fn statement(&self, table: &Table, paging: &Paging) -> Result<(String, Vec<Cell>), QueryError> {
         let mut all = self.conditions.clone();
         let mut parameters = self.parameters.clone();
@@ -255,8 +351,7 @@ impl<'a, R: ReadModel> Select<'a, R> {
             tables::select(table),
             conditions(&all)
         );
-        // One more tells whether there is a next page.
-        parameters.push(Cell::Integer(i64::from(paging.limit).saturating_add(1)));
+        parameters.push(Cell::Integer(more_than(paging)));
         Ok((statement, parameters))
     }
 
@@ -272,6 +367,11 @@ impl<'a, R: ReadModel> Select<'a, R> {
 fn is_value_of<R: ReadModel>(name: &str, value: &Value) -> bool {
     let mut columns = R::COLUMNS.iter();
     columns.any(|column| column.name == name && value.fits(column.kind))
+}
+
+/// One row more than a page has tells whether there is a next one.
+fn more_than(paging: &Paging) -> i64 {
+    i64::from(paging.limit).saturating_add(1)
 }
 
 fn conditions(conditions: &[String]) -> String {

@@ -6,9 +6,9 @@ use axum::http::StatusCode;
 
 use super::{Server, error::Failure};
 use crate::{
-    event::{EventCandidate, EventId, RecordedEvent},
+    event::{EventCandidate, RecordedEvent},
     eventql::{Query, Source},
-    store::{AppendError, Conflict, EventStore, Precondition, StoreError, newest_id},
+    store::{AppendError, Conflict, Precondition, newest_id},
 };
 
 /// How often queries are asked anew because others wrote meanwhile.

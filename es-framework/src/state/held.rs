@@ -8,6 +8,14 @@ use super::{Evolve, Latest, RebuildError, Rebuilt, States};
 use crate::event::Subject;
 
 /// Where a state is rebuilt from.
+///
+/// ```
+/// use es_framework::state::Source;
+///
+/// let reader = Source { subject: "/readers/ada".parse()?, recursive: true };
+/// assert!(reader.recursive); // /readers/ada/loans/1 belongs to it
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// The subject.
@@ -17,6 +25,21 @@ pub struct Source {
 }
 
 /// How a state of one type is rebuilt and kept.
+///
+/// ```
+/// use es_framework::{prelude::*, state::StateKind};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// let book = StateKind::of::<Book>();
+/// assert!(book.is::<Book>());
+/// assert_eq!(book.events, ["com.example.library.BookPurchasedEvent"]);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct StateKind {
     /// The type's name.
@@ -33,6 +56,15 @@ type Rebuild =
 type Erased = Box<dyn Any + Send + Sync>;
 
 /// Whether what this process remembers may be used.
+///
+/// ```
+/// # use es_framework::state::Memory;
+/// /// A conflict may come from what this process remembers.
+/// fn memory(conflicts: u32) -> Memory {
+///     if conflicts == 0 { Memory::Used } else { Memory::Doubted }
+/// }
+/// # assert_eq!(memory(1), Memory::Doubted);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
     /// It may.
@@ -42,6 +74,32 @@ pub enum Memory {
 }
 
 /// A state that was rebuilt.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{
+///     prelude::*,
+///     state::{Memory, Source, StateKind, States},
+///     store::memory::MemoryStore,
+/// };
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let states = States::new(Arc::new(MemoryStore::new()));
+/// let source = Source { subject: "/books/42".parse()?, recursive: false };
+/// let held = StateKind::of::<Book>().rebuild(&states, &source, Memory::Used).await?;
+/// assert!(!held.exists && held.state::<Book>().is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct HeldState {
     /// The last event of its subject.

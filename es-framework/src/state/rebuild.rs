@@ -18,6 +18,23 @@ use crate::{
 const SNAPSHOT_EVERY: u64 = 500;
 
 /// A state, and the last event that it follows from.
+///
+/// ```
+/// # use es_framework::state::{RebuildError, Rebuilt, States};
+/// # use es_framework::{event::Subject, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// async fn was_ever_there(states: &States, book: &Subject) -> Result<bool, RebuildError> {
+///     let rebuilt: Rebuilt<Book> = states.rebuild(book, false).await?;
+///     Ok(rebuilt.latest.is_some())
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rebuilt<S> {
     /// Nothing if no event led to one.
@@ -29,6 +46,14 @@ pub struct Rebuilt<S> {
 }
 
 /// The last event of a subject.
+///
+/// ```
+/// use es_framework::{event::{EventId, Hash}, state::Latest};
+///
+/// let seen = Latest { id: EventId::FIRST, hash: Hash::from_bytes([1; 32]) };
+/// // The same id in a store that was put back into an earlier state.
+/// assert_ne!(seen, Latest { hash: Hash::from_bytes([2; 32]), ..seen });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Latest {
     /// Its id.
@@ -38,6 +63,18 @@ pub struct Latest {
 }
 
 /// A state that cannot be told.
+///
+/// ```
+/// use es_framework::state::RebuildError;
+///
+/// /// What is passed on to whoever asked.
+/// fn answer(error: &RebuildError) -> u16 {
+///     match error {
+///         RebuildError::Store(error) if error.is_transient() => 503,
+///         RebuildError::Store(_) | RebuildError::Decode(_) => 500,
+///     }
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum RebuildError {
     /// The event store failed.
@@ -49,6 +86,27 @@ pub enum RebuildError {
 }
 
 /// Rebuilds states. Cheap to clone; clones share what they remember.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{prelude::*, state::States, store::memory::MemoryStore};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let states = States::new(Arc::new(MemoryStore::new()));
+/// let book = states.rebuild::<Book>(&"/books/42".parse()?, false).await?;
+/// assert!(book.state.is_none() && book.latest.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct States {
     store: Arc<dyn EventStore>,

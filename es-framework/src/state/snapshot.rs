@@ -38,6 +38,15 @@ const SCHEMA: &str = "
 ";
 
 /// A file with snapshots. Made when the first one is written. Cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{command::Bus, state::Snapshots, store::memory::MemoryStore};
+///
+/// let snapshots = Snapshots::in_file("data/snapshots.sqlite".into());
+/// let bus = Bus::new(Arc::new(MemoryStore::new()), "library-service").with_snapshots(snapshots);
+/// ```
 #[derive(Clone)]
 pub struct Snapshots {
     file: Arc<Path>,

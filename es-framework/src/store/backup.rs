@@ -14,6 +14,15 @@ use super::{EventStore, ReadOptions, StoreError};
 use crate::event::{EventType, InvalidLine, LineShape, RecordedEvent, Subject};
 
 /// One line of a backup.
+///
+/// ```
+/// use es_framework::store::backup::BackupLine;
+///
+/// let line = br#"{"type":"error","payload":{"error":"the disk is broken"}}"#;
+/// let BackupLine::Error(error) = BackupLine::parse(line)? else { panic!("it is one") };
+/// assert_eq!(error, "the disk is broken");
+/// # Ok::<_, es_framework::event::InvalidLine>(())
+/// ```
 #[derive(Debug)]
 pub enum BackupLine {
     /// An event, exactly as it was recorded.
@@ -92,11 +101,37 @@ impl BackupLine {
 /// All that a store holds at the moment of the call: its schemas, then its events in order. What
 /// is written meanwhile is not part of it; every event of it follows every schema of it, since a
 /// schema that an event contradicts is never registered.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::store::{backup, memory::MemoryStore};
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let empty = backup::lines(Arc::new(MemoryStore::new()));
+/// assert_eq!(empty.count().await, 0);
+/// # }
+/// ```
 pub fn lines(store: Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupLine, StoreError>> {
     whole(schemas(&store).chain(events(&store)))
 }
 
 /// The same as text, many lines to a frame.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::store::{EventStore, backup, memory::MemoryStore};
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+/// assert_eq!(backup::frames(&store).count().await, 0);
+/// # }
+/// ```
 pub fn frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<Bytes, StoreError>> {
     let (root, everything) = (Subject::root(), ReadOptions::recursive());
     let written = store.read_lines(&root, &everything, LineShape::Backup);

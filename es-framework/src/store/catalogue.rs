@@ -9,6 +9,16 @@ use super::{EventSchema, SchemaConflict};
 use crate::event::{EventCandidate, EventId, EventType};
 
 /// An event type that a store knows.
+///
+/// ```
+/// use es_framework::{event::EventType, store::KnownEventType};
+///
+/// let event_type = EventType::declared("com.example.library.BookRemovedEvent");
+/// let known = KnownEventType { event_type, is_phantom: false, schema: None };
+/// let json = serde_json::to_string(&known)?;
+/// assert_eq!(json, r#"{"eventType":"com.example.library.BookRemovedEvent","isPhantom":false}"#);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KnownEventType {

@@ -3,6 +3,14 @@
 use super::{Conflict, InvalidOptions, SchemaConflict};
 
 /// The event store did not do what was asked.
+///
+/// ```
+/// use es_framework::store::StoreError;
+///
+/// let (address, reason) = ("http://localhost:3000".into(), "connection refused".into());
+/// assert!(StoreError::Unavailable { address, reason }.is_transient());
+/// assert!(!StoreError::Refused("no such subject".into()).is_transient());
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// It does not answer, or says that it cannot at the moment. Nothing was done; try again later.
@@ -47,6 +55,17 @@ impl StoreError {
 }
 
 /// An append that was not, or perhaps not, done.
+///
+/// ```
+/// use es_framework::store::AppendError;
+///
+/// /// Whether the events are certainly not there.
+/// fn is_certain(error: &AppendError) -> bool {
+///     !matches!(error, AppendError::Unknown { .. })
+/// }
+///
+/// assert!(is_certain(&AppendError::Conflict(es_framework::store::Conflict)));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
     /// A precondition does not hold: decide again on what is there now.
@@ -70,6 +89,13 @@ pub enum AppendError {
 }
 
 /// A schema that was not registered.
+///
+/// ```
+/// use es_framework::store::{RegisterError, SchemaConflict};
+///
+/// let error = RegisterError::from(SchemaConflict::Exists);
+/// assert_eq!(error.to_string(), "schema conflict: schema already exists");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
     /// The type has a schema already, or an event that does not follow this one.

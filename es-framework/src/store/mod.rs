@@ -36,15 +36,55 @@ pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
 pub use verify::{Chain, Flaw, Verified, verify};
 
 /// Events as they come, ended by the first error.
+///
+/// ```
+/// use es_framework::{event::RecordedEvent, store::{EventStream, StoreError}};
+/// use futures_util::TryStreamExt as _;
+///
+/// async fn first(mut events: EventStream) -> Result<Option<RecordedEvent>, StoreError> {
+///     events.try_next().await
+/// }
+/// ```
 pub type EventStream = BoxStream<'static, Result<RecordedEvent, StoreError>>;
 
 /// Whole lines of the protocol as they come, many to a frame; ended by the first error.
+///
+/// ```
+/// use es_framework::store::{LineStream, StoreError};
+/// use futures_util::TryStreamExt as _;
+///
+/// async fn length(lines: LineStream) -> Result<usize, StoreError> {
+///     lines.try_fold(0, async |length, frame| Ok(length + frame.len())).await
+/// }
+/// ```
 pub type LineStream = BoxStream<'static, Result<Bytes, StoreError>>;
 
 /// Subjects in order, ended by the first error.
+///
+/// ```
+/// use es_framework::{event::Subject, store::{EventStore, SubjectStream, memory::MemoryStore}};
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let subjects: SubjectStream = MemoryStore::new().read_subjects(Subject::root());
+/// assert_eq!(subjects.count().await, 0);
+/// # }
+/// ```
 pub type SubjectStream = BoxStream<'static, Result<Subject, StoreError>>;
 
 /// Event types in order, ended by the first error.
+///
+/// ```
+/// use es_framework::store::{EventStore, EventTypeStream, memory::MemoryStore};
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let types: EventTypeStream = MemoryStore::new().read_event_types();
+/// assert_eq!(types.count().await, 0);
+/// # }
+/// ```
 pub type EventTypeStream = BoxStream<'static, Result<KnownEventType, StoreError>>;
 
 /// Where events are kept. Every adapter passes the whole contract suite.

@@ -5,6 +5,13 @@ use std::num::NonZeroU64;
 use crate::event::{EventId, EventType, Subject};
 
 /// The order of a read.
+///
+/// ```
+/// use es_framework::store::{Order, ReadOptions};
+///
+/// let newest = ReadOptions { order: Order::Antichronological, ..ReadOptions::recursive() }.first();
+/// assert_ne!(newest.order, Order::default());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// Oldest first.
@@ -15,6 +22,14 @@ pub enum Order {
 }
 
 /// An end of a range of event ids.
+///
+/// ```
+/// use es_framework::{event::EventId, store::{Bound, ReadOptions}};
+///
+/// let seen = EventId::FIRST;
+/// let unseen = ReadOptions { lower_bound: Some(Bound::Exclusive(seen)), ..ReadOptions::recursive() };
+/// # assert!(unseen.check().is_ok());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// The event with this id belongs to the range.
@@ -50,6 +65,21 @@ pub struct FromLatestEvent {
 }
 
 /// What to do when the event to start from does not exist.
+///
+/// ```
+/// use es_framework::store::{FromLatestEvent, IfEventIsMissing, ObserveOptions};
+///
+/// let once_there_is_an_inventory = ObserveOptions {
+///     from_latest_event: Some(FromLatestEvent {
+///         subject: "/inventory".parse()?,
+///         event_type: "com.example.library.InventoryTakenEvent".parse()?,
+///         if_missing: IfEventIsMissing::Nothing,
+///     }),
+///     ..ObserveOptions::recursive_after(None)
+/// };
+/// # assert!(once_there_is_an_inventory.recursive);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfEventIsMissing {
     /// Start from the first event.
@@ -107,6 +137,22 @@ pub struct ObserveOptions {
 }
 
 /// Options that contradict each other.
+///
+/// ```
+/// use es_framework::{event::EventId, store::*};
+///
+/// let contradictory = ReadOptions {
+///     lower_bound: Some(Bound::Inclusive(EventId::FIRST)),
+///     from_latest_event: Some(FromLatestEvent {
+///         subject: "/inventory".parse()?,
+///         event_type: "com.example.library.InventoryTakenEvent".parse()?,
+///         if_missing: IfEventIsMissing::Nothing,
+///     }),
+///     ..ReadOptions::recursive()
+/// };
+/// assert_eq!(contradictory.check(), Err(InvalidOptions));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("invalid options: lowerBound and fromLatestEvent cannot be given together")]
 pub struct InvalidOptions;

@@ -55,6 +55,18 @@ impl Precondition {
 }
 
 /// A write that was refused because a precondition did not hold.
+///
+/// ```
+/// use es_framework::{event::EventId, store::{Conflict, Precondition}};
+///
+/// fn check(precondition: &Precondition, latest: Option<EventId>) -> Result<(), Conflict> {
+///     precondition.holds(latest).then_some(()).ok_or(Conflict)
+/// }
+///
+/// let pristine = Precondition::SubjectIsPristine("/books/42".parse()?);
+/// assert_eq!(check(&pristine, Some(EventId::FIRST)), Err(Conflict));
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("state conflict: precondition failed")]
 pub struct Conflict;

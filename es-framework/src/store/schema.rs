@@ -31,11 +31,29 @@ pub struct EventSchema {
 }
 
 /// A JSON value that is no schema for events.
+///
+/// ```
+/// use es_framework::store::EventSchema;
+///
+/// let error = EventSchema::parse(r#"{"type":"string"}"#).unwrap_err();
+/// assert_eq!(error.to_string(), r#"invalid schema: /type: value must be "object""#);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid schema: {0}")]
 pub struct InvalidSchema(String);
 
 /// What is to be stored, or is stored already, contradicts a schema.
+///
+/// ```
+/// use es_framework::store::{EventSchema, SchemaConflict};
+/// use serde_json::{json, value::to_raw_value};
+///
+/// let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;
+/// let (schema, data) = (EventSchema::parse(schema)?, to_raw_value(&json!({ "title": 42 }))?);
+/// let conflict = schema.check(&data).map_err(SchemaConflict::Candidate).unwrap_err();
+/// assert!(conflict.to_string().contains("expected string, but got number"), "{conflict}");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaConflict {
     /// An event that is to be written.

@@ -9,6 +9,17 @@ use crate::event::{EventId, Hash, RecordedEvent, Subject};
 const STEP: u64 = 16_384;
 
 /// What a walk along the chain found.
+///
+/// ```
+/// use es_framework::store::Verified;
+///
+/// /// What an operator writes down, to compare it with later.
+/// fn note(verified: &Verified) -> Option<String> {
+///     let Verified { events, hash, flaw } = verified;
+///     flaw.is_none().then(|| format!("{events} {hash}"))
+/// }
+/// # assert!(note(&Verified { events: 0, hash: es_framework::event::Hash::ZERO, flaw: None }).is_some());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     /// How many events, from the first, are as they were written.
@@ -21,6 +32,24 @@ pub struct Verified {
 }
 
 /// The first place where a chain breaks.
+///
+/// ```
+/// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+/// # let candidate = EventCandidate {
+/// #     source: "library-service".into(),
+/// #     subject: "/books/42".parse()?,
+/// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
+/// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
+/// #     trace: None,
+/// # };
+/// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+/// use es_framework::{event::EventId as Id, store::Chain};
+///
+/// let later = RecordedEvent { id: Id::new(7).ok_or("too large")?, ..event };
+/// let flaw = Chain::default().follow(&later).unwrap_err();
+/// assert_eq!((flaw.event, flaw.reason.as_str()), (0, "event 0 is missing: 7 follows"));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw {
     /// The event that was changed, or should be there, or cannot be read.
@@ -30,6 +59,24 @@ pub struct Flaw {
 }
 
 /// Follows a chain one event after the other.
+///
+/// ```
+/// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+/// # let candidate = EventCandidate {
+/// #     source: "library-service".into(),
+/// #     subject: "/books/42".parse()?,
+/// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
+/// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
+/// #     trace: None,
+/// # };
+/// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+/// use es_framework::store::Chain;
+///
+/// let mut chain = Chain::default();
+/// assert_eq!(chain.follow(&event), Ok(()));
+/// assert_eq!((chain.events(), chain.hash()), (1, event.hash));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Chain {
     events: u64,

@@ -47,8 +47,7 @@ impl Exporter {
             let message = "OTEL_EXPORTER_OTLP_ENDPOINT is not a URL such as http://localhost:4318";
             return Err(Error::new(message));
         }
-        // Fails once it is installed, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crate::net::tls::install_cryptography();
         let exporter = SpanExporter::builder()
             .with_http()
             .with_protocol(Protocol::HttpBinary)

@@ -1,7 +1,7 @@
 //! What all derives have in common.
 
 use proc_macro2::{Span, TokenStream};
-use syn::{Attribute, Data, DeriveInput, Field, Ident};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident};
 
 use super::{errors::Errors, framework::Framework, manifest::Manifest, types};
 
@@ -60,16 +60,17 @@ fn has_deprecated(item: &DeriveInput) -> bool {
         let mut attrs = attrs.iter();
         attrs.any(|attr| attr.path().is_ident("deprecated"))
     };
-    let mut data = item.data.clone();
-    let in_variants = match &item.data {
-        Data::Enum(data) => data.variants.iter().any(|one| is_deprecated(&one.attrs)),
-        Data::Struct(_) | Data::Union(_) => false,
-    };
-    is_deprecated(&item.attrs)
-        || in_variants
-        || fields(&mut data)
+    let in_fields = |fields: &Fields| fields.iter().any(|field| is_deprecated(&field.attrs));
+    let within = match &item.data {
+        Data::Struct(data) => in_fields(&data.fields),
+        Data::Enum(data) => data
+            .variants
             .iter()
-            .any(|field| is_deprecated(&field.attrs))
+            .any(|variant| is_deprecated(&variant.attrs) || in_fields(&variant.fields)),
+        // No derive takes one.
+        Data::Union(_) => false,
+    };
+    is_deprecated(&item.attrs) || within
 }
 
 fn fields(data: &mut Data) -> Vec<&mut Field> {

@@ -4,6 +4,7 @@
 
 mod attribute;
 mod attributed;
+mod block;
 mod column;
 pub(crate) mod command;
 mod derive;

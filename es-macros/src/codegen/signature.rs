@@ -6,7 +6,8 @@ use super::errors::Errors;
 
 /// Why a function cannot be it, in the words of what it is for.
 pub(crate) struct Reasons {
-    pub(crate) no_async: &'static str,
+    /// Nothing where the framework waits for the function.
+    pub(crate) no_async: Option<&'static str>,
     pub(crate) no_unsafe: &'static str,
     pub(crate) no_extern: &'static str,
     pub(crate) no_generics: &'static str,
@@ -14,8 +15,8 @@ pub(crate) struct Reasons {
 
 /// Notes each word of the signature that is one too many.
 pub(crate) fn check(sig: &Signature, reasons: &Reasons, errors: &mut Errors) {
-    if let Some(asyncness) = &sig.asyncness {
-        errors.at(asyncness, reasons.no_async);
+    if let (Some(asyncness), Some(message)) = (&sig.asyncness, reasons.no_async) {
+        errors.at(asyncness, message);
     }
     if let Safety::Unsafe(safety) = &sig.safety {
         errors.at(safety, reasons.no_unsafe);

@@ -26,6 +26,15 @@ pub(crate) fn last_word(ty: &Type) -> Option<String> {
     last.map(|last| last.ident.to_string())
 }
 
+/// The event that a parameter of this type takes, and whether by reference.
+pub(crate) fn event(ty: &Type) -> Option<(Type, bool)> {
+    let (event, by_reference) = match ty {
+        Type::Reference(reference) if reference.mutability.is_none() => (&*reference.elem, true),
+        ty => (ty, false),
+    };
+    matches!(event, Type::Path(_)).then(|| (event.clone(), by_reference))
+}
+
 /// Takes away what surrounds a `$type:ty` that a macro of the application was given, so that the
 /// type looks as if it had been written there.
 pub(crate) fn ungroup(ty: &mut Type) {

@@ -66,21 +66,16 @@ impl Postgres {
 
     /// Ends the connection that has the right to write, as a broken network would.
     pub(crate) fn cut_off_the_writer(&self) {
-        let mut psql = Command::new(program("psql"));
-        psql.args([
-            "-h",
-            "127.0.0.1",
-            "-p",
-            &self.port.to_string(),
-            "-U",
-            "postgres",
-        ]);
         let statement =
             "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
-        assert!(
-            run(psql.args(["-tc", statement])).contains('t'),
-            "nobody has the lock"
-        );
+        assert!(self.query(statement).contains('t'), "nobody has the lock");
+    }
+
+    /// What statements find, as text.
+    pub(crate) fn query(&self, statements: &str) -> String {
+        let mut psql = Command::new(program("psql"));
+        psql.args(["-h", "127.0.0.1", "-U", "postgres", "-p"]);
+        run(psql.args([&self.port.to_string(), "-tc", statements]))
     }
 }
 

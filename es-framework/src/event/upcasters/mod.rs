@@ -35,6 +35,15 @@ pub struct Upcasters {
 }
 
 /// Why upcasters cannot work together. Each names the places at fault.
+///
+/// ```
+/// use es_framework::{declaration, event::UpcastersError};
+///
+/// let event_type = "com.example.library.BookBoughtEvent";
+/// let (first, second) = (declaration!(), declaration!());
+/// let error = UpcastersError::Duplicate { event_type, first, second };
+/// assert!(error.to_string().ends_with("remove one of them"), "{error}");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpcastersError {
     /// One event has two upcasters.

@@ -8,10 +8,9 @@ use std::{
 };
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
-use uuid::Uuid;
 
 use super::tokens::{Token, Tokens, is_word};
-use crate::{Error, Result, watched::check_owner_only};
+use crate::{Error, Result, secret_file};
 
 /// The name of the subcommand.
 pub(crate) const NAME: &str = "token";
@@ -90,8 +89,7 @@ fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
             "{place} has a token with the name {name} already: choose another name, or revoke it first"
         )));
     }
-    // Two random UUIDs have 244 random bits.
-    let secret = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+    let secret = secret_file::random();
     let text = text + &Token::new(name, roles, &secret).line();
     replace(file, &text)?;
     Ok(secret)
@@ -113,7 +111,7 @@ fn revoke(file: &Path, name: &str) -> Result<()> {
 
 /// Lines as they stand, with an end to the last one; none if there is no file yet.
 fn text(file: &Path) -> Result<String> {
-    let read = check_owner_only(file).and_then(|()| fs::read_to_string(file));
+    let read = secret_file::check_owner_only(file).and_then(|()| fs::read_to_string(file));
     match read {
         Ok(text) if text.is_empty() || text.ends_with('\n') => Ok(text),
         Ok(text) => Ok(text + "\n"),
@@ -131,7 +129,7 @@ fn parse(file: &Path, text: &str) -> Result<Tokens> {
 /// One command at a time changes a file. The lock is on a file of its own, since the other one is
 /// replaced.
 fn lock(file: &Path) -> Result<File> {
-    let beside = beside(file, "lock");
+    let beside = secret_file::beside(file, "lock");
     let mut options = fs::OpenOptions::new();
     let options = options.write(true).create(true).truncate(false).mode(0o600);
     let locked = options.open(&beside).and_then(|lock| {
@@ -141,29 +139,9 @@ fn lock(file: &Path) -> Result<File> {
     locked.map_err(|error| problem(&beside, "cannot be locked", error))
 }
 
-/// Written beside it and renamed when it is whole: a running application never reads half a file.
 fn replace(file: &Path, text: &str) -> Result<()> {
-    let draft = beside(file, "draft");
-    let write = || {
-        let _ = fs::remove_file(&draft);
-        let mut options = fs::OpenOptions::new();
-        let mut opened = options
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&draft)?;
-        opened.write_all(text.as_bytes())?;
-        opened.sync_all()?;
-        fs::rename(&draft, file)
-    };
-    write().map_err(|error| problem(file, "cannot be written", error))
-}
-
-fn beside(file: &Path, suffix: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".");
-    name.push(suffix);
-    name.into()
+    let replaced = secret_file::replace(file, text);
+    replaced.map_err(|error| problem(file, "cannot be written", error))
 }
 
 fn problem(file: &Path, what: &str, error: io::Error) -> Error {

@@ -21,17 +21,14 @@ use super::{
 };
 use crate::{
     bearer::{self, NoBearer},
+    http::health,
     net::Peer,
     watched::Watched,
 };
 
 /// Paths that take no credential: whoever starts or balances services asks whether this one is up,
 /// and is told no more than that.
-const PUBLIC: [&str; 3] = [
-    "/actuator/health",
-    "/actuator/health/liveness",
-    "/actuator/health/readiness",
-];
+const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 
 /// Knows callers by what they send.
 #[derive(Debug, Clone)]

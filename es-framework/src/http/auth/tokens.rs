@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
 use super::Caller;
-use crate::{Error, Result, watched::check_owner_only};
+use crate::{Error, Result, secret_file::check_owner_only};
 
 /// All of them are compared with each token that comes, so there is an end.
 const MAX_TOKENS: usize = 1_000;

@@ -2,10 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Operation, Schemas, header, names_in, text::Text};
+use super::{Answer, Operation, Schemas, header, text::Text};
 use crate::{
     command::{CommandDescriptor, Condition, Origin, Parameter},
-    http::problem::kind::{self, ProblemKind},
+    http::{
+        path,
+        problem::kind::{self, ProblemKind},
+    },
 };
 
 /// The headers of every command.
@@ -53,7 +56,7 @@ fn with_request(
     schema: Value,
     schemas: &mut Schemas,
 ) -> Operation {
-    let names: Vec<_> = names_in(command.path).collect();
+    let names: Vec<_> = path::parameters(command.path).collect();
     if names.is_empty() {
         return operation.with_body(&schema, true).with_headers(&HEADERS);
     }

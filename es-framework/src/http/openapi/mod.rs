@@ -103,9 +103,3 @@ impl Paths {
         }
     }
 }
-
-/// The names in braces of a path.
-fn names_in(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/')
-        .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
-}

@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Operation, Schemas, header, names_in, text::Text};
+use super::{Answer, Operation, Schemas, header, text::Text};
 use crate::{
-    http::problem::kind::{self, ProblemKind},
+    http::{
+        path,
+        problem::kind::{self, ProblemKind},
+    },
     projection::ReadModelDescriptor,
     query::{
         Described, ParameterDescription, QueryDescriptor, Route, RouteKind,
@@ -47,7 +50,7 @@ pub(super) fn operation(route: &Route, schemas: &mut Schemas) -> Operation {
 fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     let mut described = Described::new(schemas.requests());
     (query.parameters)(&mut described);
-    let in_path: Vec<_> = names_in(query.path).collect();
+    let in_path: Vec<_> = path::parameters(query.path).collect();
     let mut operation = Operation::new(
         query.name,
         query.summary,

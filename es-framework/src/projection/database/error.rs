@@ -1,6 +1,18 @@
 //! What goes wrong between the read models and their database.
 
 /// The database did not do what was asked.
+///
+/// ```
+/// use es_framework::projection::DatabaseError;
+///
+/// /// Whether the same query may be answered in a moment.
+/// fn try_again(error: &DatabaseError) -> bool {
+///     matches!(error, DatabaseError::Busy | DatabaseError::Lost)
+/// }
+///
+/// assert!(try_again(&DatabaseError::Busy));
+/// assert!(!try_again(&DatabaseError::TooExpensive));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// A query failed.

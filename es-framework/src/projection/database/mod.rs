@@ -17,6 +17,7 @@ use std::{
 use super::{
     Cell, ReadModels, RowKey, Table,
     fold::{Changes, StoredRow},
+    search,
 };
 use crate::event::EventId;
 
@@ -31,6 +32,17 @@ pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 const QUERY_TIME: Duration = Duration::from_secs(10);
 
 /// The database of the read models. Clones share it.
+///
+/// ```
+/// use es_framework::projection::{Database, ReadModels};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::projection::DatabaseError> {
+/// let database = Database::in_memory(&ReadModels::default()).await?;
+/// assert_eq!(database.kind(), "SQLite");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Database {
     engine: Engine,
@@ -44,6 +56,19 @@ enum Engine {
 }
 
 /// A statement of an application's own, for each kind of database.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Cell, Sql}};
+///
+/// const BY_AUTHOR: Sql = Sql {
+///     sqlite: "SELECT json_object('title', title) FROM book_copies WHERE author = ?1",
+///     postgres: "SELECT json_build_object('title', title)::text FROM book_copies WHERE author = $1",
+/// };
+///
+/// async fn titles(reading: &Reading<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
+///     reading.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Sql {
     /// For SQLite, with `?1` for the first parameter.
@@ -114,11 +139,23 @@ impl Database {
         self.tables.get(name)
     }
 
-    /// The function that says where in a text another one stands.
-    pub(crate) const fn position_function(&self) -> &'static str {
+    /// The condition that a text holds a part somewhere, and its parameter.
+    pub(crate) fn holds(&self, text: &str, part: String) -> (String, Cell) {
         match &self.engine {
-            Engine::Sqlite(_) => "instr",
-            Engine::Postgres(_) => "strpos",
+            Engine::Sqlite(_) => (format!("instr({text}, ?) > 0"), Cell::Text(part)),
+            Engine::Postgres(_) => (
+                format!("{text} LIKE ?"),
+                Cell::Text(search::anywhere(&part)),
+            ),
+        }
+    }
+
+    /// Whether statements find parts of the table's texts through groups of characters. PostgreSQL
+    /// itself finds out.
+    pub(crate) async fn has_groups(&self, table: &Table) -> Result<bool, DatabaseError> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.has_groups(table).await,
+            Engine::Postgres(_) => Ok(false),
         }
     }
 
@@ -233,6 +270,14 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.writer.swap(table.clone()).await,
             Engine::Postgres(postgres) => postgres.swap(table).await,
+        }
+    }
+
+    /// Adds rows to the index that finds parts of texts, and says whether more may follow.
+    pub(super) async fn index(&self, table: &Table) -> Result<bool, DatabaseError> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer.index(table.clone()).await,
+            Engine::Postgres(postgres) => postgres.index(table).await.map(|()| false),
         }
     }
 

@@ -25,6 +25,12 @@ pub enum DatabaseUrl {
 }
 
 /// A text that names no database.
+///
+/// ```
+/// use es_framework::projection::{DatabaseUrl, InvalidDatabaseUrl};
+///
+/// assert_eq!("mysql://localhost".parse::<DatabaseUrl>(), Err(InvalidDatabaseUrl));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "write sqlite::memory: for a database in memory, sqlite:books.db for one in a file, or postgres://user:password@host/database for one on a PostgreSQL server"

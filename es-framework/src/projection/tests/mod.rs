@@ -2,6 +2,7 @@
 
 mod beside;
 mod keyed;
+mod search;
 mod upcast;
 
 use std::{sync::Arc, time::Duration};

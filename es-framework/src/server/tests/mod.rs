@@ -51,7 +51,7 @@ impl TestServer {
             let _ = stopped.await;
         };
         let served = tokio::spawn(serve(listener, Arc::new(store), settings, shutdown));
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crate::net::tls::install_cryptography();
         Self {
             address,
             stop: Some(stop),

@@ -51,8 +51,7 @@ impl Connection {
         let mut authorization = HeaderValue::try_from(format!("Bearer {token}"))
             .map_err(|_| InvalidSettings::ApiToken)?;
         authorization.set_sensitive(true);
-        // Fails where the program has chosen one already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crate::net::tls::install_cryptography();
         let certificates = Certificate::from_pem_bundle(&settings.certificates)
             .map_err(|error| InvalidSettings::Certificates(chain(&error)))?;
         let client = Client::builder()

@@ -36,6 +36,16 @@ use connection::Connection;
 pub use reconnect::Reconnect;
 
 /// Where the event store is and how long to wait for it.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use es_framework::store::eventsourcingdb::Settings;
+///
+/// let mut settings = Settings::new("https://events.example.com", "secret");
+/// settings.request_time = Duration::from_secs(5);
+/// assert_eq!(format!("{settings:?}"), "Settings { .. }"); // the token is never shown
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Settings {
@@ -93,6 +103,13 @@ impl fmt::Debug for Settings {
 }
 
 /// Settings that no store can be reached with.
+///
+/// ```
+/// use es_framework::store::eventsourcingdb::{EventSourcingDbStore, InvalidSettings, Settings};
+///
+/// let settings = Settings::new("http://localhost:3000", "two words");
+/// assert_eq!(EventSourcingDbStore::new(settings).err(), Some(InvalidSettings::ApiToken));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSettings {
     /// The URL is none, or of another kind.

@@ -18,6 +18,14 @@ use crate::{
 static RECONNECTS: LazyLock<Counter> = LazyLock::new(|| counter(&OBSERVE_RECONNECTS, &[]));
 
 /// How an observation goes on by itself after its server was away.
+///
+/// ```
+/// use es_framework::store::eventsourcingdb::{Reconnect, Settings};
+///
+/// let mut settings = Settings::new("http://localhost:3000", "secret");
+/// settings.reconnect = Reconnect::never(); // an observation ends when its server does
+/// assert!(settings.reconnect.patience.is_zero());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reconnect {

@@ -10,7 +10,7 @@ use syn::{
 };
 
 use crate::codegen::{
-    attributed,
+    attributed, block,
     errors::Errors,
     signature::{self, Reasons},
     types,
@@ -43,18 +43,7 @@ pub(crate) enum Form {
 
 /// Checks everything, so that all mistakes are noted.
 pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<Step> {
-    if let Some((path, _)) = &item.trait_ {
-        errors.at(
-            path,
-            "`#[evolve]` stands above the state's own `impl`, not that of a trait: write `impl Book { … }`",
-        );
-    }
-    if !item.generics.params.is_empty() {
-        errors.at(
-            &item.generics,
-            "a state has no generic parameters: write the types out",
-        );
-    }
+    block::check(item, &BLOCK, errors);
     let functions: Vec<_> = item.items.iter().filter_map(function).collect();
     if functions.is_empty() {
         errors.at(
@@ -69,6 +58,12 @@ pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<Step> {
     check_twice(&steps, errors);
     steps
 }
+
+const BLOCK: block::Reasons = block::Reasons {
+    no_trait: "`#[evolve]` stands above the state's own `impl`, not that of a trait: write `impl Book { … }`",
+    no_generics: "a state has no generic parameters: write the types out",
+    functions_alone: None,
+};
 
 fn function(item: &ImplItem) -> Option<&ImplItemFn> {
     match item {
@@ -96,7 +91,7 @@ fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<Step> {
 }
 
 const REASONS: Reasons = Reasons {
-    no_async: "a state follows from its events alone, without I/O: remove `async`",
+    no_async: Some("a state follows from its events alone, without I/O: remove `async`"),
     no_unsafe: "this is called by safe code: remove `unsafe`",
     no_extern: "this is called from Rust: remove `extern`",
     no_generics: "this is called with one kind of event: name its type instead of a generic parameter",
@@ -135,19 +130,12 @@ fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
         let message = "a state follows from one event at a time: remove this parameter, or move the function into another `impl`";
         errors.at(other, message);
     }
-    match &**ty {
-        Type::Path(_) => Some(((**ty).clone(), false)),
-        Type::Reference(reference)
-            if reference.mutability.is_none() && matches!(*reference.elem, Type::Path(_)) =>
-        {
-            Some(((*reference.elem).clone(), true))
-        }
-        _ => {
-            let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
-            errors.at(ty, message);
-            None
-        }
+    let event = types::event(ty);
+    if event.is_none() {
+        let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
+        errors.at(ty, message);
     }
+    event
 }
 
 /// Whether the output is an `Option`, if it is one that fits.

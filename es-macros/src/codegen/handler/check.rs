@@ -46,7 +46,7 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Handler>
 }
 
 const REASONS: Reasons = Reasons {
-    no_async: "a handler decides on what it is given and does no I/O: remove `async`",
+    no_async: Some("a handler decides on what it is given and does no I/O: remove `async`"),
     no_unsafe: "a handler is called by safe code: remove `unsafe`",
     no_extern: "a handler is called from Rust: remove `extern`",
     no_generics: "a handler decides on one kind of command: name its type instead of a generic parameter",

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use quote::ToTokens as _;
-use syn::{Attribute, FnArg, Ident, ImplItem, ImplItemFn, PatType, ReceiverKind, ReturnType, Type};
+use syn::{Attribute, FnArg, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Type};
 
 use super::{
     ast::{Declared, Function},
     attr,
 };
 use crate::codegen::{
-    attributed,
+    attributed, block,
     errors::Errors,
     signature::{self, Reasons},
+    types,
 };
 
 /// A projection that can be written out.
@@ -58,20 +59,7 @@ const SHAPES: &str = "write `fn purchased(event: &BookPurchasedEvent) -> Self` f
 /// Checks everything, so that all mistakes are noted.
 pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Projection> {
     let block = &declared.block;
-    if let Some((path, _)) = &block.trait_ {
-        let message =
-            "a projection is a block of its own: write `impl BookCopy { … }` without a trait";
-        errors.at(path, message);
-    }
-    if !block.generics.params.is_empty() {
-        errors.at(&block.generics, "a projection has no generic parameters");
-    }
-    for item in &block.items {
-        if !matches!(item, ImplItem::Fn(_)) {
-            let message = "a projection holds functions alone: move this into another `impl`";
-            errors.at(item, message);
-        }
-    }
+    block::check(block, &BLOCK, errors);
     let mut events = BTreeMap::new();
     let mut steps = Vec::new();
     for function in &declared.functions {
@@ -100,6 +88,12 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Projecti
         steps,
     })
 }
+
+const BLOCK: block::Reasons = block::Reasons {
+    no_trait: "a projection is a block of its own: write `impl BookCopy { … }` without a trait",
+    no_generics: "a projection has no generic parameters",
+    functions_alone: Some("a projection holds functions alone: move this into another `impl`"),
+};
 
 fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     let sig = &function.item.sig;
@@ -144,19 +138,15 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
             return None;
         }
     };
-    let (event, by_reference) = match &*event.ty {
-        Type::Reference(reference) if reference.mutability.is_none() => (&*reference.elem, true),
-        ty => (ty, false),
-    };
-    if !matches!(event, Type::Path(_)) {
+    let Some((event, by_reference)) = types::event(&event.ty) else {
         let message = "a step of a projection takes an event: write the name of a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
-        errors.at(event, message);
+        errors.at(&event.ty, message);
         return None;
-    }
+    };
     Some(Step {
         function: sig.ident.clone(),
         conditions: attributed::conditions(&function.item.attrs),
-        event: event.clone(),
+        event,
         by_reference,
         takes_recorded,
         key,
@@ -165,7 +155,7 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
 }
 
 const REASONS: Reasons = Reasons {
-    no_async: "a projection follows from events alone and does no I/O: remove `async`",
+    no_async: Some("a projection follows from events alone and does no I/O: remove `async`"),
     no_unsafe: "a projection is called by safe code: remove `unsafe`",
     no_extern: "a projection is called from Rust: remove `extern`",
     no_generics: "a step follows from one kind of event: name its type instead of a generic parameter",
@@ -201,14 +191,5 @@ fn is_self(ty: &Type) -> bool {
 }
 
 fn is_option_of_self(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    let Some(last) = path.path.segments.last() else {
-        return false;
-    };
-    let argument = last
-        .arguments
-        .to_token_stream()
-        .to_string()
-        .replace(' ', "");
-    last.ident == "Option" && argument == "<Self>"
+    types::inside_option(ty).is_some_and(is_self)
 }

@@ -1,10 +1,9 @@
 //! A reaction as it was written.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens as _;
-use syn::{Attribute, ImplItem, ImplItemFn, Item, ItemImpl};
+use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl};
 
-use crate::codegen::errors::Errors;
+use crate::codegen::{attributed, errors::Errors, types};
 
 /// What the developer wrote.
 pub(crate) struct Declared {
@@ -26,26 +25,18 @@ const NO_BLOCK: &str = "a reaction is a block of functions, each from an event t
 
 /// Reads the block, if it is one.
 pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
-    let mut block = match syn::parse2::<ItemImpl>(input.clone()) {
-        Ok(block) => block,
-        Err(error) => {
-            match syn::parse2::<Item>(input) {
-                Ok(Item::Struct(item)) => errors.at(&item.ident, NO_BLOCK),
-                Ok(Item::Fn(item)) => errors.at(&item.sig.ident, NO_BLOCK),
-                Ok(Item::Enum(item)) => errors.at(&item.ident, NO_BLOCK),
-                Ok(item) => errors.at(item.to_token_stream(), NO_BLOCK),
-                Err(_) => errors.push(error),
-            }
-            return None;
-        }
-    };
-    let is_es = |attr: &mut Attribute| attr.path().is_ident("es");
-    let es = block.attrs.extract_if(.., is_es).collect();
+    let (mut block, es) = attributed::read(
+        input,
+        |block: &mut ItemImpl| &mut block.attrs,
+        NO_BLOCK,
+        errors,
+    )?;
     let mut functions = Vec::new();
     for item in &mut block.items {
         let ImplItem::Fn(item) = item else { continue };
         let is_deadline = |attr: &mut Attribute| attr.path().is_ident("deadline");
         let deadlines = item.attrs.extract_if(.., is_deadline).collect();
+        types::ungroup_signature(&mut item.sig);
         functions.push(Function {
             item: item.clone(),
             deadlines,

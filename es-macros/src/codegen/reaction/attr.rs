@@ -2,8 +2,7 @@
 
 use proc_macro2::TokenStream;
 use syn::{
-    Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Path, Token, parse::Parser as _,
-    punctuated::Punctuated,
+    Attribute, Ident, LitInt, LitStr, Meta, Path, Token, parse::Parser as _, punctuated::Punctuated,
 };
 
 use crate::codegen::{
@@ -39,26 +38,20 @@ pub(crate) fn read(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr 
             Some("begin") => {
                 read.begin = attribute::word(&meta, "begin = new", errors).cloned();
             }
-            Some("attempts") => read.attempts = number(&meta, errors),
+            Some("attempts") => read.attempts = attempts(&meta, errors),
             _ => {}
         }
     }
     read
 }
 
-fn number(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
-    const EXAMPLE: &str = "attempts = 16";
-    let value = attribute::value(meta, EXAMPLE, errors)?;
-    if let Expr::Lit(ExprLit {
-        lit: Lit::Int(number),
-        ..
-    }) = value
-        && number.base10_parse::<u32>().is_ok_and(|number| number > 0)
-    {
-        return Some(number.clone());
+fn attempts(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
+    let number = attribute::number(meta, "attempts = 16", errors)?;
+    if number.base10_parse::<u32>().is_ok_and(|number| number > 0) {
+        return Some(number);
     }
-    let message = format!("`attempts` is a whole number from 1: write `{EXAMPLE}`");
-    errors.at(value, message);
+    let message = "`attempts` is a whole number from 1: write `attempts = 16`";
+    errors.at(number, message);
     None
 }
 

@@ -1,16 +1,13 @@
 //! Whether the functions of a block can be a reaction.
 
 use quote::ToTokens as _;
-use syn::{
-    FnArg, Ident, ImplItem, ImplItemFn, LitInt, Pat, PatType, ReturnType, Safety, Type,
-    ext::IdentExt as _,
-};
+use syn::{FnArg, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _};
 
 use super::{
     ast::{Declared, Function},
     attr::{self, DeadlineAttr, ReactionAttr},
 };
-use crate::codegen::{errors::Errors, naming};
+use crate::codegen::{block, errors::Errors, naming, signature, types};
 
 /// A reaction that can be written out.
 pub(crate) struct Reaction {
@@ -58,20 +55,7 @@ pub(crate) fn check(
     errors: &mut Errors,
 ) -> Option<Reaction> {
     let block = &declared.block;
-    if let Some((path, _)) = &block.trait_ {
-        let message =
-            "a reaction is a block of its own: write `impl LoanReminder { … }` without a trait";
-        errors.at(path, message);
-    }
-    if !block.generics.params.is_empty() {
-        errors.at(&block.generics, "a reaction has no generic parameters");
-    }
-    for item in &block.items {
-        if !matches!(item, ImplItem::Fn(_)) {
-            let message = "a reaction holds functions alone: move this into another `impl`";
-            errors.at(item, message);
-        }
-    }
+    block::check(block, &BLOCK, errors);
     if declared.functions.is_empty() {
         errors.at(
             &block.self_ty,
@@ -90,6 +74,12 @@ pub(crate) fn check(
         steps,
     })
 }
+
+const BLOCK: block::Reasons = block::Reasons {
+    no_trait: "a reaction is a block of its own: write `impl LoanReminder { … }` without a trait",
+    no_generics: "a reaction has no generic parameters",
+    functions_alone: Some("a reaction holds functions alone: move this into another `impl`"),
+};
 
 /// What stands in its subject in the event store.
 fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
@@ -135,7 +125,7 @@ fn begin(given: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
 
 fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     let sig = &function.item.sig;
-    check_qualifiers(&function.item, errors);
+    check_signature(sig, errors);
     let deadline = match function.deadlines.as_slice() {
         [] => Some(None),
         [only] => attr::deadline(only, errors).map(Some),
@@ -172,16 +162,15 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     })
 }
 
-fn check_qualifiers(function: &ImplItemFn, errors: &mut Errors) {
-    let sig = &function.sig;
-    if let Safety::Unsafe(safety) = &sig.safety {
-        errors.at(safety, "a reaction is called by safe code: remove `unsafe`");
-    }
-    if !sig.generics.params.is_empty() {
-        let message =
-            "this follows from one kind of event: name its type instead of a generic parameter";
-        errors.at(&sig.generics, message);
-    }
+const FUNCTION: signature::Reasons = signature::Reasons {
+    no_async: None,
+    no_unsafe: "a reaction is called by safe code: remove `unsafe`",
+    no_extern: "a reaction is called from Rust: remove `extern`",
+    no_generics: "this follows from one kind of event: name its type instead of a generic parameter",
+};
+
+fn check_signature(sig: &Signature, errors: &mut Errors) {
+    signature::check(sig, &FUNCTION, errors);
     if let Some(receiver) = sig.receiver() {
         let message = "a reaction remembers nothing, so that it goes on after a restart: remove `self`, and take what is needed from the event";
         errors.at(receiver, message);
@@ -190,19 +179,12 @@ fn check_qualifiers(function: &ImplItemFn, errors: &mut Errors) {
 
 /// The type of the event, and whether the function borrows it.
 fn event(parameter: &PatType, errors: &mut Errors) -> Option<(Type, bool)> {
-    match &*parameter.ty {
-        Type::Path(_) => Some(((*parameter.ty).clone(), false)),
-        Type::Reference(reference)
-            if reference.mutability.is_none() && matches!(*reference.elem, Type::Path(_)) =>
-        {
-            Some(((*reference.elem).clone(), true))
-        }
-        _ => {
-            let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookBorrowedEvent`";
-            errors.at(&parameter.ty, message);
-            None
-        }
+    let event = types::event(&parameter.ty);
+    if event.is_none() {
+        let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookBorrowedEvent`";
+        errors.at(&parameter.ty, message);
     }
+    event
 }
 
 fn commands(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option<LeadsTo> {
@@ -227,7 +209,9 @@ fn is_unit(ty: &Type) -> bool {
 fn call(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option<LeadsTo> {
     let sig = &function.item.sig;
     let output = match &sig.output {
-        ReturnType::Type(_, ty) if last_name(ty).is_some_and(|name| name == "Result") => Some(ty),
+        ReturnType::Type(_, ty) if types::last_word(ty).is_some_and(|name| name == "Result") => {
+            Some(ty)
+        }
         _ => None,
     };
     if output.is_none() {
@@ -252,7 +236,7 @@ fn given(parameter: &PatType, errors: &mut Errors) -> Option<Given> {
         }
     };
     let ty = reference.elem.clone();
-    if last_name(&ty).is_some_and(|name| name == "ReactionKey") {
+    if types::last_word(&ty).is_some_and(|name| name == "ReactionKey") {
         return Some(Given::Key);
     }
     let name = match &*parameter.pat {
@@ -260,10 +244,4 @@ fn given(parameter: &PatType, errors: &mut Errors) -> Option<Given> {
         other => other.to_token_stream().to_string(),
     };
     Some(Given::Service { name, ty })
-}
-
-fn last_name(ty: &Type) -> Option<String> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last()?;
-    Some(last.ident.to_string())
 }

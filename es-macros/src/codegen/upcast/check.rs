@@ -35,7 +35,9 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Upcaster
 }
 
 const REASONS: Reasons = Reasons {
-    no_async: "an upcaster makes events of the event that it is given and does no I/O: remove `async`",
+    no_async: Some(
+        "an upcaster makes events of the event that it is given and does no I/O: remove `async`",
+    ),
     no_unsafe: "an upcaster is called by safe code: remove `unsafe`",
     no_extern: "an upcaster is called from Rust: remove `extern`",
     no_generics: "an upcaster reads one kind of event: name its type instead of a generic parameter",

@@ -60,8 +60,7 @@ struct KeySet {
 
 /// A client for all fetches.
 pub(super) fn client() -> Result<Client, reqwest::Error> {
-    // Fails where the program has chosen one already, which is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    crate::net::tls::install_cryptography();
     Client::builder()
         .redirect(redirect::Policy::none())
         .connect_timeout(PATIENCE)

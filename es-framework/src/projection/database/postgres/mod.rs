@@ -2,6 +2,7 @@
 //! says who projects; a pool reads.
 
 mod cells;
+mod search;
 mod write;
 
 use std::{sync::Arc, time::Duration};
@@ -55,6 +56,8 @@ impl PostgresDatabase {
             .connect_with(options.clone().options([
                 ("default_transaction_read_only", "on"),
                 ("statement_timeout", time.as_str()),
+                // A plan for any part of a text reads all rows.
+                ("plan_cache_mode", "force_custom_plan"),
             ]))
             .await?;
         Ok(Self {

@@ -1,6 +1,7 @@
 //! SQLite, in memory or in a file: rusqlite writes, since it is several times as fast as a pool, and
 //! a pool of sqlx reads.
 
+mod search;
 mod write;
 mod writer;
 
@@ -18,7 +19,7 @@ use sqlx::{
 };
 
 use super::{
-    super::{Cell, Column, ColumnKind, Table, fold::StoredRow},
+    super::{Cell, Column, ColumnKind, Table, fold::StoredRow, search as groups},
     DatabaseError,
 };
 
@@ -93,6 +94,12 @@ impl SqliteDatabase {
             .fetch_one(&mut *self.reading().await?)
             .await?;
         Ok(u64::try_from(bytes).unwrap_or_default())
+    }
+
+    pub(super) async fn has_groups(&self, table: &Table) -> Result<bool, DatabaseError> {
+        let keeper = Cell::Text(groups::keeper(table));
+        let count = self.count(groups::IS_KEPT.to_owned(), vec![keeper]).await?;
+        Ok(count > 0)
     }
 
     pub(super) async fn fetch(

@@ -17,7 +17,7 @@ use super::{
         Checkpoint, DatabaseError, Kept,
         lease::Lease,
     },
-    BUSY_TIMEOUT, Location,
+    BUSY_TIMEOUT, Location, search,
     write::{read_checkpoint, read_row, remove, reset, swap, write_checkpoint, write_rows},
 };
 
@@ -129,6 +129,17 @@ impl Writer {
             // Before the first process that writes there is nothing.
             connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
             Ok(read_checkpoint(connection, &table)?)
+        })
+        .await
+    }
+
+    /// Adds the next rows to the index of texts, and says whether more may follow.
+    pub(in super::super) async fn index(&self, table: Table) -> Result<bool, DatabaseError> {
+        self.with(move |connection| {
+            let transaction = connection.transaction()?;
+            let more = search::advance(&transaction, &table)?;
+            transaction.commit()?;
+            Ok(more)
         })
         .await
     }

@@ -10,6 +10,13 @@ use rusqlite::ErrorCode;
 use crate::store::{AppendError, StoreError};
 
 /// An embedded store that cannot be opened.
+///
+/// ```
+/// use es_framework::store::sql::embedded::OpenError;
+///
+/// let error = OpenError::InUse { directory: "data".into() };
+/// assert_eq!(error.to_string(), "the data directory data is in use: another process has it open");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The directory is not there and cannot be made, or may not be used.

@@ -27,6 +27,16 @@ const BATCH: u64 = 10_000;
 const UNFINISHED: &str = "restoring.sqlite";
 
 /// A store in the making. Removed again unless it is finished.
+///
+/// ```
+/// use es_framework::{event::Hash, store::sql::embedded::Restore};
+///
+/// let folder = tempfile::tempdir()?;
+/// let restore = Restore::begin(&folder.path().join("data"))?;
+/// // `restore.add(line)?` for each line of a backup
+/// assert_eq!(restore.finish()?.hash(), Hash::ZERO);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Restore {
     directory: PathBuf,
@@ -38,6 +48,15 @@ pub struct Restore {
 }
 
 /// Why a backup was not restored.
+///
+/// ```
+/// use es_framework::store::sql::embedded::{Restore, RestoreError};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("events.sqlite"), "something")?;
+/// assert!(matches!(Restore::begin(folder.path()), Err(RestoreError::NotEmpty(_))));
+/// # Ok::<_, std::io::Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// It cannot be put there.

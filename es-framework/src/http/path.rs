@@ -1,0 +1,43 @@
+//! The paths of declarations, with parameters in braces: `/books/{id}/borrow`.
+
+/// The name in a segment that is a parameter.
+fn name(segment: &str) -> Option<&str> {
+    segment.strip_prefix('{')?.strip_suffix('}')
+}
+
+/// The names of a path's parameters, in order.
+pub(super) fn parameters(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(name)
+}
+
+/// The path that a route is mounted at. Its parameters are called by their positions there, so that
+/// two routes may call the same segment differently.
+pub(super) fn mounted(path: &str) -> String {
+    let mut position = 0_usize..;
+    let segments = path.split('/').map(|segment| match name(segment) {
+        Some(_) => format!("{{p{}}}", position.next().unwrap_or_default()),
+        None => segment.to_owned(),
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_routes_may_call_the_same_segment_differently() {
+        assert_eq!(
+            mounted("/books/{id}/copies/{copy}"),
+            "/books/{p0}/copies/{p1}"
+        );
+        assert_eq!(mounted("/books/{isbn}"), mounted("/books/{id}"));
+        assert_eq!(mounted("/books/purchase"), "/books/purchase");
+    }
+
+    #[test]
+    fn a_path_names_its_parameters_in_order() {
+        let names = parameters("/books/{id}/copies/{copy}/borrow");
+        assert_eq!(names.collect::<Vec<_>>(), ["id", "copy"]);
+    }
+}

@@ -1,0 +1,156 @@
+//! What finds a part of a text without a look at each row: groups of three characters. In SQLite
+//! they are kept in a table of their own, which follows the rows; PostgreSQL has an index of them.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Table,
+    tables::{PLACE, lowered, quoted},
+};
+
+/// How many characters a part needs so that the groups help.
+const GROUP: usize = 3;
+/// How many groups of a part are looked up: the rows that hold them all are compared as a whole.
+const MOST_GROUPS: usize = 24;
+
+fn plain_name(table: &Table) -> String {
+    format!("es_search_{}", table.model.name)
+}
+
+/// SQLite's table of the groups.
+pub(crate) fn name(table: &Table) -> String {
+    quoted(&plain_name(table))
+}
+
+fn trigger(table: &Table, what: &str) -> String {
+    format!("{}_{what}", plain_name(table))
+}
+
+/// The trigger without which the groups are not those of the rows: it goes with their table.
+pub(super) fn keeper(table: &Table) -> String {
+    trigger(table, "update")
+}
+
+pub(super) const IS_KEPT: &str =
+    "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name = ?1";
+
+/// The place of the last row whose groups are there.
+fn last(table: &Table, condition: &str) -> String {
+    let groups = name(table);
+    format!("coalesce((SELECT rowid FROM {groups}{condition} ORDER BY rowid DESC LIMIT 1), -1)")
+}
+
+/// The place of the last row that the groups find, as SQL.
+pub(crate) fn indexed(table: &Table) -> String {
+    let keeper = keeper(table).replace('\'', "''");
+    let is_kept = format!(
+        " WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = '{keeper}')"
+    );
+    last(table, &is_kept)
+}
+
+/// Makes the table of the groups, empty, and what keeps those of its rows right that change or go.
+pub(super) fn create(table: &Table) -> Vec<String> {
+    let (groups, rows) = (name(table), quoted(table.model.name));
+    let (names, last) = (names(table), last(table, ""));
+    let searched = table.searched.iter().map(|column| lowered(column));
+    let searched: Vec<_> = searched.collect();
+    let new: Vec<_> = searched.iter().map(|name| format!("new.{name}")).collect();
+    let differ: Vec<_> = searched
+        .iter()
+        .map(|name| format!("old.{name} IS NOT new.{name}"))
+        .collect();
+    let add = format!(
+        "INSERT INTO {groups} (rowid, {names}) VALUES (new.{PLACE}, {});",
+        new.join(", ")
+    );
+    let remove = format!("DELETE FROM {groups} WHERE rowid = old.{PLACE};");
+    let on = |what: &str, when: &str, action: &str| {
+        let trigger = quoted(&trigger(table, what));
+        format!("CREATE TRIGGER {trigger} AFTER {what} ON {rows} WHEN {when} BEGIN {action} END")
+    };
+    let changes = format!("({}) AND old.{PLACE} <= {last}", differ.join(" OR "));
+    vec![
+        format!("DROP TABLE IF EXISTS {groups}"),
+        format!(
+            "CREATE VIRTUAL TABLE {groups} USING fts5({names}, content='', contentless_delete=1, \
+             detail=none, tokenize='trigram case_sensitive 1')"
+        ),
+        on("insert", &format!("new.{PLACE} <= {last}"), &add),
+        on("delete", &format!("old.{PLACE} <= {last}"), &remove),
+        on("update", &changes, &format!("{remove} {add}")),
+    ]
+}
+
+/// The columns of the groups, which may not have just any name.
+fn names(table: &Table) -> String {
+    let columns = table.searched.iter();
+    let names: Vec<_> = columns
+        .map(|column| quoted(&format!("es_groups_{column}")))
+        .collect();
+    names.join(", ")
+}
+
+/// Adds the groups of the next rows, up to `?1` of them.
+pub(super) fn advance(table: &Table) -> String {
+    let columns: Vec<_> = table.searched.iter().map(|name| lowered(name)).collect();
+    format!(
+        "INSERT INTO {} (rowid, {}) SELECT {PLACE}, {} FROM {} WHERE {PLACE} > {} \
+         ORDER BY {PLACE} LIMIT ?1",
+        name(table),
+        names(table),
+        columns.join(", "),
+        quoted(table.model.name),
+        last(table, ""),
+    )
+}
+
+/// What finds the rows that may hold these parts, in lower case, unless all are too short.
+pub(crate) fn groups<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let mut groups = BTreeSet::new();
+    for part in parts {
+        let characters: Vec<char> = part.chars().collect();
+        for group in characters.windows(GROUP).take(MOST_GROUPS) {
+            // SQLite leaves this character out.
+            if !group.contains(&'\0') {
+                let group: String = group.iter().collect();
+                groups.insert(format!("\"{}\"", group.replace('"', "\"\"")));
+            }
+        }
+    }
+    let groups: Vec<_> = groups.into_iter().collect();
+    (!groups.is_empty()).then(|| groups.join(" AND "))
+}
+
+/// The pattern of PostgreSQL's LIKE that finds a part anywhere.
+pub(super) fn anywhere(part: &str) -> String {
+    let mut pattern = String::with_capacity(part.len().saturating_add(2));
+    pattern.push('%');
+    for character in part.chars() {
+        if matches!(character, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern.push('%');
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_looked_up_by_its_groups_of_three() {
+        assert_eq!(groups(["ring"]).unwrap(), r#""ing" AND "rin""#);
+        assert_eq!(groups(["a\"b", "x"]).unwrap(), r#""a""b""#);
+        assert_eq!(groups(["äöü"]).unwrap(), "\"äöü\"");
+        assert_eq!(groups(["ab", ""]), None);
+        assert_eq!(groups(["a\0b"]), None);
+    }
+
+    #[test]
+    fn signs_of_a_pattern_are_only_signs() {
+        assert_eq!(anywhere(r"50%_\"), r"%50\%\_\\%");
+    }
+}

@@ -1,0 +1,420 @@
+//! Searches for parts of texts: whatever the index holds, they find what a look at each row finds.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use proptest::{collection::vec, option, prelude::*};
+
+use super::{
+    super::{
+        Cell, RowKey,
+        database::Checkpoint,
+        fold::{Changes, StoredRow},
+    },
+    PATIENCE, write_event,
+};
+use crate::{
+    event::{EventId, Hash},
+    prelude::*,
+    projection::{
+        ColumnUse, Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels, Table,
+    },
+    query::{Paging, Parameters},
+    store::memory::MemoryStore,
+};
+
+#[derive(Debug, Event)]
+struct NoteWrittenEvent {
+    number: u32,
+    text: String,
+    other: Option<String>,
+    size: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, ReadModel)]
+#[read_model(table = "notes")]
+struct Note {
+    #[key]
+    number: u32,
+    text: String,
+    other: Option<String>,
+    size: u32,
+}
+
+#[projection]
+impl Note {
+    #[key(number)]
+    fn written(_: Option<Self>, event: NoteWrittenEvent) -> Option<Self> {
+        Some(Self {
+            number: event.number,
+            text: event.text,
+            other: event.other,
+            size: event.size,
+        })
+    }
+}
+
+fn models() -> ReadModels {
+    ReadModels::new([ReadModelDescriptor::of::<Note>()])
+        .unwrap()
+        .used("notes", "text", ColumnUse::Searched)
+        .used("notes", "other", ColumnUse::Searched)
+        .used("notes", "text", ColumnUse::Compared)
+        .used("notes", "size", ColumnUse::Compared)
+}
+
+/// What happens to the rows.
+#[derive(Debug, Clone)]
+enum Step {
+    Put(Note),
+    Remove(u32),
+    Index,
+    /// Other rows take their place, which were built beside.
+    Rebuild,
+    /// They begin anew.
+    Reset,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+struct Question {
+    text: String,
+    other: Option<String>,
+    most: Option<u32>,
+    order: Option<(&'static str, bool)>,
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let sign = prop::sample::select("aAbBcCéÉßİς%_\\\"'\0 *-あ𝄞".chars().collect::<Vec<_>>());
+    vec(sign, 0..9).prop_map(String::from_iter)
+}
+
+fn part() -> impl Strategy<Value = String> {
+    text().prop_map(|text| text.chars().take(5).collect())
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let note = (0..12_u32, text(), option::of(text()), 0..4_u32);
+    let put = note.prop_map(|(number, text, other, size)| {
+        Step::Put(Note {
+            number,
+            text,
+            other,
+            size,
+        })
+    });
+    prop_oneof![
+        12 => put,
+        3 => (0..12_u32).prop_map(Step::Remove),
+        3 => Just(Step::Index),
+        1 => Just(Step::Rebuild),
+        1 => Just(Step::Reset),
+    ]
+}
+
+fn question() -> impl Strategy<Value = Question> {
+    let order = prop::sample::select(vec!["text", "size"]);
+    let order = option::of((order, any::<bool>()));
+    let asked = (part(), option::of(part()), option::of(0..4_u32), order);
+    asked.prop_map(|(text, other, most, order)| Question {
+        text,
+        other,
+        most,
+        order,
+    })
+}
+
+/// The rows in a database, and as they should be there.
+struct Notes {
+    database: Database,
+    table: Table,
+    rows: BTreeMap<i64, Note>,
+    written: i64,
+}
+
+impl Notes {
+    async fn open(url: &DatabaseUrl) -> Self {
+        let models = models();
+        let database = Database::open(url, &models).await.unwrap();
+        assert!(database.take_lease().await.unwrap());
+        Self {
+            database,
+            table: models.get("notes").unwrap().clone(),
+            rows: BTreeMap::new(),
+            written: 0,
+        }
+    }
+
+    fn place(&self, number: u32) -> Option<i64> {
+        let mut rows = self.rows.iter();
+        let (place, _) = rows.find(|(_, note)| note.number == number)?;
+        Some(*place)
+    }
+
+    async fn take(&mut self, step: Step) {
+        let mut changes = Changes::default();
+        match step {
+            Step::Put(note) => {
+                let place = self.place(note.number).unwrap_or(self.written);
+                changes.rows.push(stored(place, &note));
+                self.rows.insert(place, note);
+            }
+            Step::Remove(number) => {
+                changes.removed.push(RowKey::Integer(number.into()));
+                if let Some(place) = self.place(number) {
+                    self.rows.remove(&place);
+                }
+            }
+            Step::Index => {
+                while self.database.index(&self.table).await.unwrap() {}
+                return;
+            }
+            Step::Rebuild => return self.rebuild().await,
+            Step::Reset => {
+                self.rows.clear();
+                return self.database.reset(&self.table).await.unwrap();
+            }
+        }
+        self.write(&self.table.clone(), changes).await;
+    }
+
+    async fn write(&mut self, table: &Table, changes: Changes) {
+        self.written += 1;
+        let id = EventId::new(self.written.unsigned_abs()).unwrap();
+        let hash = Hash::ZERO;
+        let checkpoint = Checkpoint { id, hash };
+        let written = self.database.write(table, changes, checkpoint).await;
+        written.unwrap();
+    }
+
+    async fn rebuild(&mut self) {
+        let beside = self.table.beside();
+        self.database.reset(&beside).await.unwrap();
+        for note in self.rows.values_mut() {
+            note.text = note.text.chars().rev().collect();
+        }
+        let rows = self.rows.iter();
+        let rows = rows.map(|(place, note)| stored(*place, note)).collect();
+        let changes = Changes {
+            rows,
+            ..Changes::default()
+        };
+        self.write(&beside, changes).await;
+        self.database.swap(&self.table).await.unwrap();
+    }
+
+    /// Page after page, which must all tell the same total.
+    async fn find(&self, question: &Question, limit: usize) -> (Vec<Note>, Option<u64>) {
+        let (mut found, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let total = cursor.is_some() || limit.is_multiple_of(2);
+            let given = [
+                ("limit".to_owned(), limit.to_string()),
+                ("total".into(), total.to_string()),
+            ];
+            let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
+            let mut given = Parameters::new(given.into_iter().chain(cursor_given)).unwrap();
+            let paging = Paging::parse(&mut given).unwrap();
+            let reading = Reading::new(&self.database, paging.clone(), Timestamp::now());
+            let mut rows = reading.rows::<Note>().contains("text", &question.text);
+            if let Some(other) = &question.other {
+                rows = rows.contains("other", other);
+            }
+            if let Some(most) = &question.most {
+                rows = rows.at_most("size", most);
+            }
+            if let Some((column, descends)) = question.order {
+                let direction = match descends {
+                    true => Direction::Descending,
+                    false => Direction::Ascending,
+                };
+                rows = rows.order_by(column, direction);
+            }
+            let page = rows.page(&paging).await.unwrap();
+            found.extend(page.items);
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return (found, page.total);
+            }
+        }
+    }
+
+    /// What anyone would find who looks at each row.
+    fn naive(&self, question: &Question) -> Vec<Note> {
+        let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+        let is_found = |note: &&Note| {
+            let other = question.other.as_ref();
+            let other = other.is_none_or(|part| {
+                let text = note.other.as_ref();
+                text.is_some_and(|text| holds(text, part))
+            });
+            holds(&note.text, &question.text)
+                && other
+                && question.most.is_none_or(|most| note.size <= most)
+        };
+        let mut notes: Vec<_> = self.rows.values().filter(is_found).cloned().collect();
+        if let Some((column, descends)) = question.order {
+            match column {
+                "text" => notes.sort_by(|one, other| one.text.cmp(&other.text)),
+                _ => notes.sort_by_key(|note| note.size),
+            }
+            // Those that are alike then come newest first.
+            if descends {
+                notes.reverse();
+            }
+        }
+        notes
+    }
+
+    async fn check(&self, question: &Question, limit: usize) {
+        let naive = self.naive(question);
+        let (found, total) = self.find(question, limit).await;
+        assert_eq!(found, naive, "{question:?}");
+        if let Some(total) = total {
+            assert_eq!(usize::try_from(total).unwrap(), naive.len(), "{question:?}");
+        }
+    }
+}
+
+fn stored(place: i64, note: &Note) -> StoredRow {
+    let text = |text: &String| Cell::Text(text.clone());
+    StoredRow {
+        place,
+        subject: None,
+        cells: vec![
+            Cell::Integer(note.number.into()),
+            text(&note.text),
+            note.other.as_ref().map_or(Cell::Null, text),
+            Cell::Integer(note.size.into()),
+        ],
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn searches_find_what_a_look_at_each_row_finds(
+        steps in vec(step(), 1..50),
+        questions in vec((question(), 1..4_usize), 1..12),
+    ) {
+        runtime().block_on(async {
+            let mut notes = Notes::open(&DatabaseUrl::Memory).await;
+            let often = steps.len().div_ceil(4);
+            for (number, step) in steps.into_iter().enumerate() {
+                notes.take(step).await;
+                if number % often != 0 {
+                    continue;
+                }
+                for (question, limit) in &questions {
+                    notes.check(question, *limit).await;
+                }
+            }
+            for (question, limit) in &questions {
+                notes.check(question, *limit).await;
+            }
+        });
+    }
+}
+
+fn note(number: u32, text: &str) -> Note {
+    Note {
+        number,
+        text: text.into(),
+        other: None,
+        size: number % 3,
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_thousands_of_rows_hold_is_found_in_any_order() {
+    let mut notes = Notes::open(&DatabaseUrl::Memory).await;
+    let mut changes = Changes::default();
+    for number in 0..5_000_u32 {
+        let part = if number % 2 == 0 { "Even" } else { "odd" };
+        let note = note(number, &format!("{part} and {}", number % 97));
+        changes.rows.push(stored(number.into(), &note));
+        notes.rows.insert(number.into(), note);
+    }
+    notes.write(&notes.table.clone(), changes).await;
+    let indexed = [0, 2, 5];
+    for chunks in indexed {
+        for _ in 0..chunks {
+            notes.database.index(&notes.table).await.unwrap();
+        }
+        for text in ["even", "EN AND 7", "and", "dd ", "nothing"] {
+            for (most, order) in [
+                (None, None),
+                (Some(1), None),
+                (None, Some(("text", true))),
+                (Some(0), Some(("size", false))),
+            ] {
+                let question = Question {
+                    text: text.into(),
+                    other: None,
+                    most,
+                    order,
+                };
+                notes.check(&question, 1_000).await;
+                notes.check(&question, 999).await;
+            }
+        }
+    }
+}
+
+/// The numbers of the rows that hold a part.
+async fn numbers(database: &Database, part: &str) -> Vec<u32> {
+    let reading = Reading::new(database, Paging::default(), Timestamp::now());
+    let found = reading.rows::<Note>().contains("text", part).all(100).await;
+    found.unwrap().iter().map(|note| note.number).collect()
+}
+
+async fn open_and_follow(file: &Path, store: &MemoryStore, until: u64) -> Database {
+    let url = DatabaseUrl::File(file.to_owned());
+    let database = Database::open(&url, &models()).await.unwrap();
+    let processor = Processor::new(Arc::new(store.clone()), database.clone(), models());
+    let positions = processor.positions();
+    let following = tokio::spawn(processor.run());
+    let last = EventId::new(until);
+    positions.reach(&[], last, PATIENCE).await.unwrap();
+    let table = database.table("notes").unwrap().clone();
+    let begin = std::time::Instant::now();
+    while !database.has_groups(&table).await.unwrap() {
+        assert!(begin.elapsed() < PATIENCE, "nothing is indexed");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    following.abort();
+    let _ = following.await;
+    database
+}
+
+#[tokio::test]
+async fn a_file_keeps_the_index_and_goes_on_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.db");
+    let store = MemoryStore::new();
+    let write = async |number: u32, text: &str| {
+        let event = NoteWrittenEvent {
+            number,
+            text: text.into(),
+            other: None,
+            size: 1,
+        };
+        write_event(&store, "/notes", &event).await;
+    };
+    for number in 0..3 {
+        write(number, &format!("the same {number}")).await;
+    }
+    let database = open_and_follow(&file, &store, 2).await;
+    assert_eq!(numbers(&database, "SAME").await, [0, 1, 2]);
+    drop(database);
+    write(1, "another").await;
+    write(3, "the same again").await;
+    let database = open_and_follow(&file, &store, 4).await;
+    assert_eq!(numbers(&database, "same").await, [0, 2, 3]);
+    assert_eq!(numbers(&database, "another").await, [1]);
+}

@@ -1,0 +1,255 @@
+//! Searches for a part of a title among a million copies, over HTTP, one after the other.
+//!
+//! `cargo bench -p library-app --bench search -- [copies] [--postgres]`
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::print_stdout,
+    reason = "a benchmark may fail by panicking, and it prints"
+)]
+
+#[path = "../../tests/support/postgres.rs"]
+mod postgres;
+#[path = "../../tests/support/mod.rs"]
+mod support;
+mod titles;
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use es_framework::{
+    event::{EventCandidate, Metadata, encode},
+    store::{EventStore as _, sql::EmbeddedStore},
+};
+use postgres::Postgres;
+use reqwest::Client;
+use serde_json::{Value, json};
+use support::Library;
+use titles::{Chance, Vocabulary};
+use uuid::Uuid;
+
+const COPIES: usize = 1_000_000;
+const SEARCHES: usize = 300;
+/// How long the index may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// What a search of an index takes less than, and one of all rows more.
+const QUICK: Duration = Duration::from_millis(10);
+/// No word begins so, nor is any of its groups in one.
+const ABSENT: &str = "zzxxqqjj";
+
+#[tokio::main]
+async fn main() {
+    let copies = std::env::args().find_map(|argument| argument.parse().ok());
+    let copies = copies.unwrap_or(COPIES);
+    let server = std::env::args().any(|argument| argument == "--postgres");
+    let server = server.then(Postgres::start);
+    let database = server.as_ref().map(Postgres::url);
+    let database = database.unwrap_or_else(|| "sqlite::memory:".into());
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut chance = Chance::new();
+    let vocabulary = Vocabulary::new(&mut chance);
+    let titles = fill(folder.path(), copies, &vocabulary, &mut chance).await;
+    let begin = Instant::now();
+    let settings = [
+        ("DATABASE_URL", database.as_str()),
+        ("RUST_LOG", "warn,es_framework=info"),
+    ];
+    let library = Library::embedded_with(folder.path(), &settings);
+    let search = Search {
+        url: format!("{}/books", library.url),
+        client: Client::new(),
+    };
+    search.await_index(begin).await;
+    println!(
+        "search                                  | rows of a page | median ms | 99th percentile ms"
+    );
+    for (what, ask) in kinds(&vocabulary, &titles) {
+        let mut questions = Vec::new();
+        questions.resize_with(SEARCHES, || ask(&mut chance));
+        search.measure(what, &questions).await;
+    }
+}
+
+type Question = Vec<(&'static str, String)>;
+type Ask<'a> = Box<dyn Fn(&mut Chance) -> Question + 'a>;
+
+/// What is asked for, in the order of the table.
+fn kinds<'a>(words: &'a Vocabulary, titles: &'a [String]) -> Vec<(&'static str, Ask<'a>)> {
+    let title = |part: String| vec![("title", part)];
+    let frequent = move |chance: &mut Chance| words.word(chance, 0, 2).to_owned();
+    let rare = move |chance: &mut Chance| words.word(chance, 90, 100).to_owned();
+    let some = move |chance: &mut Chance| part_of(&titles[chance.below(titles.len())], chance);
+    vec![
+        (
+            "any part of some title",
+            Box::new(move |chance| title(some(chance))),
+        ),
+        (
+            "a frequent word",
+            Box::new(move |chance| title(frequent(chance))),
+        ),
+        ("a rare word", Box::new(move |chance| title(rare(chance)))),
+        (
+            "two words that hardly meet",
+            Box::new(move |chance| title(format!("{} {}", rare(chance), rare(chance)))),
+        ),
+        (
+            "letters that no title has",
+            Box::new(move |_| title(ABSENT.into())),
+        ),
+        (
+            "groups of letters that many titles have",
+            Box::new(move |_| title("n the in".into())),
+        ),
+        (
+            "a part of a title and one of an author",
+            Box::new(move |chance| {
+                let author = ("author", rare(chance));
+                vec![("title", some(chance)), author]
+            }),
+        ),
+        (
+            "a rare word, available",
+            Box::new(move |chance| vec![("title", rare(chance)), ("status", "available".into())]),
+        ),
+        (
+            "a frequent word, lent (no copy is)",
+            Box::new(move |chance| vec![("title", frequent(chance)), ("status", "lent".into())]),
+        ),
+        (
+            "a rare word, counted",
+            Box::new(move |chance| vec![("title", rare(chance)), ("total", "true".into())]),
+        ),
+        (
+            "a frequent word, counted",
+            Box::new(move |chance| vec![("title", frequent(chance)), ("total", "true".into())]),
+        ),
+        (
+            "two letters that many titles have",
+            Box::new(move |_| title("th".into())),
+        ),
+        (
+            "two letters that no title has",
+            Box::new(move |_| title("zx".into())),
+        ),
+    ]
+}
+
+/// Three to twelve characters of a text.
+fn part_of(text: &str, chance: &mut Chance) -> String {
+    let length = (3 + chance.below(10)).min(text.len());
+    let begin = chance.below(text.len() - length + 1);
+    text[begin..begin + length].to_owned()
+}
+
+/// Purchases copies, and the titles of some of them.
+async fn fill(
+    folder: &Path,
+    copies: usize,
+    words: &Vocabulary,
+    chance: &mut Chance,
+) -> Vec<String> {
+    let store = EmbeddedStore::open(folder).unwrap();
+    let mut titles = Vec::new();
+    for _ in 0..copies.div_ceil(1_000) {
+        let mut candidates = Vec::new();
+        for _ in 0..1_000 {
+            let (id, title) = (Uuid::new_v4(), words.title(chance));
+            let isbn = format!("978-{:010}", chance.below(10_000_000_000));
+            let book = json!({
+                "id": id, "isbn": isbn, "title": title, "author": words.author(chance),
+                "numPages": 100 + chance.below(900),
+            });
+            candidates.push(purchased(id, &book));
+            if candidates.len() % 100 == 0 && title.len() > 3 {
+                titles.push(title);
+            }
+        }
+        store.append(candidates, vec![]).await.unwrap();
+    }
+    store.close().await;
+    titles
+}
+
+fn purchased(id: Uuid, book: &Value) -> EventCandidate {
+    EventCandidate {
+        source: "library-service".into(),
+        subject: format!("/books/{id}").parse().unwrap(),
+        event_type: "com.example.library.BookPurchasedEvent".parse().unwrap(),
+        data: encode(&Metadata::default(), book).unwrap(),
+        trace: None,
+    }
+}
+
+struct Search {
+    url: String,
+    client: Client,
+}
+
+impl Search {
+    /// How many rows there are, and how long the answer took.
+    async fn ask(&self, question: &Question) -> Option<(usize, Duration)> {
+        let mut url = format!("{}?limit=20", self.url);
+        for (name, value) in question {
+            url += &format!("&{name}={}", value.replace(' ', "%20"));
+        }
+        let begin = Instant::now();
+        let answer = self.client.get(url).send().await.unwrap();
+        let is_answer = answer.status().is_success();
+        let bytes = answer.bytes().await.unwrap();
+        let time = begin.elapsed();
+        let page: Value = serde_json::from_slice(&bytes).unwrap();
+        is_answer.then(|| (page["items"].as_array().unwrap().len(), time))
+    }
+
+    /// Waits until the rows are there and the index holds them.
+    async fn await_index(&self, begin: Instant) {
+        let absent = vec![("title", ABSENT.to_owned())];
+        while self.ask(&absent).await.is_none() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        println!(
+            "all rows were there after {:.1} s",
+            begin.elapsed().as_secs_f64()
+        );
+        while begin.elapsed() < PATIENCE {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            let mut times = Vec::new();
+            for _ in 0..5 {
+                times.push(self.ask(&absent).await.unwrap().1);
+            }
+            if times.iter().all(|time| *time < QUICK) {
+                println!(
+                    "searches were quick after {:.1} s\n",
+                    begin.elapsed().as_secs_f64()
+                );
+                return;
+            }
+        }
+        println!("searches are not quick after {} s\n", PATIENCE.as_secs());
+    }
+
+    async fn measure(&self, what: &str, questions: &[Question]) {
+        let mut times = Vec::new();
+        let mut rows = 0;
+        for question in questions {
+            let (found, time) = self.ask(question).await.unwrap();
+            rows += found;
+            times.push(time.as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        println!(
+            "{what:<39} | {:>14.1} | {:>9.2} | {:>18.2}",
+            rows as f64 / times.len() as f64,
+            times[times.len() / 2],
+            times[times.len() * 99 / 100],
+        );
+    }
+}
