@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     event::{EventId, RecordedEvent, Subject, Upcasters},
-    store::{EventStore, ObserveOptions, StoreError, latest_event},
+    store::{EventStore, ObserveOptions, StoreError, newest_id},
     telemetry::traces,
 };
 
@@ -137,8 +137,7 @@ impl Follower {
     }
 
     async fn follow(&self, end: &mut End) -> Result<Ended, FollowError> {
-        let newest = latest_event(&*self.store, Subject::root(), true).await?;
-        let newest = newest.map(|event| event.id);
+        let newest = newest_id(&*self.store).await?;
         let mut rebuild = Rebuild::new(newest, self.position());
         rebuild.note(self.position(), self.going());
         let options = ObserveOptions::recursive_after(self.position());
