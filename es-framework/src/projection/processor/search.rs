@@ -5,10 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::super::{Database, DatabaseError, Positions, ReadModels, Table};
+use super::super::{Database, DatabaseError, Positions, Progress, ReadModels, Table};
 
 /// How often it is looked whether there are new rows.
 const PERIOD: Duration = Duration::from_secs(1);
+/// How many times longer than its work the index rests while rows are written: whoever writes them
+/// comes first.
+const REST: u32 = 9;
 /// The pause after a failure. Most often the database cannot have the index.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
@@ -23,13 +26,12 @@ pub(super) async fn follow(database: &Database, models: &ReadModels, positions: 
             let name = table.model.name;
             // A rebuild has the database for itself.
             let progress = positions.get(name).filter(|progress| progress.is_rebuilt());
-            let Some(position) = progress.map(|progress| progress.position()) else {
-                continue;
-            };
+            let Some(progress) = progress else { continue };
+            let position = progress.position();
             if taken.get(name) == Some(&position) {
                 continue;
             }
-            match take(database, table).await {
+            match take(database, table, progress).await {
                 Ok(()) => {
                     taken.insert(name, position);
                 }
@@ -52,12 +54,20 @@ pub(super) async fn follow(database: &Database, models: &ReadModels, positions: 
 }
 
 /// Has the index hold all rows, with pauses for those who project and ask.
-async fn take(database: &Database, table: &Table) -> Result<(), DatabaseError> {
+async fn take(
+    database: &Database,
+    table: &Table,
+    progress: &Progress,
+) -> Result<(), DatabaseError> {
     loop {
-        let begin = Instant::now();
+        let (begin, position) = (Instant::now(), progress.position());
         if !database.index(table).await? {
             return Ok(());
         }
-        tokio::time::sleep(begin.elapsed()).await;
+        let spent = begin.elapsed();
+        tokio::time::sleep(spent).await;
+        if progress.position() != position {
+            tokio::time::sleep(spent.saturating_mul(REST)).await;
+        }
     }
 }
