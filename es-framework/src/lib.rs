@@ -8,6 +8,7 @@
 extern crate self as es_framework;
 
 mod app;
+mod bearer;
 pub mod command;
 pub mod config;
 mod declaration;

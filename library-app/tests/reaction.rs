@@ -156,7 +156,9 @@ async fn only_who_has_the_token_asks_something_of_a_reaction() {
     assert_eq!(problem["status"], 404, "{problem}");
     let problem = json_of(get(&skip).await).await;
     assert_eq!(problem["status"], 405, "{problem}");
-    let answer = client().post(&skip).bearer_auth(TOKEN).send().await;
+    let in_lower_case = format!("bearer {TOKEN}");
+    let asked = client().post(&skip).header("authorization", in_lower_case);
+    let answer = asked.send().await;
     let problem = json_of(answer.unwrap()).await;
     let kind = problem["type"].as_str().unwrap();
     assert!(kind.ends_with("reaction-not-stopped"), "{problem}");

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     event::{EventId, InvalidPart, Subject},
     state::{HeldState, Memory, RebuildError, Source, StateKind},
-    store::{Precondition, latest_event},
+    store::{Precondition, latest_event, newest_id},
 };
 
 /// What a command is about and what its handler wants to know, before anything is read.
@@ -137,9 +137,8 @@ impl Bus {
         let subject = source.subject.clone();
         let (held, precondition) = if source.recursive {
             // Taken before the events are read: none that comes between goes unnoticed.
-            let newest = latest_event(&*self.store, Subject::root(), true).await?;
+            let newest = newest_id(&*self.store).await?;
             let held = self.rebuild(kind, source, memory).await?;
-            let newest = newest.map(|event| event.id);
             let newest = newest.max(held.latest.map(|latest| latest.id));
             (held, Precondition::SubtreeIsUnchangedSince(subject, newest))
         } else {

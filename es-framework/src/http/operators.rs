@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Mounted, Problem, Surface, auth::Auth, problem::kind, projections, reactions};
 use crate::{
+    bearer,
     projection::{Asked, Refused},
     reaction,
 };
@@ -59,8 +60,7 @@ pub(super) fn may_look(surface: &Surface, headers: &HeaderMap) -> bool {
 
 /// Whoever holds the event store's token may write events, and so may say what becomes of them.
 pub(super) fn may_ask(surface: &Surface, headers: &HeaderMap) -> bool {
-    let given = headers.get(header::AUTHORIZATION);
-    let given = given.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+    let given = bearer::credential(headers).ok();
     let token = surface.operator_token.as_ref();
     token
         .zip(given)

@@ -20,7 +20,7 @@ use crate::{
     event::{EventId, Subject},
     projection::Table,
     query::{self, Parameters, QueryDescriptor, QueryError, Route, RouteKind},
-    store::latest_event,
+    store::newest_id,
 };
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -262,11 +262,8 @@ async fn await_position(
 /// Nobody waits for an event that there is not.
 async fn check_is_there(surface: &Surface, position: EventId) -> Result<(), Problem> {
     let store = &*surface.health.store;
-    let newest = latest_event(store, Subject::root(), true);
-    match tokio::time::timeout(LOOK_LIMIT, newest).await {
-        Ok(Ok(newest)) if newest.as_ref().is_none_or(|newest| newest.id < position) => {
-            Err(Problem::no_such_event(position))
-        }
+    match tokio::time::timeout(LOOK_LIMIT, newest_id(store)).await {
+        Ok(Ok(newest)) if newest < Some(position) => Err(Problem::no_such_event(position)),
         _ => Ok(()),
     }
 }

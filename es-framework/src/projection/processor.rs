@@ -14,8 +14,8 @@ use super::{
     operator::{Answer, Request},
 };
 use crate::{
-    event::{Subject, Upcasters},
-    store::{EventStore, StoreError, latest_event},
+    event::Upcasters,
+    store::{EventStore, StoreError, newest_id},
 };
 
 /// How often a process that stands by looks how far the other one is.
@@ -143,8 +143,7 @@ impl Processor {
 
     /// Watches how far the other process comes, until it ends.
     async fn stand_by(&mut self) -> Result<(), BeginError> {
-        let newest = latest_event(&*self.store, Subject::root(), true).await?;
-        let newest = newest.map(|event| event.id);
+        let newest = newest_id(&*self.store).await?;
         loop {
             for table in self.models.iter() {
                 let kept = self.database.kept(table).await?;

@@ -87,6 +87,13 @@ impl Progress {
     }
 }
 
+impl Checkpoint {
+    /// Whether something was done or left out.
+    pub(super) fn has_noted(&self, task: &Task) -> bool {
+        self.progress.covers(task) || self.done.contains(task)
+    }
+}
+
 impl Claim {
     pub(super) fn new(by: Uuid, task: Task, hold: Duration) -> Self {
         Self {

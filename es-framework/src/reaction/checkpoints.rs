@@ -32,6 +32,8 @@ pub(super) struct Checkpoints {
     /// The event that holds the last one, as far as is known.
     last: Option<EventId>,
     known: Option<Checkpoint>,
+    /// Whether a write failed, so that nobody knows which one is the last.
+    is_stale: bool,
     /// What was done here and is not noted yet.
     done: Vec<Task>,
     /// Another instance's claim, and since when it has been seen as it is. No clock but that of this
@@ -70,6 +72,7 @@ impl Checkpoints {
             instance,
             last: None,
             known: None,
+            is_stale: false,
             done: Vec::new(),
             watched: None,
         })
@@ -80,6 +83,10 @@ impl Checkpoints {
         let latest = latest_event(&*self.store, self.subject.clone(), false).await?;
         self.last = latest.as_ref().map(|event| event.id);
         self.known = latest.map(|event| event.payload()).transpose()?;
+        self.is_stale = false;
+        let known = self.known.as_ref();
+        self.done
+            .retain(|task| !known.is_some_and(|known| known.has_noted(task)));
         Ok(self.progress())
     }
 
@@ -100,9 +107,8 @@ impl Checkpoints {
 
     /// Whether every instance can know that something was done or left out.
     pub(super) fn is_noted(&self, task: &Task) -> bool {
-        let is_noted =
-            |known: &Checkpoint| known.progress.covers(task) || known.done.contains(task);
-        self.known.as_ref().is_some_and(is_noted)
+        let known = self.known.as_ref();
+        known.is_some_and(|known| known.has_noted(task))
     }
 
     /// Something was done or is left out; the next one that is written says so.
@@ -188,6 +194,10 @@ impl Checkpoints {
     }
 
     async fn write(&mut self, own: &Progress, claim: Option<Claim>) -> Result<bool, ReactionError> {
+        if self.is_stale {
+            self.load().await?;
+            return Ok(false);
+        }
         let known = self.progress().filter(|known| known.is_beyond(own));
         let progress = known.unwrap_or(own).clone();
         let noted = self.known.iter().flat_map(|known| &known.done);
@@ -221,7 +231,10 @@ impl Checkpoints {
                 self.load().await?;
                 Ok(false)
             }
-            Err(error) => Err(store_error(error).into()),
+            Err(error) => {
+                self.is_stale = true;
+                Err(store_error(error).into())
+            }
         }
     }
 }

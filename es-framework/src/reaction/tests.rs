@@ -2,6 +2,7 @@
 
 mod calls;
 mod claims;
+mod faults;
 mod operate;
 
 use std::{sync::Arc, time::Duration};

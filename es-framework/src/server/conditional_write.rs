@@ -6,9 +6,9 @@ use axum::http::StatusCode;
 
 use super::{Server, error::Failure};
 use crate::{
-    event::{EventCandidate, EventId, RecordedEvent, Subject},
+    event::{EventCandidate, RecordedEvent},
     eventql::{Query, Source},
-    store::{AppendError, Conflict, EventStore, Precondition, StoreError, latest_event},
+    store::{AppendError, Conflict, Precondition, newest_id},
 };
 
 /// How often queries are asked anew because others wrote meanwhile.
@@ -30,14 +30,14 @@ impl Write {
             return Ok(written.await?);
         }
         for _ in 0..ATTEMPTS {
-            let end = end_of(&*server.store).await?;
+            let end = newest_id(&*server.store).await?;
             self.check_queries(server).await?;
             // The answer holds for the store as it was then. Written to in between, it refuses.
             let mut preconditions = self.preconditions.clone();
             preconditions.push(Precondition::StoreIsOnEventId(end));
             let written = server.store.append(self.candidates.clone(), preconditions);
             match written.await {
-                Err(AppendError::Conflict(_)) if end_of(&*server.store).await? != end => {}
+                Err(AppendError::Conflict(_)) if newest_id(&*server.store).await? != end => {}
                 written => return Ok(written?),
             }
         }
@@ -62,10 +62,4 @@ impl Write {
         }
         Ok(())
     }
-}
-
-/// The last event of the store.
-async fn end_of(store: &dyn EventStore) -> Result<Option<EventId>, StoreError> {
-    let last = latest_event(store, Subject::root(), true).await?;
-    Ok(last.map(|event| event.id))
 }

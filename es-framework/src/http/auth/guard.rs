@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderMap, header},
+    http::HeaderMap,
     middleware::{self, Next},
     response::{IntoResponse as _, Response},
     routing::MethodRouter,
@@ -19,14 +19,16 @@ use super::{
     streams::{is_stream, until},
     tokens::Tokens,
 };
-use crate::{http::health, net::Peer, watched::Watched};
+use crate::{
+    bearer::{self, NoBearer},
+    http::health,
+    net::Peer,
+    watched::Watched,
+};
 
 /// Paths that take no credential: whoever starts or balances services asks whether this one is up,
 /// and is told no more than that.
 const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
-
-/// A longer credential is none.
-const MAX_CREDENTIAL: usize = 8 * 1024;
 
 /// Knows callers by what they send.
 ///
@@ -56,7 +58,7 @@ impl Guard {
     }
 
     async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Denied> {
-        let credential = bearer(headers)?;
+        let credential = bearer::credential(headers)?;
         // The tokens of a file have no dots.
         if let Some(issuer) = &self.issuer
             && credential.contains(&b'.')
@@ -158,20 +160,11 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
     }
 }
 
-/// The credential after the scheme, whose letters may be of any case (RFC 9110, section 11.1).
-pub(super) fn bearer(headers: &HeaderMap) -> Result<&[u8], Denied> {
-    let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let value = values.next().ok_or(Denied::NoCredential)?;
-    // Two of them could mean one thing to a proxy and another one here.
-    if values.next().is_some() {
-        return Err(Denied::InvalidCredential);
+impl From<NoBearer> for Denied {
+    fn from(none: NoBearer) -> Self {
+        match none {
+            NoBearer::Missing => Self::NoCredential,
+            NoBearer::Invalid => Self::InvalidCredential,
+        }
     }
-    let (scheme, credential) = value
-        .as_bytes()
-        .split_at_checked(b"bearer ".len())
-        .ok_or(Denied::InvalidCredential)?;
-    let credential = credential.trim_ascii();
-    let fits =
-        scheme.eq_ignore_ascii_case(b"bearer ") && (1..=MAX_CREDENTIAL).contains(&credential.len());
-    fits.then_some(credential).ok_or(Denied::InvalidCredential)
 }

@@ -11,8 +11,8 @@ use axum::{
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
-use super::{Auth, Caller, guard::bearer, tokens::Tokens};
-use crate::watched::Watched;
+use super::{Auth, Caller, tokens::Tokens};
+use crate::{bearer, watched::Watched};
 
 /// Whether an answer goes on for as long as its reader likes.
 pub(super) fn is_stream(answer: &Response) -> bool {
@@ -36,7 +36,7 @@ impl Auth {
             Self::Open => None,
             Self::Guarded(guard) => guard.tokens(),
         };
-        let hash = bearer(headers).map(|token| Sha256::digest(token).into());
+        let hash = bearer::credential(headers).map(|token| Sha256::digest(token).into());
         let caller = caller.clone();
         async move {
             match (caller.expiry(), tokens, hash) {

@@ -22,7 +22,7 @@ use crate::{Declaration, command::Parameter, declaration, event::EventView, prel
 
 /// Where letters go, which takes a moment, or as long as somebody wants.
 #[derive(Default, Service)]
-struct Post {
+pub(super) struct Post {
     keys: Mutex<Vec<String>>,
     /// The letters from this one on take for ever.
     stuck_from: Option<usize>,
@@ -47,7 +47,7 @@ fn send(_: &EventView<'_>, occasion: &Occasion<'_>) -> Result<Pending, ReactionE
 const POST: &[Parameter] = check_services(&[Parameter::given::<Post>("post")]);
 
 /// Two letters at once for each invoice.
-struct Writing;
+pub(super) struct Writing;
 
 impl React for Writing {
     const NAME: &'static str = "Writing";
@@ -90,7 +90,7 @@ impl React for Reminding {
     }];
 }
 
-fn world(time: &str, stuck_from: Option<usize>) -> (World, Arc<Post>) {
+pub(super) fn world(time: &str, stuck_from: Option<usize>) -> (World, Arc<Post>) {
     let mut world = World::at(time);
     let post = Arc::new(Post {
         stuck_from,
@@ -100,15 +100,16 @@ fn world(time: &str, stuck_from: Option<usize>) -> (World, Arc<Post>) {
     (world, post)
 }
 
-/// All letters were sent, each once.
-async fn each_once(world: &World, post: &Post, letters: usize) {
+/// All letters are sent, each once, and no start after the end sends one again.
+pub(super) async fn each_once(world: &World, post: &Post, letters: usize, end: impl FnOnce()) {
     let sent = || post.keys.lock().unwrap().clone();
     eventually(async || sent().len() >= letters).await;
+    // Whoever is late is waited for.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    end();
+    world.settle::<Writing>().await;
     let different: HashSet<_> = sent().into_iter().collect();
     assert_eq!((sent().len(), different.len()), (letters, letters));
-    // And no start makes one again.
-    world.settle::<Writing>().await;
-    assert_eq!(sent().len(), letters);
 }
 
 #[tokio::test(start_paused = true)]
@@ -125,11 +126,10 @@ async fn several_instances_make_each_call_once() {
     eventually(async || post.keys.lock().unwrap().len() == 200).await;
     // A hundred deadlines at the same moment.
     world.clock.set(DUE.parse().unwrap());
-    eventually(async || post.keys.lock().unwrap().len() >= 300).await;
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    running.iter().for_each(tokio::task::JoinHandle::abort);
+    let end = || running.iter().for_each(tokio::task::JoinHandle::abort);
+    each_once(&world, &post, 300, end).await;
     world.settle::<Reminding>().await;
-    each_once(&world, &post, 300).await;
+    assert_eq!(post.keys.lock().unwrap().len(), 300);
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,8 +149,7 @@ async fn an_instance_takes_over_from_one_that_is_gone() {
     let killed = Instant::now();
     eventually(async || post.keys.lock().unwrap().len() >= 40).await;
     assert!(killed.elapsed() < Duration::from_secs(15));
-    second.abort();
-    each_once(&world, &post, 40).await;
+    each_once(&world, &post, 40, || second.abort()).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,7 +163,10 @@ async fn a_call_without_an_end_is_made_again_by_the_same_instance() {
     tokio::time::sleep(Duration::from_secs(59)).await;
     assert_eq!(post.keys.lock().unwrap().len(), 0);
     eventually(async || post.keys.lock().unwrap().len() == 2).await;
-    first.abort();
-    second.abort();
-    each_once(&world, &post, 2).await;
+    let end = || {
+        [first, second]
+            .iter()
+            .for_each(tokio::task::JoinHandle::abort)
+    };
+    each_once(&world, &post, 2, end).await;
 }

@@ -13,10 +13,10 @@ use futures_util::TryStreamExt as _;
 
 use super::{CommandError, output::Output, progress::Progress};
 use crate::{
-    event::{EventId, Subject},
+    event::EventId,
     store::{
         backup::{self, BackupLine},
-        latest_event,
+        newest_id,
         sql::embedded::{EmbeddedStore, Restore},
         verify,
     },
@@ -43,8 +43,7 @@ impl DataDirectory {
 
 /// How many events there are.
 pub(super) async fn count(store: &EmbeddedStore) -> Result<u64, CommandError> {
-    let last = latest_event(store, Subject::root(), true).await?;
-    let last = last.map(|event| event.id);
+    let last = newest_id(store).await?;
     Ok(last
         .map_or(0, EventId::get)
         .saturating_add(u64::from(last.is_some())))
