@@ -98,7 +98,8 @@ pub enum Direction {
 /// ```
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "PageOf{R}")]
+// The example is for developers and not for clients.
+#[schemars(rename = "PageOf{R}", description = "Some rows and where to go on.")]
 pub struct Page<R> {
     /// The rows.
     pub items: Vec<R>,

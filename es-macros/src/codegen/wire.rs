@@ -99,7 +99,7 @@ fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
         let rules = validate::read(&field.attrs, &mut Errors::default());
         keep(&mut field.attrs);
         field.ty = Type::Verbatim(without_self(field.ty.to_token_stream(), &item.ident));
-        field.attrs.extend(validate::constraints(&rules));
+        field.attrs.extend(validate::constraints(&rules, framework));
         field.vis = Visibility::Inherited;
     }
     let is_enum = matches!(item.data, Data::Enum(_));

@@ -82,7 +82,7 @@ pub struct Health {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[schemars(rename = "HealthStatus")]
+#[schemars(rename = "HealthStatus", description = "Whether something works.")]
 pub enum Status {
     /// It does.
     Up,
@@ -101,7 +101,7 @@ pub enum Status {
 /// }
 /// ```
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "HealthOfComponent")]
+#[schemars(rename = "HealthOfComponent", description = "One component's health.")]
 pub struct Component {
     status: Status,
     /// What else is known, such as the reason.

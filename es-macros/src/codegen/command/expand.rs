@@ -35,7 +35,11 @@ pub(crate) fn expand(command: &Command, framework: &Framework) -> TokenStream {
 }
 
 fn json(command: &Command, framework: &Framework) -> TokenStream {
-    let fields: Vec<_> = command.fields.iter().map(wire_field).collect();
+    let fields: Vec<_> = command
+        .fields
+        .iter()
+        .map(|field| wire_field(field, framework))
+        .collect();
     let wire = Wire {
         kind: Kind::Command,
         ident: &command.ident,
@@ -46,10 +50,13 @@ fn json(command: &Command, framework: &Framework) -> TokenStream {
 }
 
 /// The rules of a field are part of its schema, too.
-fn wire_field(CommandField { field, rules }: &CommandField) -> WireField<'_> {
+fn wire_field<'a>(
+    CommandField { field, rules }: &'a CommandField,
+    framework: &Framework,
+) -> WireField<'a> {
     WireField {
         field,
-        constraints: validate::constraints(rules),
+        constraints: validate::constraints(rules, framework),
     }
 }
 

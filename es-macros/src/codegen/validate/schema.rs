@@ -5,13 +5,11 @@ use quote::quote;
 use syn::{Attribute, parse_quote};
 
 use super::{pattern, rule::Rule};
-
-/// The longest text that the rule `url` takes.
-const LONGEST_URL: usize = 2_000;
+use crate::codegen::framework::Framework;
 
 /// The rules in words of schemars, as an attribute above the field.
-pub(crate) fn constraints(rules: &[Rule]) -> Option<Attribute> {
-    let mut words = words(rules);
+pub(crate) fn constraints(rules: &[Rule], framework: &Framework) -> Option<Attribute> {
+    let mut words = words(rules, framework);
     let mut patterns = patterns(rules).into_iter();
     words.extend(patterns.next().map(|first| quote!(regex(pattern = #first))));
     // A schema has one pattern; more of them are schemas of their own.
@@ -23,7 +21,7 @@ pub(crate) fn constraints(rules: &[Rule]) -> Option<Attribute> {
     }
     for rule in rules {
         if let Rule::Each(rules) = rule {
-            let mut inner = self::words(rules);
+            let mut inner = self::words(rules, framework);
             // Here there is no room for others. What is left out is checked all the same.
             let first = self::patterns(rules).into_iter().next();
             inner.extend(first.map(|first| quote!(regex(pattern = #first))));
@@ -33,7 +31,7 @@ pub(crate) fn constraints(rules: &[Rule]) -> Option<Attribute> {
     (!words.is_empty()).then(|| parse_quote!(#[schemars(#(#words),*)]))
 }
 
-fn words(rules: &[Rule]) -> Vec<TokenStream> {
+fn words(rules: &[Rule], framework: &Framework) -> Vec<TokenStream> {
     let has_length = rules.iter().any(|rule| matches!(rule, Rule::Text { .. }));
     let mut words = vec![];
     for rule in rules {
@@ -56,7 +54,8 @@ fn words(rules: &[Rule]) -> Vec<TokenStream> {
             Rule::Url => {
                 words.push(quote!(url));
                 if !has_length {
-                    words.push(quote!(length(max = #LONGEST_URL)));
+                    let longest = quote!(#framework::validate::rules::LONGEST_URL);
+                    words.push(quote!(length(max = #longest)));
                 }
             }
             Rule::Characters(_) | Rule::Pattern(_) | Rule::Each(_) | Rule::With(_) => {}
