@@ -1,6 +1,6 @@
 //! A read model rebuilt from the embedded store into SQLite in memory, beside what rusqlite writes
-//! row by row, and beside reading the events alone. Read the ratios: all of it shares the machine's
-//! mood.
+//! row by row, and beside reading the events alone; and from an event store in a process of its own.
+//! Read the ratios: all of it shares the machine's mood.
 //!
 //! `cargo bench -p es-framework --bench rebuild -- [events]`
 
@@ -11,7 +11,11 @@
     clippy::cast_precision_loss
 )]
 
+#[path = "../tests/running/mod.rs"]
+mod running;
+
 use std::{
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -21,9 +25,14 @@ use es_framework::{
     prelude::*,
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
     query::{Queries, QueryDescriptor},
-    store::{EventStore, ObserveOptions, sql::embedded::EmbeddedStore},
+    store::{
+        EventStore, ObserveOptions,
+        eventsourcingdb::{EventSourcingDbStore, Settings},
+        sql::embedded::EmbeddedStore,
+    },
 };
 use futures_util::StreamExt as _;
+use running::{Running, TOKEN};
 
 #[derive(Event)]
 struct BookPurchasedEvent {
@@ -101,19 +110,24 @@ fn report(what: &str, events: usize, time: Duration) {
     );
 }
 
-async fn read_alone(store: &EmbeddedStore, events: usize) {
+async fn read_alone(store: &dyn EventStore, events: usize, what: &str) {
     let begin = Instant::now();
     let observed = store.observe(Subject::root(), ObserveOptions::recursive_after(None));
     let count = observed.take(events).count().await;
-    report("the events alone", count, begin.elapsed());
+    report(what, count, begin.elapsed());
 }
 
-async fn rebuild(store: &EmbeddedStore, events: usize, queries: Vec<QueryDescriptor>, what: &str) {
+async fn rebuild(
+    store: Arc<dyn EventStore>,
+    events: usize,
+    queries: Vec<QueryDescriptor>,
+    what: &str,
+) {
     let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()]).unwrap();
     let (_, models) = Queries::new(queries, models).unwrap();
     let begin = Instant::now();
     let database = Database::in_memory(&models).await.unwrap();
-    let processor = Processor::new(Arc::new(store.clone()), database, models);
+    let processor = Processor::new(store, database, models);
     let positions = processor.positions();
     // As in an application: a thread of its own.
     let thread = std::thread::spawn(move || {
@@ -163,20 +177,33 @@ fn rusqlite_row_by_row(events: usize) {
 async fn main() {
     let numbers = std::env::args().find_map(|argument| argument.parse().ok());
     let events = numbers.unwrap_or(1_000_000_usize);
-    let store = EmbeddedStore::temporary().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let store = EmbeddedStore::open(folder.path()).unwrap();
     fill(&store, events).await;
+    let embedded: Arc<dyn EventStore> = Arc::new(store.clone());
     for _ in 0..2 {
-        read_alone(&store, events).await;
+        read_alone(&*embedded, events, "the events alone").await;
         rusqlite_row_by_row(events);
-        rebuild(&store, events, vec![], "rebuild").await;
+        rebuild(Arc::clone(&embedded), events, vec![], "rebuild").await;
         let searched = vec![QueryDescriptor::of::<BrowseStock>()];
-        rebuild(
-            &store,
-            events,
-            searched,
-            "rebuild with two searched columns",
-        )
-        .await;
+        let what = "rebuild with two searched columns";
+        rebuild(Arc::clone(&embedded), events, searched, what).await;
     }
     store.close().await;
+    drop((store, embedded));
+    elsewhere(folder.path(), events).await;
+}
+
+/// The same events from another process.
+async fn elsewhere(folder: &Path, events: usize) {
+    let folder = folder.to_str().unwrap();
+    let server = Running::start(&["--data-directory", folder, "--http-port=0"]);
+    let settings = Settings::new(&server.url, TOKEN);
+    let store: Arc<dyn EventStore> = Arc::new(EventSourcingDbStore::new(settings).unwrap());
+    for _ in 0..2 {
+        let what = "from another process: the events alone";
+        read_alone(&*store, events, what).await;
+        let what = "from another process: rebuild";
+        rebuild(Arc::clone(&store), events, vec![], what).await;
+    }
 }

@@ -23,6 +23,8 @@ use crate::{
 /// assert_eq!(config.http_port, 8081);
 /// ```
 #[derive(Debug, Clone, Parser)]
+// Otherwise `--help` would show the example.
+#[command(about = "An event-sourced application.", long_about = None)]
 pub struct Config {
     /// Port that the application listens on.
     #[arg(long, env = "HTTP_PORT", default_value_t = 8080)]
@@ -147,6 +149,12 @@ impl Config {
 }
 
 /// The name of a [`Dialect`] on the command line.
+///
+/// ```
+/// use es_framework::{config::DialectName, event::Dialect};
+///
+/// assert_eq!(Dialect::from(DialectName::default()), Dialect::Item);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum DialectName {
     /// `{"type":"item",…}`
@@ -201,6 +209,12 @@ impl std::str::FromStr for Secret {
 }
 
 /// A text that cannot be sent as a credential.
+///
+/// ```
+/// use es_framework::config::{InvalidSecret, Secret};
+///
+/// assert_eq!("two words".parse::<Secret>(), Err(InvalidSecret));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a token is 1 to 1024 visible ASCII characters")]
 pub struct InvalidSecret;
@@ -221,6 +235,14 @@ mod tests {
         assert_eq!((config.http_port, config.event_store_port), (8080, 3000));
         assert!(config.http_host.is_loopback());
         assert_eq!(config.event_store_dialect, DialectName::Item);
+    }
+
+    #[test]
+    fn examples_are_for_developers_and_not_for_operators() {
+        let help = <Config as clap::CommandFactory>::command().render_long_help();
+        let help = help.to_string();
+        assert!(help.starts_with("An event-sourced application."), "{help}");
+        assert!(!help.contains("```"), "{help}");
     }
 
     #[test]

@@ -29,6 +29,13 @@ impl fmt::Display for Declaration {
 }
 
 /// The [`Declaration`] of the place where this macro stands.
+///
+/// ```
+/// use es_framework::{Declaration, declaration};
+///
+/// const HERE: Declaration = declaration!();
+/// assert_eq!(HERE.package, "es-framework"); // the package that is compiled
+/// ```
 #[macro_export]
 macro_rules! declaration {
     () => {

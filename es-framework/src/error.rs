@@ -18,6 +18,16 @@ pub struct Error {
 }
 
 /// What `main` returns.
+///
+/// ```
+/// use es_framework::{Error, Result};
+///
+/// fn port(text: &str) -> Result<u16> {
+///     text.parse().map_err(|error| Error::because(format!("{text} is no port"), error))
+/// }
+///
+/// assert!(port("8080").is_ok() && port("http").is_err());
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {

@@ -162,7 +162,31 @@ pub use es_macros::State;
 /// }
 /// ```
 pub use es_macros::Value;
-/// See [`State`](derive@State) for an example.
+/// ```
+/// use es_framework::{prelude::*, state::Evolve};
+/// # #[derive(Event)]
+/// # pub struct ReaderRegisteredEvent { name: String }
+/// # #[derive(Event)]
+/// # pub struct ReaderLeftEvent {}
+///
+/// #[derive(State)]
+/// pub struct Reader {
+///     name: String,
+/// }
+///
+/// #[evolve]
+/// impl Reader {
+///     fn registered(event: &ReaderRegisteredEvent) -> Self {
+///         Self { name: event.name.clone() }
+///     }
+///
+///     fn left(self, _: &ReaderLeftEvent) -> Option<Self> {
+///         None
+///     }
+/// }
+///
+/// assert_eq!(Reader::EVENTS.len(), 2);
+/// ```
 pub use es_macros::evolve;
 /// ```
 /// use es_framework::{command::{Given, Handle}, prelude::*};
@@ -190,7 +214,30 @@ pub use es_macros::evolve;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 pub use es_macros::handler;
-/// See [`ReadModel`].
+/// ```
+/// use es_framework::{prelude::*, projection::Project};
+/// # #[derive(Event)]
+/// # pub struct BookBorrowedEvent { reader: Uuid }
+///
+/// #[derive(ReadModel)]
+/// #[read_model(table = "readers")]
+/// pub struct ReaderRow {
+///     #[key]
+///     pub reader: Uuid,
+///     pub loans: u32,
+/// }
+///
+/// #[projection]
+/// impl ReaderRow {
+///     #[key(reader)]
+///     fn borrowed(row: Option<Self>, event: &BookBorrowedEvent) -> Option<Self> {
+///         let loans = row.map_or(0, |row| row.loans).saturating_add(1);
+///         Some(Self { reader: event.reader, loans })
+///     }
+/// }
+///
+/// assert_eq!(ReaderRow::EVENTS, ["com.example.library.BookBorrowedEvent"]);
+/// ```
 pub use es_macros::projection;
 /// ```
 /// use es_framework::prelude::*;

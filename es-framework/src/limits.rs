@@ -10,6 +10,14 @@ use crate::{eventql, http::RequestLimits, net};
 const HEADERS_BEYOND: usize = 36;
 
 /// Bounds on what one client, and all of them together, may take.
+///
+/// ```
+/// use clap::Parser as _;
+/// use es_framework::config::Config;
+///
+/// let config = Config::parse_from(["library-app", "--http-body-limit", "4096"]);
+/// assert_eq!(config.limits.http_body_limit.get(), 4096);
+/// ```
 #[derive(Debug, Clone, Args)]
 pub struct LimitSettings {
     /// Longest body of a request, in bytes; a longer one is answered with 413.

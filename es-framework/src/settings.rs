@@ -16,6 +16,23 @@ use crate::{
 };
 
 /// Settings of an application. `#[derive(Settings)]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, settings::Settings as _};
+///
+/// /// What the library allows its readers.
+/// #[derive(Settings)]
+/// struct Lending {
+///     /// How many days a copy is lent for.
+///     #[setting(default = 28)]
+///     loan_days: u32,
+/// }
+///
+/// let command = clap::Command::new("library-app").args(Lending::arguments());
+/// let matches = command.get_matches_from(["library-app", "--loan-days", "14"]);
+/// assert_eq!(Lending::read(&matches)?.loan_days, 14);
+/// # Ok::<_, clap::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not hold settings",
     label = "these are no settings",
@@ -36,6 +53,20 @@ pub trait Settings: Inject + Sized {
 }
 
 /// A declaration of settings without its Rust type.
+///
+/// ```
+/// use es_framework::{prelude::*, settings::SettingsDescriptor};
+///
+/// #[derive(Settings)]
+/// struct Lending {
+///     /// How many copies a reader may have.
+///     #[setting(default = 3)]
+///     copies_at_once: u32,
+/// }
+///
+/// let lending = SettingsDescriptor::of::<Lending>("Lending");
+/// assert_eq!((lending.kind.name, (lending.arguments)().len()), ("Lending", 1));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct SettingsDescriptor {
     /// The type that handlers take.
@@ -75,6 +106,18 @@ pub(crate) fn declared(
 }
 
 /// The value of one setting, as what `#[derive(Settings)]` writes asks for it.
+///
+/// ```
+/// use clap::{Arg, Command};
+/// use es_framework::settings::{parser, value};
+///
+/// let days = Arg::new("loan_days").long("loan-days").value_parser(parser::<u32>());
+/// let command = Command::new("library-app").arg(days);
+/// let matches = command.get_matches_from(["library-app", "--loan-days", "14"]);
+/// assert_eq!(value::<u32>(&matches, "loan_days")?, 14);
+/// assert!(value::<u32>(&matches, "copies_at_once").is_err());
+/// # Ok::<_, clap::Error>(())
+/// ```
 ///
 /// # Errors
 /// It was not given and has no default.

@@ -1,4 +1,4 @@
-//! The macros of es-framework, which re-exports them.
+//! The macros of es-framework, which re-exports them and shows each by an example.
 
 mod codegen;
 

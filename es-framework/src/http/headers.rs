@@ -16,6 +16,14 @@ const NO_PAGE: HeaderValue = HeaderValue::from_static("default-src 'none'; frame
 const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// From where browsers may ask.
+///
+/// ```
+/// use es_framework::http::headers::Origins;
+///
+/// assert_eq!("*".parse(), Ok(Origins::All));
+/// assert!(matches!("http://localhost:3001".parse(), Ok(Origins::These(origins)) if origins.len() == 1));
+/// assert!("localhost".parse::<Origins>().is_err());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origins {
     /// From pages of these origins.
@@ -25,6 +33,13 @@ pub enum Origins {
 }
 
 /// What is said to browsers.
+///
+/// ```
+/// use es_framework::http::headers::{Browsers, Origins};
+///
+/// let open = Browsers { origins: Some(Origins::All), tls: false };
+/// assert_ne!(open.origins, Browsers::default().origins);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Browsers {
     /// From where they may ask, besides pages of the service itself.

@@ -89,6 +89,18 @@ impl Default for RequestLimits {
 }
 
 /// What the routes work with.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use es_framework::http::Surface;
+///
+/// /// For clients that would rather ask again than wait.
+/// fn impatient(mut surface: Surface) -> Surface {
+///     surface.limits.position_wait = Duration::from_millis(100);
+///     surface
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Surface {
     /// Carries commands to the store.
@@ -124,6 +136,17 @@ pub struct Surface {
 }
 
 /// The router of the application of this name.
+///
+/// ```
+/// use axum::{Router, routing::get};
+/// use es_framework::{command::Registry, http::{self, Surface}};
+///
+/// /// The application's routes, and one of its own beside them.
+/// fn routes(registry: &Registry, surface: Surface) -> Router {
+///     let router = http::router("library-service", registry, vec![], surface);
+///     router.route("/opening-hours", get(async || "10 to 18"))
+/// }
+/// ```
 pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
     let document = openapi::document(name, registry, &queries);
     let mut router = Router::new();

@@ -23,6 +23,15 @@ use kind::ProblemKind;
 pub(super) const RETRY_AFTER_SECONDS: u16 = 2;
 
 /// What went wrong, for programs and for people.
+///
+/// ```
+/// use axum::http::StatusCode;
+/// use es_framework::{command::CommandError, http::Problem};
+///
+/// let problem = Problem::from(CommandError::NotFound("/books/42".parse()?));
+/// assert_eq!(problem.status(), StatusCode::NOT_FOUND);
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Problem {
     kind: ProblemKind,

@@ -16,6 +16,14 @@ use crate::{
 };
 
 /// How the application is reached.
+///
+/// ```
+/// use clap::Parser as _;
+/// use es_framework::{config::Config, http::headers::Origins};
+///
+/// let config = Config::parse_from(["library-app", "--http-cors-origins", "*"]);
+/// assert_eq!(config.surface.http_cors_origins, Some(Origins::All));
+/// ```
 #[derive(Debug, Clone, Args)]
 #[allow(rustdoc::bare_urls, reason = "--help shows them as they stand here")]
 pub struct SurfaceSettings {

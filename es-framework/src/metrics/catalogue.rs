@@ -1,6 +1,13 @@
 //! Every metric of the framework: its name, what its labels hold, its buckets, what it means.
 
 /// What sort of number a metric is.
+///
+/// ```
+/// use es_framework::metrics::{ALL, Kind};
+///
+/// let is_counter = |name: &str| name.ends_with("_total");
+/// assert!(ALL.iter().all(|metric| is_counter(metric.name) == (metric.kind == Kind::Counter)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// One that only grows.
@@ -180,6 +187,11 @@ pub(crate) const LIVE_QUERIES: Metric =
     Metric::gauge("es_live_queries", &[], "Live queries that are open.");
 
 /// All of them, in the order of the reference.
+///
+/// ```
+/// let commands = es_framework::metrics::ALL.iter().find(|metric| metric.name == "es_commands_total");
+/// assert!(commands.is_some_and(|metric| metric.labels.contains(&"command")));
+/// ```
 pub const ALL: &[Metric] = &[
     HTTP_DURATION,
     HTTP_IN_FLIGHT,

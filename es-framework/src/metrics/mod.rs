@@ -110,6 +110,11 @@ pub(crate) fn install() {
 }
 
 /// Everything that was measured, in Prometheus' text format.
+///
+/// ```
+/// let text = es_framework::metrics::render();
+/// assert!(text.contains("process_resident_memory_bytes"));
+/// ```
 #[must_use]
 pub fn render() -> String {
     let collected = &*COLLECTED;

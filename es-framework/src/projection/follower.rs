@@ -141,25 +141,20 @@ impl Follower {
         let mut rebuild = Rebuild::new(newest, self.position());
         rebuild.note(self.position(), self.going());
         let options = ObserveOptions::recursive_after(self.position());
-        let mut batches = self
-            .store
-            .observe(Subject::root(), options)
-            .ready_chunks(BATCH);
+        let events = self.store.observe(Subject::root(), options);
+        let mut batches = std::pin::pin!(events.ready_chunks(BATCH).peekable());
         while !self.models.iter().any(Followed::is_built) {
             let batch = tokio::select! {
                 batch = batches.next() => batch,
                 () = told(end) => return Ok(Ended::Told),
             };
-            let batch = batch.ok_or(FollowError::Ended)?;
-            let mut events = Vec::with_capacity(batch.len());
-            let mut failure = None;
-            for event in batch {
-                match event {
-                    Ok(event) => events.push(event),
-                    Err(error) => failure = Some(error),
-                }
+            let (events, failure) = sorted(batch.ok_or(FollowError::Ended)?);
+            let mut taken = std::pin::pin!(self.take(&events));
+            tokio::select! {
+                taken = &mut taken => taken?,
+                // A rebuild reads the next events meanwhile.
+                _ = batches.as_mut().peek(), if !rebuild.is_over() => taken.await?,
             }
-            self.take(&events).await?;
             rebuild.note(self.position(), self.going());
             failure.map_or(Ok(()), Err)?;
             if self.going().next().is_none() {
@@ -207,6 +202,21 @@ impl Follower {
         }
         Ok(())
     }
+}
+
+/// The events of a batch, and what ended it.
+fn sorted(
+    batch: Vec<Result<RecordedEvent, StoreError>>,
+) -> (Vec<RecordedEvent>, Option<StoreError>) {
+    let mut events = Vec::with_capacity(batch.len());
+    let mut failure = None;
+    for event in batch {
+        match event {
+            Ok(event) => events.push(event),
+            Err(error) => failure = Some(error),
+        }
+    }
+    (events, failure)
 }
 
 /// The pauses after failures double from the first to the last.

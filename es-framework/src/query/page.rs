@@ -70,6 +70,23 @@ impl Paging {
     }
 }
 
+/// Which rows come first.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// async fn last<R: ReadModel>(reading: &Reading<'_>) -> Result<Option<R>, QueryError> {
+///     reading.rows::<R>().order_by("title", Direction::Descending).first().await
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Those with the smallest value.
+    Ascending,
+    /// Those with the largest value.
+    Descending,
+}
+
 /// Some rows and where to go on.
 ///
 /// ```

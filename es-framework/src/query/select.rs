@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use super::{
-    Page, Paging, QueryError,
+    Direction, Page, Paging, QueryError,
     cursor::{AfterRow, Cursor, Value},
     search::Search,
 };
@@ -17,23 +17,12 @@ use crate::projection::{
 ///
 /// ```
 /// use es_framework::prelude::*;
-/// # #[derive(Event)]
-/// # struct BookPurchasedEvent { id: Uuid, title: String }
-/// # #[derive(ReadModel)]
-/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
-/// # struct BookCopy {
-/// #     #[key]
-/// #     id: Uuid,
-/// #     title: String,
-/// # }
-/// # #[projection]
-/// # impl BookCopy {
-/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
-/// #         Self { id: event.id, title: event.title.clone() }
-/// #     }
-/// # }
-/// async fn one_of(reading: &Reading<'_>, titles: &[String]) -> Result<Option<BookCopy>, QueryError> {
-///     reading.rows::<BookCopy>().one_of("title", titles).first().await
+///
+/// async fn one_of<R: ReadModel>(
+///     reading: &Reading<'_>,
+///     titles: &[String],
+/// ) -> Result<Option<R>, QueryError> {
+///     reading.rows::<R>().one_of("title", titles).first().await
 /// }
 /// ```
 #[derive(Debug)]
@@ -47,37 +36,6 @@ pub struct Select<'a, R> {
     /// What was asked for and is not there.
     undeclared: Option<String>,
     rows: PhantomData<fn() -> R>,
-}
-
-/// Which rows come first.
-///
-/// ```
-/// use es_framework::prelude::*;
-/// # #[derive(Event)]
-/// # struct BookPurchasedEvent { id: Uuid, title: String }
-/// # #[derive(ReadModel)]
-/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
-/// # struct BookCopy {
-/// #     #[key]
-/// #     id: Uuid,
-/// #     title: String,
-/// # }
-/// # #[projection]
-/// # impl BookCopy {
-/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
-/// #         Self { id: event.id, title: event.title.clone() }
-/// #     }
-/// # }
-/// async fn last_title(reading: &Reading<'_>) -> Result<Option<BookCopy>, QueryError> {
-///     reading.rows::<BookCopy>().order_by("title", Direction::Descending).first().await
-/// }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// Those with the smallest value.
-    Ascending,
-    /// Those with the largest value.
-    Descending,
 }
 
 impl<'a, R: ReadModel> Select<'a, R> {

@@ -12,6 +12,29 @@ use crate::{
 };
 
 /// The commands that follow from an event.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::Commands};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let mut commands = Commands::default();
+/// commands.send(&RemindReaderCommand { id: Uuid::nil() })?;
+/// # Ok::<_, es_framework::reaction::ReactionError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Commands(pub(super) Vec<Sent>);
 
@@ -44,6 +67,31 @@ impl Commands {
 
 /// What a function of a reaction may return: a command, several as a tuple or a `Vec`, or perhaps
 /// one as an `Option`.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{Commands, IntoCommands}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let mut commands = Commands::default();
+/// let remind = |id| RemindReaderCommand { id };
+/// vec![remind(Uuid::nil()), remind(Uuid::max())].send(&mut commands)?;
+/// None::<RemindReaderCommand>.send(&mut commands)?; // nothing follows
+/// # Ok::<_, es_framework::reaction::ReactionError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not follow from an event",
     label = "this is no command",
@@ -96,6 +144,22 @@ tuples!(A, B, C, D);
 
 /// Tells a call from every other one, and is the same when the call is made again: what another
 /// system takes as an idempotency key. 64 hexadecimal digits.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
+///
+/// struct Receipts;
+///
+/// #[reaction]
+/// impl Receipts {
+///     async fn print(_: &BookBorrowedEvent, key: &ReactionKey) -> Result<(), std::io::Error> {
+///         println!("Idempotency-Key: {key}"); // the same each time the call is made
+///         Ok(())
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReactionKey(Box<str>);
 
@@ -128,6 +192,15 @@ impl fmt::Display for ReactionKey {
 }
 
 /// What a call is given besides its event.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{Occasion, ReactionError}};
+///
+/// /// What a `#[reaction]` does for a parameter `clock: &Clock`.
+/// fn time(occasion: &Occasion<'_>) -> Result<Timestamp, ReactionError> {
+///     Ok(occasion.service::<Clock>("Clock")?.now())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Occasion<'a> {
     pub(super) services: &'a Services,

@@ -13,6 +13,28 @@ use crate::{
 };
 
 /// What an application does about events by itself. `#[reaction]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{Begin, React}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// assert_eq!((LoanReminder::NAME, LoanReminder::BEGIN), ("LoanReminder", Begin::First));
+/// assert_eq!(LoanReminder::STEPS[0].event, "com.example.library.BookBorrowedEvent");
+/// ```
 pub trait React: Send + Sync + 'static {
     /// What it is called in its checkpoints, in the log and in the health check. Another name is
     /// another reaction, which begins anew.
@@ -28,6 +50,23 @@ pub trait React: Send + Sync + 'static {
 }
 
 /// Which events the first start of a reaction begins with.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{Begin, React}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
+///
+/// struct Receipts;
+///
+/// #[reaction(begin = new)] // whoever borrowed before has a receipt
+/// impl Receipts {
+///     async fn print(_: &BookBorrowedEvent) -> Result<(), std::io::Error> {
+///         Ok(())
+///     }
+/// }
+///
+/// assert_eq!(Receipts::BEGIN, Begin::New);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begin {
     /// The first that was ever stored.
@@ -37,6 +76,28 @@ pub enum Begin {
 }
 
 /// What follows from one kind of event.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::React};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let [step] = LoanReminder::STEPS else { panic!("it is one") };
+/// assert_eq!((step.name, step.parameters.len()), ("remind", 0));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     /// The function's name, which is part of the keys of what it leads to.
@@ -52,6 +113,27 @@ pub struct Step {
 }
 
 /// When something follows from an event.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{React, When}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// assert!(matches!(LoanReminder::STEPS[0].when, When::AtOnce)); // it has no `#[deadline(…)]`
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub enum When {
     /// As soon as the event is stored.
@@ -61,6 +143,21 @@ pub enum When {
 }
 
 /// A time that an event names.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{Deadline, happened}};
+///
+/// #[derive(Event)]
+/// struct BookBorrowedEvent {
+///     due_at: Timestamp,
+/// }
+///
+/// // What `#[deadline(at = due_at)]` writes.
+/// let due = Deadline {
+///     at: |event| Ok(Some(happened::<BookBorrowedEvent>(event)?.due_at)),
+///     unless: &["com.example.library.BookReturnedEvent"],
+/// };
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
     /// The time; `None`, and nothing follows.
@@ -70,6 +167,27 @@ pub struct Deadline {
 }
 
 /// What follows from an event.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{Action, React}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// assert!(matches!(LoanReminder::STEPS[0].action, Action::Send(_))); // it is not `async`
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub enum Action {
     /// Commands, each carried out once.
@@ -80,6 +198,16 @@ pub enum Action {
 
 /// The event of a step.
 ///
+/// ```
+/// use es_framework::{event::EventView, prelude::*, reaction::{ReactionError, happened}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+///
+/// fn borrowed(event: &EventView<'_>) -> Result<Uuid, ReactionError> {
+///     Ok(happened::<BookBorrowedEvent>(event)?.id)
+/// }
+/// ```
+///
 /// # Errors
 /// Its payload does not fit.
 pub fn happened<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
@@ -87,14 +215,40 @@ pub fn happened<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
 }
 
 /// A call on its way.
+///
+/// ```
+/// use es_framework::reaction::{Action, Pending, pending};
+///
+/// let call = Action::Call(|_event, _occasion| {
+///     let nothing: Pending = pending(async { Ok::<_, std::io::Error>(()) });
+///     Ok(nothing)
+/// });
+/// ```
 pub type Pending = BoxFuture<'static, Result<(), ReactionError>>;
 
 /// A call on its way, whatever its errors are.
+///
+/// ```
+/// use es_framework::reaction::pending;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let failed = pending(async { Err("the mail server is away") }).await;
+/// assert_eq!(failed.unwrap_err().to_string(), "the call failed: the mail server is away");
+/// # }
+/// ```
 pub fn pending<E: Display>(call: impl Future<Output = Result<(), E>> + Send + 'static) -> Pending {
     Box::pin(async move { call.await.map_err(ReactionError::call) })
 }
 
 /// A time that a field of an event holds, or may hold.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::Time};
+///
+/// assert_eq!(Timestamp::UNIX_EPOCH.time(), Some(Timestamp::UNIX_EPOCH));
+/// assert_eq!(None::<Timestamp>.time(), None); // nothing is due
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no time that a deadline could have",
     label = "this is no time",
@@ -121,6 +275,7 @@ impl Time for Option<Timestamp> {
 ///
 /// # Panics
 /// One is a state or the metadata of a request, at compile time.
+#[doc(hidden)]
 #[must_use]
 pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Parameter] {
     let mut rest = parameters;
@@ -135,6 +290,28 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
 }
 
 /// A reaction without its Rust type.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::ReactionDescriptor};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let reminder = ReactionDescriptor::of::<LoanReminder>();
+/// assert_eq!((reminder.name, reminder.attempts), ("LoanReminder", 16));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ReactionDescriptor {
     /// What it is called.

@@ -9,6 +9,13 @@ use crate::{
 };
 
 /// What a reaction could not do.
+///
+/// ```
+/// use es_framework::reaction::ReactionError;
+///
+/// let error = ReactionError::call("the mail server is away");
+/// assert_eq!(error.to_string(), "the call failed: the mail server is away");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ReactionError {
     /// The event does not fit its declaration.

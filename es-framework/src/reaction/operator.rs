@@ -12,6 +12,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const WAITING: usize = 8;
 
 /// What is asked of a reaction that an event stopped.
+///
+/// ```
+/// # use es_framework::reaction::{Asked, Operator, OperatorError};
+/// /// Goes on behind an event that nobody can mend.
+/// async fn leave_out(operator: &Operator) -> Result<(), OperatorError> {
+///     let left_out = operator.ask("LoanReminder", Asked::Skip).await?;
+///     println!("left out: {}", left_out.id);
+///     Ok(())
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// To take the event once more.
@@ -21,6 +31,13 @@ pub enum Asked {
 }
 
 /// Why a reaction does not do what an operator asks.
+///
+/// ```
+/// use es_framework::reaction::OperatorError;
+///
+/// let error = OperatorError::NotStopped("LoanReminder");
+/// assert_eq!(error.to_string(), "the reaction LoanReminder has not stopped at an event");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
     /// There is no reaction of this name.
@@ -38,6 +55,17 @@ pub enum OperatorError {
 }
 
 /// Carries what an operator asks to the reactions.
+///
+/// ```
+/// use es_framework::reaction::{Asked, Operator, OperatorError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let of_no_reaction = Operator::default();
+/// let answer = of_no_reaction.ask("LoanReminder", Asked::Retry).await;
+/// assert!(matches!(answer, Err(OperatorError::Unknown(name)) if name == "LoanReminder"));
+/// # }
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Operator {
     statuses: Statuses,

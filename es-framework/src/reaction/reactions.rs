@@ -7,10 +7,60 @@ use crate::{
 };
 
 /// All reactions of an application, sorted, without a doubt about any of them.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{ReactionDescriptor, Reactions}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let reactions = Reactions::new([ReactionDescriptor::of::<LoanReminder>()])?;
+/// assert_eq!(reactions.iter().count(), 1);
+/// # Ok::<_, es_framework::reaction::ReactionsError>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Reactions(Vec<ReactionDescriptor>);
 
 /// Why an application does not start.
+///
+/// ```
+/// use es_framework::{
+///     command::Services,
+///     prelude::*,
+///     reaction::{ReactionDescriptor, Reactions, ReactionsError},
+/// };
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
+///
+/// #[derive(Service)]
+/// struct Mailer {}
+///
+/// struct Receipts;
+///
+/// #[reaction]
+/// impl Receipts {
+///     async fn send(_: &BookBorrowedEvent, _: &Mailer) -> Result<(), std::io::Error> {
+///         Ok(())
+///     }
+/// }
+///
+/// let reactions = Reactions::new([ReactionDescriptor::of::<Receipts>()])?;
+/// let without_mailer = reactions.check_services(&Services::default());
+/// assert!(matches!(without_mailer, Err(ReactionsError::NotProvided { name: "Mailer", .. })));
+/// # Ok::<_, ReactionsError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReactionsError {
     /// Two reactions have one name.

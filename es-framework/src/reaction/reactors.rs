@@ -19,6 +19,17 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
 
 /// The reactions of an application at work.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use es_framework::reaction::Reactors;
+///
+/// /// Reacts for an hour: whatever is not done by then is done after the next start.
+/// async fn react_for_an_hour(reactors: Reactors) {
+///     let _ = tokio::time::timeout(Duration::from_secs(60 * 60), reactors.run()).await;
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Reactors {
     ground: Arc<Ground>,

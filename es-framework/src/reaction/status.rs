@@ -11,6 +11,13 @@ use super::Refused;
 use crate::event::EventId;
 
 /// How one reaction is doing.
+///
+/// ```
+/// use es_framework::reaction::Status;
+///
+/// let begins = Status::default();
+/// assert!(begins.position.is_none() && begins.trouble.is_none());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Status {
     /// The last event that it has taken.
@@ -34,6 +41,18 @@ impl Status {
 }
 
 /// How the reactions of an application are doing. Clones share it.
+///
+/// ```
+/// use es_framework::reaction::Statuses;
+///
+/// /// The reactions that somebody has to look after.
+/// fn troubled(statuses: &Statuses) -> Vec<&'static str> {
+///     let troubled = statuses.all().into_iter().filter(|(_, status)| status.trouble.is_some());
+///     troubled.map(|(name, _)| name).collect()
+/// }
+///
+/// assert!(troubled(&Statuses::default()).is_empty());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Statuses(Arc<Mutex<BTreeMap<&'static str, Status>>>);
 

@@ -7,6 +7,14 @@ use serde_json::Value;
 use crate::Declaration;
 
 /// A change that would orphan stored events.
+///
+/// ```
+/// use es_framework::schema_lock::Finding;
+///
+/// let event_type = "com.example.library.BookBoughtEvent".to_owned();
+/// let removed = Finding::Removed { event_type, line: 7, successor: None };
+/// assert_eq!(removed.event_type(), "com.example.library.BookBoughtEvent");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finding {
     /// Nobody reads events of this type any more.
@@ -32,6 +40,13 @@ pub enum Finding {
 }
 
 /// Something that is stored in an event and is not read as it was written.
+///
+/// ```
+/// use es_framework::schema_lock::Loss;
+///
+/// let lost = Loss::Lost { member: "isbn".into() };
+/// assert_eq!(lost.member(), "isbn");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
     /// A member has to be there that stored events need not have.

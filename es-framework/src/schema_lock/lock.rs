@@ -14,6 +14,20 @@ const FORM: u32 = 1;
 const NOTE: &str = "The JSON schemas of the stored events. Written by `schema lock`, committed, and compared by `schema check`.";
 
 /// The schema of every event, by its type.
+///
+/// ```
+/// use es_framework::{event::{EventDescriptor, Upcasters}, prelude::*, schema_lock::Lock};
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {
+///     title: String,
+/// }
+///
+/// let events = [EventDescriptor::of::<BookPurchasedEvent>()];
+/// let lock = Lock::of(&events);
+/// assert_eq!(lock.len(), 1);
+/// assert!(lock.compare(&events, &Upcasters::default()).is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lock {
     note: String,
@@ -22,6 +36,19 @@ pub struct Lock {
 }
 
 /// How the declarations differ from a lock.
+///
+/// ```
+/// use es_framework::{event::{EventDescriptor, Upcasters}, prelude::*, schema_lock::Lock};
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {
+///     title: String,
+/// }
+///
+/// let events = [EventDescriptor::of::<BookPurchasedEvent>()];
+/// let difference = Lock::of(&[]).compare(&events, &Upcasters::default());
+/// assert_eq!(difference.added, ["com.example.library.BookPurchasedEvent"]);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Changes that would orphan stored events.
@@ -35,6 +62,15 @@ pub struct Difference {
 }
 
 /// Why a lock cannot be used.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use es_framework::schema_lock::{Lock, LockError};
+///
+/// let error = Lock::read(Path::new("nowhere/events.lock.json")).unwrap_err();
+/// assert!(matches!(error, LockError::Missing(_)));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// There is none.

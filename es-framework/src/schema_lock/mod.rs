@@ -27,9 +27,25 @@ pub use lock::{Difference, Lock, LockError};
 use crate::event::{EventDescriptor, Upcasters, UpcastersError};
 
 /// The name of the file.
+///
+/// ```
+/// use std::path::Path;
+///
+/// let beside_the_manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join(es_framework::schema_lock::FILE);
+/// assert!(beside_the_manifest.ends_with("events.lock.json"));
+/// ```
 pub const FILE: &str = "events.lock.json";
 
 /// Why a check did not pass.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use es_framework::schema_lock::{SchemaError, check_packages};
+///
+/// let error = check_packages(Path::new("events.lock.json"), &["nobody"]).unwrap_err();
+/// assert!(matches!(error, SchemaError::NothingDeclared(package) if package == "nobody"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
     /// The lock cannot be used.
@@ -64,6 +80,25 @@ pub enum SchemaError {
 
 /// Compares declarations with a lock.
 ///
+/// ```
+/// use es_framework::{
+///     event::{EventDescriptor, Upcasters},
+///     prelude::*,
+///     schema_lock::{Lock, check},
+/// };
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {
+///     title: String,
+/// }
+///
+/// let (folder, events) = (tempfile::tempdir()?, [EventDescriptor::of::<BookPurchasedEvent>()]);
+/// let file = folder.path().join("events.lock.json");
+/// Lock::of(&events).write(&file)?;
+/// check(&file, &events, &Upcasters::default())?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Stored events would be orphaned, or the lock is not up to date.
 pub fn check(
@@ -84,6 +119,17 @@ pub fn check(
 
 /// [`check`] for what the macros registered in these packages, but for events of modules that are
 /// called `tests`. [`schema_lock!`](crate::schema_lock!) calls it.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use es_framework::schema_lock::check_packages;
+///
+/// /// What a test of an application of two packages calls.
+/// fn check_both() -> Result<(), es_framework::schema_lock::SchemaError> {
+///     check_packages(Path::new("events.lock.json"), &["library-app", "library-stock"])
+/// }
+/// ```
 ///
 /// # Errors
 /// As for [`check`].

@@ -22,6 +22,12 @@ use crate::bearer;
 pub struct ApiToken([u8; 32]);
 
 /// A text that no request could carry.
+///
+/// ```
+/// use es_framework::server::{ApiToken, InvalidApiToken};
+///
+/// assert_eq!("".parse::<ApiToken>().err(), Some(InvalidApiToken));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the API token must be 1 to 4096 visible ASCII characters without spaces")]
 pub struct InvalidApiToken;

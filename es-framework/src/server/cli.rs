@@ -173,6 +173,12 @@ enum CommandError {
 }
 
 /// Runs the binary on the process's own arguments.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     es_framework::server::cli::main()
+/// }
+/// ```
 #[must_use]
 pub fn main() -> ExitCode {
     let command = Cli::parse().command;

@@ -51,6 +51,17 @@ pub use signing::{InvalidSigningKey, SigningKey};
 use error::Failure;
 
 /// What an event store's HTTP API is served with.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use es_framework::{event::Dialect, server::Settings};
+///
+/// let mut settings = Settings::new("secret".parse()?);
+/// settings.dialect = Dialect::Event;
+/// settings.drain = Duration::from_secs(2);
+/// # Ok::<_, es_framework::server::InvalidApiToken>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {

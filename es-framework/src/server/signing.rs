@@ -12,10 +12,30 @@ use rustls::{
 use crate::event::Hash;
 
 /// An Ed25519 key that signs what an event store sends.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use es_framework::server::{InvalidSigningKey, Settings, SigningKey};
+///
+/// fn signing(settings: &mut Settings, key: &Path) -> Result<(), InvalidSigningKey> {
+///     settings.signing_key = Some(SigningKey::read(key)?);
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct SigningKey(Arc<dyn Signer>);
 
 /// A file that holds no signing key.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use es_framework::server::SigningKey;
+///
+/// let error = SigningKey::read(Path::new("nowhere/key.pem")).unwrap_err();
+/// assert!(error.to_string().contains("must hold an Ed25519 private key as PKCS#8 PEM"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("the signing key file {path} must hold an Ed25519 private key as PKCS#8 PEM: {reason}")]
 pub struct InvalidSigningKey {

@@ -8,6 +8,13 @@ use super::SettingsDescriptor;
 use crate::Declaration;
 
 /// Settings that cannot stand side by side. It names both places.
+///
+/// ```
+/// /// What the start says where two settings want one flag.
+/// fn explain(clash: &es_framework::settings::SettingsClash) -> String {
+///     format!("library-service does not start: {clash}")
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two settings want the {wanted}: {first} and {second}: {advice}", advice = wanted.advice())]
 pub struct SettingsClash {

@@ -5,6 +5,30 @@ use std::{any::TypeId, error::Error, path::PathBuf, str::FromStr};
 use clap::builder::ValueParser;
 
 /// A type that a setting may have.
+///
+/// ```
+/// use std::{convert::Infallible, str::FromStr};
+///
+/// use es_framework::prelude::*;
+///
+/// #[derive(Clone)]
+/// struct Greeting(String);
+///
+/// impl FromStr for Greeting {
+///     type Err = Infallible;
+///
+///     fn from_str(text: &str) -> Result<Self, Infallible> {
+///         Ok(Self(text.to_owned()))
+///     }
+/// }
+///
+/// #[derive(Settings)]
+/// struct Letters {
+///     /// What letters begin with.
+///     #[setting(default = "Dear reader")]
+///     greeting: Greeting,
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a setting",
     label = "no text becomes a value of this type",
@@ -21,6 +45,15 @@ impl<T> SettingValue for T where
 }
 
 /// The parser of a setting, as what `#[derive(Settings)]` writes asks for it.
+///
+/// ```
+/// use clap::{Arg, Command};
+/// use es_framework::settings::parser;
+///
+/// let open = Arg::new("open").long("open").value_parser(parser::<bool>());
+/// let command = Command::new("library-app").arg(open);
+/// assert!(command.try_get_matches_from(["library-app", "--open", "perhaps"]).is_err());
+/// ```
 #[must_use]
 pub fn parser<T: SettingValue>() -> ValueParser {
     let wanted = TypeId::of::<T>();

@@ -22,6 +22,14 @@ use traces::Exporter;
 use writer::{Lines, Writing};
 
 /// What is logged, and where traces go.
+///
+/// ```
+/// use clap::Parser as _;
+/// use es_framework::{config::Config, telemetry::LogFormat};
+///
+/// let config = Config::parse_from(["library-app", "--log-format", "json"]);
+/// assert_eq!(config.telemetry.log_format, LogFormat::Json);
+/// ```
 #[derive(Debug, Clone, Args)]
 pub struct TelemetrySettings {
     /// Shape of the log: text for people, json for programs.
@@ -46,6 +54,13 @@ pub struct TelemetrySettings {
 }
 
 /// The shape of a log.
+///
+/// ```
+/// use clap::ValueEnum as _;
+/// use es_framework::telemetry::LogFormat;
+///
+/// assert_eq!(LogFormat::from_str("json", false), Ok(LogFormat::Json));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// A line of text for each event.

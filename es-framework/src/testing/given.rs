@@ -20,6 +20,17 @@ use crate::{
 const TIME: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
 /// What happened before, and what is there when a command comes. Made by [`given`].
+///
+/// ```
+/// use es_framework::{prelude::*, testing::{Scenario, given}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+///
+/// /// What several tests begin with.
+/// fn a_book_in_summer() -> Scenario {
+///     given().at("2026-07-01T12:00:00Z").event_on("/books/42", BookPurchasedEvent {})
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "nothing is tested before `when` and one of the functions that begin with `then`"]
 pub struct Scenario {

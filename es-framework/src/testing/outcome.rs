@@ -15,6 +15,21 @@ use crate::{
 
 /// What came of a command. Every expectation that does not hold fails the test and shows the
 /// difference.
+///
+/// ```
+/// use es_framework::{prelude::*, testing::given};
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", condition = pristine)]
+/// # struct PurchaseBookCommand { id: String }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+/// given()
+///     .event(BookPurchasedEvent {})
+///     .when(PurchaseBookCommand { id: "42".into() })
+///     .then_already_exists();
+/// ```
 #[derive(Debug)]
 pub struct Then {
     subject: Subject,

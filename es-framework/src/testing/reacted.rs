@@ -23,6 +23,32 @@ use crate::{
 const OWN: &str = "/es-framework";
 
 /// What a reaction did. Made by [`Scenario::reacts`].
+///
+/// ```
+/// use es_framework::{prelude::*, testing::given};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let id = Uuid::nil();
+///
+/// given()
+///     .event_on("/books/42", BookBorrowedEvent { id })
+///     .reacts::<LoanReminder>()
+///     .then_sent(RemindReaderCommand { id });
+/// ```
 #[derive(Debug)]
 pub struct Reacted {
     sent: Vec<Value>,

@@ -10,6 +10,16 @@ use std::fmt::Write as _;
 use rules::Items;
 
 /// A value that a rule refuses.
+///
+/// ```
+/// use es_framework::validate::{Violations, rules};
+///
+/// let mut violations = Violations::default();
+/// violations.check("numPages", rules::range(&0, Some(1), None));
+/// let [violation] = &violations.into_vec()[..] else { panic!("it is one") };
+/// assert_eq!(violation.pointer, "/numPages");
+/// assert_eq!(violation.message, "must be at least 1, not 0");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// Where it stands, as a JSON pointer (RFC 6901), such as `/numPages` or `/copies/0/isbn`.
@@ -98,6 +108,20 @@ impl Violations {
 
 /// A value with rules of its own. `#[derive(Command)]` and `#[derive(Value)]` implement it from
 /// `#[validate(…)]`.
+///
+/// ```
+/// use es_framework::{prelude::*, validate::{Validate as _, Violations}};
+///
+/// #[derive(Value)]
+/// struct Address {
+///     #[validate(text(max = 100))]
+///     town: String,
+/// }
+///
+/// let mut violations = Violations::default();
+/// Address { town: " ".into() }.validate(&mut violations);
+/// assert_eq!(violations.into_vec()[0].message, "must not be blank");
+/// ```
 pub trait Validate {
     /// Notes every rule that does not hold.
     fn validate(&self, violations: &mut Violations);

@@ -12,6 +12,8 @@ mod doc;
 mod errors;
 pub(crate) mod event;
 pub(crate) mod evolve;
+#[cfg(test)]
+mod examples;
 mod fields;
 mod framework;
 mod generics;

@@ -3,6 +3,17 @@
 use std::{sync::Arc, time::Instant};
 
 /// Who calls: the name of a token, or the subject of a JWT, and what they may do.
+///
+/// ```
+/// use axum::{Extension, http::StatusCode};
+/// use es_framework::http::auth::Caller;
+///
+/// /// A route of the application's own, for those who work there.
+/// async fn stocktaking(Extension(caller): Extension<Caller>) -> Result<String, StatusCode> {
+///     let greeting = caller.has_role("staff").then(|| format!("Hello, {}", caller.name()));
+///     greeting.ok_or(StatusCode::FORBIDDEN)
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     name: Arc<str>,

@@ -31,6 +31,17 @@ use crate::{
 const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 
 /// Knows callers by what they send.
+///
+/// ```
+/// use es_framework::http::auth::Auth;
+///
+/// /// Whether a request has to say who sends it.
+/// fn is_guarded(auth: &Auth) -> bool {
+///     matches!(auth, Auth::Guarded(_))
+/// }
+///
+/// assert!(!is_guarded(&Auth::Open));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Guard {
     tokens: Option<Watched<Tokens>>,

@@ -19,6 +19,12 @@ pub(super) use caller::Anonymous;
 pub(super) use guard::guarded;
 
 /// Who may call.
+///
+/// ```
+/// use es_framework::http::auth::Auth;
+///
+/// assert!(matches!(Auth::default(), Auth::Open));
+/// ```
 #[derive(Debug, Clone, Default)]
 pub enum Auth {
     /// Everyone.

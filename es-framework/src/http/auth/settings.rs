@@ -12,6 +12,15 @@ use super::{
 use crate::{Error, Result, watched::Watched};
 
 /// Who may call.
+///
+/// ```
+/// use clap::Parser as _;
+/// use es_framework::config::Config;
+///
+/// let config = Config::parse_from(["library-app", "--auth-tokens-file", "tokens"]);
+/// assert_eq!(config.auth.auth_roles_claim, "roles");
+/// assert!(config.auth.auth_tokens_file.is_some());
+/// ```
 #[derive(Debug, Clone, Args)]
 #[allow(rustdoc::bare_urls, reason = "--help shows them as they stand here")]
 pub struct AuthSettings {

@@ -43,6 +43,15 @@ pub(super) const READINESS: &str = "/actuator/health/readiness";
 pub(super) const INFO: &str = "/actuator/info";
 
 /// What is checked.
+///
+/// ```
+/// use es_framework::http::health::Health;
+///
+/// /// The read models that wait for an operator.
+/// fn stopped(health: &Health) -> usize {
+///     health.positions.iter().filter(|(_, progress)| progress.is_stopped()).count()
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Health {
     /// The event store.
@@ -64,6 +73,13 @@ pub struct Health {
 }
 
 /// Whether something works.
+///
+/// ```
+/// use es_framework::http::health::Status;
+///
+/// assert_eq!(serde_json::to_string(&Status::Up)?, r#""UP""#);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(rename = "HealthStatus")]
@@ -75,6 +91,15 @@ pub enum Status {
 }
 
 /// One component's health.
+///
+/// ```
+/// use es_framework::http::health::Component;
+///
+/// /// As it stands in the answer to `GET /actuator/health`.
+/// fn json(component: &Component) -> serde_json::Result<String> {
+///     serde_json::to_string(component) // {"status":"UP","details":{…}}
+/// }
+/// ```
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "HealthOfComponent")]
 pub struct Component {

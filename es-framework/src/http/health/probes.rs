@@ -17,6 +17,14 @@ use super::{Component, Health, Report, answer, event_store, within_limit};
 use crate::http::{Surface, auth::Anonymous};
 
 /// What only the process itself knows of its life. Clones share it.
+///
+/// ```
+/// use es_framework::http::health::Lifecycle;
+///
+/// let lifecycle = Lifecycle::begin("library-service");
+/// let shared = lifecycle.clone(); // for whoever notes that the service stops
+/// # let _ = shared;
+/// ```
 #[derive(Debug, Clone)]
 pub struct Lifecycle(Arc<Shared>);
 

@@ -24,6 +24,13 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Bounds on live queries.
+///
+/// ```
+/// use es_framework::http::LiveLimits;
+///
+/// let few = LiveLimits { open: 8, ..LiveLimits::default() };
+/// assert_eq!(few.heartbeat.as_secs(), 15);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct LiveLimits {
     /// How many may be open at once.
@@ -46,6 +53,13 @@ impl Default for LiveLimits {
 }
 
 /// The live queries that are open. Clones share them.
+///
+/// ```
+/// use es_framework::http::{LiveLimits, LiveQueries};
+///
+/// let live = LiveQueries::new(LiveLimits::default());
+/// live.clone().end(); // ends those of all clones
+/// ```
 #[derive(Debug, Clone)]
 pub struct LiveQueries {
     limits: LiveLimits,

@@ -3,6 +3,20 @@
 use std::fmt::Display;
 
 /// A value that is a text, or perhaps one.
+///
+/// ```
+/// use es_framework::validate::rules::{self, Text};
+///
+/// struct Title(String);
+///
+/// impl Text for Title {
+///     fn text(&self) -> Option<&str> {
+///         Some(&self.0)
+///     }
+/// }
+///
+/// assert_eq!(rules::text(&Title("The Ring".into()), 1, 500), Ok(()));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "this rule is for texts, not for `{Self}`",
     label = "this field is no text",
@@ -26,6 +40,22 @@ impl Text for Option<String> {
 }
 
 /// A value that is a number, or perhaps one.
+///
+/// ```
+/// use es_framework::validate::rules::{self, Number};
+///
+/// struct Pages(u32);
+///
+/// impl Number for Pages {
+///     type Value = u32;
+///
+///     fn number(&self) -> Option<u32> {
+///         Some(self.0)
+///     }
+/// }
+///
+/// assert!(rules::range(&Pages(0), Some(1), None).is_err());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`#[validate(range(…))]` is for numbers, not for `{Self}`",
     label = "this field is no number",
@@ -62,6 +92,22 @@ macro_rules! numbers {
 numbers!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
 
 /// A value that is a list, or perhaps one.
+///
+/// ```
+/// use es_framework::validate::rules::{self, Items};
+///
+/// struct Shelf(Vec<String>);
+///
+/// impl Items for Shelf {
+///     type Item = String;
+///
+///     fn items(&self) -> Option<&[String]> {
+///         Some(&self.0)
+///     }
+/// }
+///
+/// assert!(rules::items(&Shelf(vec![]), Some(1), None).is_err());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "this rule is for lists, not for `{Self}`",
     label = "this field is no list",

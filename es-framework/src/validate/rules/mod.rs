@@ -10,9 +10,24 @@ pub use kinds::{Items, Number, Text};
 pub use patterns::Pattern;
 
 /// The longest text that [`url`] takes, in characters.
+///
+/// ```
+/// use es_framework::validate::rules::{LONGEST_URL, url};
+///
+/// let long = format!("https://example.com/{}", "a".repeat(LONGEST_URL));
+/// assert!(url(&long).is_err());
+/// ```
 pub const LONGEST_URL: usize = 2_000;
 
 /// A text that says something, within a length, on one line: no control characters.
+///
+/// ```
+/// use es_framework::validate::rules::text;
+///
+/// assert_eq!(text(&"The Ring".to_owned(), 1, 500), Ok(()));
+/// assert_eq!(text(&" ".to_owned(), 1, 500), Err("must not be blank".into()));
+/// assert_eq!(text(&None, 1, 500), Ok(()));
+/// ```
 ///
 /// # Errors
 /// What is wrong, for the person who sent it.
@@ -38,6 +53,13 @@ pub fn text(value: &impl Text, min: usize, max: usize) -> Result<(), String> {
 
 /// A text of these characters only.
 ///
+/// ```
+/// use es_framework::validate::rules::characters;
+///
+/// assert!(characters(&"978-3".to_owned(), "0123456789-").is_ok());
+/// assert!(characters(&"978 3".to_owned(), "0123456789-").is_err());
+/// ```
+///
 /// # Errors
 /// What is wrong, for the person who sent it.
 pub fn characters(value: &impl Text, allowed: &str) -> Result<(), String> {
@@ -54,6 +76,14 @@ pub fn characters(value: &impl Text, allowed: &str) -> Result<(), String> {
 
 /// A text in which the pattern is found.
 ///
+/// ```
+/// use es_framework::validate::rules::{Pattern, pattern};
+///
+/// static ISBN: Pattern = Pattern::new("^[0-9]{13}$");
+/// assert!(pattern(&"9780261103573".to_owned(), &ISBN).is_ok());
+/// assert!(pattern(&"97802611".to_owned(), &ISBN).is_err());
+/// ```
+///
 /// # Errors
 /// What is wrong, for the person who sent it.
 pub fn pattern(value: &impl Text, pattern: &Pattern) -> Result<(), String> {
@@ -66,6 +96,13 @@ pub fn pattern(value: &impl Text, pattern: &Pattern) -> Result<(), String> {
 /// An e-mail address as browsers take it (the HTML standard's definition). Whether anybody reads
 /// what is sent there is not asked.
 ///
+/// ```
+/// use es_framework::validate::rules::email;
+///
+/// assert!(email(&"reader@example.com".to_owned()).is_ok());
+/// assert!(email(&"reader".to_owned()).is_err());
+/// ```
+///
 /// # Errors
 /// What is wrong, for the person who sent it.
 pub fn email(value: &impl Text) -> Result<(), String> {
@@ -77,6 +114,13 @@ pub fn email(value: &impl Text) -> Result<(), String> {
 
 /// The whole address of something on the web, beginning with `http://` or `https://`. Others, such
 /// as `javascript:`, would harm whoever shows them as a link.
+///
+/// ```
+/// use es_framework::validate::rules::url;
+///
+/// assert!(url(&"https://example.com/books".to_owned()).is_ok());
+/// assert!(url(&"javascript:alert(1)".to_owned()).is_err());
+/// ```
 ///
 /// # Errors
 /// What is wrong, for the person who sent it.
@@ -106,6 +150,13 @@ pub fn url(value: &impl Text) -> Result<(), String> {
 
 /// A number between two ends, both included.
 ///
+/// ```
+/// use es_framework::validate::rules::range;
+///
+/// assert_eq!(range(&310, Some(1), Some(5_000)), Ok(()));
+/// assert_eq!(range(&0, Some(1), None), Err("must be at least 1, not 0".into()));
+/// ```
+///
 /// # Errors
 /// What is wrong, for the person who sent it.
 pub fn range<N: Number>(
@@ -127,6 +178,13 @@ pub fn range<N: Number>(
 
 /// A list with a number of items between two ends, both included.
 ///
+/// ```
+/// use es_framework::validate::rules::items;
+///
+/// assert_eq!(items(&vec!["new"], None, Some(3)), Ok(()));
+/// assert_eq!(items(&vec![0; 4], None, Some(3)), Err("must have at most 3 items, not 4".into()));
+/// ```
+///
 /// # Errors
 /// What is wrong, for the person who sent it.
 pub fn items(value: &impl Items, min: Option<usize>, max: Option<usize>) -> Result<(), String> {
@@ -144,6 +202,16 @@ pub fn items(value: &impl Items, min: Option<usize>, max: Option<usize>) -> Resu
 }
 
 /// What a rule of the application's own found.
+///
+/// ```
+/// use es_framework::validate::rules::own;
+///
+/// fn is_even(number: u32) -> Result<(), &'static str> {
+///     number.is_multiple_of(2).then_some(()).ok_or("must be even")
+/// }
+///
+/// assert_eq!(own(is_even(3)), Err("must be even".into()));
+/// ```
 ///
 /// # Errors
 /// The error that it returned, in its words.

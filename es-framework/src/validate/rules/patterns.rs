@@ -5,6 +5,13 @@ use std::{fmt, sync::OnceLock};
 use regex::Regex;
 
 /// A regular expression, compiled when it is first needed.
+///
+/// ```
+/// use es_framework::validate::rules::{Pattern, pattern};
+///
+/// static SHELF: Pattern = Pattern::new("^[A-Z][0-9]+$");
+/// assert_eq!(pattern(&"7A".to_owned(), &SHELF), Err("must match ^[A-Z][0-9]+$".into()));
+/// ```
 #[derive(Debug)]
 pub struct Pattern {
     text: &'static str,
