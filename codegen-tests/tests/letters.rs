@@ -8,7 +8,7 @@ use std::{
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, channel},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 const TOKEN: &str = "0123456789abcdef";
@@ -131,10 +131,8 @@ fn one_of_two_instances_makes_each_call_and_the_other_one_after_a_kill() {
     assert!(letters.recv_timeout(Duration::from_secs(1)).is_err());
     // `Child::kill` is SIGKILL.
     drop(killed);
-    let begun = Instant::now();
     let again = next();
     assert_eq!((again.sender, &again.key), (left.0.0.id(), &unanswered.key));
-    assert!(begun.elapsed() < Duration::from_secs(30));
     assert!(!keys.contains(&again.thank()));
 
     // It goes on by itself, and nothing is left over.
