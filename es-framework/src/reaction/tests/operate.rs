@@ -2,13 +2,13 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use super::{
     super::{
-        Action, Asked, Begin, IntoCommands as _, Occasion, OperatorError, Pending, React,
-        ReactionDescriptor, ReactionError, Step, When, check_services, pending,
+        Action, Asked, Begin, Deadline, IntoCommands as _, Occasion, OperatorError, Pending, React,
+        ReactionDescriptor, ReactionError, Step, Time as _, When, check_services, pending,
     },
     DUE, InvoiceSentEvent, RemindPayerCommand, World, eventually,
 };
@@ -28,6 +28,7 @@ struct PoisonEvent {}
 #[derive(Service)]
 struct Letterbox {
     is_open: AtomicBool,
+    letters: AtomicUsize,
 }
 
 /// A reaction that posts a letter, which may be impossible, and then sends a command.
@@ -37,7 +38,10 @@ fn post(_: &EventView<'_>, occasion: &Occasion<'_>) -> Result<Pending, ReactionE
     let letterbox = occasion.service::<Letterbox>("Letterbox")?;
     Ok(pending(async move {
         match letterbox.is_open.load(Ordering::Relaxed) {
-            true => Ok(()),
+            true => {
+                letterbox.letters.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            }
             false => Err("it is closed"),
         }
     }))
@@ -69,12 +73,33 @@ impl React for Posting {
     ];
 }
 
+/// A reaction that posts a letter when an invoice is due.
+struct Dunning;
+
+impl React for Dunning {
+    const NAME: &'static str = "Dunning";
+    const BEGIN: Begin = Begin::First;
+    const ATTEMPTS: u32 = 1;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [Step] = &[Step {
+        name: "post",
+        event: InvoiceSentEvent::TYPE,
+        when: When::Deadline(Deadline {
+            at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
+            unless: &[],
+        }),
+        action: Action::Call(post),
+        parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
+    }];
+}
+
 const POSTING: [ReactionDescriptor; 1] = [ReactionDescriptor::of::<Posting>()];
 
 fn world() -> (World, Arc<Letterbox>) {
     let mut world = World::at(DUE);
     let letterbox = Arc::new(Letterbox {
         is_open: AtomicBool::new(false),
+        letters: AtomicUsize::new(0),
     });
     world.services = world.services.with_shared(Arc::clone(&letterbox));
     (world, letterbox)
@@ -82,7 +107,10 @@ fn world() -> (World, Arc<Letterbox>) {
 
 /// Waits until it stopped, and says at which event.
 async fn stops(operator: &super::Operator) -> EventId {
-    let stopped = || operator.statuses().all().get("Posting")?.stopped_at.clone();
+    let stopped = || {
+        let all = operator.statuses().all();
+        all.into_values().find_map(|status| status.stopped_at)
+    };
     eventually(async || stopped().is_some()).await;
     stopped().unwrap().id
 }
@@ -144,6 +172,30 @@ async fn an_event_that_is_taken_again_may_succeed_or_stop_the_reaction_once_more
     eventually(async || !other.statuses().all()["Posting"].is_stopped()).await;
     running.abort();
     second.abort();
+}
+
+#[tokio::test]
+async fn a_deadline_that_is_left_out_is_settled_and_those_after_it_are_met() {
+    let (world, letterbox) = world();
+    world.send("a").await;
+    world.send("b").await;
+    let dunning = [ReactionDescriptor::of::<Dunning>()];
+    let (first, operator) = world.start(&dunning);
+    let (second, other) = world.start(&dunning);
+    assert_eq!(stops(&operator).await, stops(&other).await);
+    letterbox.is_open.store(true, Ordering::Relaxed);
+    operator.ask("Dunning", Asked::Skip).await.unwrap();
+    // That of the second invoice is met, by one of them.
+    eventually(async || letterbox.letters.load(Ordering::Relaxed) == 1).await;
+    eventually(async || {
+        let goes_on = |one: &super::Operator| !one.statuses().all()["Dunning"].is_stopped();
+        goes_on(&operator) && goes_on(&other)
+    })
+    .await;
+    first.abort();
+    second.abort();
+    world.settle::<Dunning>().await;
+    assert_eq!(letterbox.letters.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
