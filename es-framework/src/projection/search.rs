@@ -10,8 +10,8 @@ use super::{
 
 /// How many characters a part needs so that the groups help.
 const GROUP: usize = 3;
-/// How many groups of a part are looked up: the rows that hold them all are compared as a whole.
-const MOST_GROUPS: usize = 24;
+/// How many groups of a part are looked up. Each takes its time, and a few tell nearly as much.
+const MOST_GROUPS: usize = 6;
 
 fn plain_name(table: &Table) -> String {
     format!("es_search_{}", table.model.name)
@@ -110,12 +110,13 @@ pub(crate) fn groups<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<Str
     let mut groups = BTreeSet::new();
     for part in parts {
         let characters: Vec<char> = part.chars().collect();
-        for group in characters.windows(GROUP).take(MOST_GROUPS) {
-            // SQLite leaves this character out.
-            if !group.contains(&'\0') {
-                let group: String = group.iter().collect();
-                groups.insert(format!("\"{}\"", group.replace('"', "\"\"")));
-            }
+        // SQLite leaves this character out.
+        let is_kept = |group: &&[char]| !group.contains(&'\0');
+        let all: Vec<_> = characters.windows(GROUP).filter(is_kept).collect();
+        let step = all.len().div_ceil(MOST_GROUPS).max(1);
+        for group in all.iter().step_by(step).chain(all.last()) {
+            let group: String = group.iter().collect();
+            groups.insert(format!("\"{}\"", group.replace('"', "\"\"")));
         }
     }
     let groups: Vec<_> = groups.into_iter().collect();
@@ -147,6 +148,10 @@ mod tests {
         assert_eq!(groups(["äöü"]).unwrap(), "\"äöü\"");
         assert_eq!(groups(["ab", ""]), None);
         assert_eq!(groups(["a\0b"]), None);
+        assert_eq!(
+            groups(["abcdefghi"]).unwrap(),
+            r#""abc" AND "cde" AND "efg" AND "ghi""#
+        );
     }
 
     #[test]

@@ -6,31 +6,54 @@ use crate::projection::{
     tables::{self, PLACE, quoted},
 };
 
-/// How many rows are few: these are looked up whatever else is asked of them. A part that more rows
-/// may hold fills a page soon, in whichever order they come.
-const FEW: i64 = 2_000;
+/// How many rows are few: these are looked up whatever else is asked of them.
+const FEW: u32 = 5_000;
+/// Of so many rows that have the groups at least one holds the parts, if the parts are frequent.
+const FREQUENT: u32 = 10;
+
+/// A part that is looked for.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// In lower case.
+    pub(super) text: String,
+    /// The condition that a row holds it, with the text as its parameter.
+    pub(super) condition: String,
+}
 
 /// A search for rows that may hold parts of texts.
 #[derive(Debug)]
 pub(super) struct Search<'a> {
-    pub(super) table: &'a Table,
-    /// What their groups are.
-    pub(super) groups: String,
+    table: &'a Table,
+    /// The groups of the parts.
+    groups: String,
 }
 
-impl Search<'_> {
-    /// Counts the rows to look at, as far as that matters.
-    pub(super) fn candidates(&self) -> (String, Vec<Cell>) {
-        let (found, newest) = (self.found(), self.newest());
-        let statement = format!(
-            "SELECT count(*) FROM (SELECT 1 FROM ({found}) UNION ALL SELECT 1 FROM ({newest}) LIMIT ?)"
-        );
-        let limit = Cell::Integer(FEW.saturating_add(1));
-        (statement, vec![Cell::Text(self.groups.clone()), limit])
+impl<'a> Search<'a> {
+    /// The search for these parts, unless all are too short.
+    pub(super) fn of(table: &'a Table, parts: &[Part]) -> Option<Self> {
+        let groups = search::groups(parts.iter().map(|part| &*part.text))?;
+        Some(Self { table, groups })
     }
 
-    pub(super) fn are_few(candidates: u64) -> bool {
-        i64::try_from(candidates).is_ok_and(|candidates| candidates <= FEW)
+    /// Says 1 if all rows that have the groups should be looked up, whatever else is asked of them:
+    /// there are few, or hardly any of them holds the parts. Parts that are frequent fill a page soon
+    /// in any order.
+    pub(super) fn choice(&self, parts: &[Part]) -> (String, Vec<Cell>) {
+        let (groups, rows) = (search::name(self.table), quoted(self.table.model.name));
+        let (indexed, newest) = (search::indexed(self.table), self.newest());
+        let held: Vec<_> = parts.iter().map(|part| &*part.condition).collect();
+        let held = held.join(" AND ");
+        let more = FEW.saturating_add(1);
+        let statement = format!(
+            "SELECT (SELECT count(*) FROM ({newest} LIMIT {more})) <= {FEW} \
+             AND (count(*) <= {FEW} OR total(held) * {FREQUENT} < count(*)) FROM (\
+             SELECT {held} AS held FROM {groups} AS found CROSS JOIN {rows} \
+             ON {PLACE} = found.rowid WHERE {groups} MATCH ? AND found.rowid <= {indexed} \
+             LIMIT {more})"
+        );
+        let texts = parts.iter().map(|part| Cell::Text(part.text.clone()));
+        let groups = Cell::Text(self.groups.clone());
+        (statement, texts.chain([groups]).collect())
     }
 
     /// The condition that a row is one of these, and its parameter.

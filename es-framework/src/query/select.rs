@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use super::{
     Direction, Page, Paging, QueryError,
     cursor::{AfterRow, Cursor, Value},
-    search::Search,
+    search::{Part, Search},
 };
 use crate::projection::{
-    Cell, Cells, Column, ColumnValue, Database, ReadModel, Table, search,
+    Cell, Cells, Column, ColumnValue, Database, ReadModel, Table,
     tables::{self, PLACE, quoted},
 };
 
@@ -31,8 +31,8 @@ pub struct Select<'a, R> {
     conditions: Vec<String>,
     parameters: Vec<Cell>,
     order: Option<(&'static str, Direction)>,
-    /// The parts of texts that groups of characters find, in lower case.
-    parts: Vec<String>,
+    /// The parts of texts that groups of characters find.
+    parts: Vec<Part>,
     /// What was asked for and is not there.
     undeclared: Option<String>,
     rows: PhantomData<fn() -> R>,
@@ -132,13 +132,18 @@ impl<'a, R: ReadModel> Select<'a, R> {
         let has_companion = table.is_some_and(|table| table.searched.contains(column.name));
         let part = part.to_lowercase();
         let searched = if has_companion {
-            self.parts.push(part.clone());
             tables::lowered(column.name)
         } else {
             // Nothing declares the search: the letters of ASCII have to do.
             format!("lower({})", quoted(column.name))
         };
-        let (condition, parameter) = self.database.holds(&searched, part);
+        let (condition, parameter) = self.database.holds(&searched, part.clone());
+        if has_companion {
+            self.parts.push(Part {
+                text: part,
+                condition: condition.clone(),
+            });
+        }
         self.conditions.push(condition);
         self.parameters.push(parameter);
         self
@@ -236,28 +241,26 @@ impl<'a, R: ReadModel> Select<'a, R> {
             .await?)
     }
 
-    /// Finds out whether groups of characters help. If few rows have them, the condition that it is
-    /// one of these goes before all others. Otherwise they give the page themselves, but only if
-    /// nothing else is asked: what else is asked may be rarer.
+    /// Finds out whether groups of characters help. If nothing else is asked, they give the page
+    /// themselves. Otherwise the condition that a row has them goes before all others, unless the
+    /// parts are frequent: what else is asked may be rarer.
     async fn search<'t>(
         &mut self,
         table: &'t Table,
         paging: &Paging,
     ) -> Result<Option<Search<'t>>, QueryError> {
-        let Some(groups) = search::groups(self.parts.iter().map(String::as_str)) else {
+        let Some(search) = Search::of(table, &self.parts) else {
             return Ok(None);
         };
         if !self.database.has_groups(table).await? {
             return Ok(None);
         }
-        let search = Search { table, groups };
         let is_all = self.order.is_none() && self.conditions.len() == self.parts.len();
         if is_all && !paging.total {
             return Ok(Some(search));
         }
-        let (statement, parameters) = search.candidates();
-        let candidates = self.database.count(statement, parameters).await?;
-        if Search::are_few(candidates) {
+        let (statement, parameters) = search.choice(&self.parts);
+        if self.database.count(statement, parameters).await? == 1 {
             let (condition, parameter) = search.condition();
             self.conditions.insert(0, condition);
             self.parameters.insert(0, parameter);

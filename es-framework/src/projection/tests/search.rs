@@ -334,19 +334,18 @@ fn note(number: u32, text: &str) -> Note {
 async fn a_part_that_thousands_of_rows_hold_is_found_in_any_order() {
     let mut notes = Notes::open(&DatabaseUrl::Memory).await;
     let mut changes = Changes::default();
-    for number in 0..5_000_u32 {
+    for number in 0..11_000_u32 {
         let part = if number % 2 == 0 { "Even" } else { "odd" };
-        let note = note(number, &format!("{part} and {}", number % 97));
+        let note = note(number, &format!("{part} abcd bcde {}", number % 97));
         changes.rows.push(stored(number.into(), &note));
         notes.rows.insert(number.into(), note);
     }
     notes.write(&notes.table.clone(), changes).await;
-    let indexed = [0, 2, 5];
-    for chunks in indexed {
+    for chunks in [0, 2, 10] {
         for _ in 0..chunks {
             notes.database.index(&notes.table).await.unwrap();
         }
-        for text in ["even", "EN AND 7", "and", "dd ", "nothing"] {
+        for text in ["even", "DE 7", "bcd", "dd ", "abcde", "nothing"] {
             for (most, order) in [
                 (None, None),
                 (Some(1), None),
@@ -360,7 +359,6 @@ async fn a_part_that_thousands_of_rows_hold_is_found_in_any_order() {
                     order,
                 };
                 notes.check(&question, 1_000).await;
-                notes.check(&question, 999).await;
             }
         }
     }
