@@ -7,9 +7,9 @@ use std::{
 };
 
 use axum::http::StatusCode;
-use clap::{Arg, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _};
 
-use crate::config::Config;
+use crate::{config::Config, server};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -34,17 +34,14 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-fn check_setting(arg: &Arg, rows: &[Vec<String>]) {
+fn check_setting(arg: &Arg, page: &str, rows: &[Vec<String>]) {
     let flag = format!("`--{}`", arg.get_long().unwrap());
     let found: Vec<_> = rows
         .iter()
         .filter(|row| row.get(1) == Some(&flag))
         .collect();
     let [row] = found.as_slice() else {
-        panic!(
-            "docs/src/reference/settings.md has {} rows for {flag}",
-            found.len()
-        );
+        panic!("docs/src/{page} has {} rows for {flag}", found.len());
     };
     let env = arg.get_env().unwrap().to_str().unwrap();
     assert_eq!(row[0], format!("`{env}`"), "the variable of {flag}");
@@ -55,19 +52,26 @@ fn check_setting(arg: &Arg, rows: &[Vec<String>]) {
     }
 }
 
-#[test]
-fn the_reference_has_a_row_for_every_setting() {
-    let rows = rows(&page("reference/settings.md"));
-    let command = Config::command();
+/// Checks all that the command takes, and returns how much that is.
+fn check_settings(command: &Command, name: &str) -> usize {
+    let rows = rows(&page(name));
     let settings = command.get_arguments().filter(|arg| {
         let is_setting = arg.get_long().is_some() && arg.get_env().is_some();
         is_setting && !arg.is_hide_set()
     });
-    let settings: Vec<_> = settings.collect();
-    assert!(settings.len() > 10);
-    for arg in settings {
-        check_setting(arg, &rows);
-    }
+    settings.map(|arg| check_setting(arg, name, &rows)).count()
+}
+
+#[test]
+fn the_reference_has_a_row_for_every_setting() {
+    assert!(check_settings(&Config::command(), "reference/settings.md") > 10);
+}
+
+#[test]
+fn the_reference_has_a_row_for_every_setting_of_the_event_store() {
+    let command = server::cli::command();
+    let run = command.find_subcommand("run").unwrap();
+    assert!(check_settings(run, "reference/event-store.md") > 5);
 }
 
 #[test]

@@ -172,6 +172,12 @@ enum CommandError {
     Io(#[from] io::Error),
 }
 
+/// The command line, for its reference.
+#[cfg(test)]
+pub(crate) fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs the binary on the process's own arguments.
 ///
 /// ```no_run
