@@ -15,12 +15,12 @@ use super::{
 use crate::{
     Error, Result,
     config::{Config, Secret},
-    event::Subject,
+    event::EventId,
     server::{self, ApiToken},
     store::{
         EventStore,
         eventsourcingdb::{self, EventSourcingDbStore},
-        latest_event,
+        newest_id,
         sql::EmbeddedStore,
     },
     telemetry::milliseconds_since,
@@ -162,9 +162,9 @@ fn known_by(token: &Secret) -> Result<ApiToken> {
 
 /// Says where the events are, how many, and how long it took to open them.
 async fn tell(store: &EmbeddedStore, folder: &Path, begin: Instant) -> Result<()> {
-    let newest = latest_event(store, Subject::root(), true).await;
+    let newest = newest_id(store).await;
     let newest = newest.map_err(|error| Error::because("the events cannot be read", error))?;
-    let events = newest.map_or(0, |event| event.id.get().saturating_add(1));
+    let events = EventId::count_to(newest);
     let milliseconds = milliseconds_since(begin);
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     tracing::info!(

@@ -65,6 +65,14 @@ impl EventId {
             None => None,
         }
     }
+
+    /// How many events there are up to this last one: ids begin with the first and leave none out.
+    pub(crate) const fn count_to(last: Option<Self>) -> u64 {
+        match last {
+            Some(Self(last)) => last.saturating_add(1),
+            None => 0,
+        }
+    }
 }
 
 impl fmt::Display for EventId {

@@ -25,8 +25,7 @@ pub(super) async fn newest(store: &dyn EventStore) -> Option<EventId> {
 
 /// How many events were not taken yet by what has come to this position.
 pub(super) fn events_behind(position: Option<EventId>, newest: Option<EventId>) -> u64 {
-    let count = |id: Option<EventId>| id.map_or(0, |id| id.get().saturating_add(1));
-    count(newest).saturating_sub(count(position))
+    EventId::count_to(newest).saturating_sub(EventId::count_to(position))
 }
 
 impl Lag {

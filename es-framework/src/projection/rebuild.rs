@@ -49,7 +49,8 @@ impl Rebuild {
             let read_model = model.table.model.name;
             if self.is_over {
                 model.progress.rebuilt();
-                let events = count(position).saturating_sub(count(self.from));
+                let events =
+                    EventId::count_to(position).saturating_sub(EventId::count_to(self.from));
                 let milliseconds = milliseconds_since(self.begin);
                 tracing::info!(
                     events,
@@ -82,8 +83,9 @@ impl Rebuild {
 
     /// How many events are left, how fast they are taken, and how long the rest will take.
     fn pace(&self, position: Option<EventId>) -> Pace {
-        let events_left = count(self.newest).saturating_sub(count(position));
-        let done = count(position).saturating_sub(count(self.from));
+        let events_left =
+            EventId::count_to(self.newest).saturating_sub(EventId::count_to(position));
+        let done = EventId::count_to(position).saturating_sub(EventId::count_to(self.from));
         let milliseconds = milliseconds_since(self.begin);
         let events_per_second = done
             .saturating_mul(1000)
@@ -95,9 +97,4 @@ impl Rebuild {
             seconds_left: events_left.checked_div(events_per_second),
         }
     }
-}
-
-/// How many events there are up to this one.
-fn count(id: Option<EventId>) -> u64 {
-    id.map_or(0, |id| id.get().saturating_add(1))
 }

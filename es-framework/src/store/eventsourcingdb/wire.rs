@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{json, value::RawValue};
 
 use crate::{
-    event::{EventCandidate, Subject},
+    event::{EventCandidate, EventId, Subject},
     store::{
         Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, Precondition, ReadOptions,
     },
@@ -76,7 +76,7 @@ fn precondition(condition: &Precondition) -> serde_json::Value {
         }
         // Ids have no gap, so the number of events says which is the last.
         Precondition::StoreIsOnEventId(id) => {
-            let count = id.map_or(0, |id| id.get().saturating_add(1));
+            let count = EventId::count_to(*id);
             let query = format!("FROM e IN events PROJECT INTO COUNT() == {count}");
             json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
         }
