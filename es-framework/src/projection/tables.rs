@@ -254,13 +254,16 @@ pub(super) fn delete(table: &Table) -> String {
 
 /// The place and the columns of rows; what follows says which.
 pub(crate) fn select(table: &Table) -> String {
-    let columns: String = table
-        .model
-        .columns
-        .iter()
+    format!("SELECT {} FROM {}", read(table), quoted(&table.name()))
+}
+
+/// What is read of a row: its place and its columns.
+pub(crate) fn read(table: &Table) -> String {
+    let columns = table.model.columns.iter();
+    let columns: String = columns
         .map(|column| format!(", {}", quoted(column.name)))
         .collect();
-    format!("SELECT {PLACE}{columns} FROM {}", quoted(&table.name()))
+    format!("{PLACE}{columns}")
 }
 
 /// A name that may hold anything, as SQL.

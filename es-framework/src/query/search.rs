@@ -85,12 +85,11 @@ impl<'a> Search<'a> {
     ) -> (String, Vec<Cell>) {
         let (groups, rows) = (search::name(self.table), quoted(self.table.model.name));
         let indexed = search::indexed(self.table);
-        let select = tables::select(self.table);
-        let columns = select.split(" FROM ").next().unwrap_or_default();
+        let (select, read) = (tables::select(self.table), tables::read(self.table));
         let also: String = conditions.iter().map(|one| format!(" AND {one}")).collect();
         let statement = format!(
             "SELECT * FROM (\
-             SELECT * FROM ({columns} FROM {groups} AS found CROSS JOIN {rows} \
+             SELECT * FROM (SELECT {read} FROM {groups} AS found CROSS JOIN {rows} \
              ON {PLACE} = found.rowid WHERE {groups} MATCH ? AND found.rowid > ? \
              AND found.rowid <= {indexed}{also} ORDER BY found.rowid LIMIT ?) \
              UNION ALL SELECT * FROM ({select} \
