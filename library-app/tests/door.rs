@@ -106,15 +106,6 @@ async fn the_certificate_is_renewed_without_a_restart_and_health_tells_of_it() {
     assert_eq!(ssl["status"], "UP", "the good one is still in use: {ssl}");
 }
 
-/// What a subcommand for operators says, which must succeed or not.
-fn said(library: &Library, arguments: &[&str], succeeds: bool) -> String {
-    let output = library.subcommand(arguments);
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8(text).unwrap();
-    assert_eq!(output.status.success(), succeeds, "{arguments:?}: {text}");
-    text
-}
-
 #[tokio::test]
 async fn an_operator_asks_an_application_that_speaks_tls() {
     let identity = Identity::new();
@@ -126,13 +117,13 @@ async fn an_operator_asks_an_application_that_speaks_tls() {
         ("projection", "book_copies: at"),
         ("reaction", "LoanReminder: at"),
     ] {
-        let status = said(&library, &[&[asked, "status"], &by_name[..]].concat(), true);
+        let status = library.said(&[&[asked, "status"], &by_name[..]].concat(), true);
         assert!(status.contains(known), "{status}");
     }
     let nothing = [&["reaction", "retry", "LoanReminder"], &by_name[..]].concat();
-    assert!(said(&library, &nothing, false).contains("has not stopped"));
+    assert!(library.said(&nothing, false).contains("has not stopped"));
 
-    let status = |rest: &[&str]| said(&library, &[&["projection", "status"], rest].concat(), false);
+    let status = |rest: &[&str]| library.said(&[&["projection", "status"], rest].concat(), false);
     let elsewhere = status(&trusted);
     assert!(
         elsewhere.contains("certificate of the application is not for 127.0.0.1"),
@@ -159,7 +150,7 @@ async fn an_operator_asks_an_application_that_speaks_tls() {
     let folder = tempfile::tempdir().unwrap();
     let plain = Library::embedded(folder.path());
     let unencrypted = [&["projection", "status"], &trusted[..]].concat();
-    let unencrypted = said(&plain, &unencrypted, false);
+    let unencrypted = plain.said(&unencrypted, false);
     assert!(unencrypted.contains("does not speak TLS"), "{unencrypted}");
 }
 

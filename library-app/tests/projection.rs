@@ -19,15 +19,6 @@ use serde_json::{Value, json};
 use support::{Library, TOKEN, book, client, eventually, get, json_of, post};
 use uuid::Uuid;
 
-/// What the program prints, which must succeed or not.
-fn said(library: &Library, arguments: &[&str], succeeds: bool) -> String {
-    let output = library.subcommand(arguments);
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8(text).unwrap();
-    assert_eq!(output.status.success(), succeeds, "{arguments:?}: {text}");
-    text
-}
-
 async fn total(library: &Library, position: &str) -> Value {
     let asked = client().get(format!("{}/books?limit=1&total=true", library.url));
     let answer = asked.header("event-position", position).send().await;
@@ -84,7 +75,7 @@ async fn operate(library: &Library) {
         "{line}"
     );
 
-    let status = said(library, &["projection", "status"], true);
+    let status = library.said(&["projection", "status"], true);
     assert!(
         status.contains("book_copies: at event 2, 2 behind"),
         "{status}"
@@ -96,21 +87,21 @@ async fn operate(library: &Library) {
         "{status}"
     );
 
-    let retried = said(library, &["projection", "retry", "book_copies"], true);
+    let retried = library.said(&["projection", "retry", "book_copies"], true);
     assert!(
         retried.contains(&format!("event 3 on {poisoned}")),
         "{retried}"
     );
     stops(library).await;
-    let skipped = said(library, &["projection", "skip", "book_copies"], true);
+    let skipped = library.said(&["projection", "skip", "book_copies"], true);
     assert!(skipped.contains("leaves out the event"), "{skipped}");
     assert_eq!(total(library, "4").await, 4);
-    let nothing = said(library, &["projection", "skip", "book_copies"], false);
+    let nothing = library.said(&["projection", "skip", "book_copies"], false);
     assert!(nothing.contains("has not stopped"), "{nothing}");
-    let unknown = said(library, &["projection", "rebuild", "cups"], false);
+    let unknown = library.said(&["projection", "rebuild", "cups"], false);
     assert!(unknown.contains("no read model named cups"), "{unknown}");
 
-    said(library, &["projection", "rebuild", "book_copies"], true);
+    library.said(&["projection", "rebuild", "book_copies"], true);
     for position in 5..25 {
         // Whatever is built, queries are answered and show what was written.
         library.purchase(&book(Uuid::new_v4())).await;
@@ -121,7 +112,7 @@ async fn operate(library: &Library) {
         log.contains("built anew").then_some(())
     })
     .await;
-    let status = said(library, &["projection", "status"], true);
+    let status = library.said(&["projection", "status"], true);
     assert!(
         status.contains("book_copies: at event 24, 0 behind\n"),
         "{status}"

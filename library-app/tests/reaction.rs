@@ -19,15 +19,6 @@ use uuid::Uuid;
 /// A loan is overdue as soon as it begins.
 const AT_ONCE: [(&str, &str); 1] = [("LOAN_DAYS", "0")];
 
-/// What the program prints, which must succeed or not.
-fn said(library: &Library, arguments: &[&str], succeeds: bool) -> String {
-    let output = library.subcommand(arguments);
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8(text).unwrap();
-    assert_eq!(output.status.success(), succeeds, "{arguments:?}: {text}");
-    text
-}
-
 /// Writes a loan that nobody can read, as a client of the event store with the token may.
 async fn write_poison(store_url: &str, subject: &str) {
     let event = json!({
@@ -101,14 +92,14 @@ async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
 
     let told = reminder(&first).await;
     assert_eq!(told["event"]["subject"], poisoned);
-    let status = said(&first, &["reaction", "status"], true);
+    let status = first.said(&["reaction", "status"], true);
     assert!(status.contains("LoanReminder: at "), "{status}");
     assert!(status.contains(&poisoned), "{status}");
-    let retried = said(&first, &["reaction", "retry", "LoanReminder"], true);
+    let retried = first.said(&["reaction", "retry", "LoanReminder"], true);
     assert!(retried.contains(&format!("on {poisoned})")), "{retried}");
     is_stopped(&first, true).await;
 
-    let skipped = said(&first, &["reaction", "skip", "LoanReminder"], true);
+    let skipped = first.said(&["reaction", "skip", "LoanReminder"], true);
     assert!(skipped.contains("goes on without"), "{skipped}");
     is_stopped(&first, false).await;
     is_stopped(&second, false).await;
@@ -121,9 +112,9 @@ async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
     let log = second.process.log();
     assert!(log.contains("another instance is past the event"), "{log}");
 
-    let nothing = said(&first, &["reaction", "skip", "LoanReminder"], false);
+    let nothing = first.said(&["reaction", "skip", "LoanReminder"], false);
     assert!(nothing.contains("has not stopped"), "{nothing}");
-    let unknown = said(&first, &["reaction", "retry", "Cups"], false);
+    let unknown = first.said(&["reaction", "retry", "Cups"], false);
     assert!(unknown.contains("no reaction named Cups"), "{unknown}");
 
     assert!(first.process.stop().success());

@@ -226,6 +226,15 @@ impl Library {
         command.output().expect("the program runs")
     }
 
+    /// What a subcommand prints, which must succeed or not.
+    pub(crate) fn said(&self, arguments: &[&str], succeeds: bool) -> String {
+        let output = self.subcommand(arguments);
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(output.status.success(), succeeds, "{arguments:?}: {text}");
+        text
+    }
+
     pub(crate) async fn health(&self) -> (StatusCode, Value) {
         let answer = get(&format!("{}/actuator/health", self.url)).await;
         (answer.status(), json_of(answer).await)
