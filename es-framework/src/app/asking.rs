@@ -11,6 +11,7 @@ use std::{
 
 use clap::Args;
 use reqwest::Method;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use host::Host;
@@ -68,7 +69,7 @@ impl Application {
     }
 
     /// Sends a request and gives its answer, or the reason why there is none that succeeds.
-    pub(super) async fn ask(&self, method: Method, path: &str) -> Result<Value> {
+    async fn ask(&self, method: Method, path: &str) -> Result<Value> {
         let token = self.token()?;
         let address = format!("{}:{}", self.http_host, self.http_port);
         let failed = |error: reqwest::Error| {
@@ -103,6 +104,36 @@ impl Application {
     }
 }
 
+impl Application {
+    /// Has the application do something about what a path and a name say, and tells what was done.
+    pub(super) async fn have(
+        &self,
+        path: &str,
+        name: &str,
+        verb: &str,
+        done: &str,
+    ) -> Result<String> {
+        let path = format!("{path}/{name}/{verb}");
+        let answer = self.ask(Method::POST, &path).await?;
+        Ok(format!("{name} {done}{}\n", event(&answer)))
+    }
+
+    /// Asks how all that a path says are doing, and has `tell` write the lines of each.
+    pub(super) async fn status<S: DeserializeOwned>(
+        &self,
+        path: &str,
+        tell: impl Fn(&str, S) -> String,
+    ) -> Result<String> {
+        let all = self.ask(Method::GET, path).await?;
+        let all = all.as_object().into_iter().flatten();
+        let lines = all.map(|(name, status)| match S::deserialize(status) {
+            Ok(status) => tell(name, status),
+            Err(_) => format!("{name}: unknown\n"),
+        });
+        Ok(lines.collect())
+    }
+}
+
 /// Waits for a text and writes it to standard output.
 pub(super) fn print(text: impl Future<Output = Result<String>>) -> Result<()> {
     let text = tokio::runtime::Builder::new_current_thread()
@@ -117,7 +148,7 @@ pub(super) fn print(text: impl Future<Output = Result<String>>) -> Result<()> {
 }
 
 /// The event that an answer is about, in brackets.
-pub(super) fn event(answer: &Value) -> String {
+fn event(answer: &Value) -> String {
     let part = |name: &str| answer.get("event")?.get(name)?.as_str();
     match part("id").zip(part("subject")) {
         Some((id, subject)) => format!(" (event {id} on {subject})"),

@@ -2,18 +2,13 @@
 //! doing, or has it rebuild one, or take or leave out the event that stopped one.
 
 use clap::{FromArgMatches as _, Parser, Subcommand};
-use reqwest::Method;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::asking::{self, Application};
-use crate::Result;
+use crate::{Result, http::projections::PATH};
 
 /// The name of the subcommand.
 pub(super) const NAME: &str = "projection";
-
-/// Where the application answers for its read models.
-const PATH: &str = "/actuator/projections";
 
 /// Asks the running application about its read models.
 #[derive(Debug, Parser)]
@@ -59,19 +54,16 @@ pub(super) fn run(matches: &clap::ArgMatches) -> Result<()> {
 
 impl Projection {
     async fn answer(&self) -> Result<String> {
+        let application = &self.application;
         let (name, verb, done) = match &self.command {
-            Command::Status => {
-                return Ok(status(&self.application.ask(Method::GET, PATH).await?));
-            }
+            Command::Status => return application.status(PATH, lines).await,
             Command::Rebuild { name } => {
                 (name, "rebuild", "is rebuilt; status shows how far it is")
             }
             Command::Retry { name } => (name, "retry", "takes the event again"),
             Command::Skip { name } => (name, "skip", "leaves out the event from now on"),
         };
-        let path = format!("{PATH}/{name}/{verb}");
-        let answer = self.application.ask(Method::POST, &path).await?;
-        Ok(format!("{name} {done}{}\n", asking::event(&answer)))
+        application.have(PATH, name, verb, done).await
     }
 }
 
@@ -94,22 +86,15 @@ struct Rebuild {
     error: Option<String>,
 }
 
-/// A line for each read model, and one for what keeps it from going on.
-fn status(models: &Value) -> String {
-    let mut text = String::new();
-    for (name, model) in models.as_object().into_iter().flatten() {
-        let Ok(status) = Status::deserialize(model) else {
-            text.push_str(&format!("{name}: unknown\n"));
-            continue;
-        };
-        let position = status.position.as_deref();
-        text.push_str(&asking::reached(name, position, status.events_behind));
-        if let Some(error) = status.error {
-            text.push_str(&format!("  {error}\n"));
-        }
-        if let Some(rebuild) = status.rebuild {
-            text.push_str(&format!("  {}\n", rebuild.sentence()));
-        }
+/// A line for a read model, and one for what keeps it from going on.
+fn lines(name: &str, status: Status) -> String {
+    let position = status.position.as_deref();
+    let mut text = asking::reached(name, position, status.events_behind);
+    if let Some(error) = status.error {
+        text.push_str(&format!("  {error}\n"));
+    }
+    if let Some(rebuild) = status.rebuild {
+        text.push_str(&format!("  {}\n", rebuild.sentence()));
     }
     text
 }

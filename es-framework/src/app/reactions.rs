@@ -2,18 +2,13 @@
 //! or has one take or leave out the event that stopped it.
 
 use clap::{FromArgMatches as _, Parser, Subcommand};
-use reqwest::Method;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::asking::{self, Application};
-use crate::Result;
+use crate::{Result, http::reactions::PATH};
 
 /// The name of the subcommand.
 pub(super) const NAME: &str = "reaction";
-
-/// Where the application answers for its reactions.
-const PATH: &str = "/actuator/reactions";
 
 /// Asks the running application about its reactions.
 #[derive(Debug, Parser)]
@@ -54,16 +49,13 @@ pub(super) fn run(matches: &clap::ArgMatches) -> Result<()> {
 
 impl Reaction {
     async fn answer(&self) -> Result<String> {
+        let application = &self.application;
         let (name, verb, done) = match &self.command {
-            Command::Status => {
-                return Ok(status(&self.application.ask(Method::GET, PATH).await?));
-            }
+            Command::Status => return application.status(PATH, lines).await,
             Command::Retry { name } => (name, "retry", "takes the event again"),
             Command::Skip { name } => (name, "skip", "goes on without what it could not do"),
         };
-        let path = format!("{PATH}/{name}/{verb}");
-        let answer = self.application.ask(Method::POST, &path).await?;
-        Ok(format!("{name} {done}{}\n", asking::event(&answer)))
+        application.have(PATH, name, verb, done).await
     }
 }
 
@@ -77,23 +69,16 @@ struct Status {
     error: Option<String>,
 }
 
-/// A line for each reaction, one for its deadlines and one for what keeps it from going on.
-fn status(reactions: &Value) -> String {
-    let mut text = String::new();
-    for (name, reaction) in reactions.as_object().into_iter().flatten() {
-        let Ok(status) = Status::deserialize(reaction) else {
-            text.push_str(&format!("{name}: unknown\n"));
-            continue;
-        };
-        let position = status.position.as_deref();
-        text.push_str(&asking::reached(name, position, status.events_behind));
-        if let Some(next) = status.next_deadline {
-            let open = status.open_deadlines;
-            text.push_str(&format!("  {open} open deadlines, the next at {next}\n"));
-        }
-        if let Some(error) = status.error {
-            text.push_str(&format!("  {error}\n"));
-        }
+/// A line for a reaction, one for its deadlines and one for what keeps it from going on.
+fn lines(name: &str, status: Status) -> String {
+    let position = status.position.as_deref();
+    let mut text = asking::reached(name, position, status.events_behind);
+    if let Some(next) = status.next_deadline {
+        let open = status.open_deadlines;
+        text.push_str(&format!("  {open} open deadlines, the next at {next}\n"));
+    }
+    if let Some(error) = status.error {
+        text.push_str(&format!("  {error}\n"));
     }
     text
 }

@@ -15,9 +15,9 @@ pub(crate) mod openapi;
 mod operators;
 mod path;
 mod problem;
-mod projections;
+pub(crate) mod projections;
 mod query;
-mod reactions;
+pub(crate) mod reactions;
 pub mod settings;
 #[cfg(test)]
 mod tests;

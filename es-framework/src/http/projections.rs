@@ -18,7 +18,7 @@ use super::{
 use crate::projection::{Asked, OperatorError};
 
 /// How the read models are doing.
-pub(super) const PATH: &str = "/actuator/projections";
+pub(crate) const PATH: &str = "/actuator/projections";
 /// Where one is to make its rows again.
 pub(super) const REBUILD: &str = "/actuator/projections/{name}/rebuild";
 /// Where one is to take the event that stopped it once more.

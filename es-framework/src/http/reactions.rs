@@ -19,7 +19,7 @@ use super::{
 use crate::reaction::{Asked, OperatorError};
 
 /// How the reactions are doing.
-pub(super) const PATH: &str = "/actuator/reactions";
+pub(crate) const PATH: &str = "/actuator/reactions";
 /// Where one is to take the event that stopped it once more.
 pub(super) const RETRY: &str = "/actuator/reactions/{name}/retry";
 /// Where one is to leave out what it cannot do about the event that stopped it.
