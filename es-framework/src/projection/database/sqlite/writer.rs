@@ -17,7 +17,7 @@ use super::{
         Checkpoint, DatabaseError, Kept,
         lease::Lease,
     },
-    BUSY_TIMEOUT, Location, search,
+    BUSY_TIMEOUT, Location, freed, search,
     write::{read_checkpoint, read_row, remove, reset, swap, write_checkpoint, write_rows},
 };
 
@@ -227,6 +227,7 @@ fn connect(location: &Location) -> Result<Connection, DatabaseError> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     match location {
         Location::Memory(name) => {
+            freed::keep();
             let connection = Connection::open_with_flags_and_vfs(name, flags, "memdb")?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.execute_batch("PRAGMA journal_mode = MEMORY")?;
