@@ -145,7 +145,7 @@ async fn a_stored_event_that_is_broken_ends_its_observation() {
     let directory = tempfile::tempdir().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
     let mut server = over(store, 10_000).await;
-    server.fill(&["/a", "/a"]).await;
+    server.fill(&["/a", "/a", "/a"]).await;
     server.stop().await;
     let file = rusqlite::Connection::open(directory.path().join("events.sqlite")).unwrap();
     let change = "UPDATE events SET subject = 'a b' WHERE id = 1";
