@@ -19,7 +19,7 @@ use std::time::Duration;
 use postgres::Postgres;
 use reqwest::Response;
 use serde_json::{Value, json};
-use support::{Library, book, client, eventually, json_of, post};
+use support::{Library, book, client, eventually, get, json_of, post};
 use uuid::Uuid;
 
 const TITLES: [&str; 6] = [
@@ -111,6 +111,37 @@ async fn search_lent(library: &Library, ids: &[Uuid], position: &str) {
     assert_eq!((all, total), (vec![ids[4], ids[5]], json!(2)));
 }
 
+/// How many rows of the stock searches look at one by one, as all who are asked tell it.
+async fn unindexed(library: &Library) -> u64 {
+    let (_, health) = library.health().await;
+    let models = &health["components"]["db"]["details"]["readModels"];
+    assert_eq!(models["open_loans"]["unindexedRows"], Value::Null);
+    let rows = models["book_copies"]["unindexedRows"].as_u64();
+    let rows = rows.unwrap_or_else(|| panic!("{health}"));
+    let metrics = get(&format!("{}/actuator/prometheus", library.url)).await;
+    let metrics = metrics.text().await.unwrap();
+    let told = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("es_read_model_unindexed_rows"));
+    let told: Vec<_> = told.collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    // It may have become less since.
+    let of_metrics = told[0]
+        .strip_prefix("{read_model=\"book_copies\"} ")
+        .unwrap();
+    assert!(of_metrics.parse::<u64>().unwrap() <= rows, "{of_metrics}");
+    rows
+}
+
+async fn all_are_indexed(library: &Library) {
+    eventually("all rows are indexed", async || {
+        (unindexed(library).await == 0).then_some(())
+    })
+    .await;
+    let status = library.said(&["projection", "status"], true);
+    assert!(!status.contains("not indexed"), "{status}");
+}
+
 #[tokio::test]
 async fn postgresql_finds_parts_by_its_index() {
     let folder = tempfile::tempdir().unwrap();
@@ -126,6 +157,7 @@ async fn postgresql_finds_parts_by_its_index() {
     })
     .await;
     search(&library, &ids, &position).await;
+    all_are_indexed(&library).await;
     let plan = "SET enable_seqscan = off; SET enable_indexscan = off; \
                 EXPLAIN SELECT 1 FROM book_copies WHERE es_lower_title LIKE '%ring%'";
     assert!(server.query(plan).contains("book_copies_title_part"));
@@ -157,6 +189,12 @@ async fn without_the_extension_parts_are_found_in_each_row() {
     })
     .await;
     search(&library, &ids, &position).await;
+    assert_eq!(unindexed(&library).await, 6);
+    let status = library.said(&["projection", "status"], true);
+    assert!(
+        status.contains("searches look at 6 rows that are not indexed yet"),
+        "{status}"
+    );
     go_on(&library, &ids).await;
 }
 
@@ -173,8 +211,10 @@ async fn sqlite_finds_parts_in_rows_that_are_indexed_and_in_new_ones() {
         tokio::time::sleep(Duration::from_millis(300)).await;
         search(&library, &ids, &position).await;
     }
+    all_are_indexed(&library).await;
     library.process.kill();
     let library = Library::embedded_with(&folder.path().join("data"), &settings);
+    assert_eq!(unindexed(&library).await, 0);
     search(&library, &ids, &position).await;
     go_on(&library, &ids).await;
 }

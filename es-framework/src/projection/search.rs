@@ -49,6 +49,20 @@ pub(crate) fn indexed(table: &Table) -> String {
     last(table, &is_kept)
 }
 
+/// The places of the rows whose groups are not there.
+pub(crate) fn newest(table: &Table) -> String {
+    let rows = quoted(table.model.name);
+    format!(
+        "SELECT {PLACE} FROM {rows} WHERE {PLACE} > {}",
+        indexed(table)
+    )
+}
+
+/// The places of all rows.
+pub(super) fn all(table: &Table) -> String {
+    format!("SELECT {PLACE} FROM {}", quoted(table.model.name))
+}
+
 /// Makes the table of the groups, empty, and what keeps those of its rows right that change or go.
 pub(super) fn create(table: &Table) -> Vec<String> {
     let (groups, rows) = (name(table), quoted(table.model.name));

@@ -40,7 +40,7 @@ impl<'a> Search<'a> {
     /// in any order.
     pub(super) fn choice(&self, parts: &[Part]) -> (String, Vec<Cell>) {
         let (groups, rows) = (search::name(self.table), quoted(self.table.model.name));
-        let (indexed, newest) = (search::indexed(self.table), self.newest());
+        let (indexed, newest) = (search::indexed(self.table), search::newest(self.table));
         let held: Vec<_> = parts.iter().map(|part| &*part.condition).collect();
         let held = held.join(" AND ");
         let more = FEW.saturating_add(1);
@@ -58,7 +58,11 @@ impl<'a> Search<'a> {
 
     /// The condition that a row is one of these, and its parameter.
     pub(super) fn condition(&self) -> (String, Cell) {
-        let condition = format!("{PLACE} IN ({} UNION ALL {})", self.found(), self.newest());
+        let condition = format!(
+            "{PLACE} IN ({} UNION ALL {})",
+            self.found(),
+            search::newest(self.table)
+        );
         (condition, Cell::Text(self.groups.clone()))
     }
 
@@ -66,12 +70,6 @@ impl<'a> Search<'a> {
     fn found(&self) -> String {
         let (groups, indexed) = (search::name(self.table), search::indexed(self.table));
         format!("SELECT rowid FROM {groups} WHERE {groups} MATCH ? AND rowid <= {indexed}")
-    }
-
-    /// The places of rows whose groups are not there.
-    fn newest(&self) -> String {
-        let (rows, indexed) = (quoted(self.table.model.name), search::indexed(self.table));
-        format!("SELECT {PLACE} FROM {rows} WHERE {PLACE} > {indexed}")
     }
 
     /// The first `limit` rows behind a place, in the order of their places, that meet conditions.

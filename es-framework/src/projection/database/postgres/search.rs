@@ -21,15 +21,7 @@ impl PostgresDatabase {
     /// Makes the indexes that are not there, while rows are read and written. The table of a
     /// rebuild comes without.
     pub(in super::super) async fn index(&self, table: &Table) -> Result<(), DatabaseError> {
-        let mut missing = Vec::new();
-        for column in &table.searched {
-            let name = quoted(&format!("{}_{column}_part", table.model.name));
-            let is_usable = sqlx::query_scalar(IS_USABLE).bind(&name);
-            let is_usable: Option<bool> = is_usable.fetch_optional(&self.reader).await?;
-            if is_usable != Some(true) {
-                missing.push((column, name));
-            }
-        }
+        let missing = self.missing(table).await?;
         if missing.is_empty() {
             return Ok(());
         }
@@ -52,5 +44,24 @@ impl PostgresDatabase {
             }
         }
         Ok(connection.close().await?)
+    }
+
+    /// The searched columns without an index, and what that should be called.
+    async fn missing(&self, table: &Table) -> Result<Vec<(&'static str, String)>, DatabaseError> {
+        let mut missing = Vec::new();
+        for column in &table.searched {
+            let name = quoted(&format!("{}_{column}_part", table.model.name));
+            let is_usable = sqlx::query_scalar(IS_USABLE).bind(&name);
+            let is_usable: Option<bool> = is_usable.fetch_optional(&self.reader).await?;
+            if is_usable != Some(true) {
+                missing.push((*column, name));
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Whether all searched columns have an index.
+    pub(in super::super) async fn is_indexed(&self, table: &Table) -> Result<bool, DatabaseError> {
+        Ok(self.missing(table).await?.is_empty())
     }
 }
