@@ -23,6 +23,8 @@ use super::{
 
 /// How many prepared statements are kept: three for each read model and a few besides.
 const STATEMENTS: usize = 128;
+/// Its page cache, in KiB. Keys come in no order, so each row of a large table touches another page.
+const CACHE_KIB: i32 = 32 << 10;
 
 /// The one connection that writes. Its work is done on threads that may block.
 #[derive(Debug, Clone)]
@@ -225,19 +227,19 @@ fn connect(location: &Location) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    match location {
-        Location::Memory(name) => {
-            let connection = Connection::open_with_flags_and_vfs(name, flags, "memdb")?;
-            connection.busy_timeout(BUSY_TIMEOUT)?;
-            connection.execute_batch("PRAGMA journal_mode = MEMORY")?;
-            Ok(connection)
-        }
-        Location::File(path) => {
-            let connection = Connection::open_with_flags(path, flags)?;
-            connection.busy_timeout(BUSY_TIMEOUT)?;
-            // What a power cut takes from the end is projected again.
-            connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")?;
-            Ok(connection)
-        }
-    }
+    let (connection, pragmas) = match location {
+        Location::Memory(name) => (
+            Connection::open_with_flags_and_vfs(name, flags, "memdb")?,
+            "PRAGMA journal_mode = MEMORY",
+        ),
+        // What a power cut takes from the end is projected again.
+        Location::File(path) => (
+            Connection::open_with_flags(path, flags)?,
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
+        ),
+    };
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.execute_batch(pragmas)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    Ok(connection)
 }

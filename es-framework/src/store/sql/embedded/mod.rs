@@ -5,6 +5,7 @@ mod catalogue;
 mod directory;
 mod error;
 mod filter;
+mod follow;
 mod gather;
 mod ids;
 mod key;
@@ -15,6 +16,7 @@ mod pace;
 mod plan;
 mod queue;
 mod read;
+mod recent;
 mod restore;
 mod row;
 mod schema;
@@ -41,6 +43,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use self::{
     directory::{Directory, Temporary},
+    follow::Following,
     queue::{Append, Queue, Register, Task, size},
     read::{LineReader, Reader},
     settings::Settings,
@@ -282,7 +285,7 @@ impl EventStore for EmbeddedStore {
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        scan::observe(self.reader.clone(), subject, options)
+        scan::observe(Following(self.reader.clone()), subject, options)
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {

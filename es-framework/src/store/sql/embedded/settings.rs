@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::recent::RecentLimits;
+
 /// Limits of one store. Tests make them tiny, so that what is rare happens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings {
@@ -11,6 +13,9 @@ pub(super) struct Settings {
     pub(super) tail_events: usize,
     /// How many index entries a commit merges for each event it writes.
     pub(super) merge_factor: usize,
+    /// How much of the newest events is kept in memory for those who follow the store. One who
+    /// looks once in a while finds there what a busy store has written meanwhile.
+    pub(super) recent: RecentLimits,
     /// How many events share a commit at most. A single larger append is still one commit.
     pub(super) batch_events: usize,
     /// How many bytes share a commit at most.
@@ -61,6 +66,10 @@ impl Default for Settings {
         Self {
             tail_events: 49_152,
             merge_factor: 4,
+            recent: RecentLimits {
+                events: 8_192,
+                bytes: 8 << 20,
+            },
             batch_events: 4_096,
             batch_bytes: 8 << 20,
             queue_kib: 64 << 10,

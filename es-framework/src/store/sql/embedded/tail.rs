@@ -12,6 +12,7 @@ use super::{
     filter::Filter,
     key::{Family, Key},
     merge::Merge,
+    recent::Recent,
     types::Types,
 };
 use crate::store::{Order, options::IdRange};
@@ -73,6 +74,8 @@ pub(super) struct Tail {
     newest_events: usize,
     /// Every subject that has an event, here or on disk.
     pub(super) filter: Filter,
+    /// The newest events themselves, as many as were kept.
+    pub(super) recent: Recent,
     /// How many events there are.
     length: u64,
 }

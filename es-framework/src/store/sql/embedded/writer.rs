@@ -22,6 +22,7 @@ use super::{
     metrics,
     pace::Pace,
     queue::{Answer, Append, Limits, Queue, Task, Work},
+    recent::Commit,
     schema,
     settings::Settings,
     shared::Shared,
@@ -160,8 +161,9 @@ impl Writer {
         let begun = Instant::now();
         let shared = Arc::clone(&self.shared);
         match self.transact(&shared, &mut appends) {
-            Ok((outcomes, written)) => {
+            Ok((outcomes, mut written)) => {
                 let time = begun.elapsed();
+                written.events = outcomes.iter().flatten().flatten().cloned().collect();
                 metrics::committed(time, written.entries.len(), appends.len());
                 self.publish(written);
                 self.pace.committed(time, appends.len(), self.queue.len());
@@ -213,6 +215,7 @@ impl Writer {
         let first = first.map_or(u64::MAX, EventId::get);
         let written = Written {
             first,
+            events: Commit::default(),
             entries,
             types,
             slice,
@@ -270,21 +273,22 @@ impl Writer {
                 }
             });
         }
-        let most = self.settings.tail_events;
+        let (most, recent) = (self.settings.tail_events, self.settings.recent);
         let ended = self.merge.wrote(written.slice);
-        let (length, merging, merged) = self.shared.change(|tail| {
+        let (length, merging, let_go) = self.shared.change(|tail| {
             let merged = ended.then(|| tail.end_merge());
             for (entry, id) in written.entries.into_iter().zip(written.first..) {
                 tail.push(entry, id);
             }
+            let let_go = tail.recent.push(written.events, recent);
             let merging = (self.merge.is_idle() && tail.newest_events() >= most).then(|| {
                 tail.begin_merge();
                 tail.merging()
             });
-            (tail.length(), merging, merged)
+            (tail.length(), merging, (merged, let_go))
         });
         // Freed while nobody waits for the lock.
-        drop(merged);
+        drop(let_go);
         if let Some(merging) = merging {
             self.merge = merging;
         }
@@ -297,7 +301,8 @@ impl Writer {
 struct Written {
     /// The id of its first event.
     first: u64,
-    /// What the index has of its events, in their order.
+    /// Its events, in their order, and what the index has of them.
+    events: Commit,
     entries: Vec<Entry>,
     /// Types that were new, each with its first event.
     types: Vec<(EventType, EventId)>,

@@ -1,14 +1,14 @@
 //! Disks that are full, and disks that lie.
 
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::support::{append, assert_chain, tiny};
 use crate::{
-    event::Subject,
+    event::{EventId, Subject},
     store::{
-        AppendError, EventStore as _, ReadOptions, StoreError,
+        AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError,
         sql::embedded::{EmbeddedStore, queue::Task},
     },
 };
@@ -137,4 +137,31 @@ async fn a_broken_end_of_the_chain_is_no_panic_at_the_start() {
         let refused = EmbeddedStore::open(&directory).map(drop);
         assert!(refused.is_err(), "{change}");
     }
+}
+
+#[tokio::test]
+async fn observers_take_the_newest_events_from_memory_and_readers_from_the_disk() {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    for number in 0..6 {
+        append(&store, &[&format!("/a/{number}")]).await.unwrap();
+    }
+    let outside = Connection::open(store.file()).unwrap();
+    outside.execute_batch("DELETE FROM events").unwrap();
+    let observe = |lower_bound| {
+        let events = store.observe(
+            Subject::root(),
+            ObserveOptions::recursive_after(lower_bound),
+        );
+        events
+            .map_ok(|event| event.id.get())
+            .take(2)
+            .collect::<Vec<_>>()
+    };
+    let newest: Result<Vec<_>, _> = observe(EventId::new(3)).await.into_iter().collect();
+    assert_eq!(newest.unwrap(), [4, 5]);
+    let oldest = observe(None).await;
+    assert!(matches!(oldest.as_slice(), [Err(_)]), "{oldest:?}");
+    let read = store.read("/a/5".parse().unwrap(), ReadOptions::default());
+    let read: Result<Vec<_>, _> = read.try_collect().await;
+    assert!(read.is_err(), "{read:?}");
 }

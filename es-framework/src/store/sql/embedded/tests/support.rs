@@ -10,6 +10,7 @@ use crate::{
         AppendError, EventStore as _, Precondition,
         sql::embedded::{
             EmbeddedStore,
+            recent::RecentLimits,
             settings::{ChunkLimits, Settings},
         },
     },
@@ -20,6 +21,10 @@ pub(super) fn tiny() -> Settings {
     Settings {
         tail_events: 4,
         merge_factor: 1,
+        recent: RecentLimits {
+            events: 4,
+            bytes: 2 << 10,
+        },
         batch_events: 3,
         idle: Duration::from_secs(3_600),
         lock_wait: Duration::from_millis(200),

@@ -4,6 +4,7 @@ use super::{Writer, Written};
 use crate::store::sql::embedded::{
     error::Failure,
     filter::{self, Learned},
+    recent::Commit,
     row,
     types::{self, BLOCK},
 };
@@ -99,6 +100,7 @@ impl Writer {
         self.commit()?;
         self.publish(Written {
             first: 0,
+            events: Commit::default(),
             entries: Vec::new(),
             types: Vec::new(),
             slice,
