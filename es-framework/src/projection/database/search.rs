@@ -10,15 +10,28 @@ use super::{
 const MOST_COUNTED: u32 = 1_000_000;
 
 impl Database {
-    /// The condition that a text holds a part somewhere, and its parameter.
-    pub(crate) fn holds(&self, text: &str, part: String) -> (String, Cell) {
-        match &self.engine {
-            Engine::Sqlite(_) => (format!("instr({text}, ?) > 0"), Cell::Text(part)),
-            Engine::Postgres(_) => (
-                format!("{text} LIKE ?"),
-                Cell::Text(search::anywhere(&part)),
-            ),
+    /// The condition that a text holds a part somewhere, and its parameters. PostgreSQL is told the
+    /// groups of texts that have them.
+    pub(crate) fn holds(&self, text: &str, part: String, has_groups: bool) -> (String, Vec<Cell>) {
+        if matches!(self.engine, Engine::Sqlite(_)) {
+            return (format!("instr({text}, ?) > 0"), vec![Cell::Text(part)]);
         }
+        let groups = search::anywhere_in_one_word(&part).filter(|_| has_groups);
+        let Some(groups) = groups else {
+            let pattern = search::anywhere(&part);
+            return (format!("{text} LIKE ?"), vec![Cell::Text(pattern)]);
+        };
+        // What is said first is looked at first.
+        let condition = format!(
+            "strpos({text}, ?) > 0 AND {} LIKE ?",
+            search::as_one_word(text)
+        );
+        (condition, vec![Cell::Text(part), Cell::Text(groups)])
+    }
+
+    /// Whether the database itself chooses when to use the groups.
+    pub(crate) const fn chooses_groups(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
     }
 
     /// Whether statements find parts of the table's texts through groups of characters. PostgreSQL
