@@ -51,13 +51,48 @@ async fn ask(library: &Library, path: &str, position: &str) -> Value {
 
 /// All rows of the stock, all titles and all loans, page after page.
 async fn everything(library: &Library) -> Vec<Value> {
-    let last = (library.stored_events().await.len() - 1).to_string();
-    let mut rows = Vec::new();
-    for path in [
+    let paths = [
         "/books?limit=1000",
         "/books/catalog?limit=1",
         "/loans/overdue?limit=1000",
-    ] {
+    ];
+    all_of(library, &paths).await
+}
+
+/// What is found of parts of titles, from the index and without.
+async fn searched(library: &Library) -> Vec<Value> {
+    let paths = [
+        "/books?limit=100&title=olume%201",
+        "/books?limit=1000&title=me%204%20of%20ri",
+        "/books?limit=1000&title=ings&status=removed",
+        "/books?limit=1000&title=WIND&status=lent",
+        "/books?limit=1000&title=in&author=tolk",
+        "/books?limit=1000&title=a%20title%20that%20none%20has",
+        "/books/catalog?limit=1000&title=of%20win",
+    ];
+    let mut found = all_of(library, &paths).await;
+    let last = (library.stored_events().await.len() - 1).to_string();
+    for part in ["ings", "2%20of", "in"] {
+        let path = format!("/books?limit=1&total=true&title={part}");
+        found.push(ask(library, &path, &last).await["total"].clone());
+    }
+    found
+}
+
+/// Waits until the index holds all rows.
+async fn all_are_indexed(library: &Library) {
+    eventually("all rows are indexed", async || {
+        let (_, health) = library.health().await;
+        let copies = &health["components"]["db"]["details"]["readModels"]["book_copies"];
+        (copies["unindexedRows"] == 0).then_some(())
+    })
+    .await;
+}
+
+async fn all_of(library: &Library, paths: &[&str]) -> Vec<Value> {
+    let last = (library.stored_events().await.len() - 1).to_string();
+    let mut rows = Vec::new();
+    for path in paths {
         let mut page = ask(library, path, &last).await;
         loop {
             rows.extend(page["items"].as_array().unwrap().iter().cloned());
@@ -78,9 +113,12 @@ async fn work(url: &str, reader: Uuid) {
         let request = request.header("content-type", "application/json");
         request.body(body.to_string()).send().await.is_ok()
     };
-    loop {
+    for number in 0_usize.. {
         let id = Uuid::new_v4();
-        let go_on = send("/books/purchase", book(id)).await
+        let mut copy = book(id);
+        let series = ["Rings", "Winds"][number % 2];
+        copy["title"] = format!("Volume {} of {series}", number % 7).into();
+        let go_on = send("/books/purchase", copy).await
             && send("/books/borrow", json!({ "id": id, "reader": reader })).await
             && send("/books/return", json!({ "id": id })).await
             && send("/books/remove", json!({ "id": id, "reason": "torn" })).await;
@@ -130,16 +168,23 @@ async fn survive_kills(folder: &Path, database: &str) {
         tokio::join!(futures_util::future::join_all(workers), killed);
     }
     let durable = library(&data, database);
-    let kept = everything(&durable).await;
+    let mut kept = everything(&durable).await;
+    // Right after the start, and when the index has caught up with what it missed.
+    kept.extend(searched(&durable).await);
+    all_are_indexed(&durable).await;
+    kept.extend(searched(&durable).await);
     assert!(!durable.process.log().contains("panicked"));
     assert!(durable.process.stop().success());
     let fresh = library(&data, "sqlite::memory:");
-    let rebuilt = everything(&fresh).await;
+    let mut rebuilt = everything(&fresh).await;
     assert!(
         rebuilt.len() > 20,
         "the rounds were too short: {}",
         rebuilt.len()
     );
+    for _ in 0..2 {
+        rebuilt.extend(searched(&fresh).await);
+    }
     for (kept, rebuilt) in kept.iter().zip(&rebuilt) {
         assert_eq!(kept, rebuilt);
     }

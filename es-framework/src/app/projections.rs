@@ -74,6 +74,7 @@ struct Status {
     events_behind: u64,
     error: Option<String>,
     rebuild: Option<Rebuild>,
+    unindexed_rows: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -86,7 +87,7 @@ struct Rebuild {
     error: Option<String>,
 }
 
-/// A line for a read model, and one for what keeps it from going on.
+/// A line for a read model, and one for each thing that it lacks.
 fn lines(name: &str, status: Status) -> String {
     let position = status.position.as_deref();
     let mut text = asking::reached(name, position, status.events_behind);
@@ -95,6 +96,11 @@ fn lines(name: &str, status: Status) -> String {
     }
     if let Some(rebuild) = status.rebuild {
         text.push_str(&format!("  {}\n", rebuild.sentence()));
+    }
+    if let Some(rows) = status.unindexed_rows.filter(|rows| *rows > 0) {
+        text.push_str(&format!(
+            "  searches look at {rows} rows that are not indexed yet\n"
+        ));
     }
     text
 }

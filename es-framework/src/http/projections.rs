@@ -33,7 +33,8 @@ pub(super) async fn show(State(surface): State<Arc<Surface>>, headers: HeaderMap
         return operators::only();
     }
     let health = &surface.health;
-    Json(health::read_models(&health.positions, &*health.store).await).into_response()
+    let models = health::read_models(&health.database, &health.positions, &*health.store);
+    Json(models.await).into_response()
 }
 
 /// What is asked of the one that the path names, with the event store's token.

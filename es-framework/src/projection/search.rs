@@ -34,10 +34,11 @@ pub(super) fn keeper(table: &Table) -> String {
 pub(super) const IS_KEPT: &str =
     "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name = ?1";
 
-/// The place of the last row whose groups are there.
+/// The place of the last row whose groups are there. It is asked for with each row that is written,
+/// so it is looked up where FTS5 notes its rows: a query of the groups takes as long as a row.
 fn last(table: &Table, condition: &str) -> String {
-    let groups = name(table);
-    format!("coalesce((SELECT rowid FROM {groups}{condition} ORDER BY rowid DESC LIMIT 1), -1)")
+    let rows = quoted(&format!("{}_docsize", plain_name(table)));
+    format!("coalesce((SELECT id FROM {rows}{condition} ORDER BY id DESC LIMIT 1), -1)")
 }
 
 /// The place of the last row that the groups find, as SQL.
@@ -47,6 +48,20 @@ pub(crate) fn indexed(table: &Table) -> String {
         " WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = '{keeper}')"
     );
     last(table, &is_kept)
+}
+
+/// The places of the rows whose groups are not there.
+pub(crate) fn newest(table: &Table) -> String {
+    let rows = quoted(table.model.name);
+    format!(
+        "SELECT {PLACE} FROM {rows} WHERE {PLACE} > {}",
+        indexed(table)
+    )
+}
+
+/// The places of all rows.
+pub(super) fn all(table: &Table) -> String {
+    format!("SELECT {PLACE} FROM {}", quoted(table.model.name))
 }
 
 /// Makes the table of the groups, empty, and what keeps those of its rows right that change or go.
@@ -123,6 +138,27 @@ pub(crate) fn groups<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<Str
     (!groups.is_empty()).then(|| groups.join(" AND "))
 }
 
+/// What is between words and, to PostgreSQL's groups, ends them: `l b` would have none but ` b`.
+const SIGNS: &str = " -.,:;!()/&";
+/// The letter that stands for each of them in the groups.
+const LETTER: &str = "q";
+
+/// A text as PostgreSQL's groups are made of it, which keeps groups of letters across words.
+pub(super) fn as_one_word(text: &str) -> String {
+    format!(
+        "translate({text}, '{SIGNS}', '{}')",
+        LETTER.repeat(SIGNS.len())
+    )
+}
+
+/// The pattern of PostgreSQL's LIKE that finds a part anywhere in such a text, unless the part is
+/// too short for groups.
+pub(super) fn anywhere_in_one_word(part: &str) -> Option<String> {
+    let is_long = part.chars().nth(GROUP.saturating_sub(1)).is_some();
+    let is_sign = |character: char| SIGNS.contains(character);
+    is_long.then(|| anywhere(&part.replace(is_sign, LETTER)))
+}
+
 /// The pattern of PostgreSQL's LIKE that finds a part anywhere.
 pub(super) fn anywhere(part: &str) -> String {
     let mut pattern = String::with_capacity(part.len().saturating_add(2));
@@ -152,6 +188,15 @@ mod tests {
             groups(["abcdefghi"]).unwrap(),
             r#""abc" AND "cde" AND "efg" AND "ghi""#
         );
+    }
+
+    #[test]
+    fn words_are_one_to_the_groups_of_postgresql() {
+        assert_eq!(anywhere_in_one_word("l b").unwrap(), "%lqb%");
+        assert_eq!(anywhere_in_one_word("100%: 'x").unwrap(), r"%100\%qq'x%");
+        assert_eq!(anywhere_in_one_word("l "), None);
+        let translated = as_one_word("title");
+        assert_eq!(translated, "translate(title, ' -.,:;!()/&', 'qqqqqqqqqqq')");
     }
 
     #[test]

@@ -16,7 +16,7 @@ const FREQUENT: u32 = 10;
 pub(super) struct Part {
     /// In lower case.
     pub(super) text: String,
-    /// The condition that a row holds it, with the text as its parameter.
+    /// The condition that a row holds it, with the text as its only parameter in SQLite.
     pub(super) condition: String,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Search<'a> {
     /// in any order.
     pub(super) fn choice(&self, parts: &[Part]) -> (String, Vec<Cell>) {
         let (groups, rows) = (search::name(self.table), quoted(self.table.model.name));
-        let (indexed, newest) = (search::indexed(self.table), self.newest());
+        let (indexed, newest) = (search::indexed(self.table), search::newest(self.table));
         let held: Vec<_> = parts.iter().map(|part| &*part.condition).collect();
         let held = held.join(" AND ");
         let more = FEW.saturating_add(1);
@@ -58,7 +58,11 @@ impl<'a> Search<'a> {
 
     /// The condition that a row is one of these, and its parameter.
     pub(super) fn condition(&self) -> (String, Cell) {
-        let condition = format!("{PLACE} IN ({} UNION ALL {})", self.found(), self.newest());
+        let condition = format!(
+            "{PLACE} IN ({} UNION ALL {})",
+            self.found(),
+            search::newest(self.table)
+        );
         (condition, Cell::Text(self.groups.clone()))
     }
 
@@ -66,12 +70,6 @@ impl<'a> Search<'a> {
     fn found(&self) -> String {
         let (groups, indexed) = (search::name(self.table), search::indexed(self.table));
         format!("SELECT rowid FROM {groups} WHERE {groups} MATCH ? AND rowid <= {indexed}")
-    }
-
-    /// The places of rows whose groups are not there.
-    fn newest(&self) -> String {
-        let (rows, indexed) = (quoted(self.table.model.name), search::indexed(self.table));
-        format!("SELECT {PLACE} FROM {rows} WHERE {PLACE} > {indexed}")
     }
 
     /// The first `limit` rows behind a place, in the order of their places, that meet conditions.
@@ -102,5 +100,50 @@ impl<'a> Search<'a> {
         let cells = cells.chain([limit.clone(), after]);
         let cells = cells.chain(parameters.iter().cloned());
         (statement, cells.chain([limit.clone(), limit]).collect())
+    }
+}
+
+/// How many rows PostgreSQL looks at, in the order that is asked for, before it uses its index: parts
+/// that are frequent fill a page by then. Whether one is, its statistics do not tell.
+const NEAR: u32 = 10_000;
+
+/// A page of rows that hold parts, for a database that chooses for itself how it finds them.
+#[derive(Debug)]
+pub(super) struct Chosen<'a> {
+    pub(super) table: &'a Table,
+    /// What all rows have to meet, and its parameters.
+    pub(super) conditions: &'a [String],
+    pub(super) parameters: &'a [Cell],
+    /// What the rows behind the last page meet, and its parameters.
+    pub(super) after: Option<(String, Vec<Cell>)>,
+    pub(super) order: &'a str,
+    pub(super) limit: i64,
+}
+
+impl Chosen<'_> {
+    /// The page from the first rows, if these fill it; otherwise from all rows, found before they are
+    /// sorted.
+    pub(super) fn statement(&self) -> (String, Vec<Cell>) {
+        let (rows, read) = (quoted(self.table.model.name), tables::read(self.table));
+        let (order, held) = (self.order, self.conditions.join(" AND "));
+        let (behind, after) = match &self.after {
+            Some((condition, parameters)) => (condition.as_str(), &**parameters),
+            None => ("TRUE", &[][..]),
+        };
+        let statement = format!(
+            "WITH near AS MATERIALIZED (SELECT {read} FROM \
+             (SELECT * FROM {rows} WHERE {behind} ORDER BY {order} LIMIT {NEAR}) AS first \
+             WHERE {held} ORDER BY {order} LIMIT ?) \
+             SELECT * FROM (SELECT * FROM near WHERE (SELECT count(*) FROM near) = ? \
+             UNION ALL (SELECT * FROM (SELECT {read} FROM {rows} WHERE {held} AND {behind} \
+             AND (SELECT count(*) FROM near) < ? OFFSET 0) AS far ORDER BY {order} LIMIT ?)\
+             ) AS found ORDER BY {order}"
+        );
+        let limit = || [Cell::Integer(self.limit)];
+        let held = || self.parameters.iter().cloned();
+        let behind = || after.iter().cloned();
+        let near = behind().chain(held()).chain(limit()).chain(limit());
+        let far = held().chain(behind()).chain(limit()).chain(limit());
+        (statement, near.chain(far).collect())
     }
 }

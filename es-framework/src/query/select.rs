@@ -1,16 +1,17 @@
 //! Rows of a read model by conditions: SQL in which every value is a parameter and every name is
 //! one that was declared.
 
+mod statement;
+
 use std::marker::PhantomData;
 
 use super::{
     Direction, Page, Paging, QueryError,
-    cursor::{AfterRow, Cursor, Value},
     search::{Part, Search},
 };
 use crate::projection::{
     Cell, Cells, Column, ColumnValue, Database, ReadModel, Table,
-    tables::{self, PLACE, quoted},
+    tables::{self, quoted},
 };
 
 /// Rows that are asked for.
@@ -137,7 +138,8 @@ impl<'a, R: ReadModel> Select<'a, R> {
             // Nothing declares the search: the letters of ASCII have to do.
             format!("lower({})", quoted(column.name))
         };
-        let (condition, parameter) = self.database.holds(&searched, part.clone());
+        let holds = self.database.holds(&searched, part.clone(), has_companion);
+        let (condition, parameters) = holds;
         if has_companion {
             self.parts.push(Part {
                 text: part,
@@ -145,7 +147,7 @@ impl<'a, R: ReadModel> Select<'a, R> {
             });
         }
         self.conditions.push(condition);
-        self.parameters.push(parameter);
+        self.parameters.extend(parameters);
         self
     }
 
@@ -268,71 +270,6 @@ impl<'a, R: ReadModel> Select<'a, R> {
         }
         Ok(Some(search).filter(|_| is_all))
     }
-
-    fn walk(
-        &self,
-        search: &Search<'_>,
-        paging: &Paging,
-    ) -> Result<(String, Vec<Cell>), QueryError> {
-        let after = paging.after.as_ref().map(Cursor::row).transpose()?;
-        let after = match after {
-            None => -1,
-            Some(AfterRow { place, by: None }) => *place,
-            Some(_) => return Err(Cursor::of_another_query()),
-        };
-        Ok(search.page(after, more_than(paging), &self.conditions, &self.parameters))
-    }
-
-    fn statement(&self, table: &Table, paging: &Paging) -> Result<(String, Vec<Cell>), QueryError> {
-        let mut all = self.conditions.clone();
-        let mut parameters = self.parameters.clone();
-        let (operator, descending) = match self.order {
-            Some((_, Direction::Descending)) => ("<", " DESC"),
-            Some((_, Direction::Ascending)) | None => (">", ""),
-        };
-        if let Some(after) = &paging.after {
-            let after = after.row()?;
-            match (self.order, after.by.clone()) {
-                (None, None) => all.push(format!("{PLACE} > ?")),
-                (Some((name, _)), Some(value)) if is_value_of::<R>(name, &value) => {
-                    let column = quoted(name);
-                    all.push(format!("({column}, {PLACE}) {operator} (?, ?)"));
-                    parameters.push(value.into());
-                }
-                _ => return Err(Cursor::of_another_query()),
-            }
-            parameters.push(Cell::Integer(after.place));
-        }
-        let order = match self.order {
-            Some((column, _)) => format!("{}{descending}, {PLACE}{descending}", quoted(column)),
-            None => PLACE.to_owned(),
-        };
-        let statement = format!(
-            "{}{} ORDER BY {order} LIMIT ?",
-            tables::select(table),
-            conditions(&all)
-        );
-        parameters.push(Cell::Integer(more_than(paging)));
-        Ok((statement, parameters))
-    }
-
-    fn cursor(&self, place: i64, cells: &[Cell]) -> Cursor {
-        let by = self.order.and_then(|(name, _)| {
-            let index = R::COLUMNS.iter().position(|column| column.name == name)?;
-            Value::of(cells.get(index)?)
-        });
-        Cursor::Row(AfterRow { place, by })
-    }
-}
-
-fn is_value_of<R: ReadModel>(name: &str, value: &Value) -> bool {
-    let mut columns = R::COLUMNS.iter();
-    columns.any(|column| column.name == name && value.fits(column.kind))
-}
-
-/// One row more than a page has tells whether there is a next one.
-fn more_than(paging: &Paging) -> i64 {
-    i64::from(paging.limit).saturating_add(1)
 }
 
 fn conditions(conditions: &[String]) -> String {

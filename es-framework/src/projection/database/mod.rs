@@ -5,6 +5,7 @@ mod error;
 mod lease;
 mod postgres;
 mod rows;
+mod search;
 mod sqlite;
 mod url;
 
@@ -17,7 +18,6 @@ use std::{
 use super::{
     Cell, ReadModels, RowKey, Table,
     fold::{Changes, StoredRow},
-    search,
 };
 use crate::event::EventId;
 
@@ -139,26 +139,6 @@ impl Database {
         self.tables.get(name)
     }
 
-    /// The condition that a text holds a part somewhere, and its parameter.
-    pub(crate) fn holds(&self, text: &str, part: String) -> (String, Cell) {
-        match &self.engine {
-            Engine::Sqlite(_) => (format!("instr({text}, ?) > 0"), Cell::Text(part)),
-            Engine::Postgres(_) => (
-                format!("{text} LIKE ?"),
-                Cell::Text(search::anywhere(&part)),
-            ),
-        }
-    }
-
-    /// Whether statements find parts of the table's texts through groups of characters. PostgreSQL
-    /// itself finds out.
-    pub(crate) async fn has_groups(&self, table: &Table) -> Result<bool, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.has_groups(table).await,
-            Engine::Postgres(_) => Ok(false),
-        }
-    }
-
     /// The rows that `statement` finds, each with its place. Its parameters are `?` in order.
     pub(crate) async fn fetch(
         &self,
@@ -270,14 +250,6 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.writer.swap(table.clone()).await,
             Engine::Postgres(postgres) => postgres.swap(table).await,
-        }
-    }
-
-    /// Adds rows to the index that finds parts of texts, and says whether more may follow.
-    pub(super) async fn index(&self, table: &Table) -> Result<bool, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.index(table.clone()).await,
-            Engine::Postgres(postgres) => postgres.index(table).await.map(|()| false),
         }
     }
 

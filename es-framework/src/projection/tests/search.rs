@@ -364,6 +364,29 @@ async fn a_part_that_thousands_of_rows_hold_is_found_in_any_order() {
     }
 }
 
+#[tokio::test]
+async fn rows_that_the_index_does_not_hold_are_counted() {
+    let mut notes = Notes::open(&DatabaseUrl::Memory).await;
+    let unindexed = async |notes: &Notes| notes.database.unindexed("notes").await.unwrap();
+    assert_eq!(unindexed(&notes).await, Some(0));
+    for number in 0..3 {
+        notes.take(Step::Put(note(number, "three"))).await;
+    }
+    assert_eq!(unindexed(&notes).await, Some(3));
+    notes.take(Step::Index).await;
+    assert_eq!(unindexed(&notes).await, Some(0));
+    notes.take(Step::Put(note(3, "one more"))).await;
+    notes.take(Step::Put(note(1, "changed"))).await;
+    assert_eq!(unindexed(&notes).await, Some(1));
+    notes.take(Step::Rebuild).await;
+    assert_eq!(unindexed(&notes).await, Some(4));
+    notes.take(Step::Index).await;
+    assert_eq!(unindexed(&notes).await, Some(0));
+    notes.take(Step::Reset).await;
+    assert_eq!(unindexed(&notes).await, Some(0));
+    assert_eq!(notes.database.unindexed("unknown").await.unwrap(), None);
+}
+
 /// The numbers of the rows that hold a part.
 async fn numbers(database: &Database, part: &str) -> Vec<u32> {
     let reading = Reading::new(database, Paging::default(), Timestamp::now());

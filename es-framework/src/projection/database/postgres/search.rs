@@ -6,6 +6,7 @@ use super::{
     super::{
         super::{
             Table,
+            search::as_one_word,
             tables::{lowered, quoted},
         },
         DatabaseError,
@@ -21,36 +22,51 @@ impl PostgresDatabase {
     /// Makes the indexes that are not there, while rows are read and written. The table of a
     /// rebuild comes without.
     pub(in super::super) async fn index(&self, table: &Table) -> Result<(), DatabaseError> {
-        let mut missing = Vec::new();
-        for column in &table.searched {
-            let name = quoted(&format!("{}_{column}_part", table.model.name));
-            let is_usable = sqlx::query_scalar(IS_USABLE).bind(&name);
-            let is_usable: Option<bool> = is_usable.fetch_optional(&self.reader).await?;
-            if is_usable != Some(true) {
-                missing.push((column, name));
-            }
-        }
+        let missing = self.missing(table).await?;
         if missing.is_empty() {
             return Ok(());
         }
         let rows = quoted(table.model.name);
-        // Projecting goes on over the other connection.
-        let mut connection = PgConnection::connect_with(&self.options).await?;
-        sqlx::query(EXTENSION).execute(&mut connection).await?;
+        let mut statements = vec![EXTENSION.to_owned()];
         for (column, name) in missing {
-            let column = lowered(column);
-            for statement in [
+            let text = as_one_word(&lowered(column));
+            // Those of the last one looked for whole words.
+            let last = quoted(&format!("{}_{column}_part", table.model.name));
+            statements.extend([
+                format!("DROP INDEX CONCURRENTLY IF EXISTS {last}"),
                 format!("DROP INDEX CONCURRENTLY IF EXISTS {name}"),
                 format!(
-                    "CREATE INDEX CONCURRENTLY {name} ON {rows} USING gin ({column} gin_trgm_ops)"
+                    "CREATE INDEX CONCURRENTLY {name} ON {rows} USING gin ({text} gin_trgm_ops)"
                 ),
-                // Whether the index helps depends on how frequent a part is.
-                format!("ANALYZE {rows} ({column})"),
-            ] {
-                let statement = sqlx::query(AssertSqlSafe(statement));
-                statement.execute(&mut connection).await?;
-            }
+            ]);
+        }
+        // Whether an index helps depends on how frequent a part is.
+        statements.push(format!("ANALYZE {rows}"));
+        // Projecting goes on over the other connection.
+        let mut connection = PgConnection::connect_with(&self.options).await?;
+        for statement in statements {
+            let statement = sqlx::query(AssertSqlSafe(statement));
+            statement.execute(&mut connection).await?;
         }
         Ok(connection.close().await?)
+    }
+
+    /// The searched columns without an index, and what that should be called.
+    async fn missing(&self, table: &Table) -> Result<Vec<(&'static str, String)>, DatabaseError> {
+        let mut missing = Vec::new();
+        for column in &table.searched {
+            let name = quoted(&format!("{}_{column}_groups", table.model.name));
+            let is_usable = sqlx::query_scalar(IS_USABLE).bind(&name);
+            let is_usable: Option<bool> = is_usable.fetch_optional(&self.reader).await?;
+            if is_usable != Some(true) {
+                missing.push((*column, name));
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Whether all searched columns have an index.
+    pub(in super::super) async fn is_indexed(&self, table: &Table) -> Result<bool, DatabaseError> {
+        Ok(self.missing(table).await?.is_empty())
     }
 }
