@@ -1,13 +1,14 @@
 //! Events as JSON text, in both shapes that event stores of version 1 of the protocol send.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    DATA_CONTENT_TYPE, EventId, EventTime, EventType, Hash, InvalidTrace, RecordedEvent,
-    SPEC_VERSION, Subject, TraceContext, parts::Parts,
+    DATA_CONTENT_TYPE, InvalidTrace, RecordedEvent, SPEC_VERSION,
+    fields::{ItemPayload, Known, WholeLine},
+    parts::Parts,
 };
 
 /// The shape of events on the wire.
@@ -64,7 +65,7 @@ impl RecordedEvent {
     /// Reads the payload of such a line.
     pub(crate) fn parse_backup(payload: &RawValue) -> Result<Self, InvalidLine> {
         let ItemPayload { event, hash } = serde_json::from_str(payload.get())?;
-        recorded(event.get(), Some(hash))
+        Known::default().recorded(event.with(hash))
     }
 }
 
@@ -120,37 +121,15 @@ pub enum InvalidLine {
 
 #[derive(Deserialize)]
 struct RawLine<'a> {
-    r#type: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    r#type: Cow<'a, str>,
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct ItemPayload<'a> {
-    #[serde(borrow)]
-    event: &'a RawValue,
-    hash: Hash,
-}
-
-#[derive(Deserialize)]
 struct ErrorPayload {
     error: String,
-}
-
-#[derive(Deserialize)]
-struct EventFields {
-    source: Arc<str>,
-    subject: Subject,
-    r#type: EventType,
-    traceparent: Option<Box<str>>,
-    tracestate: Option<Box<str>>,
-    specversion: String,
-    id: EventId,
-    time: EventTime,
-    datacontenttype: String,
-    predecessorhash: Hash,
-    data: Box<RawValue>,
-    hash: Option<Hash>,
 }
 
 impl Line {
@@ -159,50 +138,48 @@ impl Line {
     /// # Errors
     /// The line is malformed or of an unknown kind.
     pub fn parse(line: &[u8]) -> Result<Self, InvalidLine> {
+        LineParser::default().parse(line)
+    }
+}
+
+/// Reads the lines of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct LineParser {
+    known: Known,
+}
+
+impl LineParser {
+    /// Reads a line of either shape, told apart by its type.
+    pub(crate) fn parse(&mut self, line: &[u8]) -> Result<Line, InvalidLine> {
+        if let Some(read) = WholeLine::read(line) {
+            return Ok(Line::Event(Box::new(self.known.recorded(read)?)));
+        }
         let RawLine { r#type, payload } = serde_json::from_slice(line)?;
         let payload = payload.map_or("null", RawValue::get);
         match &*r#type {
-            "event" => Ok(Self::Event(Box::new(recorded(payload, None)?))),
+            "event" => {
+                let read = serde_json::from_str(payload)?;
+                Ok(Line::Event(Box::new(self.known.recorded(read)?)))
+            }
             "item" => {
                 let ItemPayload { event, hash } = serde_json::from_str(payload)?;
-                Ok(Self::Event(Box::new(recorded(event.get(), Some(hash))?)))
+                let read = event.with(hash);
+                Ok(Line::Event(Box::new(self.known.recorded(read)?)))
             }
-            "heartbeat" => Ok(Self::Heartbeat),
+            "heartbeat" => Ok(Line::Heartbeat),
             "error" => {
                 let ErrorPayload { error } = serde_json::from_str(payload)?;
-                Ok(Self::Error(error))
+                Ok(Line::Error(error))
             }
             other => Err(InvalidLine::Type(other.chars().take(40).collect())),
         }
     }
 }
 
-/// Reads an event, whose hash stands beside it in one shape and inside it in the other.
-fn recorded(event: &str, hash: Option<Hash>) -> Result<RecordedEvent, InvalidLine> {
-    let fields: EventFields = serde_json::from_str(event)?;
-    let missing_hash = || <serde_json::Error as serde::de::Error>::missing_field("hash");
-    if fields.specversion != SPEC_VERSION || fields.datacontenttype != DATA_CONTENT_TYPE {
-        return Err(InvalidLine::Version {
-            specversion: fields.specversion,
-            data_content_type: fields.datacontenttype,
-        });
-    }
-    Ok(RecordedEvent {
-        source: fields.source,
-        subject: fields.subject,
-        event_type: fields.r#type,
-        trace: TraceContext::new(fields.traceparent.as_deref(), fields.tracestate.as_deref())?,
-        id: fields.id,
-        time: fields.time,
-        predecessor_hash: fields.predecessorhash,
-        data: fields.data,
-        hash: hash.or(fields.hash).ok_or_else(missing_hash)?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Hash;
 
     /// A line that a server of the newer shape sent, with a trace and every kind of value.
     const CAPTURED: &str = r#"{"type":"event","payload":{"source":"https://x","subject":"/a","type":"io.x.y","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","specversion":"1.0","id":"0","time":"2026-10-07T13:32:50.439461594Z","datacontenttype":"application/json","predecessorhash":"0000000000000000000000000000000000000000000000000000000000000000","data":{"b":100,"k":{"a":2,"b":1},"n":1.5,"z":"\u003c\u0026\u003e é 😀"},"hash":"a6015b0e09ab312b6ff506e267ad46d6e806f3a13041f948cf5c5ebbf83105f0","signature":null}}"#;
@@ -238,6 +215,41 @@ mod tests {
         let read = event(item.trim_end());
         assert_eq!((read.hash, read.verify(Hash::ZERO)), (given.hash, Ok(())));
         assert_eq!(line(Dialect::Event, &read), format!("{CAPTURED}\n"));
+    }
+
+    #[test]
+    fn a_line_that_is_spelled_in_another_way_is_the_same_event() {
+        let spaced = CAPTURED.replacen(r#""payload":{"#, r#""payload": {"#, 1);
+        let escaped = CAPTURED.replacen("io.x.y", r"io.\u0078.y", 1);
+        let payload_first = {
+            let payload = CAPTURED.trim_end_matches('}').split_once(r#""payload":"#);
+            format!(r#"{{"payload":{}}},"type":"event"}}"#, payload.unwrap().1)
+        };
+        for other in [spaced, escaped, payload_first] {
+            assert_eq!(
+                line(Dialect::Event, &event(&other)),
+                format!("{CAPTURED}\n")
+            );
+        }
+    }
+
+    #[test]
+    fn what_neighbours_share_is_told_apart_where_they_do_not() {
+        let mut parser = LineParser::default();
+        let others = [
+            ("https://x", "https://y"),
+            ("io.x.y", "io.x.z"),
+            ("50.439461594Z", "51.439461594Z"),
+        ];
+        for (one, another) in others {
+            let changed = CAPTURED.replacen(one, another, 1);
+            for text in [CAPTURED, &changed, CAPTURED] {
+                let Line::Event(read) = parser.parse(text.as_bytes()).unwrap() else {
+                    panic!("{text}")
+                };
+                assert_eq!(line(Dialect::Event, &read), format!("{text}\n"));
+            }
+        }
     }
 
     #[test]

@@ -65,6 +65,12 @@ struct Accompanied {
     metadata: Metadata,
 }
 
+/// Read in one pass with its payload.
+#[derive(Deserialize)]
+struct Whole<P> {
+    payload: P,
+}
+
 #[derive(Deserialize)]
 struct Decoded<'a> {
     #[serde(borrow)]
@@ -134,8 +140,8 @@ impl RecordedEvent {
     /// # Errors
     /// The data lacks a payload or the payload is of another shape.
     pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
-        self.raw_payload()
-            .and_then(|payload| self.decoded(serde_json::from_str(payload.get())))
+        self.decoded(serde_json::from_str::<Whole<P>>(self.data.get()))
+            .map(|whole| whole.payload)
     }
 
     /// The application's event inside the stored one, as JSON text.

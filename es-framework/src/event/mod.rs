@@ -6,6 +6,7 @@ mod codec;
 mod declared;
 mod envelope;
 mod event_type;
+mod fields;
 mod hash;
 mod id;
 mod parts;
@@ -19,6 +20,7 @@ mod upcasters;
 mod view;
 
 pub use candidate::{EventCandidate, InvalidData, compact_object};
+pub(crate) use codec::LineParser;
 pub use codec::{Dialect, InvalidLine, Line};
 pub use declared::{Event, EventDescriptor, Unreadable};
 pub use envelope::{DecodeError, Metadata, encode};

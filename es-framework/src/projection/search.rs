@@ -34,10 +34,11 @@ pub(super) fn keeper(table: &Table) -> String {
 pub(super) const IS_KEPT: &str =
     "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name = ?1";
 
-/// The place of the last row whose groups are there.
+/// The place of the last row whose groups are there. It is asked for with each row that is written,
+/// so it is looked up where FTS5 notes its rows: a query of the groups takes as long as a row.
 fn last(table: &Table, condition: &str) -> String {
-    let groups = name(table);
-    format!("coalesce((SELECT rowid FROM {groups}{condition} ORDER BY rowid DESC LIMIT 1), -1)")
+    let rows = quoted(&format!("{}_docsize", plain_name(table)));
+    format!("coalesce((SELECT id FROM {rows}{condition} ORDER BY id DESC LIMIT 1), -1)")
 }
 
 /// The place of the last row that the groups find, as SQL.

@@ -28,6 +28,8 @@ pub(super) const HEARTBEAT: &[u8] = b"{\"type\":\"heartbeat\",\"payload\":{}}\n"
 /// a slow client holds one frame in memory and no more.
 pub(super) struct Lines {
     server: Arc<Server>,
+    /// What goes out before the events.
+    stored: Option<LineStream>,
     events: EventStream,
     endless: Option<Endless>,
     /// How long the last frame was: the next is likely to be as long, and one that grows bit by
@@ -49,6 +51,7 @@ impl Lines {
     pub(super) fn finite(server: Arc<Server>, events: EventStream) -> Response {
         Self {
             server,
+            stored: None,
             events,
             endless: None,
             length: 0,
@@ -70,8 +73,10 @@ impl Lines {
     }
 
     /// An answer that goes on until the server closes, with a sign of life whenever it is idle.
+    /// Lines that are written already come first.
     pub(super) fn endless(
         server: Arc<Server>,
+        stored: Option<LineStream>,
         events: EventStream,
         place: OwnedSemaphorePermit,
     ) -> Response {
@@ -82,6 +87,7 @@ impl Lines {
         };
         Self {
             server,
+            stored,
             events,
             endless: Some(endless),
             length: 0,
@@ -103,6 +109,9 @@ impl Lines {
         if self.ended {
             return None;
         }
+        if let Some(frame) = self.stored().await {
+            return Some(frame);
+        }
         let mut frame = Vec::with_capacity(self.length);
         self.first(&mut frame).await;
         while !self.ended && frame.len() < FRAME {
@@ -114,6 +123,32 @@ impl Lines {
         // With room for a last line that crosses the limit.
         self.length = frame.len().saturating_add(frame.len() / 8);
         (!frame.is_empty()).then(|| frame.into())
+    }
+
+    /// The next lines that are written already, or what has to be said meanwhile.
+    async fn stored(&mut self) -> Option<Bytes> {
+        let (stored, endless) = (self.stored.as_mut()?, self.endless.as_mut()?);
+        let mut frame = Vec::new();
+        tokio::select! {
+            biased;
+            () = closed(&mut endless.closing) => {
+                write_error("the server is shutting down", &mut frame);
+                self.ended = true;
+            }
+            lines = stored.next() => match lines {
+                Some(Ok(lines)) => return Some(lines),
+                Some(Err(error)) => {
+                    break_off(&error, &mut frame);
+                    self.ended = true;
+                }
+                None => {
+                    self.stored = None;
+                    return None;
+                }
+            },
+            () = sleep(endless.heartbeat) => frame.extend_from_slice(HEARTBEAT),
+        }
+        Some(frame.into())
     }
 
     /// Waits for the line that a frame begins with.

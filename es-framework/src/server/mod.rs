@@ -21,6 +21,7 @@ mod rows;
 mod run_eventql_query;
 mod serve;
 mod signing;
+mod stored;
 mod verify_api_token;
 mod verify_store;
 mod write_events;

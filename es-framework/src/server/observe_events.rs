@@ -7,9 +7,10 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
 use super::{
-    Server, auth::Authorized, body::Json, error::Failure, lines::Lines, options::WireObserveOptions,
+    Server, auth::Authorized, body::Json, error::Failure, lines::Lines,
+    options::WireObserveOptions, stored,
 };
-use crate::event::Subject;
+use crate::{event::Subject, store::ObserveOptions};
 
 #[derive(Deserialize)]
 pub(super) struct Request {
@@ -23,9 +24,13 @@ pub(super) async fn observe_events(
     State(server): State<Arc<Server>>,
     Json(request): Json<Request>,
 ) -> Result<Response, Failure> {
-    let options = request.options.unwrap_or_default().try_into()?;
+    let options: ObserveOptions = request.options.unwrap_or_default().try_into()?;
     let place = Arc::clone(&server.observers).try_acquire_owned();
     let place = place.map_err(|_| Failure::too_many_observers(server.settings.observers_limit))?;
-    let events = server.store.observe(request.subject, options);
-    Ok(Lines::endless(server, events, place))
+    let (stored, after) = match stored::lines(&server, &request.subject, &options).await {
+        Some((lines, after)) => (Some(lines), after),
+        None => (None, options),
+    };
+    let events = stored::observe_later(&server, request.subject, after);
+    Ok(Lines::endless(server, stored, events, place))
 }

@@ -28,6 +28,7 @@ use crate::event::{EventCandidate, EventId, EventType, LineShape, RecordedEvent,
 
 pub use catalogue::KnownEventType;
 pub use error::{AppendError, RegisterError, StoreError};
+pub(crate) use options::IdRange;
 pub use options::{
     Bound, FromLatestEvent, IfEventIsMissing, InvalidOptions, ObserveOptions, Order, ReadOptions,
 };

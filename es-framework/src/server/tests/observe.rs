@@ -6,8 +6,11 @@ use reqwest::Response;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{LIMIT, TestServer, id_of};
-use crate::{event::Dialect, store::memory::MemoryStore};
+use super::{LIMIT, TestServer, candidate, id_of};
+use crate::{
+    event::Dialect,
+    store::{EventStore, memory::MemoryStore, sql::embedded::EmbeddedStore},
+};
 
 const HEARTBEAT: &str = r#"{"type":"heartbeat","payload":{}}"#;
 
@@ -53,7 +56,11 @@ impl Observer {
 }
 
 async fn with_heartbeats_every(milliseconds: u64) -> TestServer {
-    TestServer::with(MemoryStore::new(), |settings| {
+    over(MemoryStore::new(), milliseconds).await
+}
+
+async fn over(store: impl EventStore, milliseconds: u64) -> TestServer {
+    TestServer::with(store, |settings| {
         settings.dialect = Dialect::Event;
         settings.heartbeat = Duration::from_millis(milliseconds);
     })
@@ -86,7 +93,14 @@ async fn an_idle_observer_gets_a_sign_of_life_every_second() {
 
 #[tokio::test]
 async fn stored_events_come_first_and_new_ones_after_them() {
-    let server = with_heartbeats_every(20).await;
+    stored_come_first(with_heartbeats_every(20).await).await;
+    let directory = tempfile::tempdir().unwrap();
+    // It writes stored events as lines without making events of them.
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    stored_come_first(over(store, 20).await).await;
+}
+
+async fn stored_come_first(server: TestServer) {
     server.fill(&["/a", "/b", "/a"]).await;
     let body = json!({"subject": "/", "options": {"recursive": true}});
     let mut all = Observer::start(&server, &body).await;
@@ -105,6 +119,47 @@ async fn stored_events_come_first_and_new_ones_after_them() {
     assert_eq!([all.id().await, all.id().await], ["3", "4"]);
     assert_eq!(one.id().await, "4");
     assert_eq!([after.id().await, after.id().await], ["3", "4"]);
+}
+
+#[tokio::test]
+async fn a_long_observation_misses_nothing_where_stored_events_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let server = over(store, 10_000).await;
+    let write = json!({"events": vec![candidate("/a"); 1_000]});
+    for _ in 0..2 {
+        assert_eq!(server.send("write-events", &write).await.status(), 200);
+    }
+    let mut observer = Observer::start(&server, &json!({"subject": "/a"})).await;
+    let mut ids = vec![observer.id().await];
+    assert_eq!(server.send("write-events", &write).await.status(), 200);
+    while ids.len() < 3_000 {
+        ids.push(observer.id().await);
+    }
+    let expected: Vec<_> = (0..3_000).map(|id: u32| id.to_string()).collect();
+    assert_eq!(ids, expected);
+}
+
+#[tokio::test]
+async fn a_stored_event_that_is_broken_ends_its_observation() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let mut server = over(store, 10_000).await;
+    server.fill(&["/a", "/a", "/a"]).await;
+    server.stop().await;
+    let file = rusqlite::Connection::open(directory.path().join("events.sqlite")).unwrap();
+    let change = "UPDATE events SET subject = 'a b' WHERE id = 1";
+    assert_eq!(file.execute(change, []).unwrap(), 1);
+    drop(file);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let server = over(store, 10_000).await;
+    let body = json!({"subject": "/", "options": {"recursive": true}});
+    let mut observer = Observer::start(&server, &body).await;
+    let last: Value = serde_json::from_str(&observer.line().await.unwrap()).unwrap();
+    assert_eq!(last["type"], "error", "{last}");
+    let error = last["payload"]["error"].as_str().unwrap();
+    assert!(error.contains("event 1"), "{error}");
+    assert_eq!(observer.line().await, None);
 }
 
 #[tokio::test]

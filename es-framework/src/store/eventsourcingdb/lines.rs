@@ -56,7 +56,7 @@ impl Lines {
 
     fn buffered(&mut self) -> Option<Bytes> {
         let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
-        let Some(length) = unsearched.iter().position(|byte| *byte == b'\n') else {
+        let Some(length) = memchr::memchr(b'\n', unsearched) else {
             self.searched = self.buffer.len();
             return None;
         };

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{connection::Connection, lines::Lines, wire};
 use crate::{
-    event::{EventId, EventType, Hash, Line, RecordedEvent, Subject},
+    event::{EventId, EventType, Hash, Line, LineParser, RecordedEvent, Subject},
     store::{EventStream, Order, ReadOptions, StoreError, options::IdRange},
 };
 
@@ -24,6 +24,7 @@ pub(super) struct Expected {
 pub(super) struct Events {
     connection: Arc<Connection>,
     lines: Lines,
+    parser: LineParser,
     expected: Expected,
     last: Option<Link>,
     /// Whether any line has come, if only a sign of life.
@@ -134,6 +135,7 @@ impl Events {
         Self {
             connection,
             lines: Lines::new(answer, silence),
+            parser: LineParser::default(),
             expected,
             last,
             is_alive: false,
@@ -146,7 +148,7 @@ impl Events {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let parsed = Line::parse(&line);
+            let parsed = self.parser.parse(&line);
             match parsed.map_err(|error| self.connection.corrupt(error.to_string()))? {
                 Line::Heartbeat => self.is_alive = true,
                 Line::Error(text) => {

@@ -1,6 +1,7 @@
 //! SQLite, in memory or in a file: rusqlite writes, since it is several times as fast as a pool, and
 //! a pool of sqlx reads.
 
+mod freed;
 mod search;
 mod write;
 mod writer;
