@@ -63,18 +63,21 @@ impl Refused {
 }
 
 /// Takes a batch at once; where the database refuses that, event by event, to name the one at fault.
+/// What was noted of the events beforehand is not noted again.
 pub(super) async fn take(
     taking: Taking<'_>,
     events: &[RecordedEvent],
+    noted: Option<Noted>,
 ) -> Result<Taken, DatabaseError> {
-    match take_at_once(taking, events).await {
+    let noted = noted.filter(|noted| noted.is_of(events));
+    match take_at_once(taking, events, noted).await {
         Err(error) if error.is_refusal() => {}
         taken => return taken,
     }
     let mut position = None;
     for event in events {
         let alone = std::slice::from_ref(event);
-        let taken = match take_at_once(taking, alone).await {
+        let taken = match take_at_once(taking, alone, None).await {
             Err(error) if error.is_refusal() => Taken {
                 position: None,
                 refused: Some(Refused::at(event, error)),
@@ -94,11 +97,13 @@ pub(super) async fn take(
 async fn take_at_once(
     taking: Taking<'_>,
     events: &[RecordedEvent],
+    noted: Option<Noted>,
 ) -> Result<Taken, DatabaseError> {
-    let mut events = events;
+    let (mut events, mut noted) = (events, noted);
     let mut refused = None;
     loop {
-        let (changes, poison) = fold(taking, events).await?;
+        let noted = noted.take().unwrap_or_else(|| Noted::all(taking, events));
+        let (changes, poison) = fold(taking, noted).await?;
         if let Some(Poison { index, error }) = poison {
             let (before, from) = events.split_at_checked(index).unwrap_or((events, &[]));
             refused = from.first().map(|event| Refused::at(event, error));
@@ -119,20 +124,14 @@ async fn take_at_once(
 /// The changes of all events before the one that cannot be taken, if they are known.
 async fn fold(
     taking: Taking<'_>,
-    events: &[RecordedEvent],
+    noted: Noted,
 ) -> Result<(Option<Changes>, Option<Poison>), DatabaseError> {
     let Taking {
         database, table, ..
     } = taking;
-    let mut fold = (table.model.fold)();
-    let mut poison = None;
-    let numbered = events.iter().enumerate();
-    for (index, event) in numbered.filter(|(_, event)| !taking.skipped.contains(&event.id)) {
-        if let Err(error) = take_event(&mut *fold, taking.upcasters, index, event) {
-            poison = Some(Poison { index, error });
-            break;
-        }
-    }
+    let Noted {
+        mut fold, poison, ..
+    } = noted;
     for row in database.load(table, fold.wanted()).await? {
         // A row that its own read model cannot read is no event's fault: it was written by another
         // release, and rebuilding helps.
@@ -145,6 +144,52 @@ async fn fold(
         Ok(changes) => (Some(changes), poison),
         Err(earlier) => (None, Some(earlier)),
     })
+}
+
+/// Events that a fold has taken note of. That needs nothing of the table, so that it can be done while
+/// the events before them are still being written.
+pub(super) struct Noted {
+    fold: Box<dyn Fold>,
+    poison: Option<Poison>,
+    first: Option<EventId>,
+    count: usize,
+}
+
+impl Noted {
+    pub(super) fn new(table: &Table) -> Self {
+        Self {
+            fold: (table.model.fold)(),
+            poison: None,
+            first: None,
+            count: 0,
+        }
+    }
+
+    fn all(taking: Taking<'_>, events: &[RecordedEvent]) -> Self {
+        let mut noted = Self::new(taking.table);
+        for event in events {
+            noted.add(taking, event);
+        }
+        noted
+    }
+
+    /// Adds the next event. What comes after one that cannot be taken does not matter.
+    pub(super) fn add(&mut self, taking: Taking<'_>, event: &RecordedEvent) {
+        let index = self.count;
+        self.first.get_or_insert(event.id);
+        self.count = self.count.saturating_add(1);
+        if self.poison.is_some() || taking.skipped.contains(&event.id) {
+            return;
+        }
+        if let Err(error) = take_event(&mut *self.fold, taking.upcasters, index, event) {
+            self.poison = Some(Poison { index, error });
+        }
+    }
+
+    /// Whether these are the events.
+    fn is_of(&self, events: &[RecordedEvent]) -> bool {
+        self.count == events.len() && self.first == events.first().map(|event| event.id)
+    }
 }
 
 fn take_event(

@@ -6,12 +6,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use futures_util::StreamExt as _;
 use tokio::sync::watch;
 
 use super::{
     Database, DatabaseError, Progress, Table,
-    batch::{self, Taking},
+    ahead::{BATCH, Batch, Batches},
+    batch::{self, Noted, Taking},
     rebuild::Rebuild,
 };
 use crate::{
@@ -20,9 +20,8 @@ use crate::{
     telemetry::traces,
 };
 
-/// How many events are folded into one transaction at the most.
-const BATCH: usize = 2_000;
-/// How long events gather between two transactions once the rebuild is over. A transaction costs far
+/// How long events gather between two transactions once the rebuild is over, and at the most before
+/// one of a rebuild. A transaction costs far
 /// more than a row: taking each commit of a busy store by itself took a third of the machine.
 const GATHER: Duration = Duration::from_millis(15);
 
@@ -142,21 +141,34 @@ impl Follower {
         rebuild.note(self.position(), self.going());
         let options = ObserveOptions::recursive_after(self.position());
         let events = self.store.observe(Subject::root(), options);
-        let mut batches = std::pin::pin!(events.ready_chunks(BATCH).peekable());
+        let mut batches = Batches::new(self, events);
         while !self.models.iter().any(Followed::is_built) {
-            let batch = tokio::select! {
+            if !rebuild.is_over() {
+                // Small transactions cost the more the faster the events come.
+                let full = batches.fill(rebuild.newest());
+                let _ = tokio::time::timeout(GATHER, full).await;
+            }
+            let Batch {
+                events,
+                noted,
+                failure,
+                ..
+            } = tokio::select! {
                 batch = batches.next() => batch,
                 () = told(end) => return Ok(Ended::Told),
             };
-            let (events, failure) = sorted(batch.ok_or(FollowError::Ended)?);
-            let mut taken = std::pin::pin!(self.take(&events));
+            let mut taken = std::pin::pin!(self.take_noted(&events, noted));
             tokio::select! {
                 taken = &mut taken => taken?,
                 // A rebuild reads the next events meanwhile.
-                _ = batches.as_mut().peek(), if !rebuild.is_over() => taken.await?,
+                () = batches.fill(rebuild.newest()), if !rebuild.is_over() => taken.await?,
             }
             rebuild.note(self.position(), self.going());
-            failure.map_or(Ok(()), Err)?;
+            match failure {
+                None => {}
+                Some(Some(error)) => return Err(error.into()),
+                Some(None) => return Err(FollowError::Ended),
+            }
             if self.going().next().is_none() {
                 return Ok(Ended::Stopped);
             }
@@ -168,20 +180,35 @@ impl Follower {
         Ok(Ended::Built)
     }
 
+    /// What one of its read models needs to take events.
+    pub(super) fn taking<'a>(&'a self, model: &'a Followed) -> Taking<'a> {
+        Taking {
+            database: &self.database,
+            table: &model.table,
+            upcasters: &self.upcasters,
+            skipped: &model.skipped,
+        }
+    }
+
     /// Has each of its read models take the events that are new to it.
     pub(super) async fn take(&self, events: &[RecordedEvent]) -> Result<(), DatabaseError> {
-        for model in self.going() {
+        self.take_noted(events, Vec::new()).await
+    }
+
+    /// The same of events that its read models, in their order, have noted.
+    async fn take_noted(
+        &self,
+        events: &[RecordedEvent],
+        noted: Vec<Option<Noted>>,
+    ) -> Result<(), DatabaseError> {
+        let noted = noted.into_iter().chain(std::iter::repeat_with(|| None));
+        let models = self.models.iter().zip(noted);
+        for (model, noted) in models.filter(|(model, _)| !model.progress.is_stopped()) {
             let position = model.progress.position();
             let new = events.partition_point(|event| Some(event.id) <= position);
             let events = events.get(new..).unwrap_or_default();
             let begin = SystemTime::now();
-            let taking = Taking {
-                database: &self.database,
-                table: &model.table,
-                upcasters: &self.upcasters,
-                skipped: &model.skipped,
-            };
-            let taken = batch::take(taking, events).await?;
+            let taken = batch::take(self.taking(model), events, noted).await?;
             if taken.position.is_some() {
                 // A rebuild is not a part of the traces of long ago.
                 if model.progress.is_rebuilt() {
@@ -202,21 +229,6 @@ impl Follower {
         }
         Ok(())
     }
-}
-
-/// The events of a batch, and what ended it.
-fn sorted(
-    batch: Vec<Result<RecordedEvent, StoreError>>,
-) -> (Vec<RecordedEvent>, Option<StoreError>) {
-    let mut events = Vec::with_capacity(batch.len());
-    let mut failure = None;
-    for event in batch {
-        match event {
-            Ok(event) => events.push(event),
-            Err(error) => failure = Some(error),
-        }
-    }
-    (events, failure)
 }
 
 /// The pauses after failures double from the first to the last.

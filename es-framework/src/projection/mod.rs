@@ -1,5 +1,6 @@
 //! Read models: what clients ask about, kept in SQL and rebuilt from events.
 
+mod ahead;
 mod batch;
 mod changes;
 pub mod column;

@@ -29,6 +29,11 @@ impl Rebuild {
         }
     }
 
+    /// The last event of its way.
+    pub(super) const fn newest(&self) -> Option<EventId> {
+        self.newest
+    }
+
     pub(super) const fn is_over(&self) -> bool {
         self.is_over
     }

@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 
 use super::{PATIENCE, write_event};
 use crate::{
-    event::EventId,
+    event::{EventCandidate, EventId},
     prelude::*,
     projection::{Database, Positions, Processor, Progress, ReadModelDescriptor, ReadModels},
     query::Paging,
-    store::memory::MemoryStore,
+    store::{EventStore as _, memory::MemoryStore},
 };
 
 #[derive(Debug, Clone, Event)]
@@ -286,4 +286,31 @@ async fn a_row_with_another_key_than_its_event_stops_its_read_model() {
     let (positions, _) = follow(&store, &database);
     let trouble = stopped(positions.get("pots").unwrap()).await;
     assert!(trouble.contains("\"seven\" is no key"), "{trouble}");
+}
+
+#[tokio::test]
+async fn a_row_that_many_batches_change_misses_no_change() {
+    let (store, database) = (
+        MemoryStore::new(),
+        Database::in_memory(&models()).await.unwrap(),
+    );
+    fill_and_count(&store).await;
+    let watered = super::candidate("/pots/1", &PotWateredEvent { liters: 1 });
+    let broken = EventCandidate {
+        data: RawValue::from_string(r#"{"metadata":{},"payload":{"liters":-1}}"#.into()).unwrap(),
+        ..watered.clone()
+    };
+    for candidates in [
+        vec![watered.clone(); 6_999],
+        vec![broken],
+        vec![watered; 99],
+    ] {
+        store.append(candidates, vec![]).await.unwrap();
+    }
+    let (positions, _) = follow(&store, &database);
+    let trouble = stopped(positions.get("pots").unwrap()).await;
+    assert!(trouble.contains("event 7001 on /pots/1"), "{trouble}");
+    assert_eq!(rows::<Pot>(&database).await[0].liters, 7_000);
+    let last = EventId::new(7_100);
+    positions.reach(&["gifts"], last, PATIENCE).await.unwrap();
 }

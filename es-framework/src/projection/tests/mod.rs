@@ -29,19 +29,28 @@ async fn write_data(store: &MemoryStore, id: usize, data: Box<RawValue>) {
 }
 
 async fn write_event<E: Event>(store: &MemoryStore, subject: &str, event: &E) {
-    let data = event::encode(&Metadata::default(), event).unwrap();
-    write_raw(store, subject, E::TYPE, data).await;
+    let candidate = candidate(subject, event);
+    store.append(vec![candidate], vec![]).await.unwrap();
 }
 
 async fn write_raw(store: &MemoryStore, subject: &str, event_type: &str, data: Box<RawValue>) {
-    let candidate = EventCandidate {
+    let candidate = raw_candidate(subject, event_type, data);
+    store.append(vec![candidate], vec![]).await.unwrap();
+}
+
+fn candidate<E: Event>(subject: &str, event: &E) -> EventCandidate {
+    let data = event::encode(&Metadata::default(), event).unwrap();
+    raw_candidate(subject, E::TYPE, data)
+}
+
+fn raw_candidate(subject: &str, event_type: &str, data: Box<RawValue>) -> EventCandidate {
+    EventCandidate {
         source: "garden".into(),
         subject: subject.parse().unwrap(),
         event_type: event_type.parse().unwrap(),
         data,
         trace: None,
-    };
-    store.append(vec![candidate], vec![]).await.unwrap();
+    }
 }
 
 async fn database() -> Database {
