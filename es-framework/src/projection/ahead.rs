@@ -59,7 +59,12 @@ impl<'a> Batches<'a> {
             self.receive().await;
         }
         while !self.batch.is_full() && self.receive().now_or_never().is_some() {}
-        std::mem::take(&mut self.batch)
+        let next = Batch {
+            // The next batch is likely to be as large.
+            events: Vec::with_capacity(self.batch.events.len()),
+            ..Batch::default()
+        };
+        std::mem::replace(&mut self.batch, next)
     }
 
     /// Reads ahead until a batch is full or has the event `last`. Nothing is lost where that is given

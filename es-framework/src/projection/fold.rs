@@ -1,7 +1,7 @@
 //! A batch of events folded into rows in memory, so that each touched row is written once.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
 };
@@ -76,18 +76,23 @@ fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
 /// The fold of a read model whose rows have keys.
 pub(super) struct RowFold<R> {
     changes: Vec<Noted<R>>,
-    /// The rows of the keys that were met.
-    slots: HashMap<RowKey, Slot<R>>,
+    /// The rows that were met, in the order of their first events.
+    slots: Vec<Slot<R>>,
+    /// Where the row of each key is among them.
+    by_key: HashMap<RowKey, usize>,
 }
 
 struct Noted<R> {
     index: usize,
     place: Place,
-    change: Change<R>,
+    /// Which row it changes.
+    slot: usize,
+    kind: Kind<R>,
 }
 
 /// A row while it is folded.
 struct Slot<R> {
+    key: RowKey,
     row: Option<R>,
     /// `None` until there is a row.
     place: Option<Place>,
@@ -103,7 +108,8 @@ impl<R> Default for RowFold<R> {
     fn default() -> Self {
         Self {
             changes: Vec::new(),
-            slots: HashMap::new(),
+            slots: Vec::new(),
+            by_key: HashMap::new(),
         }
     }
 }
@@ -118,32 +124,40 @@ impl<R: Project> Fold for RowFold<R> {
         let Some(change) = guarded(|| R::change(event))?? else {
             return Ok(());
         };
-        if !self.slots.contains_key(&change.key) {
-            let slot = Slot {
-                row: None,
-                place: None,
-                is_wanted: matches!(change.kind, Kind::Follow(_)),
-                is_removed: false,
-                touched_by: index,
-            };
-            self.slots.insert(change.key.clone(), slot);
-        }
+        let Change { key, kind } = change;
+        let slot = match self.by_key.entry(key) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(unknown) => {
+                let slot = self.slots.len();
+                self.slots.push(Slot {
+                    key: unknown.key().clone(),
+                    row: None,
+                    place: None,
+                    is_wanted: matches!(kind, Kind::Follow(_)),
+                    is_removed: false,
+                    touched_by: index,
+                });
+                *unknown.insert(slot)
+            }
+        };
         self.changes.push(Noted {
             index,
             place,
-            change,
+            slot,
+            kind,
         });
         Ok(())
     }
 
     fn wanted(&self) -> Vec<RowKey> {
-        let wanted = self.slots.iter().filter(|(_, slot)| slot.is_wanted);
-        wanted.map(|(key, _)| key.clone()).collect()
+        let wanted = self.slots.iter().filter(|slot| slot.is_wanted);
+        wanted.map(|slot| slot.key.clone()).collect()
     }
 
     fn load(&mut self, stored: StoredRow) -> Result<(), ProjectionError> {
         let row = R::from_cells(Cells::new(stored.cells))?;
-        if let Some(slot) = self.slots.get_mut(&RowKey::of(row.key())?) {
+        let slot = self.by_key.get(&RowKey::of(row.key())?);
+        if let Some(slot) = slot.and_then(|slot| self.slots.get_mut(*slot)) {
             slot.row = Some(row);
             slot.place = Some(stored.place);
         }
@@ -151,24 +165,27 @@ impl<R: Project> Fold for RowFold<R> {
     }
 
     fn finish(self: Box<Self>) -> Result<Changes, Poison> {
-        let Self { changes, mut slots } = *self;
+        let Self {
+            changes, mut slots, ..
+        } = *self;
         for Noted {
             index,
             place,
-            change: Change { key, kind },
+            slot,
+            kind,
         } in changes
         {
-            let Some(slot) = slots.get_mut(&key) else {
+            let Some(slot) = slots.get_mut(slot) else {
                 continue;
             };
             slot.touched_by = index;
-            slot.apply(&key, place, kind)
+            slot.apply(place, kind)
                 .map_err(|error| Poison { index, error })?;
         }
         let mut changes = Changes::default();
-        for (key, slot) in slots {
+        for slot in slots {
             if slot.is_removed {
-                changes.removed.push(key);
+                changes.removed.push(slot.key);
             }
             if let (Some(row), Some(place)) = (slot.row, slot.place) {
                 let cells = row.to_cells().map_err(|error| Poison {
@@ -188,33 +205,39 @@ impl<R: Project> Fold for RowFold<R> {
 }
 
 impl<R: Project> Slot<R> {
-    fn apply(&mut self, key: &RowKey, place: Place, kind: Kind<R>) -> Result<(), ProjectionError> {
+    fn apply(&mut self, place: Place, kind: Kind<R>) -> Result<(), ProjectionError> {
         let was_there = self.row.is_some();
-        let row = match kind {
+        self.row = match kind {
+            // Its key was looked at when the change was made.
             Kind::Put(row) => Some(row),
             Kind::Follow(follow) => {
                 let before = self.row.take();
-                guarded(|| follow(before))?
+                let row = guarded(|| follow(before))?;
+                if let Some(row) = &row {
+                    self.check_key(row)?;
+                }
+                row
             }
         };
-        match &row {
+        match &self.row {
             None => {
                 self.is_removed |= was_there;
                 self.place = None;
             }
-            Some(row) => {
-                let own = RowKey::of(row.key())?;
-                if own != *key {
-                    return Err(ProjectionError::OtherKey {
-                        row: own,
-                        event: key.clone(),
-                    });
-                }
-                self.place = self.place.or(Some(place));
-            }
+            Some(_) => self.place = self.place.or(Some(place)),
         }
-        self.row = row;
         Ok(())
+    }
+
+    fn check_key(&self, row: &R) -> Result<(), ProjectionError> {
+        let own = RowKey::of(row.key())?;
+        if own == self.key {
+            return Ok(());
+        }
+        Err(ProjectionError::OtherKey {
+            row: own,
+            event: self.key.clone(),
+        })
     }
 }
 

@@ -13,9 +13,10 @@ use crate::store::StoreError;
 /// so that a slow reader slows the server down.
 pub(super) struct Lines {
     answer: Response,
-    buffer: BytesMut,
-    /// How much of the buffer is known to hold no line break.
-    searched: usize,
+    /// The rest of the last piece: lines within it are not copied.
+    piece: Bytes,
+    /// The beginning of a line that goes on in the next piece.
+    begun: BytesMut,
     silence: Duration,
 }
 
@@ -23,8 +24,8 @@ impl Lines {
     pub(super) fn new(answer: Response, silence: Duration) -> Self {
         Self {
             answer,
-            buffer: BytesMut::new(),
-            searched: 0,
+            piece: Bytes::new(),
+            begun: BytesMut::new(),
             silence,
         }
     }
@@ -35,7 +36,7 @@ impl Lines {
             if let Some(line) = self.buffered() {
                 return Ok(Some(line));
             }
-            if self.buffer.len() > from.settings.line_limit {
+            if self.begun.len() > from.settings.line_limit {
                 let limit = from.settings.line_limit;
                 return Err(from.corrupt(format!("a line is longer than {limit} bytes")));
             }
@@ -43,8 +44,8 @@ impl Lines {
             let chunk = chunk
                 .map_err(|_| from.unavailable(format!("it was silent for {:?}", self.silence)))?;
             match chunk {
-                Ok(Some(chunk)) => self.buffer.extend_from_slice(&chunk),
-                Ok(None) if self.buffer.is_empty() => return Ok(None),
+                Ok(Some(chunk)) => self.piece = chunk,
+                Ok(None) if self.begun.is_empty() => return Ok(None),
                 Ok(None) => return Err(from.unavailable("the stream ended within a line")),
                 Err(error) => {
                     let reason = from.describe(error);
@@ -55,15 +56,17 @@ impl Lines {
     }
 
     fn buffered(&mut self) -> Option<Bytes> {
-        let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
-        let Some(length) = memchr::memchr(b'\n', unsearched) else {
-            self.searched = self.buffer.len();
+        let Some(length) = memchr::memchr(b'\n', &self.piece) else {
+            self.begun.extend_from_slice(&self.piece);
+            self.piece.clear();
             return None;
         };
-        let length = self.searched.saturating_add(length);
-        self.searched = 0;
-        let mut line = self.buffer.split_to(length.saturating_add(1));
-        line.truncate(length);
-        Some(line.freeze())
+        let mut end = self.piece.split_to(length.saturating_add(1));
+        end.truncate(length);
+        if self.begun.is_empty() {
+            return Some(end);
+        }
+        self.begun.extend_from_slice(&end);
+        Some(self.begun.split().freeze())
     }
 }
