@@ -94,6 +94,30 @@ async fn search(library: &Library, ids: &[Uuid], position: &str) {
             expected,
             "{part}"
         );
+        let mut expected: Vec<_> = titles.iter().map(|index| TITLES[*index]).collect();
+        expected.sort_unstable();
+        assert_eq!(catalog(library, part, position).await, expected, "{part}");
+    }
+}
+
+/// The titles of the catalog, by SQL of the library's own.
+async fn catalog(library: &Library, part: &str, position: &str) -> Vec<String> {
+    let (mut titles, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let asked = format!("title={part}&author=TOLKIEN&limit=4&total=true{cursor}");
+        let request = client().get(format!("{}/books/catalog?{asked}", library.url));
+        let request = request.header("event-position", position);
+        let page = json_of(request.send().await.unwrap()).await;
+        for item in page["items"].as_array().unwrap() {
+            titles.push(item["title"].as_str().unwrap().to_owned());
+        }
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => {
+                assert_eq!(page["total"], titles.len(), "{part}");
+                return titles;
+            }
+        }
     }
 }
 

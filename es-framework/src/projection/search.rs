@@ -34,8 +34,8 @@ pub(super) fn keeper(table: &Table) -> String {
 pub(super) const IS_KEPT: &str =
     "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name = ?1";
 
-/// The place of the last row whose groups are there. It is asked for with each row that is written,
-/// so it is looked up where FTS5 notes its rows: a query of the groups takes as long as a row.
+/// The place of the last row whose groups are there. It is asked for with each row that changes, so
+/// it is looked up where FTS5 notes its rows: a query of the groups takes as long as a row.
 fn last(table: &Table, condition: &str) -> String {
     let rows = quoted(&format!("{}_docsize", plain_name(table)));
     format!("coalesce((SELECT id FROM {rows}{condition} ORDER BY id DESC LIMIT 1), -1)")
@@ -65,6 +65,7 @@ pub(super) fn all(table: &Table) -> String {
 }
 
 /// Makes the table of the groups, empty, and what keeps those of its rows right that change or go.
+/// A row that comes has a place after all that are there, so it waits for its turn.
 pub(super) fn create(table: &Table) -> Vec<String> {
     let (groups, rows) = (name(table), quoted(table.model.name));
     let (names, last) = (names(table), last(table, ""));
@@ -91,7 +92,6 @@ pub(super) fn create(table: &Table) -> Vec<String> {
             "CREATE VIRTUAL TABLE {groups} USING fts5({names}, content='', contentless_delete=1, \
              detail=none, tokenize='trigram case_sensitive 1')"
         ),
-        on("insert", &format!("new.{PLACE} <= {last}"), &add),
         on("delete", &format!("old.{PLACE} <= {last}"), &remove),
         on("update", &changes, &format!("{remove} {add}")),
     ]

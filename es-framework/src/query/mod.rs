@@ -1,5 +1,6 @@
 //! What clients ask: answered from the read models alone.
 
+mod among;
 mod browse;
 pub(crate) mod checks;
 mod cursor;
@@ -15,6 +16,7 @@ mod select;
 #[cfg(test)]
 mod tests;
 
+pub use among::Among;
 pub use browse::{browse, find};
 pub use declared::{Answer, Filter, Query, QueryDescriptor};
 pub use described::{Described, ParameterDescription};

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Page, Paging, QueryError, Select, cursor::Cursor};
+use super::{Among, Page, Paging, QueryError, Select};
 use crate::projection::{Cell, Database, ReadModel, Sql};
 
 /// What an answer is made with: the read models, the page that is asked for, and the time.
@@ -34,8 +34,8 @@ use crate::projection::{Cell, Database, ReadModel, Sql};
 /// ```
 #[derive(Debug)]
 pub struct Reading<'a> {
-    database: &'a Database,
-    paging: Paging,
+    pub(super) database: &'a Database,
+    pub(super) paging: Paging,
     now: Timestamp,
 }
 
@@ -78,9 +78,7 @@ impl<'a> Reading<'a> {
         statement: Sql,
         parameters: Vec<Cell>,
     ) -> Result<Vec<T>, QueryError> {
-        let rows = self.database.texts(statement, parameters).await?;
-        let rows = rows.iter().map(|row| serde_json::from_str(row));
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.own().sql(statement, parameters).await
     }
 
     /// A page of what SQL of your own finds. After `parameters` the statement takes two more: the
@@ -95,54 +93,52 @@ impl<'a> Reading<'a> {
         parameters: Vec<Cell>,
         sorted_by: impl Fn(&T) -> K,
     ) -> Result<Page<T>, QueryError> {
-        let after = match &self.paging.after {
-            None => Cell::Null,
-            Some(Cursor::Own { own }) => Cell::Text(self.own_values::<K>(own)?),
-            Some(Cursor::Row(_)) => return Err(Cursor::of_another_query()),
-        };
-        let of_page = |after, limit| {
-            let more = [after, Cell::Integer(limit)];
-            parameters.iter().cloned().chain(more).collect()
-        };
-        let total = match self.paging.total {
-            true => {
-                let all = of_page(Cell::Null, i64::MAX);
-                Some(self.database.total(statement, all).await?)
-            }
-            false => None,
-        };
-        // One more tells whether there is a next page.
-        let limit = i64::from(self.paging.limit).saturating_add(1);
-        let mut items: Vec<T> = self.sql(statement, of_page(after, limit)).await?;
-        let limit = usize::try_from(self.paging.limit).unwrap_or(usize::MAX);
-        let last = items.get(..limit).filter(|shown| shown.len() < items.len());
-        let next_cursor = match last.and_then(<[T]>::last) {
-            None => None,
-            Some(last) => {
-                let own = serde_json::to_value(sorted_by(last))?;
-                Some(Cursor::Own { own }.encode()?)
-            }
-        };
-        items.truncate(limit);
-        Ok(Page {
-            items,
-            next_cursor,
-            total,
-        })
+        self.own().page(statement, parameters, sorted_by).await
     }
 
-    /// The values of a cursor as the statement takes them, if they are of the right types.
-    fn own_values<K: DeserializeOwned>(
-        &self,
-        own: &serde_json::Value,
-    ) -> Result<String, QueryError> {
-        K::deserialize(own).map_err(|_| Cursor::of_another_query())?;
-        let text = own.to_string();
-        // PostgreSQL has no such character, so no row of it is sorted by one.
-        if self.database.lacks_zero() && text.contains("\\u0000") {
-            return Err(Cursor::of_another_query());
+    const fn own(&self) -> Among<'_> {
+        Among {
+            reading: self,
+            rows: None,
         }
-        Ok(text)
+    }
+
+    /// For SQL of your own that finds something among these rows, whatever their order: `{rows}` in
+    /// the statement stands for the condition that a row is one of them. So it finds parts of texts
+    /// through their index, too. The condition names columns of the read model's table without the
+    /// name of the table.
+    ///
+    /// ```
+    /// use es_framework::{prelude::*, projection::Sql};
+    ///
+    /// # #[derive(Event)]
+    /// # struct BookPurchasedEvent { id: Uuid, title: String }
+    /// # #[derive(ReadModel)]
+    /// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+    /// # struct BookCopy { #[key] id: Uuid, title: String }
+    /// # #[projection]
+    /// # impl BookCopy {
+    /// #     fn purchased(event: BookPurchasedEvent) -> Self { Self { id: event.id, title: event.title } }
+    /// # }
+    /// const TITLES: Sql = Sql {
+    ///     sqlite: "SELECT DISTINCT json_quote(title) FROM book_copies WHERE {rows} LIMIT 20",
+    ///     postgres: "SELECT DISTINCT to_json(title)::text FROM book_copies WHERE {rows} LIMIT 20",
+    /// };
+    ///
+    /// async fn titles(reading: &Reading<'_>, part: &str) -> Result<Vec<String>, QueryError> {
+    ///     let held = reading.rows::<BookCopy>().contains("title", part);
+    ///     reading.among(held).await?.sql(TITLES, vec![]).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The database failed, or a column is not declared.
+    pub async fn among<R: ReadModel>(&self, rows: Select<'_, R>) -> Result<Among<'_>, QueryError> {
+        let rows = Some(rows.condition().await?);
+        Ok(Among {
+            reading: self,
+            rows,
+        })
     }
 
     /// The database, for what is not said in SQL and JSON.

@@ -11,6 +11,10 @@ const FEW: u32 = 5_000;
 /// Of so many rows that have the groups at least one holds the parts, if the parts are frequent.
 const FREQUENT: u32 = 10;
 
+/// How many rows are looked up where all have to be: a look at each row of a million is quicker than
+/// to look up many more.
+const MANY: u32 = 50_000;
+
 /// A part that is looked for.
 #[derive(Debug)]
 pub(super) struct Part {
@@ -54,6 +58,17 @@ impl<'a> Search<'a> {
         let texts = parts.iter().map(|part| Cell::Text(part.text.clone()));
         let groups = Cell::Text(self.groups.clone());
         (statement, texts.chain([groups]).collect())
+    }
+
+    /// Says 1 if there are not too many rows that have the groups to look all of them up.
+    pub(super) fn is_bounded(&self) -> (String, Vec<Cell>) {
+        let newest = search::newest(self.table);
+        let more = MANY.saturating_add(1);
+        let statement = format!(
+            "SELECT count(*) <= {MANY} FROM ({} UNION ALL {newest} LIMIT {more})",
+            self.found()
+        );
+        (statement, vec![Cell::Text(self.groups.clone())])
     }
 
     /// The condition that a row is one of these, and its parameter.

@@ -194,18 +194,12 @@ impl<'a, R: ReadModel> Select<'a, R> {
     /// # Errors
     /// The database failed, or the cursor belongs to another query.
     pub async fn page(mut self, paging: &Paging) -> Result<Page<R>, QueryError> {
-        if let Some(what) = self.undeclared.take() {
-            return Err(QueryError::Undeclared { what });
-        }
-        let table = self.database.table(R::TABLE);
-        let table = table.ok_or_else(|| QueryError::Undeclared {
-            what: format!("the table {}", R::TABLE),
-        })?;
-        let search = self.search(table, paging).await?;
+        let table = self.table()?;
         let total = match paging.total {
             true => Some(self.count(table).await?),
             false => None,
         };
+        let search = self.search(table).await?;
         let (statement, parameters) = match search {
             Some(search) => self.walk(&search, paging)?,
             None => self.statement(table, paging)?,
@@ -231,44 +225,78 @@ impl<'a, R: ReadModel> Select<'a, R> {
         })
     }
 
-    async fn count(&self, table: &Table) -> Result<u64, QueryError> {
-        let name = quoted(table.model.name);
-        let statement = format!(
-            "SELECT count(*) FROM {name}{}",
-            conditions(&self.conditions)
-        );
-        Ok(self
-            .database
-            .count(statement, self.parameters.clone())
-            .await?)
+    fn table(&mut self) -> Result<&'a Table, QueryError> {
+        if let Some(what) = self.undeclared.take() {
+            return Err(QueryError::Undeclared { what });
+        }
+        let table = self.database.table(R::TABLE);
+        table.ok_or_else(|| QueryError::Undeclared {
+            what: format!("the table {}", R::TABLE),
+        })
     }
 
-    /// Finds out whether groups of characters help. If nothing else is asked, they give the page
-    /// themselves. Otherwise the condition that a row has them goes before all others, unless the
-    /// parts are frequent: what else is asked may be rarer.
-    async fn search<'t>(
-        &mut self,
-        table: &'t Table,
-        paging: &Paging,
-    ) -> Result<Option<Search<'t>>, QueryError> {
-        let Some(search) = Search::of(table, &self.parts) else {
+    async fn count(&self, table: &Table) -> Result<u64, QueryError> {
+        let name = quoted(table.model.name);
+        let (all, parameters) = self.all_of(table).await?;
+        let statement = format!("SELECT count(*) FROM {name}{}", conditions(&all));
+        Ok(self.database.count(statement, parameters).await?)
+    }
+
+    /// The condition that a row is one of these, and its parameters.
+    pub(super) async fn condition(mut self) -> Result<(String, Vec<Cell>), QueryError> {
+        let table = self.table()?;
+        let (all, parameters) = self.all_of(table).await?;
+        let condition = match all.is_empty() {
+            true => "TRUE".to_owned(),
+            false => format!("({})", all.join(" AND ")),
+        };
+        Ok((condition, parameters))
+    }
+
+    /// The conditions if all rows are wanted that meet them. Groups of characters go first, unless
+    /// very many rows have them.
+    async fn all_of(&self, table: &Table) -> Result<(Vec<String>, Vec<Cell>), QueryError> {
+        let (mut all, mut parameters) = (self.conditions.clone(), self.parameters.clone());
+        if let Some(search) = self.groups(table).await? {
+            let (statement, asked) = search.is_bounded();
+            if self.database.count(statement, asked).await? == 1 {
+                let (condition, parameter) = search.condition();
+                all.insert(0, condition);
+                parameters.insert(0, parameter);
+            }
+        }
+        Ok((all, parameters))
+    }
+
+    /// The groups of the parts, if the database has to be told of them.
+    async fn groups<'t>(&self, table: &'t Table) -> Result<Option<Search<'t>>, QueryError> {
+        let search = Search::of(table, &self.parts);
+        let has_groups = search.is_some() && self.database.has_groups(table).await?;
+        Ok(search.filter(|_| has_groups))
+    }
+
+    /// Finds out whether groups of characters help, and gives the search that goes through the rows
+    /// that have them, in the order of the rows. Otherwise that condition goes before all others, if
+    /// rows come in another order, unless the parts are frequent: what else is asked may be rarer.
+    async fn search<'t>(&mut self, table: &'t Table) -> Result<Option<Search<'t>>, QueryError> {
+        let Some(search) = self.groups(table).await? else {
             return Ok(None);
         };
-        if !self.database.has_groups(table).await? {
-            return Ok(None);
-        }
         let is_all = self.order.is_none() && self.conditions.len() == self.parts.len();
-        if is_all && !paging.total {
+        if is_all {
             return Ok(Some(search));
         }
         let (statement, parameters) = search.choice(&self.parts);
-        if self.database.count(statement, parameters).await? == 1 {
-            let (condition, parameter) = search.condition();
-            self.conditions.insert(0, condition);
-            self.parameters.insert(0, parameter);
+        if self.database.count(statement, parameters).await? != 1 {
             return Ok(None);
         }
-        Ok(Some(search).filter(|_| is_all))
+        if self.order.is_none() {
+            return Ok(Some(search));
+        }
+        let (condition, parameter) = search.condition();
+        self.conditions.insert(0, condition);
+        self.parameters.insert(0, parameter);
+        Ok(None)
     }
 }
 

@@ -39,8 +39,9 @@ const COPIES: usize = 1_000_000;
 const SEARCHES: usize = 300;
 /// How long the index may take.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// What a search of an index takes less than, and one of all rows more.
-const QUICK: Duration = Duration::from_millis(2);
+/// What a search of an index takes less than, and one of all rows more. PostgreSQL looks at some rows
+/// before.
+const QUICK: Duration = Duration::from_millis(8);
 /// No word begins so, nor is any of its groups in one.
 const ABSENT: &str = "zzxxqqjj";
 
@@ -63,7 +64,7 @@ async fn main() {
     ];
     let library = Library::embedded_with(folder.path(), &settings);
     let search = Search {
-        url: format!("{}/books", library.url),
+        url: library.url.clone(),
         client: support::new_client().build().unwrap(),
     };
     search.await_index(begin).await;
@@ -78,6 +79,9 @@ async fn main() {
 }
 
 type Question = Vec<(&'static str, String)>;
+
+/// Asks for titles of the catalog instead of copies, which is SQL of the library's own.
+const CATALOG: (&str, String) = ("catalog", String::new());
 type Ask<'a> = Box<dyn Fn(&mut Chance) -> Question + 'a>;
 
 /// What is asked for, in the order of the table.
@@ -130,6 +134,18 @@ fn kinds<'a>(words: &'a Vocabulary, titles: &'a [String]) -> Vec<(&'static str, 
         (
             "a frequent word, counted",
             Box::new(move |chance| vec![("title", frequent(chance)), ("total", "true".into())]),
+        ),
+        (
+            "any part of some title, in the catalog",
+            Box::new(move |chance| vec![CATALOG, ("title", some(chance))]),
+        ),
+        (
+            "a rare word, in the catalog",
+            Box::new(move |chance| vec![CATALOG, ("title", rare(chance))]),
+        ),
+        (
+            "a frequent word, in the catalog",
+            Box::new(move |chance| vec![CATALOG, ("title", frequent(chance))]),
         ),
         (
             "two letters that many titles have",
@@ -196,8 +212,14 @@ struct Search {
 impl Search {
     /// How many rows there are, and how long the answer took.
     async fn ask(&self, question: &Question) -> Option<(usize, Duration)> {
-        let mut url = format!("{}?limit=20", self.url);
-        for (name, value) in question {
+        let is_catalog = question.contains(&CATALOG);
+        let path = if is_catalog {
+            "/books/catalog"
+        } else {
+            "/books"
+        };
+        let mut url = format!("{}{path}?limit=20", self.url);
+        for (name, value) in question.iter().filter(|one| **one != CATALOG) {
             url += &format!("&{name}={}", value.replace(' ', "%20"));
         }
         let begin = Instant::now();

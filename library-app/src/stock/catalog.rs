@@ -1,9 +1,8 @@
 //! Anyone browses the titles, whatever the number of their copies.
 
-use es_framework::{
-    prelude::*,
-    projection::{Cell, Sql},
-};
+use es_framework::{prelude::*, projection::Sql};
+
+use super::copy::BookCopy;
 
 /// Browses the titles, each with the copies that can be borrowed now.
 #[derive(Query)]
@@ -35,13 +34,11 @@ const TITLES: Sql = Sql {
     )
     FROM book_copies
     WHERE status <> 'removed'
-        AND (?1 IS NULL OR instr(es_lower_isbn, ?1) > 0)
-        AND (?2 IS NULL OR instr(es_lower_title, ?2) > 0)
-        AND (?3 IS NULL OR instr(es_lower_author, ?3) > 0)
-        AND (?4 IS NULL OR (title, author, isbn) > (?4 ->> 0, ?4 ->> 1, ?4 ->> 2))
+        AND {rows}
+        AND (?1 IS NULL OR (title, author, isbn) > (?1 ->> 0, ?1 ->> 1, ?1 ->> 2))
     GROUP BY title, author, isbn
     ORDER BY title, author, isbn
-    LIMIT ?5",
+    LIMIT ?2",
     postgres: "
     SELECT json_build_object(
         'isbn', isbn,
@@ -52,24 +49,30 @@ const TITLES: Sql = Sql {
     )::text
     FROM book_copies
     WHERE status <> 'removed'
-        AND ($1::text IS NULL OR strpos(es_lower_isbn, $1) > 0)
-        AND ($2::text IS NULL OR strpos(es_lower_title, $2) > 0)
-        AND ($3::text IS NULL OR strpos(es_lower_author, $3) > 0)
-        AND ($4::json IS NULL
-            OR (title, author, isbn) > ($4::json ->> 0, $4::json ->> 1, $4::json ->> 2))
+        AND {rows}
+        AND ($1::json IS NULL
+            OR (title, author, isbn) > ($1::json ->> 0, $1::json ->> 1, $1::json ->> 2))
     GROUP BY title, author, isbn
     ORDER BY title, author, isbn
-    LIMIT $5",
+    LIMIT $2",
 };
 
 impl Answer for BrowseCatalog {
     type Answer = Page<Title>;
 
     async fn answer(self, reading: &Reading<'_>) -> Result<Page<Title>, QueryError> {
-        let parts = [self.isbn, self.title, self.author];
-        let parts =
-            parts.map(|part| part.map_or(Cell::Null, |text| Cell::Text(text.to_lowercase())));
+        let mut copies = reading.rows::<BookCopy>();
+        for (column, part) in [
+            ("isbn", self.isbn),
+            ("title", self.title),
+            ("author", self.author),
+        ] {
+            if let Some(part) = part {
+                copies = copies.contains(column, &part);
+            }
+        }
         let order = |title: &Title| [&title.title, &title.author, &title.isbn].map(Clone::clone);
-        reading.page(TITLES, parts.into(), order).await
+        let found = reading.among(copies).await?;
+        found.page(TITLES, vec![], order).await
     }
 }

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod error;
 mod lease;
+mod numbered;
 mod postgres;
 mod rows;
 mod search;
@@ -23,6 +24,7 @@ use crate::event::EventId;
 
 pub(super) use checkpoint::{Checkpoint, Kept};
 pub use error::DatabaseError;
+use numbered::numbered;
 use postgres::PostgresDatabase;
 pub(super) use rows::{Written, written_columns};
 use sqlite::SqliteDatabase;
@@ -152,32 +154,43 @@ impl Database {
         }
     }
 
-    /// The texts in the first column of what `statement` finds.
+    /// The texts in the first column of what `statement` finds. Its parameters are numbered.
     pub(crate) async fn texts(
         &self,
-        statement: Sql,
+        statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
         match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.texts(statement.sqlite, parameters).await,
-            Engine::Postgres(postgres) => postgres.texts(statement.postgres, parameters).await,
+            Engine::Sqlite(sqlite) => sqlite.texts(statement, parameters).await,
+            Engine::Postgres(postgres) => postgres.texts(statement, parameters).await,
         }
     }
 
-    /// How many rows `statement` finds.
-    pub(crate) async fn total(
+    /// How many rows `statement` counts. Its parameters are numbered.
+    pub(crate) async fn count_own(
         &self,
-        statement: Sql,
+        statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
-        let counted = |sql| format!("SELECT count(*) FROM ({sql}) AS counted");
         match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.count(counted(statement.sqlite), parameters).await,
-            Engine::Postgres(postgres) => {
-                postgres
-                    .count(counted(statement.postgres), parameters)
-                    .await
-            }
+            Engine::Sqlite(sqlite) => sqlite.count(statement, parameters).await,
+            Engine::Postgres(postgres) => postgres.count(statement, parameters).await,
+        }
+    }
+
+    /// An application's own statement for this database.
+    pub(crate) const fn own(&self, statement: Sql) -> &'static str {
+        match &self.engine {
+            Engine::Sqlite(_) => statement.sqlite,
+            Engine::Postgres(_) => statement.postgres,
+        }
+    }
+
+    /// SQL whose parameters `?` are numbered, those behind so many others.
+    pub(crate) fn numbered(&self, sql: &str, others: usize) -> String {
+        match &self.engine {
+            Engine::Sqlite(_) => numbered(sql, '?', others),
+            Engine::Postgres(_) => numbered(sql, '$', others),
         }
     }
 
@@ -195,7 +208,7 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.count(statement, parameters).await,
             Engine::Postgres(postgres) => {
-                let statement = postgres::numbered(&statement);
+                let statement = numbered(&statement, '$', 0);
                 postgres.count(statement, parameters).await
             }
         }

@@ -11,7 +11,11 @@ use super::super::{Database, DatabaseError, Positions, Progress, ReadModels, Tab
 const PERIOD: Duration = Duration::from_secs(1);
 /// How many times longer than its work the index rests while rows are written: whoever writes them
 /// comes first.
-const REST: u32 = 9;
+const REST: u32 = 39;
+/// The same once it is far behind, since searches look at each row that it does not hold: so many
+/// take them some milliseconds.
+const SHORT_REST: u32 = 9;
+const FAR_BEHIND: u64 = 50_000;
 /// The pause after a failure. Most often the database cannot have the index.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
@@ -67,7 +71,10 @@ async fn take(
         let spent = begin.elapsed();
         tokio::time::sleep(spent).await;
         if progress.position() != position {
-            tokio::time::sleep(spent.saturating_mul(REST)).await;
+            let behind = database.unindexed(table.model.name).await?;
+            let is_far = behind.is_some_and(|rows| rows > FAR_BEHIND);
+            let rest = if is_far { SHORT_REST } else { REST };
+            tokio::time::sleep(spent.saturating_mul(rest)).await;
         }
     }
 }

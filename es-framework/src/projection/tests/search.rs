@@ -16,7 +16,7 @@ use crate::{
     event::{EventId, Hash},
     prelude::*,
     projection::{
-        ColumnUse, Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels, Table,
+        ColumnUse, Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels, Sql, Table,
     },
     query::{Paging, Parameters},
     store::memory::MemoryStore,
@@ -238,6 +238,21 @@ impl Notes {
         }
     }
 
+    /// The numbers of the same rows, by SQL of one's own.
+    async fn numbers(&self, question: &Question) -> Vec<u32> {
+        const NUMBERS: Sql = Sql {
+            sqlite: "SELECT number || '' FROM notes WHERE number < ?1 AND {rows} ORDER BY number",
+            postgres: "",
+        };
+        let reading = Reading::new(&self.database, Paging::default(), Timestamp::now());
+        let mut rows = reading.rows::<Note>().contains("text", &question.text);
+        if let Some(other) = &question.other {
+            rows = rows.contains("other", other);
+        }
+        let among = reading.among(rows).await.unwrap();
+        among.sql(NUMBERS, vec![Cell::Integer(8)]).await.unwrap()
+    }
+
     /// What anyone would find who looks at each row.
     fn naive(&self, question: &Question) -> Vec<Note> {
         let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
@@ -272,6 +287,14 @@ impl Notes {
         if let Some(total) = total {
             assert_eq!(usize::try_from(total).unwrap(), naive.len(), "{question:?}");
         }
+        let all = Question {
+            most: None,
+            ..question.clone()
+        };
+        let numbers = self.naive(&all).into_iter().map(|note| note.number);
+        let mut numbers: Vec<_> = numbers.filter(|number| *number < 8).collect();
+        numbers.sort_unstable();
+        assert_eq!(self.numbers(question).await, numbers, "{question:?}");
     }
 }
 
@@ -385,6 +408,25 @@ async fn rows_that_the_index_does_not_hold_are_counted() {
     notes.take(Step::Reset).await;
     assert_eq!(unindexed(&notes).await, Some(0));
     assert_eq!(notes.database.unindexed("unknown").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn sql_among_rows_says_where_they_are_meant() {
+    let notes = Notes::open(&DatabaseUrl::Memory).await;
+    let reading = Reading::new(&notes.database, Paging::default(), Timestamp::now());
+    let among = reading.among(reading.rows::<Note>()).await.unwrap();
+    let sql = |sqlite| Sql {
+        sqlite,
+        postgres: "",
+    };
+    let all = sql("SELECT number FROM notes WHERE {rows}");
+    assert_eq!(among.sql::<u32>(all, vec![]).await.unwrap(), [0_u32; 0]);
+    let without = sql("SELECT number FROM notes");
+    let refused = among.sql::<u32>(without, vec![]).await.unwrap_err();
+    assert!(refused.to_string().contains("without {rows}"), "{refused}");
+    let unknown = reading.rows::<Note>().contains("colour", "red");
+    let refused = reading.among(unknown).await.unwrap_err();
+    assert!(refused.to_string().contains("colour"), "{refused}");
 }
 
 /// The numbers of the rows that hold a part.

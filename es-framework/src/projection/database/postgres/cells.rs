@@ -104,30 +104,3 @@ pub(super) fn stored_row(columns: &[Column], row: &PgRow) -> Result<StoredRow, D
         cells,
     })
 }
-
-/// The statement with `$1`, `$2` and so on in the places of its `?`. Statements made by the
-/// framework have no other question marks.
-pub(in super::super) fn numbered(statement: &str) -> String {
-    let mut numbered = String::with_capacity(statement.len());
-    for (index, part) in statement.split('?').enumerate() {
-        if index > 0 {
-            numbered.push_str(&format!("${index}"));
-        }
-        numbered.push_str(part);
-    }
-    numbered
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_numbered() {
-        assert_eq!(
-            numbered("a = ? AND b IN (?, ?)"),
-            "a = $1 AND b IN ($2, $3)"
-        );
-        assert_eq!(numbered("SELECT 1"), "SELECT 1");
-    }
-}

@@ -24,9 +24,8 @@ use super::{
         tables,
     },
     Checkpoint, DatabaseError, Kept,
+    numbered::numbered,
 };
-
-pub(super) use cells::numbered;
 
 /// How long a query waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -191,7 +190,7 @@ impl PostgresDatabase {
         statement: &str,
         parameters: Vec<Cell>,
     ) -> Result<Vec<StoredRow>, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(numbered(statement)));
+        let query = sqlx::query(AssertSqlSafe(numbered(statement, '$', 0)));
         let rows = parameters.into_iter().fold(query, bind);
         let rows = rows.fetch_all(&self.reader).await?;
         rows.iter()
@@ -212,10 +211,11 @@ impl PostgresDatabase {
 
     pub(super) async fn texts(
         &self,
-        statement: &'static str,
+        statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
-        let query = parameters.into_iter().fold(sqlx::query(statement), bind);
+        let query = sqlx::query(AssertSqlSafe(statement));
+        let query = parameters.into_iter().fold(query, bind);
         let rows = query.fetch_all(&self.reader).await?;
         let texts = rows.iter().map(|row| row.try_get(0));
         Ok(texts.collect::<Result<_, sqlx::Error>>()?)

@@ -133,10 +133,11 @@ impl SqliteDatabase {
 
     pub(super) async fn texts(
         &self,
-        statement: &'static str,
+        statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
-        let query = parameters.into_iter().fold(sqlx::query(statement), bind);
+        let query = sqlx::query(AssertSqlSafe(statement));
+        let query = parameters.into_iter().fold(query, bind);
         let rows = query.fetch_all(&mut *self.reading().await?).await?;
         let texts = rows.iter().map(|row| row.try_get(0));
         Ok(texts.collect::<Result<_, sqlx::Error>>()?)
