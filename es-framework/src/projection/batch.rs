@@ -21,6 +21,14 @@ pub(super) struct Taken {
     pub(super) refused: Option<Refused>,
 }
 
+impl Taken {
+    fn tell(&self, reached: impl Fn(EventId)) {
+        if let Some(position) = self.position {
+            reached(position);
+        }
+    }
+}
+
 /// An event that a read model or a reaction cannot take.
 ///
 /// ```
@@ -63,16 +71,18 @@ impl Refused {
 }
 
 /// Takes a batch at once; where the database refuses that, event by event, to name the one at fault.
-/// What was noted of the events beforehand is not noted again.
+/// What was noted of the events beforehand is not noted again. `reached` is told each position that
+/// is in the database: also those before a failure, since these events must not be taken twice.
 pub(super) async fn take(
     taking: Taking<'_>,
     events: &[RecordedEvent],
     noted: Option<Noted>,
+    reached: impl Fn(EventId),
 ) -> Result<Taken, DatabaseError> {
     let noted = noted.filter(|noted| noted.is_of(events));
     match take_at_once(taking, events, noted).await {
         Err(error) if error.is_refusal() => {}
-        taken => return taken,
+        taken => return taken.inspect(|taken| taken.tell(&reached)),
     }
     let mut position = None;
     for event in events {
@@ -84,6 +94,7 @@ pub(super) async fn take(
             },
             taken => taken?,
         };
+        taken.tell(&reached);
         position = taken.position.or(position);
         if let Some(refused) = taken.refused {
             let refused = Some(refused);

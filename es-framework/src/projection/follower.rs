@@ -208,13 +208,11 @@ impl Follower {
             let new = events.partition_point(|event| Some(event.id) <= position);
             let events = events.get(new..).unwrap_or_default();
             let begin = SystemTime::now();
-            let taken = batch::take(self.taking(model), events, noted).await?;
-            if taken.position.is_some() {
-                // A rebuild is not a part of the traces of long ago.
-                if model.progress.is_rebuilt() {
-                    model.trace(events, begin);
-                }
-                model.progress.reached(taken.position);
+            let reached = |position| model.progress.reached(Some(position));
+            let taken = batch::take(self.taking(model), events, noted, reached).await?;
+            // A rebuild is not a part of the traces of long ago.
+            if taken.position.is_some() && model.progress.is_rebuilt() {
+                model.trace(events, begin);
             }
             if let Some(refused) = taken.refused {
                 tracing::error!(

@@ -2,6 +2,7 @@
 
 mod beside;
 mod keyed;
+mod refused;
 mod search;
 mod upcast;
 
