@@ -9,6 +9,19 @@ use crate::projection::{Cell, Sql};
 const ROWS: &str = "{rows}";
 
 /// SQL of your own that finds something among rows; [`Reading::among`] makes it.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::Sql, query::Among};
+///
+/// const LONGEST: Sql = Sql {
+///     sqlite: "SELECT json_quote(title) FROM book_copies WHERE {rows} ORDER BY length(title) DESC LIMIT 1",
+///     postgres: "SELECT to_json(title)::text FROM book_copies WHERE {rows} ORDER BY length(title) DESC LIMIT 1",
+/// };
+///
+/// async fn longest_title(copies: &Among<'_>) -> Result<Option<String>, QueryError> {
+///     Ok(copies.sql(LONGEST, vec![]).await?.pop())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Among<'a> {
     pub(super) reading: &'a Reading<'a>,
