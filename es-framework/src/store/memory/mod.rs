@@ -226,7 +226,7 @@ impl EventStore for MemoryStore {
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        scan::observe(self.clone(), subject, options)
+        scan::observe(self.clone(), self.clone(), subject, options)
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {

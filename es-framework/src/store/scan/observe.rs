@@ -12,13 +12,16 @@ use crate::{
 };
 
 /// The stored events that the options ask for, and then the new ones.
-pub(crate) fn observe<L>(log: L, subject: Subject, options: ObserveOptions) -> EventStream
-where
-    L: Log + Chunks<Events = Vec<RecordedEvent>>,
-{
+pub(crate) fn observe<L: Log, C: Chunks<Events = Vec<RecordedEvent>>>(
+    log: L,
+    source: C,
+    subject: Subject,
+    options: ObserveOptions,
+) -> EventStream {
     let length = log.length();
     let observer = Observer {
         log,
+        source,
         length,
         subject,
         options,
@@ -31,8 +34,9 @@ where
 }
 
 /// One observer and how far it has come.
-struct Observer<L> {
+struct Observer<L, C> {
     log: L,
+    source: C,
     length: watch::Receiver<u64>,
     subject: Subject,
     options: ObserveOptions,
@@ -50,7 +54,7 @@ enum Next {
     At(u64),
 }
 
-impl<L: Log + Chunks<Events = Vec<RecordedEvent>>> Observer<L> {
+impl<L: Log, C: Chunks<Events = Vec<RecordedEvent>>> Observer<L, C> {
     async fn next_events(&mut self) -> Result<Vec<RecordedEvent>, StoreError> {
         loop {
             let length = *self.length.borrow_and_update();
@@ -122,7 +126,7 @@ impl<L: Log + Chunks<Events = Vec<RecordedEvent>>> Observer<L> {
             event_types: Arc::default(),
             limit: None,
         };
-        let Chunk { events, rest, .. } = self.log.chunk(&scan).await?;
+        let Chunk { events, rest, .. } = self.source.chunk(&scan).await?;
         self.next = Next::At(rest.map_or(length, |rest| rest.first));
         Ok(events)
     }

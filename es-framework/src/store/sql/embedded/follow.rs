@@ -2,15 +2,14 @@
 //! without observing gets what is on the disk.
 
 use async_trait::async_trait;
-use tokio::sync::watch;
 
 use super::read::Reader;
 use crate::{
-    event::{EventId, EventType, RecordedEvent, Subject},
+    event::RecordedEvent,
     store::{
-        Order, StoreError,
+        StoreError,
         options::IdRange,
-        scan::{Chunk, Chunks, Log, Scan},
+        scan::{Chunk, Chunks, Scan},
     },
 };
 
@@ -58,22 +57,5 @@ impl Chunks for Following {
             Some(chunk) => Ok(chunk),
             None => self.0.chunk(scan).await,
         }
-    }
-}
-
-#[async_trait]
-impl Log for Following {
-    fn length(&self) -> watch::Receiver<u64> {
-        self.0.length()
-    }
-
-    async fn find(
-        &self,
-        subject: &Subject,
-        event_type: &EventType,
-        range: IdRange,
-        order: Order,
-    ) -> Result<Option<EventId>, StoreError> {
-        self.0.find(subject, event_type, range, order).await
     }
 }

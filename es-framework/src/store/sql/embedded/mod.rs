@@ -285,7 +285,8 @@ impl EventStore for EmbeddedStore {
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        scan::observe(Following(self.reader.clone()), subject, options)
+        let source = Following(self.reader.clone());
+        scan::observe(self.reader.clone(), source, subject, options)
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
