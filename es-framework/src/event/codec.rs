@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 
 use super::{
     DATA_CONTENT_TYPE, InvalidTrace, RecordedEvent, SPEC_VERSION,
-    fields::{ItemPayload, Known, WholeLine},
+    fields::{EventFields, ItemPayload, WholeLine},
+    known::Known,
     parts::Parts,
 };
 
@@ -65,7 +66,7 @@ impl RecordedEvent {
     /// Reads the payload of such a line.
     pub(crate) fn parse_backup(payload: &RawValue) -> Result<Self, InvalidLine> {
         let ItemPayload { event, hash } = serde_json::from_str(payload.get())?;
-        Known::default().recorded(event.with(hash))
+        event.with(hash).recorded(&mut Known::default())
     }
 }
 
@@ -152,19 +153,19 @@ impl LineParser {
     /// Reads a line of either shape, told apart by its type.
     pub(crate) fn parse(&mut self, line: &[u8]) -> Result<Line, InvalidLine> {
         if let Some(read) = WholeLine::read(line) {
-            return Ok(Line::Event(Box::new(self.known.recorded(read)?)));
+            return Ok(Line::Event(Box::new(read.recorded(&mut self.known)?)));
         }
         let RawLine { r#type, payload } = serde_json::from_slice(line)?;
         let payload = payload.map_or("null", RawValue::get);
         match &*r#type {
             "event" => {
-                let read = serde_json::from_str(payload)?;
-                Ok(Line::Event(Box::new(self.known.recorded(read)?)))
+                let read: EventFields<'_> = serde_json::from_str(payload)?;
+                Ok(Line::Event(Box::new(read.recorded(&mut self.known)?)))
             }
             "item" => {
                 let ItemPayload { event, hash } = serde_json::from_str(payload)?;
                 let read = event.with(hash);
-                Ok(Line::Event(Box::new(self.known.recorded(read)?)))
+                Ok(Line::Event(Box::new(read.recorded(&mut self.known)?)))
             }
             "heartbeat" => Ok(Line::Heartbeat),
             "error" => {

@@ -1,12 +1,12 @@
 //! An event as it is read from a line: its members first, as they stand there, then what they mean.
 
-use std::{borrow::Cow, str::FromStr, sync::Arc};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use super::{
-    DATA_CONTENT_TYPE, EventTime, EventType, InvalidLine, RecordedEvent, SPEC_VERSION, TraceContext,
+    DATA_CONTENT_TYPE, InvalidLine, RecordedEvent, SPEC_VERSION, TraceContext, known::Known,
 };
 
 /// The members of an event, borrowed from its line.
@@ -42,6 +42,30 @@ impl<'a> EventFields<'a> {
     pub(super) fn with(self, hash: Cow<'a, str>) -> Self {
         let hash = Some(hash);
         Self { hash, ..self }
+    }
+
+    /// The event that has these members.
+    pub(super) fn recorded(self, known: &mut Known) -> Result<RecordedEvent, InvalidLine> {
+        if self.specversion != SPEC_VERSION || self.datacontenttype != DATA_CONTENT_TYPE {
+            return Err(InvalidLine::Version {
+                specversion: self.specversion.into_owned(),
+                data_content_type: self.datacontenttype.into_owned(),
+            });
+        }
+        let hash = self
+            .hash
+            .ok_or_else(|| serde_json::Error::missing_field("hash"))?;
+        Ok(RecordedEvent {
+            source: known.source(&self.source),
+            subject: parsed(&self.subject)?,
+            event_type: known.event_type(&self.r#type).map_err(malformed)?,
+            trace: TraceContext::new(self.traceparent.as_deref(), self.tracestate.as_deref())?,
+            id: parsed(&self.id)?,
+            time: known.time(&self.time).map_err(malformed)?,
+            predecessor_hash: parsed(&self.predecessorhash)?,
+            data: self.data,
+            hash: parsed(&hash)?,
+        })
     }
 }
 
@@ -83,68 +107,10 @@ impl<'a> WholeLine<'a, EventFields<'a>> {
     }
 }
 
-/// What the last event was made of. Neighbours often share their source, their type and, as a commit
-/// has one time, their time: those are not parsed again.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    source: Option<Arc<str>>,
-    event_type: Option<EventType>,
-    time: Option<EventTime>,
+fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, serde_json::Error> {
+    text.parse().map_err(malformed)
 }
 
-impl Known {
-    /// The event that has these members.
-    pub(super) fn recorded(
-        &mut self,
-        fields: EventFields<'_>,
-    ) -> Result<RecordedEvent, InvalidLine> {
-        if fields.specversion != SPEC_VERSION || fields.datacontenttype != DATA_CONTENT_TYPE {
-            return Err(InvalidLine::Version {
-                specversion: fields.specversion.into_owned(),
-                data_content_type: fields.datacontenttype.into_owned(),
-            });
-        }
-        let hash = fields
-            .hash
-            .ok_or_else(|| serde_json::Error::missing_field("hash"))?;
-        Ok(RecordedEvent {
-            source: self.source(&fields.source),
-            subject: parsed(&fields.subject)?,
-            event_type: self.event_type(&fields.r#type)?,
-            trace: TraceContext::new(fields.traceparent.as_deref(), fields.tracestate.as_deref())?,
-            id: parsed(&fields.id)?,
-            time: self.time(&fields.time)?,
-            predecessor_hash: parsed(&fields.predecessorhash)?,
-            data: fields.data,
-            hash: parsed(&hash)?,
-        })
-    }
-
-    fn source(&mut self, text: &str) -> Arc<str> {
-        match &self.source {
-            Some(source) if **source == *text => Arc::clone(source),
-            _ => Arc::clone(self.source.insert(text.into())),
-        }
-    }
-
-    fn event_type(&mut self, text: &str) -> Result<EventType, serde_json::Error> {
-        match &self.event_type {
-            Some(known) if known.as_str() == text => Ok(known.clone()),
-            _ => Ok(self.event_type.insert(parsed(text)?).clone()),
-        }
-    }
-
-    fn time(&mut self, text: &str) -> Result<EventTime, serde_json::Error> {
-        match &self.time {
-            Some(known) if known.as_str() == text => Ok(known.clone()),
-            _ => {
-                let text = serde::de::value::StrDeserializer::<serde_json::Error>::new(text);
-                Ok(self.time.insert(EventTime::deserialize(text)?).clone())
-            }
-        }
-    }
-}
-
-fn parsed<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, serde_json::Error> {
-    text.parse().map_err(serde_json::Error::custom)
+fn malformed(error: impl fmt::Display) -> serde_json::Error {
+    serde_json::Error::custom(error)
 }

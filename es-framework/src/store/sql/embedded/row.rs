@@ -1,13 +1,12 @@
 //! Events as rows.
 
-use std::{str::FromStr, sync::Arc};
+use std::str::FromStr;
 
 use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
-use serde::{Deserialize as _, de::value};
 use serde_json::value::RawValue;
 
 use super::error::DiskError;
-use crate::event::{EventId, EventTime, EventType, Hash, RecordedEvent, TraceContext};
+use crate::event::{EventId, Hash, Known, RecordedEvent, TraceContext};
 
 /// The columns that [`Decoder::event`] expects, in its order.
 macro_rules! select {
@@ -67,20 +66,15 @@ pub(super) fn flawed(id: i64, flaw: impl ToString) -> DiskError {
     DiskError::Event { id, flaw }
 }
 
-/// Makes events of rows. Neighbours often share their source, their type and, as a commit has one
-/// time, their time; so the last of each is kept instead of being parsed again.
+/// Makes events of rows.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    source: Option<Arc<str>>,
-    time: Option<EventTime>,
-    event_type: Option<EventType>,
+    known: Known,
 }
 
 impl Decoder {
     pub(super) const NEW: Self = Self {
-        source: None,
-        time: None,
-        event_type: None,
+        known: Known::NOTHING,
     };
 
     pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, DiskError> {
@@ -89,41 +83,20 @@ impl Decoder {
         Ok(RecordedEvent {
             id: id(number)?,
             subject: fields.parsed(1, "subject")?,
-            event_type: self.event_type(&fields)?,
-            source: self.source(fields.text(3, "source")?),
-            time: self.time(&fields)?,
+            event_type: self
+                .known
+                .event_type(fields.text(2, "type")?)
+                .map_err(|error| fields.flawed("type", error))?,
+            source: self.known.source(fields.text(3, "source")?),
+            time: self
+                .known
+                .time(fields.text(4, "time")?)
+                .map_err(|error| fields.flawed("time", error))?,
             trace: fields.trace()?,
             predecessor_hash: fields.hash(7, "predecessor_hash")?,
             hash: fields.hash(8, "hash")?,
             data: fields.data()?,
         })
-    }
-
-    fn source(&mut self, text: &str) -> Arc<str> {
-        match &self.source {
-            Some(source) if **source == *text => Arc::clone(source),
-            _ => Arc::clone(self.source.insert(text.into())),
-        }
-    }
-
-    fn event_type(&mut self, fields: &Fields<'_, '_>) -> Result<EventType, DiskError> {
-        let text = fields.text(2, "type")?;
-        match &self.event_type {
-            Some(known) if known.as_str() == text => Ok(known.clone()),
-            _ => Ok(self.event_type.insert(fields.parsed(2, "type")?).clone()),
-        }
-    }
-
-    fn time(&mut self, fields: &Fields<'_, '_>) -> Result<EventTime, DiskError> {
-        let text = fields.text(4, "time")?;
-        match &self.time {
-            Some(time) if time.as_str() == text => Ok(time.clone()),
-            _ => {
-                let text = value::StrDeserializer::<value::Error>::new(text);
-                let time = EventTime::deserialize(text).map_err(|e| fields.flawed("time", e))?;
-                Ok(self.time.insert(time).clone())
-            }
-        }
     }
 }
 
