@@ -21,8 +21,8 @@ use crate::{
 };
 
 /// How long events gather between two transactions once the rebuild is over, and at the most before
-/// one of a rebuild. A transaction costs far
-/// more than a row: taking each commit of a busy store by itself took a third of the machine.
+/// one of a rebuild. A transaction costs far more than a row: taking each commit of a busy store by
+/// itself took a third of the machine.
 const GATHER: Duration = Duration::from_millis(15);
 
 /// A read model that is followed.
