@@ -138,17 +138,19 @@ pub(crate) fn groups<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<Str
     (!groups.is_empty()).then(|| groups.join(" AND "))
 }
 
-/// What is between words and, to PostgreSQL's groups, ends them: `l b` would have none but ` b`.
-const SIGNS: &str = " -.,:;!()/&";
+/// What is between letters and, to PostgreSQL's groups, ends a word: `l b` would have none but ` b`. A
+/// part with other signs has groups on both sides of them.
+const SIGNS: &str = " -'";
 /// The letter that stands for each of them in the groups.
 const LETTER: &str = "q";
 
-/// A text as PostgreSQL's groups are made of it, which keeps groups of letters across words.
+/// A text as PostgreSQL's groups are made of it, which keeps groups of letters across words. It is made
+/// for each row that is compared: `translate` takes six times as long.
 pub(super) fn as_one_word(text: &str) -> String {
-    format!(
-        "translate({text}, '{SIGNS}', '{}')",
-        LETTER.repeat(SIGNS.len())
-    )
+    SIGNS.chars().fold(text.to_owned(), |text, sign| {
+        let sign = sign.to_string().replace('\'', "''");
+        format!("replace({text}, '{sign}', '{LETTER}')")
+    })
 }
 
 /// The pattern of PostgreSQL's LIKE that finds a part anywhere in such a text, unless the part is
@@ -193,10 +195,13 @@ mod tests {
     #[test]
     fn words_are_one_to_the_groups_of_postgresql() {
         assert_eq!(anywhere_in_one_word("l b").unwrap(), "%lqb%");
-        assert_eq!(anywhere_in_one_word("100%: 'x").unwrap(), r"%100\%qq'x%");
+        assert_eq!(anywhere_in_one_word("100%: 'x").unwrap(), r"%100\%:qqx%");
         assert_eq!(anywhere_in_one_word("l "), None);
-        let translated = as_one_word("title");
-        assert_eq!(translated, "translate(title, ' -.,:;!()/&', 'qqqqqqqqqqq')");
+        let replaced = as_one_word("title");
+        assert_eq!(
+            replaced,
+            "replace(replace(replace(title, ' ', 'q'), '-', 'q'), '''', 'q')"
+        );
     }
 
     #[test]

@@ -30,15 +30,15 @@ impl PostgresDatabase {
         let mut statements = vec![EXTENSION.to_owned()];
         for (column, name) in missing {
             let text = as_one_word(&lowered(column));
-            // Those of the last one looked for whole words.
-            let last = quoted(&format!("{}_{column}_part", table.model.name));
-            statements.extend([
-                format!("DROP INDEX CONCURRENTLY IF EXISTS {last}"),
-                format!("DROP INDEX CONCURRENTLY IF EXISTS {name}"),
-                format!(
-                    "CREATE INDEX CONCURRENTLY {name} ON {rows} USING gin ({text} gin_trgm_ops)"
-                ),
-            ]);
+            // Those of earlier releases are made of texts that no search compares.
+            let earlier = ["part", "groups"]
+                .map(|end| quoted(&format!("{}_{column}_{end}", table.model.name)));
+            let useless = earlier.iter().chain([&name]);
+            statements
+                .extend(useless.map(|one| format!("DROP INDEX CONCURRENTLY IF EXISTS {one}")));
+            statements.push(format!(
+                "CREATE INDEX CONCURRENTLY {name} ON {rows} USING gin ({text} gin_trgm_ops)"
+            ));
         }
         // Whether an index helps depends on how frequent a part is.
         statements.push(format!("ANALYZE {rows}"));
@@ -55,7 +55,7 @@ impl PostgresDatabase {
     async fn missing(&self, table: &Table) -> Result<Vec<(&'static str, String)>, DatabaseError> {
         let mut missing = Vec::new();
         for column in &table.searched {
-            let name = quoted(&format!("{}_{column}_groups", table.model.name));
+            let name = quoted(&format!("{}_{column}_parts", table.model.name));
             let is_usable = sqlx::query_scalar(IS_USABLE).bind(&name);
             let is_usable: Option<bool> = is_usable.fetch_optional(&self.reader).await?;
             if is_usable != Some(true) {
