@@ -25,6 +25,7 @@ pub(crate) use changes::Changes;
 pub use column::{Cell, CellError, Column, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
 pub use descriptor::{Identity, ReadModelDescriptor};
+pub(crate) use fold::StoredRow;
 pub use key::{KeyError, RowKey, key_in_subject};
 pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
 pub use operator::{Asked, Operator, OperatorError};

@@ -153,12 +153,16 @@ pub(super) fn as_one_word(text: &str) -> String {
     })
 }
 
+/// Whether a part is long enough for groups.
+pub(super) fn has_group(part: &str) -> bool {
+    part.chars().nth(GROUP.saturating_sub(1)).is_some()
+}
+
 /// The pattern of PostgreSQL's LIKE that finds a part anywhere in such a text, unless the part is
 /// too short for groups.
 pub(super) fn anywhere_in_one_word(part: &str) -> Option<String> {
-    let is_long = part.chars().nth(GROUP.saturating_sub(1)).is_some();
     let is_sign = |character: char| SIGNS.contains(character);
-    is_long.then(|| anywhere(&part.replace(is_sign, LETTER)))
+    has_group(part).then(|| anywhere(&part.replace(is_sign, LETTER)))
 }
 
 /// The pattern of PostgreSQL's LIKE that finds a part anywhere.

@@ -3,6 +3,7 @@
 mod among;
 mod browse;
 pub(crate) mod checks;
+mod chosen;
 mod cursor;
 mod declared;
 mod described;

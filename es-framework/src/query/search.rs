@@ -2,7 +2,7 @@
 //! the newest ones, are found one by one; each statement says itself which these are.
 
 use crate::projection::{
-    Cell, Table, search,
+    Cell, Database, Table, search,
     tables::{self, PLACE, quoted},
 };
 
@@ -20,8 +20,18 @@ const MANY: u32 = 50_000;
 pub(super) struct Part {
     /// In lower case.
     pub(super) text: String,
+    /// The text that is searched, in lower case, as SQL.
+    pub(super) searched: String,
     /// The condition that a row holds it, with the text as its only parameter in SQLite.
     pub(super) condition: String,
+}
+
+impl Part {
+    /// The condition that a row may hold it, and its parameter, for a database that chooses for itself
+    /// when its index answers that.
+    pub(super) fn may_be_held(&self, database: &Database) -> Option<(String, Cell)> {
+        database.may_hold(&self.searched, &self.text)
+    }
 }
 
 /// A search for rows that may hold parts of texts.
@@ -115,50 +125,5 @@ impl<'a> Search<'a> {
         let cells = cells.chain([limit.clone(), after]);
         let cells = cells.chain(parameters.iter().cloned());
         (statement, cells.chain([limit.clone(), limit]).collect())
-    }
-}
-
-/// How many rows PostgreSQL looks at, in the order that is asked for, before it uses its index: parts
-/// that are frequent fill a page by then. Whether one is, its statistics do not tell.
-const NEAR: u32 = 10_000;
-
-/// A page of rows that hold parts, for a database that chooses for itself how it finds them.
-#[derive(Debug)]
-pub(super) struct Chosen<'a> {
-    pub(super) table: &'a Table,
-    /// What all rows have to meet, and its parameters.
-    pub(super) conditions: &'a [String],
-    pub(super) parameters: &'a [Cell],
-    /// What the rows behind the last page meet, and its parameters.
-    pub(super) after: Option<(String, Vec<Cell>)>,
-    pub(super) order: &'a str,
-    pub(super) limit: i64,
-}
-
-impl Chosen<'_> {
-    /// The page from the first rows, if these fill it; otherwise from all rows, found before they are
-    /// sorted.
-    pub(super) fn statement(&self) -> (String, Vec<Cell>) {
-        let (rows, read) = (quoted(self.table.model.name), tables::read(self.table));
-        let (order, held) = (self.order, self.conditions.join(" AND "));
-        let (behind, after) = match &self.after {
-            Some((condition, parameters)) => (condition.as_str(), &**parameters),
-            None => ("TRUE", &[][..]),
-        };
-        let statement = format!(
-            "WITH near AS MATERIALIZED (SELECT {read} FROM \
-             (SELECT * FROM {rows} WHERE {behind} ORDER BY {order} LIMIT {NEAR}) AS first \
-             WHERE {held} ORDER BY {order} LIMIT ?) \
-             SELECT * FROM (SELECT * FROM near WHERE (SELECT count(*) FROM near) = ? \
-             UNION ALL (SELECT * FROM (SELECT {read} FROM {rows} WHERE {held} AND {behind} \
-             AND (SELECT count(*) FROM near) < ? OFFSET 0) AS far ORDER BY {order} LIMIT ?)\
-             ) AS found ORDER BY {order}"
-        );
-        let limit = || [Cell::Integer(self.limit)];
-        let held = || self.parameters.iter().cloned();
-        let behind = || after.iter().cloned();
-        let near = behind().chain(held()).chain(limit()).chain(limit());
-        let far = held().chain(behind()).chain(limit()).chain(limit());
-        (statement, near.chain(far).collect())
     }
 }

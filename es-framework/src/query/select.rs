@@ -138,16 +138,16 @@ impl<'a, R: ReadModel> Select<'a, R> {
             // Nothing declares the search: the letters of ASCII have to do.
             format!("lower({})", quoted(column.name))
         };
-        let holds = self.database.holds(&searched, part.clone(), has_companion);
-        let (condition, parameters) = holds;
+        let (condition, parameter) = self.database.holds(&searched, &part, has_companion);
         if has_companion {
             self.parts.push(Part {
                 text: part,
+                searched,
                 condition: condition.clone(),
             });
         }
         self.conditions.push(condition);
-        self.parameters.extend(parameters);
+        self.parameters.push(parameter);
         self
     }
 
@@ -200,11 +200,13 @@ impl<'a, R: ReadModel> Select<'a, R> {
             false => None,
         };
         let search = self.search(table).await?;
-        let (statement, parameters) = match search {
-            Some(search) => self.walk(&search, paging)?,
-            None => self.statement(table, paging)?,
+        let rows = match search {
+            Some(search) => {
+                let (statement, parameters) = self.walk(&search, paging)?;
+                self.database.fetch(table, statement, parameters).await?
+            }
+            None => self.found(table, paging).await?,
         };
-        let rows = self.database.fetch(table, statement, parameters).await?;
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let next_cursor = match rows.len() > limit {
             true => rows.get(..limit).and_then(<[_]>::last),
@@ -253,8 +255,8 @@ impl<'a, R: ReadModel> Select<'a, R> {
         Ok((condition, parameters))
     }
 
-    /// The conditions if all rows are wanted that meet them. Groups of characters go first, unless
-    /// very many rows have them.
+    /// The conditions if all rows are wanted that meet them. Groups of characters go first in SQLite,
+    /// unless very many rows have them.
     async fn all_of(&self, table: &Table) -> Result<(Vec<String>, Vec<Cell>), QueryError> {
         let (mut all, mut parameters) = (self.conditions.clone(), self.parameters.clone());
         if let Some(search) = self.groups(table).await? {
@@ -264,6 +266,11 @@ impl<'a, R: ReadModel> Select<'a, R> {
                 all.insert(0, condition);
                 parameters.insert(0, parameter);
             }
+        }
+        let parts = self.parts.iter();
+        for (condition, parameter) in parts.filter_map(|part| part.may_be_held(self.database)) {
+            all.push(condition);
+            parameters.push(parameter);
         }
         Ok((all, parameters))
     }

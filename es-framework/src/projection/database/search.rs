@@ -10,23 +10,28 @@ use super::{
 const MOST_COUNTED: u32 = 1_000_000;
 
 impl Database {
-    /// The condition that a text holds a part somewhere, and its parameters. PostgreSQL is told the
-    /// groups of texts that have them.
-    pub(crate) fn holds(&self, text: &str, part: String, has_groups: bool) -> (String, Vec<Cell>) {
-        if matches!(self.engine, Engine::Sqlite(_)) {
-            return (format!("instr({text}, ?) > 0"), vec![Cell::Text(part)]);
-        }
-        let groups = search::anywhere_in_one_word(&part).filter(|_| has_groups);
-        let Some(groups) = groups else {
-            let pattern = search::anywhere(&part);
-            return (format!("{text} LIKE ?"), vec![Cell::Text(pattern)]);
+    /// The condition that a text holds a part somewhere, and its parameter.
+    pub(crate) fn holds(&self, text: &str, part: &str, has_groups: bool) -> (String, Cell) {
+        let (condition, parameter) = match &self.engine {
+            Engine::Sqlite(_) => (format!("instr({text}, ?) > 0"), part.to_owned()),
+            // PostgreSQL knows how many rows meet such a condition only of those of its index.
+            Engine::Postgres(_) if has_groups && search::has_group(part) => {
+                (format!("strpos({text}, ?) > 0"), part.to_owned())
+            }
+            Engine::Postgres(_) => (format!("{text} LIKE ?"), search::anywhere(part)),
         };
-        // What is said first is looked at first.
-        let condition = format!(
-            "strpos({text}, ?) > 0 AND {} LIKE ?",
-            search::as_one_word(text)
-        );
-        (condition, vec![Cell::Text(part), Cell::Text(groups)])
+        (condition, Cell::Text(parameter))
+    }
+
+    /// The condition that a text may hold a part, and its parameter, if the index of a database that
+    /// chooses for itself when to use it answers that.
+    pub(crate) fn may_hold(&self, text: &str, part: &str) -> Option<(String, Cell)> {
+        if !self.chooses_groups() {
+            return None;
+        }
+        let pattern = search::anywhere_in_one_word(part)?;
+        let condition = format!("{} LIKE ?", search::as_one_word(text));
+        Some((condition, Cell::Text(pattern)))
     }
 
     /// Whether the database itself chooses when to use the groups.

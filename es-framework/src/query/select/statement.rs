@@ -3,13 +3,14 @@
 use super::{Select, conditions};
 use crate::{
     projection::{
-        Cell, ReadModel, Table,
+        Cell, ReadModel, StoredRow, Table,
         tables::{self, PLACE, quoted},
     },
     query::{
         Direction, Paging, QueryError,
+        chosen::Chosen,
         cursor::{AfterRow, Cursor, Value},
-        search::{Chosen, Search},
+        search::Search,
     },
 };
 
@@ -28,30 +29,27 @@ impl<R: ReadModel> Select<'_, R> {
         Ok(search.page(after, more_than(paging), &self.conditions, &self.parameters))
     }
 
-    pub(super) fn statement(
+    /// The rows of the page, and one more if there is a next one, for a database that knows for itself
+    /// how it finds parts.
+    pub(super) async fn found(
         &self,
         table: &Table,
         paging: &Paging,
-    ) -> Result<(String, Vec<Cell>), QueryError> {
-        let descending = match self.order {
-            Some((_, Direction::Descending)) => " DESC",
-            Some((_, Direction::Ascending)) | None => "",
-        };
-        let order = match self.order {
-            Some((column, _)) => format!("{}{descending}, {PLACE}{descending}", quoted(column)),
-            None => PLACE.to_owned(),
-        };
+    ) -> Result<Vec<StoredRow>, QueryError> {
+        let order = self.sorted();
         let after = self.after(paging)?;
         if self.database.chooses_groups() && Search::of(table, &self.parts).is_some() {
             let page = Chosen {
                 table,
                 conditions: &self.conditions,
                 parameters: &self.parameters,
+                parts: &self.parts,
                 after,
                 order: &order,
+                is_stored: self.order.is_none(),
                 limit: more_than(paging),
             };
-            return Ok(page.statement());
+            return page.find(self.database).await;
         }
         let (mut all, mut parameters) = (self.conditions.clone(), self.parameters.clone());
         if let Some((condition, more)) = after {
@@ -64,7 +62,18 @@ impl<R: ReadModel> Select<'_, R> {
             conditions(&all)
         );
         parameters.push(Cell::Integer(more_than(paging)));
-        Ok((statement, parameters))
+        Ok(self.database.fetch(table, statement, parameters).await?)
+    }
+
+    fn sorted(&self) -> String {
+        let descending = match self.order {
+            Some((_, Direction::Descending)) => " DESC",
+            Some((_, Direction::Ascending)) | None => "",
+        };
+        match self.order {
+            Some((column, _)) => format!("{}{descending}, {PLACE}{descending}", quoted(column)),
+            None => PLACE.to_owned(),
+        }
     }
 
     /// What the rows behind the last page meet, and its parameters.

@@ -1,0 +1,94 @@
+//! A page of rows that hold parts, for PostgreSQL, which chooses for itself how it finds rows: whether
+//! parts are frequent is found out by a look at some rows, since its statistics do not tell.
+
+use super::{QueryError, search::Part};
+use crate::projection::{
+    Cell, Database, StoredRow, Table,
+    tables::{self, quoted},
+};
+
+/// How many rows are looked at, in the order that is asked for, before the index is used: parts that
+/// are frequent fill a page by then.
+const NEAR: u32 = 2_000;
+/// How many are looked at if so many of the near ones hold the parts. To look up all that may hold
+/// parts of a thousandth of the rows takes longer.
+const FURTHER: u32 = 20_000;
+const SOME: usize = 2;
+
+/// A page of rows that hold parts.
+#[derive(Debug)]
+pub(super) struct Chosen<'a> {
+    pub(super) table: &'a Table,
+    /// What all rows have to meet, and its parameters.
+    pub(super) conditions: &'a [String],
+    pub(super) parameters: &'a [Cell],
+    /// The parts that they hold.
+    pub(super) parts: &'a [Part],
+    /// What the rows behind the last page meet, and its parameters.
+    pub(super) after: Option<(String, Vec<Cell>)>,
+    pub(super) order: &'a str,
+    /// Whether that is the order in which the rows are stored, so that many are read soon.
+    pub(super) is_stored: bool,
+    pub(super) limit: i64,
+}
+
+impl Chosen<'_> {
+    /// The page from the first rows, if these fill it; otherwise from all rows.
+    pub(super) async fn find(&self, database: &Database) -> Result<Vec<StoredRow>, QueryError> {
+        let find = async |(statement, parameters)| {
+            let rows = database.fetch(self.table, statement, parameters).await?;
+            let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+            Ok::<_, QueryError>((count >= self.limit, rows))
+        };
+        let (mut is_full, mut rows) = find(self.near(NEAR)).await?;
+        if !is_full && self.is_stored && rows.len() >= SOME {
+            (is_full, rows) = find(self.near(FURTHER)).await?;
+        }
+        if !is_full {
+            (_, rows) = find(self.far(database)).await?;
+        }
+        Ok(rows)
+    }
+
+    /// Those among the next rows that hold the parts.
+    fn near(&self, next: u32) -> (String, Vec<Cell>) {
+        let (rows, read) = (quoted(self.table.model.name), tables::read(self.table));
+        let (order, held) = (self.order, self.conditions.join(" AND "));
+        let (behind, after) = self.behind();
+        let statement = format!(
+            "SELECT {read} FROM (SELECT * FROM {rows} WHERE {behind} ORDER BY {order} LIMIT {next}) \
+             AS next WHERE {held} ORDER BY {order} LIMIT ?"
+        );
+        let parameters = after.iter().chain(self.parameters).cloned();
+        let parameters = parameters.chain([Cell::Integer(self.limit)]);
+        (statement, parameters.collect())
+    }
+
+    /// The same among all rows, which are found before they are sorted.
+    fn far(&self, database: &Database) -> (String, Vec<Cell>) {
+        let (rows, read) = (quoted(self.table.model.name), tables::read(self.table));
+        let (behind, after) = self.behind();
+        let mut all = self.conditions.to_vec();
+        let mut parameters = self.parameters.to_vec();
+        let may_hold = self.parts.iter();
+        for (condition, parameter) in may_hold.filter_map(|part| part.may_be_held(database)) {
+            all.push(condition);
+            parameters.push(parameter);
+        }
+        let (order, held) = (self.order, all.join(" AND "));
+        let statement = format!(
+            "SELECT * FROM (SELECT {read} FROM {rows} WHERE {held} AND {behind} OFFSET 0) AS far \
+             ORDER BY {order} LIMIT ?"
+        );
+        parameters.extend(after.iter().cloned());
+        parameters.push(Cell::Integer(self.limit));
+        (statement, parameters)
+    }
+
+    fn behind(&self) -> (&str, &[Cell]) {
+        match &self.after {
+            Some((condition, parameters)) => (condition, parameters),
+            None => ("TRUE", &[]),
+        }
+    }
+}
