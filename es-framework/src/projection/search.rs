@@ -12,6 +12,8 @@ use super::{
 const GROUP: usize = 3;
 /// How many groups of a part are looked up. Each takes its time, and a few tell nearly as much.
 const MOST_GROUPS: usize = 6;
+/// How many characters of a part are told PostgreSQL, if it is asked which of their groups are rare.
+const MOST_COMPARED: usize = 24;
 
 fn plain_name(table: &Table) -> String {
     format!("es_search_{}", table.model.name)
@@ -158,6 +160,36 @@ pub(super) fn has_group(part: &str) -> bool {
     part.chars().nth(GROUP.saturating_sub(1)).is_some()
 }
 
+/// Groups of a part's beginning that PostgreSQL surely has: whether other characters are letters to it
+/// depends on the database's locale, and what is none has no group.
+pub(crate) fn plain_groups(part: &str) -> BTreeSet<String> {
+    let begin: Vec<char> = part.chars().take(MOST_COMPARED).collect();
+    let is_plain =
+        |character: &char| character.is_ascii_alphanumeric() || SIGNS.contains(*character);
+    let plain = |group: &&[char]| group.iter().all(is_plain);
+    let groups = begin.windows(GROUP).filter(plain);
+    groups.map(String::from_iter).collect()
+}
+
+/// The longest pieces of a part's beginning that have only such groups.
+pub(crate) fn runs(part: &str, groups: &[String]) -> BTreeSet<String> {
+    let begin: Vec<char> = part.chars().take(MOST_COMPARED).collect();
+    let mut runs = BTreeSet::new();
+    let mut run = String::new();
+    for group in begin.windows(GROUP).map(String::from_iter) {
+        if !groups.contains(&group) {
+            runs.insert(std::mem::take(&mut run));
+        } else if run.is_empty() {
+            run = group;
+        } else {
+            run.extend(group.chars().last());
+        }
+    }
+    runs.insert(run);
+    runs.remove("");
+    runs
+}
+
 /// The pattern of PostgreSQL's LIKE that finds a part anywhere in such a text, unless the part is
 /// too short for groups.
 pub(super) fn anywhere_in_one_word(part: &str) -> Option<String> {
@@ -206,6 +238,32 @@ mod tests {
             replaced,
             "replace(replace(replace(title, ' ', 'q'), '-', 'q'), '''', 'q')"
         );
+    }
+
+    #[test]
+    fn groups_are_plain_if_any_database_has_them() {
+        let plain = |part| Vec::from_iter(plain_groups(part));
+        assert_eq!(plain("ring a"), ["g a", "ing", "ng ", "rin"]);
+        assert_eq!(plain("ringring"), ["gri", "ing", "ngr", "rin"]);
+        assert_eq!(plain("é-ri: r"), ["-ri"]);
+        assert_eq!(plain("%_?"), [""; 0]);
+        let many: String = ('a'..='z').chain('0'..='9').collect();
+        assert_eq!(plain_groups(&many).len(), 22);
+    }
+
+    #[test]
+    fn groups_that_follow_each_other_are_one_run() {
+        let runs = |part, groups: &[&str]| {
+            let groups: Vec<_> = groups.iter().map(ToString::to_string).collect();
+            Vec::from_iter(runs(part, &groups))
+        };
+        assert_eq!(runs("of broul", &["f b", " br", "bro", "rou"]), ["f brou"]);
+        assert_eq!(
+            runs("the string", &["ing", "e s", "the"]),
+            ["e s", "ing", "the"]
+        );
+        assert_eq!(runs("abcabcd", &["abc", "bcd"]), ["abc", "abcd"]);
+        assert_eq!(runs("the", &[]), [""; 0]);
     }
 
     #[test]

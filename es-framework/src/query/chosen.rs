@@ -3,8 +3,8 @@
 
 use super::{QueryError, search::Part};
 use crate::projection::{
-    Cell, Database, StoredRow, Table,
-    tables::{self, quoted},
+    Cell, Database, StoredRow, Table, search,
+    tables::{self, PLACE, quoted},
 };
 
 /// How many rows are looked at, in the order that is asked for, before the index is used: parts that
@@ -13,7 +13,13 @@ const NEAR: u32 = 2_000;
 /// How many are looked at if so many of the near ones hold the parts. To look up all that may hold
 /// parts of a thousandth of the rows takes longer.
 const FURTHER: u32 = 20_000;
-const SOME: usize = 2;
+const SOME: usize = 3;
+/// Among how many rows it is counted which groups of a part are frequent, and of how many of them one
+/// that is not looked up is in at least one. Such a group takes long and leaves out few rows.
+const SAMPLE: u32 = 200;
+const FREQUENT: u32 = 8;
+/// How many groups are looked up although they are frequent: the rarest ones.
+const RAREST: usize = 3;
 
 /// A page of rows that hold parts.
 #[derive(Debug)]
@@ -45,7 +51,7 @@ impl Chosen<'_> {
             (is_full, rows) = find(self.near(FURTHER)).await?;
         }
         if !is_full {
-            (_, rows) = find(self.far(database)).await?;
+            (_, rows) = find(self.far(database).await?).await?;
         }
         Ok(rows)
     }
@@ -65,13 +71,12 @@ impl Chosen<'_> {
     }
 
     /// The same among all rows, which are found before they are sorted.
-    fn far(&self, database: &Database) -> (String, Vec<Cell>) {
+    async fn far(&self, database: &Database) -> Result<(String, Vec<Cell>), QueryError> {
         let (rows, read) = (quoted(self.table.model.name), tables::read(self.table));
         let (behind, after) = self.behind();
         let mut all = self.conditions.to_vec();
         let mut parameters = self.parameters.to_vec();
-        let may_hold = self.parts.iter();
-        for (condition, parameter) in may_hold.filter_map(|part| part.may_be_held(database)) {
+        for (condition, parameter) in self.looked_up(database).await? {
             all.push(condition);
             parameters.push(parameter);
         }
@@ -82,7 +87,37 @@ impl Chosen<'_> {
         );
         parameters.extend(after.iter().cloned());
         parameters.push(Cell::Integer(self.limit));
-        (statement, parameters)
+        Ok((statement, parameters))
+    }
+
+    /// The conditions for the index that a row may hold the parts.
+    async fn looked_up(&self, database: &Database) -> Result<Vec<(String, Cell)>, QueryError> {
+        let whole = |part: &Part| part.may_be_held(database);
+        // Of several parts PostgreSQL has to tell which one is rare.
+        let [part] = self.parts else {
+            return Ok(self.parts.iter().filter_map(whole).collect());
+        };
+        let groups = search::plain_groups(&part.text);
+        if groups.len() <= RAREST {
+            return Ok(whole(part).into_iter().collect());
+        }
+        let (rows, searched) = (quoted(self.table.model.name), &part.searched);
+        let marks = vec!["(?)"; groups.len()].join(", ");
+        let statement = format!(
+            "WITH sample AS MATERIALIZED (\
+             SELECT {searched} AS text FROM {rows} ORDER BY {PLACE} LIMIT {SAMPLE}), \
+             counted AS (SELECT part, (SELECT count(*) FROM sample WHERE strpos(text, part) > 0) \
+             AS held FROM (VALUES {marks}) AS parts (part)) \
+             SELECT part FROM (SELECT part, held, row_number() OVER (ORDER BY held, part) AS rank \
+             FROM counted) AS ranked \
+             WHERE rank <= {RAREST} OR held * {FREQUENT} < (SELECT count(*) FROM sample)"
+        );
+        let statement = database.numbered(&statement, 0);
+        let groups = groups.into_iter().map(Cell::Text).collect();
+        let rare = database.texts(statement, groups).await?;
+        let runs = search::runs(&part.text, &rare).into_iter();
+        let may_hold = runs.filter_map(|run| database.may_hold(searched, &run));
+        Ok(may_hold.collect())
     }
 
     fn behind(&self) -> (&str, &[Cell]) {
