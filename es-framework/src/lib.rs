@@ -21,6 +21,7 @@ pub mod http;
 mod limits;
 pub mod metrics;
 mod net;
+mod operator;
 pub mod prelude;
 pub mod projection;
 pub mod query;

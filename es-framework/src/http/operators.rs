@@ -1,8 +1,10 @@
 //! Operators: who may look at read models and reactions and ask something of them, and where.
 
+use std::sync::Arc;
+
 use axum::{
-    extract::{Path, rejection::PathRejection},
-    http::{HeaderMap, header},
+    extract::{FromRequestParts, Path, rejection::PathRejection},
+    http::{HeaderMap, header, request::Parts},
     response::{IntoResponse as _, Response},
     routing::{get, post},
 };
@@ -22,44 +24,67 @@ pub(super) fn routes() -> Vec<Mounted> {
         Mounted::own(projections::PATH, get(projections::show)),
         Mounted::own(
             projections::REBUILD,
-            post(|state, name, headers| projections::ask(Asked::Rebuild, state, name, headers)),
+            post(|name, state| projections::ask(Asked::Rebuild, name, state)),
         ),
         Mounted::own(
             projections::RETRY,
-            post(|state, name, headers| projections::ask(Asked::Retry, state, name, headers)),
+            post(|name, state| projections::ask(Asked::Retry, name, state)),
         ),
         Mounted::own(
             projections::SKIP,
-            post(|state, name, headers| projections::ask(Asked::Skip, state, name, headers)),
+            post(|name, state| projections::ask(Asked::Skip, name, state)),
         ),
         Mounted::own(reactions::PATH, get(reactions::show)),
         Mounted::own(
             reactions::RETRY,
-            post(|state, name, headers| reactions::ask(OfReaction::Retry, state, name, headers)),
+            post(|name, state| reactions::ask(OfReaction::Retry, name, state)),
         ),
         Mounted::own(
             reactions::SKIP,
-            post(|state, name, headers| reactions::ask(OfReaction::Skip, state, name, headers)),
+            post(|name, state| reactions::ask(OfReaction::Skip, name, state)),
         ),
     ]
 }
 
-/// A name as it stands in a path, which may be no text at all.
-pub(super) type Name = Result<Path<String>, PathRejection>;
+/// Somebody who may look: where callers have to be known, only an operator.
+pub(super) struct Onlooker;
 
-/// What is named, if that is a text.
-pub(super) fn named(name: Name) -> Result<String, Problem> {
-    let unnamed = |_| Problem::new(kind::NOT_FOUND, "the name in the path is no UTF-8 text");
-    name.map(|Path(name)| name).map_err(unnamed)
+impl FromRequestParts<Arc<Surface>> for Onlooker {
+    type Rejection = Response;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        surface: &Arc<Surface>,
+    ) -> Result<Self, Self::Rejection> {
+        let may_look = matches!(surface.auth, Auth::Open) || is_operator(surface, &parts.headers);
+        may_look.then_some(Self).ok_or_else(only)
+    }
 }
 
-/// Where callers have to be known, only an operator may look.
-pub(super) fn may_look(surface: &Surface, headers: &HeaderMap) -> bool {
-    matches!(surface.auth, Auth::Open) || may_ask(surface, headers)
+/// What an operator names in the path.
+pub(super) struct Named(pub(super) String);
+
+impl FromRequestParts<Arc<Surface>> for Named {
+    type Rejection = Response;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        surface: &Arc<Surface>,
+    ) -> Result<Self, Self::Rejection> {
+        if !is_operator(surface, &parts.headers) {
+            return Err(only());
+        }
+        let unnamed = |_: PathRejection| {
+            let detail = "the name in the path is no UTF-8 text";
+            Problem::new(kind::NOT_FOUND, detail).into_response()
+        };
+        let name = Path::from_request_parts(parts, surface).await;
+        name.map(|Path(name)| Self(name)).map_err(unnamed)
+    }
 }
 
 /// Whoever holds the event store's token may write events, and so may say what becomes of them.
-pub(super) fn may_ask(surface: &Surface, headers: &HeaderMap) -> bool {
+fn is_operator(surface: &Surface, headers: &HeaderMap) -> bool {
     let given = bearer::credential(headers).ok();
     let token = surface.operator_token.as_ref();
     token
@@ -68,7 +93,7 @@ pub(super) fn may_ask(surface: &Surface, headers: &HeaderMap) -> bool {
 }
 
 /// What everybody else is told.
-pub(super) fn only() -> Response {
+fn only() -> Response {
     let detail = "send the event store's API token as Authorization: Bearer …";
     let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
     (challenge, Problem::new(kind::OPERATORS_ONLY, detail)).into_response()

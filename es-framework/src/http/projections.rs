@@ -5,14 +5,13 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::State,
-    http::HeaderMap,
     response::{IntoResponse as _, Response},
 };
 use serde_json::json;
 
 use super::{
     Problem, Surface, health,
-    operators::{self, Name, refused},
+    operators::{Named, Onlooker, refused},
     problem::kind,
 };
 use crate::projection::{Asked, OperatorError};
@@ -28,10 +27,7 @@ pub(super) const SKIP: &str = "/actuator/projections/{name}/skip";
 
 /// `GET /actuator/projections`: what the health check says of the read models, whether or not all
 /// is well. Where callers have to be known, it takes the event store's token, too.
-pub(super) async fn show(State(surface): State<Arc<Surface>>, headers: HeaderMap) -> Response {
-    if !operators::may_look(&surface, &headers) {
-        return operators::only();
-    }
+pub(super) async fn show(_: Onlooker, State(surface): State<Arc<Surface>>) -> Response {
     let health = &surface.health;
     let models = health::read_models(&health.database, &health.positions, &*health.store);
     Json(models.await).into_response()
@@ -40,17 +36,9 @@ pub(super) async fn show(State(surface): State<Arc<Surface>>, headers: HeaderMap
 /// What is asked of the one that the path names, with the event store's token.
 pub(super) async fn ask(
     asked: Asked,
+    Named(name): Named,
     State(surface): State<Arc<Surface>>,
-    name: Name,
-    headers: HeaderMap,
 ) -> Response {
-    if !operators::may_ask(&surface, &headers) {
-        return operators::only();
-    }
-    let name = match operators::named(name) {
-        Ok(name) => name,
-        Err(problem) => return problem.into_response(),
-    };
     match surface.operator.ask(&name, asked).await {
         Ok(event) => {
             Json(json!({ "readModel": name, "event": event.map(refused) })).into_response()

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::State,
-    http::HeaderMap,
     response::{IntoResponse as _, Response},
 };
 use serde_json::json;
@@ -13,7 +12,7 @@ use serde_json::json;
 use super::{
     Problem, Surface, health,
     lag::newest,
-    operators::{self, Name, refused},
+    operators::{Named, Onlooker, refused},
     problem::kind,
 };
 use crate::reaction::{Asked, OperatorError};
@@ -27,10 +26,7 @@ pub(super) const SKIP: &str = "/actuator/reactions/{name}/skip";
 
 /// `GET /actuator/reactions`: what the health check says of the reactions, whether or not all is
 /// well. Where callers have to be known, it takes the event store's token, too.
-pub(super) async fn show(State(surface): State<Arc<Surface>>, headers: HeaderMap) -> Response {
-    if !operators::may_look(&surface, &headers) {
-        return operators::only();
-    }
+pub(super) async fn show(_: Onlooker, State(surface): State<Arc<Surface>>) -> Response {
     let newest = newest(&*surface.health.store).await;
     Json(health::reactions(surface.reactions.statuses(), newest)).into_response()
 }
@@ -38,17 +34,9 @@ pub(super) async fn show(State(surface): State<Arc<Surface>>, headers: HeaderMap
 /// What is asked of the one that the path names, with the event store's token.
 pub(super) async fn ask(
     asked: Asked,
+    Named(name): Named,
     State(surface): State<Arc<Surface>>,
-    name: Name,
-    headers: HeaderMap,
 ) -> Response {
-    if !operators::may_ask(&surface, &headers) {
-        return operators::only();
-    }
-    let name = match operators::named(name) {
-        Ok(name) => name,
-        Err(problem) => return problem.into_response(),
-    };
     match surface.reactions.ask(&name, asked).await {
         Ok(event) => Json(json!({ "reaction": name, "event": refused(event) })).into_response(),
         Err(error) => Problem::from(error).into_response(),

@@ -1,15 +1,9 @@
 //! What an operator asks of read models on purpose: nothing here ever happens by itself.
 
-use std::time::Duration;
-
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::Refused;
-
-/// How long an operator waits for the processor to come to a request.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How many requests may wait.
-const WAITING: usize = 8;
+use crate::operator;
 
 /// What is asked of a read model.
 ///
@@ -88,20 +82,21 @@ pub enum OperatorError {
 #[derive(Debug, Clone)]
 pub struct Operator(mpsc::Sender<Request>);
 
-/// What was asked, and who waits for the answer.
+/// What is asked of which read model.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct Question {
     pub(super) model: String,
     pub(super) asked: Asked,
-    answer: oneshot::Sender<Answer>,
 }
+
+pub(super) type Request = operator::Request<Question, Answer>;
 
 /// The event that is meant, if there is one.
 pub(super) type Answer = Result<Option<Refused>, OperatorError>;
 
 impl Operator {
     pub(super) fn new() -> (Self, mpsc::Receiver<Request>) {
-        let (sender, requests) = mpsc::channel(WAITING);
+        let (sender, requests) = mpsc::channel(operator::WAITING);
         (Self(sender), requests)
     }
 
@@ -110,32 +105,8 @@ impl Operator {
     /// # Errors
     /// See [`OperatorError`].
     pub async fn ask(&self, model: &str, asked: Asked) -> Result<Option<Refused>, OperatorError> {
-        let (answer, answered) = oneshot::channel();
         let model = model.to_owned();
-        let request = Request {
-            model,
-            asked,
-            answer,
-        };
-        let asking = async {
-            self.0.send(request).await.ok()?;
-            answered.await.ok()
-        };
-        match tokio::time::timeout(PATIENCE, asking).await {
-            Ok(Some(answer)) => answer,
-            Ok(None) | Err(_) => Err(OperatorError::Silent),
-        }
-    }
-}
-
-impl Request {
-    pub(super) fn answer(self, answer: Answer) {
-        // Whoever does not wait any more does not want to know.
-        let _ = self.answer.send(answer);
-    }
-
-    /// Whether somebody waits for the answer.
-    pub(super) fn is_wanted(&self) -> bool {
-        !self.answer.is_closed()
+        let answer = operator::ask(&self.0, Question { model, asked }).await;
+        answer.unwrap_or(Err(OperatorError::Silent))
     }
 }

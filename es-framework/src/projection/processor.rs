@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use super::{
     Asked, Database, DatabaseError, Operator, OperatorError, Positions, ReadModels,
     follower::{Ended, Follower, Pause},
-    operator::{Answer, Request},
+    operator::{Answer, Question, Request},
 };
 use crate::{
     event::Upcasters,
@@ -191,20 +191,20 @@ impl Processor {
         end.send_replace(true);
         while running.next().await.is_some() {}
         if let Some(request) = request.filter(Request::is_wanted) {
-            let answer = self.carry_out(&request).await;
+            let answer = self.carry_out(&request.asked).await;
             request.answer(answer);
         }
         self.swap_built().await
     }
 
-    async fn carry_out(&self, request: &Request) -> Answer {
-        let unknown = || OperatorError::Unknown(request.model.chars().take(100).collect());
-        let table = self.models.get(&request.model).ok_or_else(unknown)?;
+    async fn carry_out(&self, question: &Question) -> Answer {
+        let unknown = || OperatorError::Unknown(question.model.chars().take(100).collect());
+        let table = self.models.get(&question.model).ok_or_else(unknown)?;
         let name = table.model.name;
         let progress = self.positions.get(name).ok_or_else(unknown)?;
         let failed = |error: DatabaseError| OperatorError::Database(error.to_string());
         let beside = progress.beside();
-        if request.asked == Asked::Rebuild {
+        if question.asked == Asked::Rebuild {
             if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.is_rebuilt() {
                 return Err(OperatorError::Rebuilding(name));
             }
@@ -219,7 +219,7 @@ impl Processor {
         let stopped = stopped.next().ok_or(OperatorError::NotStopped(name));
         let (refused, stopped) = stopped?;
         let (event, subject) = (refused.id, &refused.subject);
-        if request.asked == Asked::Skip {
+        if question.asked == Asked::Skip {
             let skipped = self.database.skip(table, event).await;
             skipped.map_err(failed)?;
             tracing::warn!(read_model = name, %event, %subject, "an operator has the read model leave out an event");

@@ -1,15 +1,11 @@
 //! What an operator asks of reactions on purpose: nothing here ever happens by itself.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::{ReactionError, Refused, Statuses};
-
-/// How long an operator waits for a reaction to come to a request.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How many requests may wait.
-const WAITING: usize = 8;
+use crate::operator;
 
 /// What is asked of a reaction that an event stopped.
 ///
@@ -72,15 +68,10 @@ pub struct Operator {
     reactions: Arc<BTreeMap<&'static str, mpsc::Sender<Request>>>,
 }
 
-/// What was asked, and who waits for the answer.
-#[derive(Debug)]
-pub(super) struct Request {
-    pub(super) asked: Asked,
-    answer: oneshot::Sender<Answer>,
-}
-
 /// The event that is meant.
 type Answer = Result<Refused, OperatorError>;
+
+pub(super) type Request = operator::Request<Asked, Answer>;
 
 /// What the reactions of these names are asked.
 pub(super) type Requests = BTreeMap<&'static str, mpsc::Receiver<Request>>;
@@ -92,7 +83,7 @@ impl Operator {
     ) -> (Self, Requests) {
         let (mut reactions, mut requests) = (BTreeMap::new(), BTreeMap::new());
         for name in names {
-            let (sender, receiver) = mpsc::channel(WAITING);
+            let (sender, receiver) = mpsc::channel(operator::WAITING);
             reactions.insert(name, sender);
             requests.insert(name, receiver);
         }
@@ -124,27 +115,8 @@ impl Operator {
         if self.statuses.stopped_at(name).is_none() {
             return Err(OperatorError::NotStopped(name));
         }
-        let (answer, answered) = oneshot::channel();
-        let asking = async {
-            sender.send(Request { asked, answer }).await.ok()?;
-            answered.await.ok()
-        };
-        match tokio::time::timeout(PATIENCE, asking).await {
-            Ok(Some(answer)) => answer,
-            Ok(None) | Err(_) => Err(OperatorError::Silent),
-        }
-    }
-}
-
-impl Request {
-    pub(super) fn answer(self, answer: Answer) {
-        // Whoever does not wait any more does not want to know.
-        let _ = self.answer.send(answer);
-    }
-
-    /// Whether somebody waits for the answer.
-    pub(super) fn is_wanted(&self) -> bool {
-        !self.answer.is_closed()
+        let answer = operator::ask(sender, asked).await;
+        answer.unwrap_or(Err(OperatorError::Silent))
     }
 }
 

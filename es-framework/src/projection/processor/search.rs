@@ -9,13 +9,12 @@ use super::super::{Database, DatabaseError, Positions, Progress, ReadModels, Tab
 
 /// How often it is looked whether there are new rows.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How many times longer than its work the index rests while rows are written: whoever writes them
-/// comes first.
-const REST: u32 = 39;
-/// The same once it is far behind, since searches look at each row that it does not hold: so many
-/// take them some milliseconds.
-const SHORT_REST: u32 = 9;
-const FAR_BEHIND: u64 = 50_000;
+/// While rows are written, the index rests so many times longer than it works, divided by how many
+/// rows it lacks: searches look at each of these. 150,000 of them take a search 20 ms, and the index a
+/// tenth of the time.
+const REST: u64 = 1_500_000;
+/// The most that it rests: whoever writes the rows comes first.
+const LONGEST_REST: u64 = 99;
 /// The pause after a failure. Most often the database cannot have the index.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
@@ -63,6 +62,7 @@ async fn take(
     table: &Table,
     progress: &Progress,
 ) -> Result<(), DatabaseError> {
+    let (mut lacks, mut counted) = (0, None::<Instant>);
     loop {
         let (begin, position) = (Instant::now(), progress.position());
         if !database.index(table).await? {
@@ -71,10 +71,30 @@ async fn take(
         let spent = begin.elapsed();
         tokio::time::sleep(spent).await;
         if progress.position() != position {
-            let behind = database.unindexed(table.model.name).await?;
-            let is_far = behind.is_some_and(|rows| rows > FAR_BEHIND);
-            let rest = if is_far { SHORT_REST } else { REST };
-            tokio::time::sleep(spent.saturating_mul(rest)).await;
+            // Counting takes the longer the more there are.
+            if counted.is_none_or(|counted| counted.elapsed() >= PERIOD) {
+                counted = Some(Instant::now());
+                let unindexed = database.unindexed(table.model.name).await?;
+                lacks = unindexed.unwrap_or_default();
+            }
+            tokio::time::sleep(spent.saturating_mul(rest(lacks))).await;
         }
+    }
+}
+
+/// How many times longer than its work the index rests if it lacks so many rows.
+fn rest(lacks: u64) -> u32 {
+    let rest = REST.checked_div(lacks).unwrap_or(LONGEST_REST);
+    u32::try_from(rest.min(LONGEST_REST)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_rests_the_shorter_the_more_rows_it_lacks() {
+        let rests = [0, 1, 150_000, 1_500_000, u64::MAX].map(rest);
+        assert_eq!(rests, [99, 99, 10, 1, 0]);
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
+    thread,
 };
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
@@ -28,6 +29,11 @@ const STATEMENTS: usize = 128;
 const MEMORY_PAGE: u32 = 2_048;
 /// The page cache of a file, in KiB, for the same reason.
 const CACHE_KIB: i32 = 32 << 10;
+/// After so many steps of its machine, those of about eight rows, a transaction gives way to other
+/// threads.
+const STEPS: i32 = 500;
+/// From so many rows on it does not: the events come faster than they are taken in passing.
+const MANY: usize = 1_000;
 
 /// The one connection that writes. Its work is done on threads that may block.
 #[derive(Debug, Clone)]
@@ -141,6 +147,7 @@ impl Writer {
     /// Adds the next rows to the index of texts, and says whether more may follow.
     pub(in super::super) async fn index(&self, table: Table) -> Result<bool, DatabaseError> {
         self.with(move |connection| {
+            give_way(connection, true)?;
             let transaction = connection.transaction()?;
             let more = search::advance(&transaction, &table)?;
             transaction.commit()?;
@@ -211,6 +218,7 @@ impl Writer {
         checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
         self.transact(move |transaction| {
+            give_way(transaction, changes.rows.len() < MANY)?;
             write_rows(transaction, &table, changes)?;
             Ok(write_checkpoint(transaction, &table, Some(checkpoint))?)
         })
@@ -224,6 +232,17 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work)
         .await
         .unwrap_or(Err(DatabaseError::Interrupted))
+}
+
+/// Whether what follows lets other threads have the processor now and then. A transaction takes
+/// milliseconds, and the system would have whoever carries out commands wait for it, while its work
+/// fits into the gaps that flushes leave.
+fn give_way(connection: &Connection, gives_way: bool) -> Result<(), rusqlite::Error> {
+    let goes_on = || {
+        thread::yield_now();
+        false
+    };
+    connection.progress_handler(STEPS, gives_way.then_some(goes_on))
 }
 
 fn connect(location: &Location) -> Result<Connection, DatabaseError> {
