@@ -13,7 +13,7 @@ const NEAR: u32 = 2_000;
 /// How many are looked at if so many of the near ones hold the parts. To look up all that may hold
 /// parts of a thousandth of the rows takes longer.
 const FURTHER: u32 = 20_000;
-const SOME: usize = 3;
+const SOME: usize = 2;
 /// Among how many rows it is counted which groups of a part are frequent, and of how many of them one
 /// that is not looked up is in at least one. Such a group takes long and leaves out few rows.
 const SAMPLE: u32 = 200;
