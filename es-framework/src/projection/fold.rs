@@ -1,10 +1,11 @@
 //! A batch of events folded into rows in memory, so that each touched row is written once.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
     marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
 };
+
+use indexmap::IndexMap;
 
 use super::{
     Cell, Change, Project, ProjectionError, RowKey,
@@ -77,9 +78,7 @@ fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
 pub(super) struct RowFold<R> {
     changes: Vec<Noted<R>>,
     /// The rows that were met, in the order of their first events.
-    slots: Vec<Slot<R>>,
-    /// Where the row of each key is among them.
-    by_key: HashMap<RowKey, usize>,
+    slots: IndexMap<RowKey, Slot<R>>,
 }
 
 struct Noted<R> {
@@ -92,7 +91,6 @@ struct Noted<R> {
 
 /// A row while it is folded.
 struct Slot<R> {
-    key: RowKey,
     row: Option<R>,
     /// `None` until there is a row.
     place: Option<Place>,
@@ -108,8 +106,7 @@ impl<R> Default for RowFold<R> {
     fn default() -> Self {
         Self {
             changes: Vec::new(),
-            slots: Vec::new(),
-            by_key: HashMap::new(),
+            slots: IndexMap::new(),
         }
     }
 }
@@ -125,39 +122,32 @@ impl<R: Project> Fold for RowFold<R> {
             return Ok(());
         };
         let Change { key, kind } = change;
-        let slot = match self.by_key.entry(key) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(unknown) => {
-                let slot = self.slots.len();
-                self.slots.push(Slot {
-                    key: unknown.key().clone(),
-                    row: None,
-                    place: None,
-                    is_wanted: matches!(kind, Kind::Follow(_)),
-                    is_removed: false,
-                    touched_by: index,
-                });
-                *unknown.insert(slot)
-            }
-        };
+        let slot = self.slots.entry(key);
+        let position = slot.index();
+        slot.or_insert_with(|| Slot {
+            row: None,
+            place: None,
+            is_wanted: matches!(kind, Kind::Follow(_)),
+            is_removed: false,
+            touched_by: index,
+        });
         self.changes.push(Noted {
             index,
             place,
-            slot,
+            slot: position,
             kind,
         });
         Ok(())
     }
 
     fn wanted(&self) -> Vec<RowKey> {
-        let wanted = self.slots.iter().filter(|slot| slot.is_wanted);
-        wanted.map(|slot| slot.key.clone()).collect()
+        let wanted = self.slots.iter().filter(|(_, slot)| slot.is_wanted);
+        wanted.map(|(key, _)| key.clone()).collect()
     }
 
     fn load(&mut self, stored: StoredRow) -> Result<(), ProjectionError> {
         let row = R::from_cells(Cells::new(stored.cells))?;
-        let slot = self.by_key.get(&RowKey::of(row.key())?);
-        if let Some(slot) = slot.and_then(|slot| self.slots.get_mut(*slot)) {
+        if let Some(slot) = self.slots.get_mut(&RowKey::of(row.key())?) {
             slot.row = Some(row);
             slot.place = Some(stored.place);
         }
@@ -175,17 +165,17 @@ impl<R: Project> Fold for RowFold<R> {
             kind,
         } in changes
         {
-            let Some(slot) = slots.get_mut(slot) else {
+            let Some((key, slot)) = slots.get_index_mut(slot) else {
                 continue;
             };
             slot.touched_by = index;
-            slot.apply(place, kind)
+            slot.apply(key, place, kind)
                 .map_err(|error| Poison { index, error })?;
         }
         let mut changes = Changes::default();
-        for slot in slots {
+        for (key, slot) in slots {
             if slot.is_removed {
-                changes.removed.push(slot.key);
+                changes.removed.push(key);
             }
             if let (Some(row), Some(place)) = (slot.row, slot.place) {
                 let cells = row.to_cells().map_err(|error| Poison {
@@ -205,7 +195,7 @@ impl<R: Project> Fold for RowFold<R> {
 }
 
 impl<R: Project> Slot<R> {
-    fn apply(&mut self, place: Place, kind: Kind<R>) -> Result<(), ProjectionError> {
+    fn apply(&mut self, key: &RowKey, place: Place, kind: Kind<R>) -> Result<(), ProjectionError> {
         let was_there = self.row.is_some();
         self.row = match kind {
             // Its key was looked at when the change was made.
@@ -214,7 +204,7 @@ impl<R: Project> Slot<R> {
                 let before = self.row.take();
                 let row = guarded(|| follow(before))?;
                 if let Some(row) = &row {
-                    self.check_key(row)?;
+                    check_key(key, row)?;
                 }
                 row
             }
@@ -228,17 +218,17 @@ impl<R: Project> Slot<R> {
         }
         Ok(())
     }
+}
 
-    fn check_key(&self, row: &R) -> Result<(), ProjectionError> {
-        let own = RowKey::of(row.key())?;
-        if own == self.key {
-            return Ok(());
-        }
-        Err(ProjectionError::OtherKey {
-            row: own,
-            event: self.key.clone(),
-        })
+fn check_key<R: Project>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
+    let own = RowKey::of(row.key())?;
+    if own == *key {
+        return Ok(());
     }
+    Err(ProjectionError::OtherKey {
+        row: own,
+        event: key.clone(),
+    })
 }
 
 /// The fold of a read model whose rows are events.
