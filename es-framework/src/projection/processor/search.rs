@@ -9,10 +9,11 @@ use super::super::{Database, DatabaseError, Positions, Progress, ReadModels, Tab
 
 /// How often it is looked whether there are new rows.
 const PERIOD: Duration = Duration::from_secs(1);
-/// While rows are written, the index rests so many times longer than it works, divided by how many
-/// rows it lacks: searches look at each of these. 150,000 of them take a search 20 ms, and the index a
-/// tenth of the time.
-const REST: u64 = 1_500_000;
+/// Searches look at each row that the index lacks: so many take them 20 ms.
+const MANY: u64 = 150_000;
+/// How many times longer than it works the index rests then, while rows are written: four times as long
+/// if it lacks half as many, a quarter if it lacks twice as many.
+const REST: u64 = 10;
 /// The most that it rests: whoever writes the rows comes first.
 const LONGEST_REST: u64 = 99;
 /// The pause after a failure. Most often the database cannot have the index.
@@ -84,8 +85,10 @@ async fn take(
 
 /// How many times longer than its work the index rests if it lacks so many rows.
 fn rest(lacks: u64) -> u32 {
-    let rest = REST.checked_div(lacks).unwrap_or(LONGEST_REST);
-    u32::try_from(rest.min(LONGEST_REST)).unwrap_or_default()
+    let many = REST.saturating_mul(MANY).saturating_mul(MANY);
+    let rest = many.checked_div(lacks.saturating_mul(lacks));
+    let rest = rest.unwrap_or(LONGEST_REST).min(LONGEST_REST);
+    u32::try_from(rest).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -94,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_index_rests_the_shorter_the_more_rows_it_lacks() {
-        let rests = [0, 1, 150_000, 1_500_000, u64::MAX].map(rest);
-        assert_eq!(rests, [99, 99, 10, 1, 0]);
+        let rests = [0, 1, 75_000, 150_000, 300_000, u64::MAX].map(rest);
+        assert_eq!(rests, [99, 99, 40, 10, 2, 0]);
     }
 }
