@@ -16,13 +16,10 @@ mod support;
 
 use std::path::Path;
 
-use es_framework::{
-    event::{EventCandidate, Metadata, encode},
-    store::{EventStore as _, sql::EmbeddedStore},
-};
+use es_framework::store::{EventStore as _, sql::EmbeddedStore};
 use postgres::Postgres;
 use serde_json::json;
-use support::{Library, book, client, eventually, get, json_of};
+use support::{Library, book, eventually, get, json_of, purchased};
 use uuid::Uuid;
 
 const COPIES: usize = 24_000;
@@ -103,13 +100,7 @@ async fn fill(folder: &Path) {
             let id = Uuid::from_u128((chunk * 1_000 + index) as u128);
             let mut copy = book(id);
             copy["title"] = title(chunk * 1_000 + index).into();
-            EventCandidate {
-                source: "library-service".into(),
-                subject: format!("/books/{id}").parse().unwrap(),
-                event_type: "com.example.library.BookPurchasedEvent".parse().unwrap(),
-                data: encode(&Metadata::default(), &copy).unwrap(),
-                trace: None,
-            }
+            purchased(id, &copy)
         });
         store.append(candidates.collect(), vec![]).await.unwrap();
     }
@@ -124,8 +115,7 @@ async fn found(library: &Library, part: &str, more: &str) -> (Vec<usize>, u64) {
         let part: String = part.bytes().map(|byte| format!("%{byte:02X}")).collect();
         let total_asked = if page == 0 { "&total=true" } else { "" };
         let asked = format!("title={part}&limit={LIMIT}{more}{total_asked}{cursor}");
-        let request = client().get(format!("{}/books?{asked}", library.url));
-        let answer = json_of(request.send().await.unwrap()).await;
+        let answer = json_of(get(&format!("{}/books?{asked}", library.url)).await).await;
         let items = answer["items"].as_array();
         let items = items.unwrap_or_else(|| panic!("{asked}: {answer}"));
         numbers.extend(items.iter().map(|item| {
@@ -157,7 +147,8 @@ async fn search(database: &str) {
         .map(|number| title(number).to_lowercase())
         .collect();
     for (index, part) in parts().iter().enumerate() {
-        let holds = |number: &usize| titles[*number].contains(&part.to_lowercase());
+        let lowered = part.to_lowercase();
+        let holds = |number: &usize| titles[*number].contains(&lowered);
         let mut expected: Vec<_> = (0..COPIES).filter(holds).collect();
         let total = expected.len() as u64;
         expected.truncate(LIMIT * PAGES);

@@ -24,14 +24,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_framework::{
-    event::{EventCandidate, Metadata, encode},
-    store::{EventStore as _, sql::EmbeddedStore},
-};
+use es_framework::store::{EventStore as _, sql::EmbeddedStore};
 use postgres::Postgres;
 use reqwest::Client;
 use serde_json::{Value, json};
-use support::Library;
+use support::{Library, purchased};
 use titles::{Chance, Vocabulary};
 use uuid::Uuid;
 
@@ -192,16 +189,6 @@ async fn fill(
     }
     store.close().await;
     titles
-}
-
-fn purchased(id: Uuid, book: &Value) -> EventCandidate {
-    EventCandidate {
-        source: "library-service".into(),
-        subject: format!("/books/{id}").parse().unwrap(),
-        event_type: "com.example.library.BookPurchasedEvent".parse().unwrap(),
-        data: encode(&Metadata::default(), book).unwrap(),
-        trace: None,
-    }
 }
 
 struct Search {

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_framework::event::{Hash, Line, RecordedEvent};
+use es_framework::event::{EventCandidate, Hash, Line, Metadata, RecordedEvent, encode};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -274,6 +274,17 @@ pub(crate) fn book(id: Uuid) -> Value {
         "author": "J. R. R. Tolkien",
         "numPages": 1178,
     })
+}
+
+/// The event of a purchase, for a store that is filled without the library.
+pub(crate) fn purchased(id: Uuid, book: &Value) -> EventCandidate {
+    EventCandidate {
+        source: "library-service".into(),
+        subject: format!("/books/{id}").parse().unwrap(),
+        event_type: "com.example.library.BookPurchasedEvent".parse().unwrap(),
+        data: encode(&Metadata::default(), book).unwrap(),
+        trace: None,
+    }
 }
 
 /// A client of its own, and so with connections of its own.
