@@ -16,12 +16,6 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub(crate) const NOTHING: Self = Self {
-        source: None,
-        event_type: None,
-        time: None,
-    };
-
     pub(crate) fn source(&mut self, text: &str) -> Arc<str> {
         match &self.source {
             Some(source) if **source == *text => Arc::clone(source),

@@ -160,10 +160,15 @@ pub(super) fn has_group(part: &str) -> bool {
     part.chars().nth(GROUP.saturating_sub(1)).is_some()
 }
 
+/// What of a part is told PostgreSQL, if it is asked which groups are rare.
+fn begin(part: &str) -> Vec<char> {
+    part.chars().take(MOST_COMPARED).collect()
+}
+
 /// Groups of a part's beginning that PostgreSQL surely has: whether other characters are letters to it
 /// depends on the database's locale, and what is none has no group.
 pub(crate) fn plain_groups(part: &str) -> BTreeSet<String> {
-    let begin: Vec<char> = part.chars().take(MOST_COMPARED).collect();
+    let begin = begin(part);
     let is_plain =
         |character: &char| character.is_ascii_alphanumeric() || SIGNS.contains(*character);
     let plain = |group: &&[char]| group.iter().all(is_plain);
@@ -173,7 +178,7 @@ pub(crate) fn plain_groups(part: &str) -> BTreeSet<String> {
 
 /// The longest pieces of a part's beginning that have only such groups.
 pub(crate) fn runs(part: &str, groups: &[String]) -> BTreeSet<String> {
-    let begin: Vec<char> = part.chars().take(MOST_COMPARED).collect();
+    let begin = begin(part);
     let mut runs = BTreeSet::new();
     let mut run = String::new();
     for group in begin.windows(GROUP).map(String::from_iter) {

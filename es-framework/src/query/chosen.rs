@@ -41,17 +41,16 @@ pub(super) struct Chosen<'a> {
 impl Chosen<'_> {
     /// The page from the first rows, if these fill it; otherwise from all rows.
     pub(super) async fn find(&self, database: &Database) -> Result<Vec<StoredRow>, QueryError> {
-        let find = async |(statement, parameters)| {
-            let rows = database.fetch(self.table, statement, parameters).await?;
-            let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-            Ok::<_, QueryError>((count >= self.limit, rows))
-        };
-        let (mut is_full, mut rows) = find(self.near(NEAR)).await?;
-        if !is_full && self.is_stored && rows.len() >= SOME {
-            (is_full, rows) = find(self.near(FURTHER)).await?;
+        let find =
+            async |(statement, parameters)| database.fetch(self.table, statement, parameters).await;
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let is_full = |rows: &[StoredRow]| rows.len() >= limit;
+        let mut rows = find(self.near(NEAR)).await?;
+        if !is_full(&rows) && self.is_stored && rows.len() >= SOME {
+            rows = find(self.near(FURTHER)).await?;
         }
-        if !is_full {
-            (_, rows) = find(self.far(database).await?).await?;
+        if !is_full(&rows) {
+            rows = find(self.far(database).await?).await?;
         }
         Ok(rows)
     }

@@ -21,10 +21,10 @@ pub(super) struct Renderer {
 }
 
 impl Renderer {
-    pub(super) const fn new(shape: LineShape) -> Self {
+    pub(super) fn new(shape: LineShape) -> Self {
         Self {
             shape,
-            decoder: Decoder::NEW,
+            decoder: Decoder::default(),
             event_type: Vec::new(),
             time: Vec::new(),
         }

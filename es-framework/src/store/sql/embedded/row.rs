@@ -73,10 +73,6 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) const NEW: Self = Self {
-        known: Known::NOTHING,
-    };
-
     pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, DiskError> {
         let number: i64 = row.get(0)?;
         let fields = Fields { row, id: number };
