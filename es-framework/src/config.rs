@@ -81,8 +81,9 @@ pub struct Config {
     )]
     pub event_store_data_dir: PathBuf,
 
-    /// Database of the read models: sqlite::memory: is rebuilt from the events at each start, a file
-    /// such as sqlite:books.db goes on where it ended, and so does postgres://user:password@host/name.
+    /// Database of the read models: sqlite::memory: holds up to 1 GiB and is rebuilt from the events
+    /// at each start, a file such as sqlite:books.db goes on where it ended, and so does
+    /// postgres://user:password@host/name.
     #[arg(
         long,
         env = "DATABASE_URL",

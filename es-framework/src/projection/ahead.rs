@@ -1,6 +1,8 @@
 //! Events gathered into batches, each noted by the folds that will take it. During a rebuild the next
 //! batch is read and noted while the one before it is written.
 
+use std::thread;
+
 use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::{batch::Noted, follower::Follower};
@@ -13,6 +15,9 @@ use crate::{
 pub(super) const BATCH: usize = 2_000;
 /// From how much of their data on, in bytes, a batch is full with fewer.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
+/// After so many events that came while commands are carried out, other threads may have the
+/// processor: the system would have a command's flush wait until the whole batch is noted.
+const TURN: usize = 8;
 
 /// Some events in order.
 #[derive(Default)]
@@ -58,7 +63,11 @@ impl<'a> Batches<'a> {
         if self.batch.events.is_empty() && !self.batch.is_full() {
             self.receive().await;
         }
-        while !self.batch.is_full() && self.receive().now_or_never().is_some() {}
+        while !self.batch.is_full() && self.receive().now_or_never().is_some() {
+            if self.batch.events.len().is_multiple_of(TURN) {
+                thread::yield_now();
+            }
+        }
         let next = Batch {
             // The next batch is likely to be as large.
             events: Vec::with_capacity(self.batch.events.len()),

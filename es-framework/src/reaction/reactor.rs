@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -24,6 +25,8 @@ use crate::{
 
 /// How many events are taken before the clock is looked at again.
 const BATCH: usize = 500;
+/// After how many of them other threads may have the processor, of which commands need it first.
+const TURN: usize = 16;
 /// How long events gather between two looks: a look for each commit of a busy store costs more than
 /// what follows from its events.
 const GATHER: Duration = Duration::from_millis(15);
@@ -141,7 +144,10 @@ impl Reactor {
             match batch {
                 Ok(Some(batch)) => {
                     let is_last = batch.len() < BATCH;
-                    for event in batch {
+                    for (number, event) in batch.into_iter().enumerate() {
+                        if number.is_multiple_of(TURN) {
+                            thread::yield_now();
+                        }
                         self.take(event?).await?;
                     }
                     if is_last {

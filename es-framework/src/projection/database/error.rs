@@ -27,6 +27,11 @@ pub enum DatabaseError {
     /// A write failed.
     #[error("the database of read models failed: {0}")]
     Write(#[from] rusqlite::Error),
+    /// A database in memory takes no more.
+    #[error(
+        "the database of read models holds 1 GiB, more than which SQLite keeps in memory: set DATABASE_URL to a file or to PostgreSQL"
+    )]
+    Full,
     /// Another process may write by now.
     #[error("the connection that holds the right to write was lost")]
     Lost,

@@ -327,4 +327,13 @@ impl Database {
         };
         sqlite.writer.forget_position(table.clone()).await
     }
+
+    /// Has SQLite grow no further than to so many pages.
+    #[cfg(test)]
+    pub(super) async fn limit(&self, pages: u32) -> Result<(), DatabaseError> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer.limit(pages).await,
+            Engine::Postgres(_) => Ok(()),
+        }
+    }
 }

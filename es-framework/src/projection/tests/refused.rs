@@ -5,12 +5,14 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures_util::TryStreamExt as _;
 use serde_json::json;
 
-use super::write;
+use super::{database, write};
 use crate::{
-    event::{EventId, Subject, Upcasters},
+    event::{EventId, Hash, Subject, Upcasters},
     garden::TREES,
     projection::{
-        Database, DatabaseUrl, Positions, ReadModels,
+        Cell, Database, DatabaseError, DatabaseUrl, Positions, ReadModels,
+        database::Checkpoint,
+        fold::{Changes, StoredRow},
         follower::{Followed, Follower},
     },
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
@@ -55,4 +57,75 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     outside.execute_batch("DROP TRIGGER trouble").unwrap();
     follower.take(&events).await.unwrap();
     assert_eq!(progress.position(), EventId::new(1));
+}
+
+/// Rows for several times the pages that SQLite keeps at hand.
+const MANY: i64 = 50_000;
+
+/// The leaves of a tree of each of these places.
+async fn grow(
+    database: &Database,
+    places: std::ops::Range<i64>,
+    num_leaves: impl Fn(i64) -> Cell,
+) -> Result<(), DatabaseError> {
+    let row = |place| StoredRow {
+        place,
+        subject: Some(format!("/trees/{place}")),
+        cells: vec![Cell::Text("oak".into()), num_leaves(place)],
+    };
+    let changes = Changes {
+        removed: Vec::new(),
+        rows: places.map(row).collect(),
+    };
+    let checkpoint = Checkpoint {
+        id: EventId::FIRST,
+        hash: Hash::ZERO,
+    };
+    let table = database.table("trees").unwrap();
+    database.write(table, changes, checkpoint).await
+}
+
+async fn grown(database: &Database) -> (u64, Vec<String>) {
+    let count = "SELECT count(*) FROM trees".to_owned();
+    let count = database.count(count, Vec::new()).await.unwrap();
+    let check = "PRAGMA integrity_check".to_owned();
+    (count, database.texts(check, Vec::new()).await.unwrap())
+}
+
+#[tokio::test]
+async fn a_large_batch_in_memory_that_is_refused_at_its_end_changes_nothing() {
+    let database = database().await;
+    assert!(database.take_lease().await.unwrap());
+    grow(&database, 0..MANY, Cell::Integer).await.unwrap();
+    let sound = (u64::try_from(MANY).unwrap(), vec!["ok".to_owned()]);
+    assert_eq!(grown(&database).await, sound);
+
+    let unfit_at_the_end = |place| match place {
+        place if place < 2 * MANY - 1 => Cell::Integer(place),
+        _ => Cell::Text("many".into()),
+    };
+    let refused = grow(&database, MANY..2 * MANY, unfit_at_the_end).await;
+    assert!(refused.unwrap_err().is_refusal());
+    assert_eq!(grown(&database).await, sound);
+
+    grow(&database, MANY..2 * MANY, Cell::Integer)
+        .await
+        .unwrap();
+    let twice = (sound.0 * 2, sound.1);
+    assert_eq!(grown(&database).await, twice);
+}
+
+#[tokio::test]
+async fn a_database_in_memory_that_is_full_says_what_to_do_and_keeps_its_rows() {
+    let database = database().await;
+    assert!(database.take_lease().await.unwrap());
+    grow(&database, 0..MANY, Cell::Integer).await.unwrap();
+    let before = grown(&database).await;
+    let page = 2_048;
+    let pages = u32::try_from(database.size().await.unwrap() / page).unwrap();
+    database.limit(pages + 100).await.unwrap();
+    let full = grow(&database, MANY..2 * MANY, Cell::Integer).await;
+    let full = full.unwrap_err();
+    assert!(full.to_string().contains("set DATABASE_URL"), "{full}");
+    assert_eq!(grown(&database).await, before);
 }

@@ -5,7 +5,7 @@ const CHUNK: usize = 4 * 1024 * 1024;
 
 /// Has the allocator keep what is given back, up to [`CHUNK`] twice.
 ///
-/// SQLite in memory keeps the old content of each page that a transaction changes until its end. The
+/// SQLite in memory keeps each page that a transaction changes beside the old one until its end. The
 /// GNU allocator returns all of that to the system from 128 KiB on, so that the next transaction
 /// faults each page in anew: 0.9 faults a row, and 40 % of the time of writing one. The limit follows
 /// the largest chunk that was ever mapped by itself and given back, whoever did that, so one is.

@@ -1,12 +1,13 @@
 //! The connection that writes, on threads that may block.
 
 use std::{
+    alloc::{Layout, handle_alloc_error},
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
     thread,
 };
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, ffi};
 
 use super::{
     super::{
@@ -27,6 +28,9 @@ const STATEMENTS: usize = 128;
 /// The size of a page in memory, in bytes. Each row copies some pages whole, since keys come in no
 /// order; with half of SQLite's usual size it takes a tenth less time.
 const MEMORY_PAGE: u32 = 2_048;
+/// What SQLite lets a database in memory grow to, in bytes. It is known to the transaction that would
+/// go beyond, so that it fails before it has changed anything.
+const MEMORY_LIMIT: u32 = 1 << 30;
 /// The page cache of a file, in KiB, for the same reason.
 const CACHE_KIB: i32 = 32 << 10;
 /// After so many steps of its machine, those of about eight rows, a transaction gives way to other
@@ -81,11 +85,16 @@ impl Writer {
         work: impl FnOnce(&mut Connection) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, DatabaseError> {
         let connection = Arc::clone(&self.connection);
+        let is_in_memory = matches!(self.location, Location::Memory(_));
         blocking(move || {
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             work(&mut connection)
         })
         .await
+        .map_err(|error| match error {
+            DatabaseError::Write(error) if is_in_memory && is_full(&error) => DatabaseError::Full,
+            error => error,
+        })
     }
 
     /// Does something all or nothing.
@@ -96,7 +105,7 @@ impl Writer {
         self.with(move |connection| {
             let transaction = connection.transaction()?;
             work(&transaction)?;
-            Ok(transaction.commit()?)
+            commit(transaction)
         })
         .await
     }
@@ -150,7 +159,7 @@ impl Writer {
             give_way(connection, true)?;
             let transaction = connection.transaction()?;
             let more = search::advance(&transaction, &table)?;
-            transaction.commit()?;
+            commit(transaction)?;
             Ok(more)
         })
         .await
@@ -211,6 +220,13 @@ impl Writer {
             .await
     }
 
+    /// Has the database grow no further than to so many pages.
+    #[cfg(test)]
+    pub(in super::super) async fn limit(&self, pages: u32) -> Result<(), DatabaseError> {
+        self.with(move |connection| Ok(connection.pragma_update(None, "max_page_count", pages)?))
+            .await
+    }
+
     pub(in super::super) async fn write(
         &self,
         table: Table,
@@ -232,6 +248,24 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work)
         .await
         .unwrap_or(Err(DatabaseError::Interrupted))
+}
+
+fn is_full(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+}
+
+/// Ends a transaction. A database in memory that gets no more memory then has some of the pages and
+/// lacks others, so that the process ends, as it does wherever else memory is not to be had.
+fn commit(transaction: Transaction<'_>) -> Result<(), DatabaseError> {
+    let committed = transaction.commit();
+    let failed = committed
+        .as_ref()
+        .err()
+        .and_then(rusqlite::Error::sqlite_error);
+    if failed.is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_NOMEM) {
+        handle_alloc_error(Layout::new::<[u8; MEMORY_PAGE as usize]>());
+    }
+    Ok(committed?)
 }
 
 /// Whether what follows lets other threads have the processor now and then. A transaction takes
@@ -257,7 +291,10 @@ fn connect(location: &Location) -> Result<Connection, DatabaseError> {
             let connection = Connection::open_with_flags_and_vfs(name, flags, "memdb")?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.pragma_update(None, "page_size", MEMORY_PAGE)?;
-            connection.execute_batch("PRAGMA journal_mode = MEMORY")?;
+            // A transaction that fails takes nothing back: it has not changed the database yet, for
+            // its pages stay in the cache until it ends well.
+            connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA cache_spill = OFF")?;
+            connection.pragma_update(None, "max_page_count", MEMORY_LIMIT / MEMORY_PAGE)?;
             Ok(connection)
         }
         Location::File(path) => {
