@@ -9,10 +9,10 @@ use super::super::{Database, DatabaseError, Positions, Progress, ReadModels, Tab
 
 /// How often it is looked whether there are new rows.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Searches look at each row that the index lacks: so many take them 20 ms.
-const MANY: u64 = 150_000;
-/// How many times longer than it works the index rests then, while rows are written: four times as long
-/// if it lacks half as many, a quarter if it lacks twice as many.
+/// Searches look at each row that the index lacks: so many thousands take them 20 ms.
+const MANY: u64 = 150;
+/// How many times longer than it works the index rests then, while rows are written. By the fourth
+/// power, so that it hardly works with two thirds of that, and all the time with twice as many.
 const REST: u64 = 10;
 /// The most that it rests: whoever writes the rows comes first.
 const LONGEST_REST: u64 = 99;
@@ -85,8 +85,9 @@ async fn take(
 
 /// How many times longer than its work the index rests if it lacks so many rows.
 fn rest(lacks: u64) -> u32 {
-    let many = REST.saturating_mul(MANY).saturating_mul(MANY);
-    let rest = many.checked_div(lacks.saturating_mul(lacks));
+    let thousands = lacks / 1_000;
+    let rest = REST.saturating_mul(MANY.pow(4));
+    let rest = rest.checked_div(thousands.saturating_pow(4));
     let rest = rest.unwrap_or(LONGEST_REST).min(LONGEST_REST);
     u32::try_from(rest).unwrap_or_default()
 }
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_index_rests_the_shorter_the_more_rows_it_lacks() {
-        let rests = [0, 1, 75_000, 150_000, 300_000, u64::MAX].map(rest);
-        assert_eq!(rests, [99, 99, 40, 10, 2, 0]);
+        let rests = [0, 1, 75_000, 100_000, 150_000, 300_000, u64::MAX].map(rest);
+        assert_eq!(rests, [99, 99, 99, 50, 10, 0, 0]);
     }
 }
