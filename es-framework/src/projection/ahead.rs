@@ -17,7 +17,7 @@ pub(super) const BATCH: usize = 2_000;
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// After so many events that came while commands are carried out, other threads may have the
 /// processor: the system would have a command's flush wait until the whole batch is noted.
-const TURN: usize = 8;
+const TURN: usize = 16;
 
 /// Some events in order.
 #[derive(Default)]

@@ -26,7 +26,7 @@ use crate::{
 /// How many events are taken before the clock is looked at again.
 const BATCH: usize = 500;
 /// After how many of them other threads may have the processor, of which commands need it first.
-const TURN: usize = 16;
+const TURN: usize = 32;
 /// How long events gather between two looks: a look for each commit of a busy store costs more than
 /// what follows from its events.
 const GATHER: Duration = Duration::from_millis(15);

@@ -25,8 +25,8 @@ use super::{
 
 /// How many prepared statements are kept: three for each read model and a few besides.
 const STATEMENTS: usize = 128;
-/// The size of a page in memory, in bytes. Each row copies some pages whole, since keys come in no
-/// order; with half of SQLite's usual size it takes a tenth less time.
+/// The size of a page in memory, in bytes: half of SQLite's usual one, since each row copies some
+/// pages whole, for keys come in no order.
 const MEMORY_PAGE: u32 = 2_048;
 /// What SQLite lets a database in memory grow to, in bytes. It is known to the transaction that would
 /// go beyond, so that it fails before it has changed anything.
