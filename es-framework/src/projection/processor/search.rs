@@ -9,13 +9,13 @@ use super::super::{Database, DatabaseError, Positions, Progress, ReadModels, Tab
 
 /// How often it is looked whether there are new rows.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Searches look at each row that the index lacks: so many thousands take them 20 ms.
-const MANY: u64 = 150;
+/// Searches look at each row that the index lacks: so many take them 20 ms.
+const MANY: u128 = 150_000;
 /// How many times longer than it works the index rests then, while rows are written. By the fourth
 /// power, so that it hardly works with two thirds of that, and all the time with twice as many.
-const REST: u64 = 10;
+const REST: u128 = 10;
 /// The most that it rests: whoever writes the rows comes first.
-const LONGEST_REST: u64 = 99;
+const LONGEST_REST: u128 = 99;
 /// The pause after a failure. Most often the database cannot have the index.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
@@ -85,9 +85,8 @@ async fn take(
 
 /// How many times longer than its work the index rests if it lacks so many rows.
 fn rest(lacks: u64) -> u32 {
-    let thousands = lacks / 1_000;
     let rest = REST.saturating_mul(MANY.pow(4));
-    let rest = rest.checked_div(thousands.saturating_pow(4));
+    let rest = rest.checked_div(u128::from(lacks).saturating_pow(4));
     let rest = rest.unwrap_or(LONGEST_REST).min(LONGEST_REST);
     u32::try_from(rest).unwrap_or_default()
 }

@@ -121,9 +121,10 @@ async fn a_database_in_memory_that_is_full_says_what_to_do_and_keeps_its_rows() 
     assert!(database.take_lease().await.unwrap());
     grow(&database, 0..MANY, Cell::Integer).await.unwrap();
     let before = grown(&database).await;
-    let page = 2_048;
-    let pages = u32::try_from(database.size().await.unwrap() / page).unwrap();
-    database.limit(pages + 100).await.unwrap();
+    let pages = "SELECT page_count FROM pragma_page_count()".to_owned();
+    let pages = database.count(pages, Vec::new()).await.unwrap();
+    let limit = u32::try_from(pages + 100).unwrap();
+    database.limit(limit).await.unwrap();
     let full = grow(&database, MANY..2 * MANY, Cell::Integer).await;
     let full = full.unwrap_err();
     assert!(full.to_string().contains("set DATABASE_URL"), "{full}");

@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, ffi};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
 
 use super::{
     super::{
@@ -88,13 +88,12 @@ impl Writer {
         let is_in_memory = matches!(self.location, Location::Memory(_));
         blocking(move || {
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-            work(&mut connection)
+            work(&mut connection).map_err(|error| match error {
+                DatabaseError::Write(error) if is_in_memory => in_memory(error),
+                error => error,
+            })
         })
         .await
-        .map_err(|error| match error {
-            DatabaseError::Write(error) if is_in_memory && is_full(&error) => DatabaseError::Full,
-            error => error,
-        })
     }
 
     /// Does something all or nothing.
@@ -105,7 +104,7 @@ impl Writer {
         self.with(move |connection| {
             let transaction = connection.transaction()?;
             work(&transaction)?;
-            commit(transaction)
+            Ok(transaction.commit()?)
         })
         .await
     }
@@ -159,7 +158,7 @@ impl Writer {
             give_way(connection, true)?;
             let transaction = connection.transaction()?;
             let more = search::advance(&transaction, &table)?;
-            commit(transaction)?;
+            transaction.commit()?;
             Ok(more)
         })
         .await
@@ -250,22 +249,17 @@ async fn blocking<T: Send + 'static>(
         .unwrap_or(Err(DatabaseError::Interrupted))
 }
 
-fn is_full(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
-}
-
-/// Ends a transaction. A database in memory that gets no more memory then has some of the pages and
-/// lacks others, so that the process ends, as it does wherever else memory is not to be had.
-fn commit(transaction: Transaction<'_>) -> Result<(), DatabaseError> {
-    let committed = transaction.commit();
-    let failed = committed
-        .as_ref()
-        .err()
-        .and_then(rusqlite::Error::sqlite_error);
-    if failed.is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_NOMEM) {
-        handle_alloc_error(Layout::new::<[u8; MEMORY_PAGE as usize]>());
+/// What a failure of a database in memory means. Nothing but a commit makes it larger: one that gets no
+/// more memory has written some of its pages and not others, so that the process ends, as it does
+/// wherever else memory is not to be had.
+fn in_memory(error: rusqlite::Error) -> DatabaseError {
+    match error.sqlite_error().map(|error| error.extended_code) {
+        Some(ffi::SQLITE_FULL) => DatabaseError::Full,
+        Some(ffi::SQLITE_IOERR_NOMEM) => {
+            handle_alloc_error(Layout::new::<[u8; MEMORY_PAGE as usize]>())
+        }
+        _ => DatabaseError::Write(error),
     }
-    Ok(committed?)
 }
 
 /// Whether what follows lets other threads have the processor now and then. A transaction takes
