@@ -18,7 +18,7 @@ use std::{
 };
 
 use es_framework::{
-    command::{Bus, CommandContext, CommandDescriptor, CommandError, CommandRequest},
+    command::{CommandBus, CommandContext, CommandDescriptor, CommandError, CommandRequest},
     event::{Event as _, EventCandidate, EventType, Subject},
     prelude::*,
     state::Snapshots,
@@ -74,7 +74,7 @@ fn count(counter: &Counter, command: CountCommand) -> Result<CountedEvent, Full>
     Ok(CountedEvent { note })
 }
 
-async fn send(bus: &Bus, id: &str, at_most: u64) -> Result<(), CommandError> {
+async fn send(bus: &CommandBus, id: &str, at_most: u64) -> Result<(), CommandError> {
     let body = format!(r#"{{"id":"{id}","atMost":{at_most}}}"#);
     let request = CommandRequest {
         body: body.as_bytes(),
@@ -85,11 +85,11 @@ async fn send(bus: &Bus, id: &str, at_most: u64) -> Result<(), CommandError> {
     execute(bus, request).await.map(drop)
 }
 
-async fn carry_out(bus: &Bus, id: &str) {
+async fn carry_out(bus: &CommandBus, id: &str) {
     send(bus, id, u64::MAX).await.unwrap();
 }
 
-async fn refuse(bus: &Bus, id: &str) {
+async fn refuse(bus: &CommandBus, id: &str) {
     let refused = send(bus, id, 0).await;
     assert!(matches!(refused, Err(CommandError::Rejected(_))));
 }
@@ -121,8 +121,8 @@ async fn fill(store: &EmbeddedStore, id: &str, events: usize) {
     }
 }
 
-fn bus(store: &EmbeddedStore, snapshots: &Path) -> Bus {
-    Bus::new(Arc::new(store.clone()), "bench")
+fn bus(store: &EmbeddedStore, snapshots: &Path) -> CommandBus {
+    CommandBus::new(Arc::new(store.clone()), "bench")
         .with_snapshots(Snapshots::in_file(snapshots.to_owned()))
 }
 
@@ -132,7 +132,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 /// The median time of each of two actions, taken in turns.
-async fn in_turns(rounds: usize, bus: &Bus, ids: [&str; 2], writes: bool) -> [Duration; 2] {
+async fn in_turns(rounds: usize, bus: &CommandBus, ids: [&str; 2], writes: bool) -> [Duration; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
         for (id, times) in ids.iter().zip(&mut times) {
@@ -194,7 +194,7 @@ struct Seen {
 
 /// So many clients, each of whom sends commands until the time is over, through one of the buses.
 async fn contend(
-    buses: &[Bus],
+    buses: &[CommandBus],
     clients: usize,
     seconds: f64,
     id: impl Fn(usize) -> String,

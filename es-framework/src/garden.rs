@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Declaration,
-    command::{Command, Condition, Decided, Given, Handle, HandlerError},
+    command::{Command, Condition, Handle, HandlerContext, HandlerError, UntypedDecision},
     declaration,
     event::{Event, InvalidPart, Subject, SubjectPart},
     projection::{Cell, CellError, Column, ColumnKind, EventRow, ReadModelDescriptor},
@@ -65,7 +65,7 @@ impl Command for PlantTreeCommand {
 impl Handle for PlantTreeCommand {
     const HANDLER: Declaration = declaration!();
 
-    fn handle(self, given: &Given) -> Result<Decided, HandlerError> {
+    fn handle(self, given: &HandlerContext) -> Result<UntypedDecision, HandlerError> {
         let Self {
             kind, num_leaves, ..
         } = self;
@@ -136,7 +136,7 @@ impl Command for WaterTreeCommand {
 impl Handle for WaterTreeCommand {
     const HANDLER: Declaration = declaration!();
 
-    fn handle(self, given: &Given) -> Result<Decided, HandlerError> {
+    fn handle(self, given: &HandlerContext) -> Result<UntypedDecision, HandlerError> {
         given.decide(TreeWateredEvent {})
     }
 }

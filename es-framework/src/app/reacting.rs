@@ -8,10 +8,12 @@ use uuid::Uuid;
 use super::{declared::is_served, processing::Processing};
 use crate::{
     Result,
-    command::{Bus, Registry, Services},
+    command::{CommandBus, Registry, Services},
     event::Upcasters,
     http::health::Lifecycle,
-    reaction::{Ground, Operator, ReactionDescriptor, Reactions, ReactionsError, Reactors},
+    reaction::{
+        Operator, ReactionDescriptor, ReactionRunner, ReactionRuntime, Reactions, ReactionsError,
+    },
     store::EventStore,
 };
 
@@ -27,13 +29,13 @@ pub(super) fn declared(
 /// The reactions, ready to begin.
 pub(super) fn reactors(
     reactions: Reactions,
-    bus: Bus,
+    bus: CommandBus,
     store: Arc<dyn EventStore>,
     source: &str,
     services: Services,
     upcasters: Upcasters,
-) -> Reactors {
-    let ground = Ground {
+) -> ReactionRunner {
+    let ground = ReactionRuntime {
         bus,
         store,
         source: source.into(),
@@ -42,11 +44,14 @@ pub(super) fn reactors(
         instance: Uuid::new_v4(),
         witness: None,
     };
-    Reactors::new(ground, reactions)
+    ReactionRunner::new(ground, reactions)
 }
 
 /// Reactions at work, and what takes an operator's requests.
-pub(super) fn start(reactors: Reactors, lifecycle: &Lifecycle) -> Result<(Processing, Operator)> {
+pub(super) fn start(
+    reactors: ReactionRunner,
+    lifecycle: &Lifecycle,
+) -> Result<(Processing, Operator)> {
     let operator = reactors.operator();
     let failed = "the reactions cannot begin";
     let processing = Processing::start("reactions", failed, reactors.run(), lifecycle)?;

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    command::{Bus, Clock, Registry, Services},
+    command::{Clock, CommandBus, Registry, Services},
     config::Config,
     event::Upcasters,
     http::{
@@ -114,8 +114,8 @@ impl Opened {
         Processor::new(self.store.port(), self.database.clone(), models).with_upcasters(upcasters)
     }
 
-    fn bus(&self, services: Services, upcasters: Upcasters) -> Bus {
-        Bus::new(self.store.port(), self.source())
+    fn bus(&self, services: Services, upcasters: Upcasters) -> CommandBus {
+        CommandBus::new(self.store.port(), self.source())
             .with_upcasters(upcasters)
             .with_snapshots(Snapshots::in_file(self.config.snapshots()))
             .with_services(services)
@@ -130,7 +130,7 @@ impl Opened {
 
     fn surface(
         &self,
-        bus: Bus,
+        bus: CommandBus,
         clock: Clock,
         processor: &Processor,
         reactions: Operator,

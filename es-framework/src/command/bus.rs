@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::{
-    Clock, CommandContext, CommandError, Condition, Decided, Handle, HandlerError, Services,
-    Violation,
+    Clock, CommandContext, CommandError, Condition, Handle, HandlerError, Services,
+    UntypedDecision, Violation,
     idempotency::Attempted,
     lock::Turns,
     parse,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     event::{EventId, InvalidPart, Subject, Upcasters},
-    state::{Memory, Snapshots, States},
+    state::{CachePolicy, Snapshots, StateLoader},
     store::EventStore,
 };
 use serde_json::value::RawValue;
@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 /// use std::sync::Arc;
 ///
 /// use es_framework::{
-///     command::{Bus, CommandContext, CommandDescriptor, CommandRequest},
+///     command::{CommandBus, CommandContext, CommandDescriptor, CommandRequest},
 ///     prelude::*,
 ///     store::memory::MemoryStore,
 /// };
@@ -46,7 +46,7 @@ use serde_json::value::RawValue;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), es_framework::command::CommandError> {
-/// let bus = Bus::new(Arc::new(MemoryStore::new()), "library-service");
+/// let bus = CommandBus::new(Arc::new(MemoryStore::new()), "library-service");
 /// let purchase = CommandDescriptor::of::<PurchaseBookCommand>();
 /// let request = CommandRequest {
 ///     body: br#"{"id":"42"}"#,
@@ -60,10 +60,10 @@ use serde_json::value::RawValue;
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Bus {
+pub struct CommandBus {
     pub(super) store: Arc<dyn EventStore>,
     pub(super) source: Arc<str>,
-    pub(super) states: States,
+    pub(super) states: StateLoader,
     pub(super) services: Arc<Services>,
     turns: Turns,
 }
@@ -71,19 +71,19 @@ pub struct Bus {
 /// A command that was carried out: its events are durable.
 ///
 /// ```
-/// # use es_framework::command::Outcome;
+/// # use es_framework::command::CommandOutcome;
 /// /// Where a client finds what it has just created.
-/// fn location(outcome: &Outcome) -> Option<&str> {
+/// fn location(outcome: &CommandOutcome) -> Option<&str> {
 ///     outcome.created.then(|| outcome.subject.as_str())
 /// }
 ///
 /// # let (created, position, latest, reply) = (true, None, None, None);
-/// let outcome = Outcome { subject: "/books/42".parse()?, created, position, latest, reply };
+/// let outcome = CommandOutcome { subject: "/books/42".parse()?, created, position, latest, reply };
 /// assert_eq!(location(&outcome), Some("/books/42"));
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct CommandOutcome {
     /// What it was about.
     pub subject: Subject,
     /// Whether the command created the subject.
@@ -100,18 +100,18 @@ pub struct Outcome {
 #[derive(Debug)]
 pub(super) enum Attempt {
     /// Its events are durable.
-    Done(Outcome),
+    Done(CommandOutcome),
     /// A subject moved between the read and the write: read and decide again.
     Moved(Subject),
 }
 
-impl Bus {
+impl CommandBus {
     /// A bus that publishes as `source` into `store`, with the system's clock and no other
     /// service.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, source: impl Into<Arc<str>>) -> Self {
         Self {
-            states: States::new(Arc::clone(&store)),
+            states: StateLoader::new(Arc::clone(&store)),
             store,
             source: source.into(),
             services: Arc::new(Services::default().with(Clock::system())),
@@ -146,7 +146,7 @@ impl Bus {
         command: C,
         context: &CommandContext,
         attempted: Option<&Attempted>,
-        memory: Memory,
+        memory: CachePolicy,
     ) -> Result<Attempt, CommandError> {
         let question = Question::of(&command).map_err(invalid_subject)?;
         let subjects = question.subjects(context);
@@ -165,7 +165,7 @@ impl Bus {
             given,
         } = found;
         self.keep(&question, given);
-        let outcome = Outcome {
+        let outcome = CommandOutcome {
             subject: question.subject,
             created: C::CONDITION == Condition::Pristine,
             position: latest,
@@ -207,7 +207,7 @@ impl Bus {
     }
 }
 
-fn decide<C: Handle>(command: C, found: &Found) -> Result<Decided, CommandError> {
+fn decide<C: Handle>(command: C, found: &Found) -> Result<UntypedDecision, CommandError> {
     let span = tracing::info_span!("decide", command = C::NAME);
     let decided = span.in_scope(|| command.handle(&found.given));
     decided.map_err(|error| match error {
@@ -226,12 +226,15 @@ fn invalid_subject(part: InvalidPart) -> CommandError {
 
 /// Validates a command and decides on it once: what a test of a handler does.
 pub(crate) async fn once<C: Handle>(
-    bus: &Bus,
+    bus: &CommandBus,
     command: C,
     context: &CommandContext,
-) -> Result<Outcome, CommandError> {
+) -> Result<CommandOutcome, CommandError> {
     parse::validate(&command)?;
-    match bus.attempt(command, context, None, Memory::Used).await? {
+    match bus
+        .attempt(command, context, None, CachePolicy::Use)
+        .await?
+    {
         Attempt::Done(outcome) => Ok(outcome),
         Attempt::Moved(subject) => Err(CommandError::Contended(subject)),
     }

@@ -46,7 +46,7 @@ pub struct CommandContext {
     /// The trace that its events belong to.
     pub trace: Option<TraceContext>,
     /// What its sender last saw of its subject.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedVersion>,
     /// The name by which its sender knows this attempt to have it carried out.
     pub idempotency_key: Option<IdempotencyKey>,
 }
@@ -54,26 +54,26 @@ pub struct CommandContext {
 /// What the sender of a command expects of its subject (`If-Match`).
 ///
 /// ```
-/// use es_framework::{command::Expected, event::EventId};
+/// use es_framework::{command::ExpectedVersion, event::EventId};
 ///
-/// let expected = Expected::LastEvent(vec![EventId::FIRST]);
+/// let expected = ExpectedVersion::LastEvent(vec![EventId::FIRST]);
 /// assert!(expected.holds(Some(EventId::FIRST)));
 /// assert!(!expected.holds(None));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Expected {
+pub enum ExpectedVersion {
     /// That something happened to it, whatever it was.
-    Anything,
+    Any,
     /// That its last event is one of these.
     LastEvent(Vec<EventId>),
 }
 
-impl Expected {
+impl ExpectedVersion {
     /// Whether it is so, given the subject's last event.
     #[must_use]
     pub fn holds(&self, latest: Option<EventId>) -> bool {
         match self {
-            Self::Anything => latest.is_some(),
+            Self::Any => latest.is_some(),
             Self::LastEvent(ids) => latest.is_some_and(|latest| ids.contains(&latest)),
         }
     }

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Given, HandlerError, Rejection, RejectionDescriptor};
+use super::{HandlerContext, HandlerError, Rejection, RejectionDescriptor};
 use crate::event::{self, Event, EventType, Metadata, Subject};
 
 /// Events together with an answer to whoever sent the command.
@@ -45,19 +45,19 @@ impl<E, R> Decision<E, R> {
 /// A decision, its types forgotten: events in the order in which they are to be written.
 ///
 /// ```
-/// use es_framework::{command::Decided, prelude::*};
+/// use es_framework::{command::UntypedDecision, prelude::*};
 ///
 /// #[derive(Event)]
 /// struct BookRemovedEvent {}
 ///
-/// let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
+/// let mut decided = UntypedDecision::on("/books/42".parse()?, Metadata::default());
 /// decided.push(&BookRemovedEvent {})?;
 /// let (events, reply) = decided.into_parts();
 /// assert_eq!((events.len(), reply.is_none()), (1, true));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Decided {
+pub struct UntypedDecision {
     subject: Subject,
     metadata: Metadata,
     events: Vec<NewEvent>,
@@ -67,10 +67,10 @@ pub struct Decided {
 /// An event that is to be written.
 ///
 /// ```
-/// # use es_framework::{command::Decided, prelude::*};
+/// # use es_framework::{command::UntypedDecision, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookRemovedEvent {}
-/// # let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
+/// # let mut decided = UntypedDecision::on("/books/42".parse()?, Metadata::default());
 /// decided.push(&BookRemovedEvent {})?;
 /// let (events, _) = decided.into_parts();
 /// assert_eq!(events[0].subject.as_str(), "/books/42");
@@ -117,7 +117,7 @@ impl Reply {
     }
 }
 
-impl Decided {
+impl UntypedDecision {
     /// No events yet, for a command on `subject`. Each event is given `metadata`.
     #[must_use]
     pub const fn on(subject: Subject, metadata: Metadata) -> Self {
@@ -177,14 +177,14 @@ impl Decided {
 /// none as `()`, a [`Decision`] with a reply, or a `Result` of any of these.
 ///
 /// ```
-/// use es_framework::{command::{Decided, IntoDecision}, prelude::*};
+/// use es_framework::{command::{UntypedDecision, IntoDecision}, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookReturnedEvent {}
 /// # #[derive(Event)]
 /// # struct LoanClosedEvent {}
 ///
-/// let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
-/// (BookReturnedEvent {}, Some(LoanClosedEvent {})).decide(&mut decided)?;
+/// let mut decided = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// (BookReturnedEvent {}, Some(LoanClosedEvent {})).add_to(&mut decided)?;
 /// assert_eq!(decided.into_parts().0.len(), 2);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -198,13 +198,13 @@ pub trait IntoDecision {
     ///
     /// # Errors
     /// The handler rejects the command, or an event cannot be written.
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError>;
+    fn add_to(self, decided: &mut UntypedDecision) -> Result<(), HandlerError>;
 
     /// What follows from it for a handler that was given these.
     ///
     /// # Errors
     /// The handler rejects the command, or an event cannot be written.
-    fn decided(self, given: &Given) -> Result<Decided, HandlerError>
+    fn into_decision(self, given: &HandlerContext) -> Result<UntypedDecision, HandlerError>
     where
         Self: Sized,
     {
@@ -224,14 +224,14 @@ pub trait IntoDecision {
 }
 
 impl<E: Event> IntoDecision for E {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+    fn add_to(self, decided: &mut UntypedDecision) -> Result<(), HandlerError> {
         decided.push(&self)
     }
 }
 
 impl<T: IntoDecision> IntoDecision for Option<T> {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
-        self.map_or(Ok(()), |some| some.decide(decided))
+    fn add_to(self, decided: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.map_or(Ok(()), |some| some.add_to(decided))
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
@@ -244,8 +244,8 @@ impl<T: IntoDecision> IntoDecision for Option<T> {
 }
 
 impl<T: IntoDecision> IntoDecision for Vec<T> {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
-        self.into_iter().try_for_each(|one| one.decide(decided))
+    fn add_to(self, decided: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.into_iter().try_for_each(|one| one.add_to(decided))
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
@@ -258,8 +258,8 @@ impl<T: IntoDecision> IntoDecision for Vec<T> {
 }
 
 impl<T: IntoDecision, R: Serialize + JsonSchema> IntoDecision for Decision<T, R> {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
-        self.events.decide(decided)?;
+    fn add_to(self, decided: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.events.add_to(decided)?;
         decided.reply(&self.reply)
     }
 
@@ -275,9 +275,9 @@ impl<T: IntoDecision, R: Serialize + JsonSchema> IntoDecision for Decision<T, R>
 }
 
 impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+    fn add_to(self, decided: &mut UntypedDecision) -> Result<(), HandlerError> {
         self.map_err(|rejection| HandlerError::Rejected(Box::new(rejection)))?
-            .decide(decided)
+            .add_to(decided)
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
@@ -293,9 +293,9 @@ macro_rules! tuples {
     ($($name:ident),*) => {
         impl<$($name: IntoDecision),*> IntoDecision for ($($name,)*) {
             #[allow(non_snake_case, unused_variables)]
-            fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+            fn add_to(self, decided: &mut UntypedDecision) -> Result<(), HandlerError> {
                 let ($($name,)*) = self;
-                $($name.decide(decided)?;)*
+                $($name.add_to(decided)?;)*
                 Ok(())
             }
 

@@ -4,9 +4,9 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    Bus, Command, CommandError, CommandRequest, Condition, Handle, Origin, Outcome, Parameter,
-    RejectionDescriptor, Reply, Violation, bus::Attempt, idempotency::Attempted, metrics, parse,
-    retry,
+    Command, CommandBus, CommandError, CommandOutcome, CommandRequest, Condition, Handle,
+    Parameter, ParameterOrigin, RejectionDescriptor, Reply, Violation, bus::Attempt,
+    idempotency::Attempted, metrics, parse, retry,
 };
 use crate::Declaration;
 
@@ -72,8 +72,10 @@ pub struct CommandDescriptor {
 /// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
 /// let execute: Execute = CommandDescriptor::of::<PurchaseBookCommand>().execute;
 /// ```
-pub type Execute =
-    for<'a> fn(&'a Bus, CommandRequest<'a>) -> BoxFuture<'a, Result<Outcome, CommandError>>;
+pub type Execute = for<'a> fn(
+    &'a CommandBus,
+    CommandRequest<'a>,
+) -> BoxFuture<'a, Result<CommandOutcome, CommandError>>;
 
 impl CommandDescriptor {
     /// Whether anybody can post it.
@@ -110,7 +112,8 @@ inventory::collect!(CommandDescriptor);
 const fn check_parameters(condition: Condition, parameters: &[Parameter]) {
     let mut rest = parameters;
     while let [first, others @ ..] = rest {
-        let is_own_state = matches!(first.origin, Origin::State(_)) && first.subject.is_none();
+        let is_own_state =
+            matches!(first.origin, ParameterOrigin::State(_)) && first.subject.is_none();
         assert!(
             !matches!(condition, Condition::Pristine) || !is_own_state || first.optional,
             "the command asks for a pristine subject, which has no state: remove the handler's parameter, or `condition = pristine`"
@@ -120,9 +123,9 @@ const fn check_parameters(condition: Condition, parameters: &[Parameter]) {
 }
 
 async fn counted<C: Handle>(
-    bus: &Bus,
+    bus: &CommandBus,
     request: CommandRequest<'_>,
-) -> Result<Outcome, CommandError> {
+) -> Result<CommandOutcome, CommandError> {
     let ended = execute::<C>(bus, request).await;
     metrics::ended(C::NAME, &ended);
     ended
@@ -130,9 +133,9 @@ async fn counted<C: Handle>(
 
 /// parse → validate → bus, and once more from the start when a subject moved meanwhile.
 async fn execute<C: Handle>(
-    bus: &Bus,
+    bus: &CommandBus,
     request: CommandRequest<'_>,
-) -> Result<Outcome, CommandError> {
+) -> Result<CommandOutcome, CommandError> {
     let attempted = attempted::<C>(&request)?;
     let mut attempts = retry::Attempts::default();
     loop {

@@ -108,15 +108,15 @@ fn not_as_expected(subject: &Subject, latest: Option<EventId>) -> String {
 /// Why a handler gave no decision.
 ///
 /// ```
-/// use es_framework::{command::{Decided, HandlerError, IntoDecision}, prelude::*};
+/// use es_framework::{command::{UntypedDecision, HandlerError, IntoDecision}, prelude::*};
 ///
 /// /// The copy is lent
 /// #[derive(Debug, Rejection)]
 /// #[rejection(conflict)]
 /// struct CopyIsLent;
 ///
-/// let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
-/// let error = Err::<(), _>(CopyIsLent).decide(&mut decided).unwrap_err();
+/// let mut decided = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// let error = Err::<(), _>(CopyIsLent).add_to(&mut decided).unwrap_err();
 /// assert!(matches!(error, HandlerError::Rejected(rejection) if rejection.name() == "copy-is-lent"));
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```

@@ -4,18 +4,20 @@ use std::{any::Any, sync::Arc};
 
 use schemars::SchemaGenerator;
 
-use super::{Command, Decided, HandlerError, IntoDecision, Parameter, RejectionDescriptor, Reply};
+use super::{
+    Command, HandlerError, IntoDecision, Parameter, RejectionDescriptor, Reply, UntypedDecision,
+};
 use crate::{
     Declaration,
     event::{InvalidPart, Metadata, Subject},
-    state::HeldState,
+    state::CachedState,
 };
 
 /// A command that has a handler. `#[handler]` implements it; a second handler for the same command
 /// is a second implementation, which the compiler refuses.
 ///
 /// ```
-/// # use es_framework::{command::{Given, Handle}, prelude::*};
+/// # use es_framework::{command::{HandlerContext, Handle}, prelude::*};
 /// # #[derive(Command)]
 /// # #[command(subject = "/books/{id}", condition = pristine)]
 /// # struct PurchaseBookCommand { id: String }
@@ -24,7 +26,7 @@ use crate::{
 /// # #[handler]
 /// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
 /// let command = PurchaseBookCommand { id: "42".into() };
-/// let decided = command.handle(&Given::on("/books/42".parse()?, Metadata::default()))?;
+/// let decided = command.handle(&HandlerContext::on("/books/42".parse()?, Metadata::default()))?;
 /// assert_eq!(decided.into_parts().0.len(), 1);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -63,24 +65,24 @@ pub trait Handle: Command {
     ///
     /// # Errors
     /// The handler rejects the command.
-    fn handle(self, given: &Given) -> Result<Decided, HandlerError>;
+    fn handle(self, given: &HandlerContext) -> Result<UntypedDecision, HandlerError>;
 }
 
 /// What a handler is given besides its command.
 ///
 /// ```
-/// use es_framework::{command::{Given, HandlerError}, prelude::*};
+/// use es_framework::{command::{HandlerContext, HandlerError}, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookRemovedEvent {}
 ///
-/// let given = Given::on("/books/42".parse()?, Metadata::default());
+/// let given = HandlerContext::on("/books/42".parse()?, Metadata::default());
 /// assert_eq!(given.decide(BookRemovedEvent {})?.into_parts().0.len(), 1);
 /// // It was given nothing else.
 /// assert!(matches!(given.required::<Clock>(0), Err(HandlerError::Parameter(0))));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Given {
+pub struct HandlerContext {
     subject: Subject,
     metadata: Metadata,
     parameters: Vec<Argument>,
@@ -89,12 +91,12 @@ pub struct Given {
 /// The value of a parameter.
 #[derive(Debug)]
 pub(super) enum Argument {
-    State(HeldState),
+    State(CachedState),
     Service(Arc<dyn Any + Send + Sync>),
     Metadata,
 }
 
-impl Given {
+impl HandlerContext {
     /// Nothing but the command's subject and metadata.
     #[must_use]
     pub const fn on(subject: Subject, metadata: Metadata) -> Self {
@@ -143,9 +145,9 @@ impl Given {
     ///
     /// # Errors
     /// The handler rejects the command, or an event cannot be written.
-    pub fn decide<D: IntoDecision>(&self, output: D) -> Result<Decided, HandlerError> {
-        let mut decided = Decided::on(self.subject.clone(), self.metadata.clone());
-        output.decide(&mut decided)?;
+    pub fn decide<D: IntoDecision>(&self, output: D) -> Result<UntypedDecision, HandlerError> {
+        let mut decided = UntypedDecision::on(self.subject.clone(), self.metadata.clone());
+        output.add_to(&mut decided)?;
         Ok(decided)
     }
 }

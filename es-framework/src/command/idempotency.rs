@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{CommandError, IdempotencyKey, NewEvent, Outcome};
+use super::{CommandError, CommandOutcome, IdempotencyKey, NewEvent};
 use crate::{
     event::{self, EventId, EventType, InvalidPart, Metadata, RecordedEvent, Subject, SubjectPart},
     store::{EventStore, latest_event},
@@ -60,7 +60,7 @@ impl Attempted {
     pub(super) async fn outcome(
         &self,
         store: &dyn EventStore,
-    ) -> Result<Option<Outcome>, CommandError> {
+    ) -> Result<Option<CommandOutcome>, CommandError> {
         let Some(event) = latest_event(store, self.subject.clone(), false).await? else {
             return Ok(None);
         };
@@ -76,7 +76,7 @@ impl Attempted {
     pub(super) fn record(
         &self,
         events: &[NewEvent],
-        outcome: &Outcome,
+        outcome: &CommandOutcome,
     ) -> Result<NewEvent, serde_json::Error> {
         let own = events
             .iter()
@@ -101,7 +101,7 @@ impl Attempted {
 }
 
 impl Record {
-    fn outcome(self, event: &RecordedEvent) -> Outcome {
+    fn outcome(self, event: &RecordedEvent) -> CommandOutcome {
         let latest = match self.latest {
             Some(Position::Before(distance)) => {
                 event.id.get().checked_sub(distance).and_then(EventId::new)
@@ -109,7 +109,7 @@ impl Record {
             Some(Position::At(id)) => Some(id),
             None => None,
         };
-        Outcome {
+        CommandOutcome {
             subject: self.subject,
             created: self.created,
             position: Some(event.id),

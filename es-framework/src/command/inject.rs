@@ -16,14 +16,14 @@ use crate::{
 /// A type that a handler may take by reference.
 ///
 /// ```
-/// use es_framework::{command::{Inject, Origin}, prelude::*};
+/// use es_framework::{command::{Inject, ParameterOrigin}, prelude::*};
 ///
 /// #[derive(Service)] // implements it
 /// struct Courier {
 ///     name: String,
 /// }
 ///
-/// assert!(matches!(Courier::ORIGIN, Origin::Service(kind) if kind.name == "Courier"));
+/// assert!(matches!(Courier::ORIGIN, ParameterOrigin::Service(kind) if kind.name == "Courier"));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `&{Self}`",
@@ -32,7 +32,7 @@ use crate::{
 )]
 pub trait Inject: Send + Sync + 'static {
     /// Where it comes from.
-    const ORIGIN: Origin;
+    const ORIGIN: ParameterOrigin;
 }
 
 /// A type that a handler may take as an `Option`, or of a subject. It exists for what the compiler
@@ -63,13 +63,13 @@ impl<S: Evolve> IsState for S {}
 /// Where a handler's parameter comes from.
 ///
 /// ```
-/// use es_framework::{command::{Inject, Origin}, prelude::*};
+/// use es_framework::{command::{Inject, ParameterOrigin}, prelude::*};
 ///
-/// assert!(matches!(Metadata::ORIGIN, Origin::Metadata));
-/// assert!(matches!(Clock::ORIGIN, Origin::Service(_)));
+/// assert!(matches!(Metadata::ORIGIN, ParameterOrigin::Metadata));
+/// assert!(matches!(Clock::ORIGIN, ParameterOrigin::Service(_)));
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub enum Origin {
+pub enum ParameterOrigin {
     /// It is rebuilt from events.
     State(StateKind),
     /// The application provides it once, for all commands.
@@ -103,11 +103,11 @@ impl ServiceKind {
 }
 
 impl Inject for Clock {
-    const ORIGIN: Origin = Origin::Service(ServiceKind::of::<Self>("Clock"));
+    const ORIGIN: ParameterOrigin = ParameterOrigin::Service(ServiceKind::of::<Self>("Clock"));
 }
 
 impl Inject for Metadata {
-    const ORIGIN: Origin = Origin::Metadata;
+    const ORIGIN: ParameterOrigin = ParameterOrigin::Metadata;
 }
 
 /// One parameter of a handler besides its command, as `#[handler]` describes it.
@@ -131,7 +131,7 @@ pub struct Parameter {
     /// Its name in the source.
     pub name: &'static str,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: ParameterOrigin,
     /// Whether the handler also decides without it.
     pub optional: bool,
     /// The template of the subject that a state is rebuilt from; without one, the command's own.
@@ -151,10 +151,10 @@ impl Parameter {
     /// Where there is none and it is not optional, the command is refused with "not found".
     #[must_use]
     pub const fn state<S: IsState>(name: &'static str) -> Self {
-        Self::from(name, Origin::State(StateKind::of::<S>()))
+        Self::from(name, ParameterOrigin::State(StateKind::of::<S>()))
     }
 
-    const fn from(name: &'static str, origin: Origin) -> Self {
+    const fn from(name: &'static str, origin: ParameterOrigin) -> Self {
         Self {
             name,
             origin,

@@ -4,7 +4,7 @@ use std::{sync::LazyLock, time::Duration};
 
 use metrics::{Counter, Histogram};
 
-use super::{CommandError, Outcome};
+use super::{CommandError, CommandOutcome};
 use crate::{
     event::RecordedEvent,
     metrics::{self as registry, APPEND_DURATION, COMMAND_RETRIES, COMMANDS, Handles},
@@ -19,7 +19,7 @@ static APPENDED: LazyLock<Handles<&'static str, Histogram>> = LazyLock::new(Hand
 static RETRIED: LazyLock<Handles<&'static str, Counter>> = LazyLock::new(Handles::default);
 
 /// Counts how a command ended.
-pub(super) fn ended(command: &'static str, ended: &Result<Outcome, CommandError>) {
+pub(super) fn ended(command: &'static str, ended: &Result<CommandOutcome, CommandError>) {
     let (outcome, reason) = ended
         .as_ref()
         .err()

@@ -24,18 +24,18 @@ mod tests;
 mod writing;
 
 pub(crate) use bus::once;
-pub use bus::{Bus, Outcome};
+pub use bus::{CommandBus, CommandOutcome};
 pub use clock::Clock;
 pub use condition::Condition;
 pub use context::{
-    CommandContext, CommandRequest, Expected, IdempotencyKey, InvalidIdempotencyKey,
+    CommandContext, CommandRequest, ExpectedVersion, IdempotencyKey, InvalidIdempotencyKey,
 };
-pub use decision::{Decided, Decision, IntoDecision, NewEvent, Reply};
+pub use decision::{Decision, IntoDecision, NewEvent, Reply, UntypedDecision};
 pub use declared::Command;
 pub use descriptor::{CommandDescriptor, Execute};
 pub use error::{CommandError, HandlerError, MalformedCommand, RegistryError};
-pub use handler::{Given, Handle};
-pub use inject::{Inject, IsState, Origin, Parameter, ServiceKind, Services};
+pub use handler::{Handle, HandlerContext};
+pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceKind, Services};
 pub use registry::{Registry, RegistryBuilder};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 

@@ -4,12 +4,12 @@ use futures_util::future::try_join_all;
 use tracing::Instrument as _;
 
 use super::{
-    Bus, CommandContext, CommandError, Condition, Given, Handle, Origin, Parameter,
-    handler::Argument,
+    CommandBus, CommandContext, CommandError, Condition, Handle, HandlerContext, Parameter,
+    ParameterOrigin, handler::Argument,
 };
 use crate::{
     event::{EventId, InvalidPart, Subject},
-    state::{HeldState, Memory, RebuildError, Source, StateKind},
+    state::{CachePolicy, CachedState, RebuildError, StateKind, StateSource},
     store::{Precondition, latest_event, newest_id},
 };
 
@@ -19,7 +19,7 @@ pub(super) struct Question {
     /// The command's own subject.
     pub(super) subject: Subject,
     condition: Condition,
-    parameters: Vec<(&'static Parameter, Option<Source>)>,
+    parameters: Vec<(&'static Parameter, Option<StateSource>)>,
 }
 
 /// What was read.
@@ -30,18 +30,18 @@ pub(super) struct Found {
     /// What must still hold when the events are written.
     pub(super) preconditions: Vec<Precondition>,
     /// What the handler is given.
-    pub(super) given: Given,
+    pub(super) given: HandlerContext,
 }
 
 impl Question {
     pub(super) fn of<C: Handle>(command: &C) -> Result<Self, InvalidPart> {
         let source = |(index, parameter): (usize, &'static Parameter)| {
             let source = match parameter.origin {
-                Origin::State(_) => Some(Source {
+                ParameterOrigin::State(_) => Some(StateSource {
                     subject: command.parameter_subject(index)?,
                     recursive: parameter.recursive,
                 }),
-                Origin::Service(_) | Origin::Metadata => None,
+                ParameterOrigin::Service(_) | ParameterOrigin::Metadata => None,
             };
             Ok((parameter, source))
         };
@@ -70,13 +70,13 @@ impl Question {
     }
 }
 
-impl Bus {
+impl CommandBus {
     /// Reads everything that the handler wants to know and that is asked of the subject.
     pub(super) async fn read(
         &self,
         question: &Question,
         context: &CommandContext,
-        memory: Memory,
+        memory: CachePolicy,
     ) -> Result<Found, CommandError> {
         let arguments = question
             .parameters
@@ -86,7 +86,7 @@ impl Bus {
         let mut found = Found {
             latest: None,
             preconditions: Vec::new(),
-            given: Given::on(question.subject.clone(), context.metadata.clone()),
+            given: HandlerContext::on(question.subject.clone(), context.metadata.clone()),
         };
         let mut own_is_known = false;
         let mut values = Vec::with_capacity(arguments.len());
@@ -115,24 +115,26 @@ impl Bus {
     async fn argument(
         &self,
         parameter: &Parameter,
-        source: Option<&Source>,
-        memory: Memory,
+        source: Option<&StateSource>,
+        memory: CachePolicy,
     ) -> Result<(Argument, Option<Precondition>), CommandError> {
         match (parameter.origin, source) {
-            (Origin::State(kind), Some(source)) => self.state(kind, source, memory).await,
-            (Origin::Service(kind), _) => match self.services.get(kind) {
+            (ParameterOrigin::State(kind), Some(source)) => self.state(kind, source, memory).await,
+            (ParameterOrigin::Service(kind), _) => match self.services.get(kind) {
                 Some(service) => Ok((Argument::Service(service), None)),
                 None => Err(CommandError::NotProvided(kind.name)),
             },
-            (Origin::Metadata | Origin::State(_), _) => Ok((Argument::Metadata, None)),
+            (ParameterOrigin::Metadata | ParameterOrigin::State(_), _) => {
+                Ok((Argument::Metadata, None))
+            }
         }
     }
 
     async fn state(
         &self,
         kind: StateKind,
-        source: &Source,
-        memory: Memory,
+        source: &StateSource,
+        memory: CachePolicy,
     ) -> Result<(Argument, Option<Precondition>), CommandError> {
         let subject = source.subject.clone();
         let (held, precondition) = if source.recursive {
@@ -152,9 +154,9 @@ impl Bus {
     async fn rebuild(
         &self,
         kind: StateKind,
-        source: &Source,
-        memory: Memory,
-    ) -> Result<HeldState, CommandError> {
+        source: &StateSource,
+        memory: CachePolicy,
+    ) -> Result<CachedState, CommandError> {
         let span = tracing::info_span!(
             "rebuild",
             state = kind.name,
@@ -170,9 +172,9 @@ impl Bus {
     }
 
     /// Remembers the states that were read for the next commands on their subjects.
-    pub(super) fn keep(&self, question: &Question, given: Given) {
+    pub(super) fn keep(&self, question: &Question, given: HandlerContext) {
         for ((parameter, source), value) in question.parameters.iter().zip(given.into_arguments()) {
-            if let (Origin::State(kind), Some(source), Argument::State(held)) =
+            if let (ParameterOrigin::State(kind), Some(source), Argument::State(held)) =
                 (parameter.origin, source, value)
             {
                 kind.keep(&self.states, source, held);

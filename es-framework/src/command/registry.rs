@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{CommandDescriptor, Handle, Origin, RegistryError, ServiceKind, Services, rejection};
+use super::{
+    CommandDescriptor, Handle, ParameterOrigin, RegistryError, ServiceKind, Services, rejection,
+};
 use crate::{
     Declaration,
     event::{Event, EventDescriptor, Upcast, UpcasterDescriptor, Upcasters},
@@ -236,8 +238,8 @@ impl Registry {
         self.commands.iter().flat_map(|command| {
             let parameters = command.parameters.iter();
             parameters.filter_map(move |parameter| match parameter.origin {
-                Origin::Service(kind) => Some((kind, command)),
-                Origin::State(_) | Origin::Metadata => None,
+                ParameterOrigin::Service(kind) => Some((kind, command)),
+                ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
             })
         })
     }

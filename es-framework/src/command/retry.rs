@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::CommandError;
-use crate::{event::Subject, state::Memory};
+use crate::{event::Subject, state::CachePolicy};
 
 /// After so many decisions on one command its caller is told to come back.
 const MAX_ATTEMPTS: u32 = 8;
@@ -22,11 +22,11 @@ pub(super) struct Attempts(u32);
 
 impl Attempts {
     /// Whether the next attempt may use what is remembered.
-    pub(super) const fn memory(&self) -> Memory {
+    pub(super) const fn memory(&self) -> CachePolicy {
         if self.0 < TRUSTED_ATTEMPTS {
-            Memory::Used
+            CachePolicy::Use
         } else {
-            Memory::Doubted
+            CachePolicy::Bypass
         }
     }
 

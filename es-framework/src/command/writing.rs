@@ -9,7 +9,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use tracing::Instrument as _;
 
 use super::{
-    Bus, CommandContext, CommandError, Decided, NewEvent, Outcome, idempotency::Attempted, metrics,
+    CommandBus, CommandContext, CommandError, CommandOutcome, NewEvent, UntypedDecision,
+    idempotency::Attempted, metrics,
 };
 use crate::{
     event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext},
@@ -27,7 +28,7 @@ const LOOKS_AFTER_A_BREAK: [Duration; 3] = [
 /// How a write ended.
 pub(super) enum Written {
     /// It is durable.
-    Done(Outcome),
+    Done(CommandOutcome),
     /// One of so many preconditions did not hold.
     Conflict(Subject, usize),
 }
@@ -41,14 +42,14 @@ enum Fate {
     Conflict,
 }
 
-impl Bus {
+impl CommandBus {
     /// Writes the events of a decision, and the record of the command where it carries a key.
     /// `outcome` is what is known of it before the write.
     pub(super) async fn write(
         &self,
-        decided: Decided,
+        decided: UntypedDecision,
         mut preconditions: Vec<Precondition>,
-        mut outcome: Outcome,
+        mut outcome: CommandOutcome,
         context: &CommandContext,
         attempted: Option<&Attempted>,
     ) -> Result<Written, CommandError> {

@@ -13,7 +13,7 @@ use axum::{
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use super::{Problem, RequestLimits, Surface, auth::Caller, context, limits::Gate, path};
-use crate::command::{CommandDescriptor, CommandRequest, Outcome};
+use crate::command::{CommandDescriptor, CommandOutcome, CommandRequest};
 
 /// Names the last event that a command wrote, or that a query has to have seen.
 pub(super) const EVENT_POSITION: HeaderName = HeaderName::from_static("event-position");
@@ -51,7 +51,7 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Sur
 }
 
 /// `201` and where to find what was created, `200` and what the handler answers, or `204`.
-fn answer(outcome: Outcome) -> Response {
+fn answer(outcome: CommandOutcome) -> Response {
     let status = match (outcome.created, &outcome.reply) {
         (true, _) => StatusCode::CREATED,
         (false, Some(_)) => StatusCode::OK,

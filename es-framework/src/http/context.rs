@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, header};
 
 use super::Problem;
 use crate::{
-    command::{CommandContext, Expected, IdempotencyKey},
+    command::{CommandContext, ExpectedVersion, IdempotencyKey},
     event::{EventId, Metadata, TraceContext},
 };
 
@@ -52,7 +52,7 @@ pub(super) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
 
 /// `If-Match` (RFC 9110, section 13.1.1): the tags are ids of events. A tag that is none of ours,
 /// or a weak one, matches nothing.
-fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
+fn expected(headers: &HeaderMap) -> Result<Option<ExpectedVersion>, Problem> {
     let mut values = headers.get_all(header::IF_MATCH).iter().peekable();
     if values.peek().is_none() {
         return Ok(None);
@@ -67,7 +67,7 @@ fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
         for tag in value.to_str().map_err(|_| invalid())?.split(',') {
             let tag = tag.trim();
             if tag == "*" {
-                return Ok(Some(Expected::Anything));
+                return Ok(Some(ExpectedVersion::Any));
             }
             let opaque = tag.strip_prefix("W/").unwrap_or(tag);
             let opaque = opaque
@@ -79,7 +79,7 @@ fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
             }
         }
     }
-    Ok(Some(Expected::LastEvent(ids)))
+    Ok(Some(ExpectedVersion::LastEvent(ids)))
 }
 
 /// The key, with or without the quotation marks of a structured field.
@@ -117,7 +117,7 @@ mod tests {
         headers
     }
 
-    fn expected(value: &'static str) -> Option<Option<Expected>> {
+    fn expected(value: &'static str) -> Option<Option<ExpectedVersion>> {
         super::expected(&headers(&[("if-match", value)])).ok()
     }
 
@@ -125,11 +125,11 @@ mod tests {
     fn tags_are_the_ids_of_events() {
         let ids = |ids: &[u64]| {
             let ids = ids.iter().filter_map(|id| EventId::new(*id)).collect();
-            Some(Some(Expected::LastEvent(ids)))
+            Some(Some(ExpectedVersion::LastEvent(ids)))
         };
         assert_eq!(expected("\"7\""), ids(&[7]));
         assert_eq!(expected("\"7\", \"8\""), ids(&[7, 8]));
-        assert_eq!(expected("*"), Some(Some(Expected::Anything)));
+        assert_eq!(expected("*"), Some(Some(ExpectedVersion::Any)));
         assert_eq!(expected("W/\"7\""), ids(&[]), "weak tags never match");
         assert_eq!(expected("\"abc\""), ids(&[]));
         assert_eq!(expected("7"), None);

@@ -7,14 +7,14 @@ use sha2::{Digest as _, Sha256};
 
 use super::ReactionError;
 use crate::{
-    command::{CommandDescriptor, Handle, Inject, Origin, Services},
+    command::{CommandDescriptor, Handle, Inject, ParameterOrigin, Services},
     event::RecordedEvent,
 };
 
 /// The commands that follow from an event.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::Commands};
+/// use es_framework::{prelude::*, reaction::OutgoingCommands};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -31,22 +31,22 @@ use crate::{
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// let mut commands = Commands::default();
+/// let mut commands = OutgoingCommands::default();
 /// commands.send(&RemindReaderCommand { id: Uuid::nil() })?;
 /// # Ok::<_, es_framework::reaction::ReactionError>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Commands(pub(super) Vec<Sent>);
+pub struct OutgoingCommands(pub(super) Vec<OutgoingCommand>);
 
 /// A command as it is sent: as text, so that it goes the way of every command and is the same when
 /// it is sent again.
 #[derive(Debug, Clone)]
-pub(crate) struct Sent {
+pub(crate) struct OutgoingCommand {
     pub(crate) command: CommandDescriptor,
     pub(crate) body: Vec<u8>,
 }
 
-impl Commands {
+impl OutgoingCommands {
     /// Adds a command.
     ///
     /// # Errors
@@ -54,13 +54,13 @@ impl Commands {
     pub fn send<C: Handle + Serialize>(&mut self, command: &C) -> Result<(), ReactionError> {
         let body = serde_json::to_vec(command)?;
         let command = CommandDescriptor::of::<C>();
-        self.0.push(Sent { command, body });
+        self.0.push(OutgoingCommand { command, body });
         Ok(())
     }
 }
 
-impl Commands {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sent> {
+impl OutgoingCommands {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &OutgoingCommand> {
         self.0.iter()
     }
 }
@@ -69,7 +69,7 @@ impl Commands {
 /// one as an `Option`.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Commands, IntoCommands}};
+/// use es_framework::{prelude::*, reaction::{OutgoingCommands, IntoCommands}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -86,7 +86,7 @@ impl Commands {
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// let mut commands = Commands::default();
+/// let mut commands = OutgoingCommands::default();
 /// let remind = |id| RemindReaderCommand { id };
 /// vec![remind(Uuid::nil()), remind(Uuid::max())].send(&mut commands)?;
 /// None::<RemindReaderCommand>.send(&mut commands)?; // nothing follows
@@ -102,23 +102,23 @@ pub trait IntoCommands {
     ///
     /// # Errors
     /// One of them cannot be JSON.
-    fn send(self, commands: &mut Commands) -> Result<(), ReactionError>;
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError>;
 }
 
 impl<C: Handle + Serialize> IntoCommands for C {
-    fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         commands.send(&self)
     }
 }
 
 impl<T: IntoCommands> IntoCommands for Option<T> {
-    fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         self.map_or(Ok(()), |command| command.send(commands))
     }
 }
 
 impl<T: IntoCommands> IntoCommands for Vec<T> {
-    fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         self.into_iter()
             .try_for_each(|command| command.send(commands))
     }
@@ -128,7 +128,7 @@ macro_rules! tuples {
     ($($name:ident),*) => {
         impl<$($name: IntoCommands),*> IntoCommands for ($($name,)*) {
             #[allow(non_snake_case, unused_variables)]
-            fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+            fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
                 let ($($name,)*) = self;
                 $($name.send(commands)?;)*
                 Ok(())
@@ -194,28 +194,28 @@ impl fmt::Display for ReactionKey {
 /// What a call is given besides its event.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Occasion, ReactionError}};
+/// use es_framework::{prelude::*, reaction::{ReactionContext, ReactionError}};
 ///
 /// /// What a `#[reaction]` does for a parameter `clock: &Clock`.
-/// fn time(occasion: &Occasion<'_>) -> Result<Timestamp, ReactionError> {
+/// fn time(occasion: &ReactionContext<'_>) -> Result<Timestamp, ReactionError> {
 ///     Ok(occasion.service::<Clock>("Clock")?.now())
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Occasion<'a> {
+pub struct ReactionContext<'a> {
     pub(super) services: &'a Services,
     pub(super) key: ReactionKey,
 }
 
-impl Occasion<'_> {
+impl ReactionContext<'_> {
     /// What the application provides of this type.
     ///
     /// # Errors
     /// It does not.
     pub fn service<T: Inject>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
         let provided = match T::ORIGIN {
-            Origin::Service(kind) => self.services.get(kind),
-            Origin::State(_) | Origin::Metadata => None,
+            ParameterOrigin::Service(kind) => self.services.get(kind),
+            ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
         };
         let provided = provided.and_then(|service| service.downcast().ok());
         provided.ok_or(ReactionError::NotProvided(name))

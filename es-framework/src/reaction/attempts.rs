@@ -1,4 +1,4 @@
-//! A reaction does what follows from an event until it is done. Commands are sent by every instance,
+//! A reaction does what follows from an event until it is done. OutgoingCommands are sent by every instance,
 //! of which the event store lets one through; a call is made by the one that has claimed it.
 
 use std::time::Duration;
@@ -126,7 +126,7 @@ impl Reactor {
 
     fn trouble(&self, trouble: Option<String>) {
         let name = self.performer.reaction.name;
-        let change = |status: &mut super::Status| status.trouble = trouble;
+        let change = |status: &mut super::ReactionStatus| status.trouble = trouble;
         self.performer.statuses.change(name, change);
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Task {
     pub(super) step: Cow<'static, str>,
     /// Which of the events that an upcaster made of that one.
     pub(super) view: usize,
-    /// When it is due, if not at once.
+    /// ReactionTiming it is due, if not at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<Timestamp>,
 }

@@ -113,7 +113,7 @@ impl Deadlines {
         (next.at <= now).then_some(*next)
     }
 
-    /// When the next one is due, as far as is known.
+    /// ReactionTiming the next one is due, as far as is known.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.by_time.first_key_value().map(|(due, _)| due.at)
     }

@@ -5,17 +5,17 @@ use std::fmt::Display;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::{Commands, Occasion, ReactionError};
+use super::{OutgoingCommands, ReactionContext, ReactionError};
 use crate::{
     Declaration,
-    command::{Origin, Parameter},
+    command::{Parameter, ParameterOrigin},
     event::{Event, EventView},
 };
 
 /// What an application does about events by itself. `#[reaction]` implements it.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Begin, React}};
+/// use es_framework::{prelude::*, reaction::{StartPosition, React}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -32,7 +32,7 @@ use crate::{
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// assert_eq!((LoanReminder::NAME, LoanReminder::BEGIN), ("LoanReminder", Begin::First));
+/// assert_eq!((LoanReminder::NAME, LoanReminder::START), ("LoanReminder", StartPosition::First));
 /// assert_eq!(LoanReminder::STEPS[0].event, "com.example.library.BookBorrowedEvent");
 /// ```
 pub trait React: Send + Sync + 'static {
@@ -40,11 +40,11 @@ pub trait React: Send + Sync + 'static {
     /// another reaction, which begins anew.
     const NAME: &'static str;
     /// Which events its first start begins with.
-    const BEGIN: Begin;
+    const START: StartPosition;
     /// How often a call that fails is made in all, before the reaction stops.
     const ATTEMPTS: u32 = 16;
     /// What follows from which event.
-    const STEPS: &'static [Step];
+    const STEPS: &'static [ReactionStep];
     /// Where it is declared.
     const DECLARATION: Declaration;
 }
@@ -52,7 +52,7 @@ pub trait React: Send + Sync + 'static {
 /// Which events the first start of a reaction begins with.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Begin, React}};
+/// use es_framework::{prelude::*, reaction::{StartPosition, React}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent {}
 ///
@@ -65,10 +65,10 @@ pub trait React: Send + Sync + 'static {
 ///     }
 /// }
 ///
-/// assert_eq!(Receipts::BEGIN, Begin::New);
+/// assert_eq!(Receipts::START, StartPosition::New);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begin {
+pub enum StartPosition {
     /// The first that was ever stored.
     First,
     /// The first that is stored after the start.
@@ -99,23 +99,23 @@ pub enum Begin {
 /// assert_eq!((step.name, step.parameters.len()), ("remind", 0));
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Step {
+pub struct ReactionStep {
     /// The function's name, which is part of the keys of what it leads to.
     pub name: &'static str,
     /// The event's type.
     pub event: &'static str,
-    /// When it follows.
-    pub when: When,
+    /// ReactionTiming it follows.
+    pub when: ReactionTiming,
     /// What follows.
-    pub action: Action,
+    pub action: ReactionAction,
     /// What the function takes besides the event.
     pub parameters: &'static [Parameter],
 }
 
-/// When something follows from an event.
+/// ReactionTiming something follows from an event.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{React, When}};
+/// use es_framework::{prelude::*, reaction::{React, ReactionTiming}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -132,20 +132,20 @@ pub struct Step {
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// assert!(matches!(LoanReminder::STEPS[0].when, When::AtOnce)); // it has no `#[deadline(…)]`
+/// assert!(matches!(LoanReminder::STEPS[0].when, ReactionTiming::Immediate)); // it has no `#[deadline(…)]`
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub enum When {
+pub enum ReactionTiming {
     /// As soon as the event is stored.
-    AtOnce,
-    /// When a time has come that the event names.
+    Immediate,
+    /// ReactionTiming a time has come that the event names.
     Deadline(Deadline),
 }
 
 /// A time that an event names.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Deadline, happened}};
+/// use es_framework::{prelude::*, reaction::{Deadline, decode_event}};
 ///
 /// #[derive(Event)]
 /// struct BookBorrowedEvent {
@@ -154,7 +154,7 @@ pub enum When {
 ///
 /// // What `#[deadline(at = due_at)]` writes.
 /// let due = Deadline {
-///     at: |event| Ok(Some(happened::<BookBorrowedEvent>(event)?.due_at)),
+///     at: |event| Ok(Some(decode_event::<BookBorrowedEvent>(event)?.due_at)),
 ///     unless: &["com.example.library.BookReturnedEvent"],
 /// };
 /// ```
@@ -169,7 +169,7 @@ pub struct Deadline {
 /// What follows from an event.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Action, React}};
+/// use es_framework::{prelude::*, reaction::{ReactionAction, React}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -186,65 +186,67 @@ pub struct Deadline {
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// assert!(matches!(LoanReminder::STEPS[0].action, Action::Send(_))); // it is not `async`
+/// assert!(matches!(LoanReminder::STEPS[0].action, ReactionAction::Send(_))); // it is not `async`
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub enum Action {
-    /// Commands, each carried out once.
-    Send(fn(&EventView<'_>, &mut Commands) -> Result<(), ReactionError>),
+pub enum ReactionAction {
+    /// OutgoingCommands, each carried out once.
+    Send(fn(&EventView<'_>, &mut OutgoingCommands) -> Result<(), ReactionError>),
     /// A call of another system, made at least once.
-    Call(fn(&EventView<'_>, &Occasion<'_>) -> Result<Pending, ReactionError>),
+    Call(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCall, ReactionError>),
 }
 
 /// The event of a step.
 ///
 /// ```
-/// use es_framework::{event::EventView, prelude::*, reaction::{ReactionError, happened}};
+/// use es_framework::{event::EventView, prelude::*, reaction::{ReactionError, decode_event}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 ///
 /// fn borrowed(event: &EventView<'_>) -> Result<Uuid, ReactionError> {
-///     Ok(happened::<BookBorrowedEvent>(event)?.id)
+///     Ok(decode_event::<BookBorrowedEvent>(event)?.id)
 /// }
 /// ```
 ///
 /// # Errors
 /// Its payload does not fit.
-pub fn happened<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
+pub fn decode_event<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
     Ok(event.payload()?)
 }
 
 /// A call on its way.
 ///
 /// ```
-/// use es_framework::reaction::{Action, Pending, pending};
+/// use es_framework::reaction::{ReactionAction, PendingCall, box_call};
 ///
-/// let call = Action::Call(|_event, _occasion| {
-///     let nothing: Pending = pending(async { Ok::<_, std::io::Error>(()) });
+/// let call = ReactionAction::Call(|_event, _occasion| {
+///     let nothing: PendingCall = box_call(async { Ok::<_, std::io::Error>(()) });
 ///     Ok(nothing)
 /// });
 /// ```
-pub type Pending = BoxFuture<'static, Result<(), ReactionError>>;
+pub type PendingCall = BoxFuture<'static, Result<(), ReactionError>>;
 
 /// A call on its way, whatever its errors are.
 ///
 /// ```
-/// use es_framework::reaction::pending;
+/// use es_framework::reaction::box_call;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let failed = pending(async { Err("the mail server is away") }).await;
+/// let failed = box_call(async { Err("the mail server is away") }).await;
 /// assert_eq!(failed.unwrap_err().to_string(), "the call failed: the mail server is away");
 /// # }
 /// ```
-pub fn pending<E: Display>(call: impl Future<Output = Result<(), E>> + Send + 'static) -> Pending {
+pub fn box_call<E: Display>(
+    call: impl Future<Output = Result<(), E>> + Send + 'static,
+) -> PendingCall {
     Box::pin(async move { call.await.map_err(ReactionError::call) })
 }
 
 /// A time that a field of an event holds, or may hold.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::Time};
+/// use es_framework::{prelude::*, reaction::DeadlineTime};
 ///
 /// assert_eq!(Timestamp::UNIX_EPOCH.time(), Some(Timestamp::UNIX_EPOCH));
 /// assert_eq!(None::<Timestamp>.time(), None); // nothing is due
@@ -254,18 +256,18 @@ pub fn pending<E: Display>(call: impl Future<Output = Result<(), E>> + Send + 's
     label = "this is no time",
     note = "`#[deadline(at = …)]` names a field of the event that is a `Timestamp` or an `Option<Timestamp>`"
 )]
-pub trait Time {
+pub trait DeadlineTime {
     /// The time, if there is one.
     fn time(&self) -> Option<Timestamp>;
 }
 
-impl Time for Timestamp {
+impl DeadlineTime for Timestamp {
     fn time(&self) -> Option<Timestamp> {
         Some(*self)
     }
 }
 
-impl Time for Option<Timestamp> {
+impl DeadlineTime for Option<Timestamp> {
     fn time(&self) -> Option<Timestamp> {
         *self
     }
@@ -281,7 +283,7 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
     let mut rest = parameters;
     while let [first, others @ ..] = rest {
         assert!(
-            matches!(first.origin, Origin::Service(_)),
+            matches!(first.origin, ParameterOrigin::Service(_)),
             "a reaction has no state and no metadata: let it send a command, whose handler takes them"
         );
         rest = others;
@@ -317,11 +319,11 @@ pub struct ReactionDescriptor {
     /// What it is called.
     pub name: &'static str,
     /// Which events its first start begins with.
-    pub begin: Begin,
+    pub begin: StartPosition,
     /// How often a call that fails is made in all.
     pub attempts: u32,
     /// What follows from which event.
-    pub steps: &'static [Step],
+    pub steps: &'static [ReactionStep],
     /// Where it is declared.
     pub declaration: Declaration,
 }
@@ -334,7 +336,7 @@ impl ReactionDescriptor {
     pub const fn of<R: React>() -> Self {
         Self {
             name: R::NAME,
-            begin: R::BEGIN,
+            begin: R::START,
             attempts: R::ATTEMPTS,
             steps: R::STEPS,
             declaration: R::DECLARATION,

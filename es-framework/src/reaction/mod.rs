@@ -19,18 +19,18 @@ mod stopped;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use action::Sent;
-pub use action::{Commands, IntoCommands, Occasion, ReactionKey};
+pub(crate) use action::OutgoingCommand;
+pub use action::{IntoCommands, OutgoingCommands, ReactionContext, ReactionKey};
 pub use declared::{
-    Action, Begin, Deadline, Pending, React, ReactionDescriptor, Step, Time, When, check_services,
-    happened, pending,
+    Deadline, DeadlineTime, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
+    ReactionTiming, StartPosition, box_call, check_services, decode_event,
 };
 pub use error::ReactionError;
 pub use operator::{Asked, Operator, OperatorError};
-pub(crate) use perform::Ground;
+pub(crate) use perform::ReactionRuntime;
 pub use reactions::{Reactions, ReactionsError};
-pub use reactors::Reactors;
+pub use reactors::ReactionRunner;
 pub(crate) use reactors::settle;
-pub use status::{Status, Statuses};
+pub use status::{ReactionStatus, ReactionStatuses};
 
 pub use crate::projection::Refused;

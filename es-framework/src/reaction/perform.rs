@@ -12,11 +12,12 @@ use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
 use super::{
-    Action, Commands, Occasion, Pending, ReactionDescriptor, ReactionError, ReactionKey, Sent,
-    Statuses, Step, When, checkpoint::Task,
+    OutgoingCommand, OutgoingCommands, PendingCall, ReactionAction, ReactionContext,
+    ReactionDescriptor, ReactionError, ReactionKey, ReactionStatuses, ReactionStep, ReactionTiming,
+    checkpoint::Task,
 };
 use crate::{
-    command::{Bus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services},
+    command::{CommandBus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services},
     event::{EventId, EventType, EventView, RecordedEvent, Upcasters},
     store::EventStore,
     telemetry::traces,
@@ -27,8 +28,8 @@ const CALL_LIMIT: Duration = Duration::from_secs(60);
 
 /// What all reactions of an application stand on.
 #[derive(Debug)]
-pub(crate) struct Ground {
-    pub(crate) bus: Bus,
+pub(crate) struct ReactionRuntime {
+    pub(crate) bus: CommandBus,
     pub(crate) store: Arc<dyn EventStore>,
     pub(crate) source: Arc<str>,
     pub(crate) services: Services,
@@ -36,15 +37,15 @@ pub(crate) struct Ground {
     /// Which one this is of several that run at once.
     pub(crate) instance: Uuid,
     /// Where a test sees what is sent.
-    pub(crate) witness: Option<Arc<Mutex<Vec<Sent>>>>,
+    pub(crate) witness: Option<Arc<Mutex<Vec<OutgoingCommand>>>>,
 }
 
 /// Carries out what one reaction leads to.
 #[derive(Debug, Clone)]
 pub(super) struct Performer {
     pub(super) reaction: ReactionDescriptor,
-    pub(super) ground: Arc<Ground>,
-    pub(super) statuses: Statuses,
+    pub(super) ground: Arc<ReactionRuntime>,
+    pub(super) statuses: ReactionStatuses,
 }
 
 /// Something that follows from an event: which step, and which of the events that an upcaster made
@@ -65,8 +66,8 @@ pub(super) struct Meaning {
 }
 
 enum Work {
-    Send(Vec<Sent>),
-    Call(Pending),
+    Send(Vec<OutgoingCommand>),
+    Call(PendingCall),
 }
 
 impl Performer {
@@ -76,8 +77,8 @@ impl Performer {
         let mut types: Vec<&'static str> = steps
             .flat_map(|step| {
                 let unless = match step.when {
-                    When::AtOnce => &[],
-                    When::Deadline(deadline) => deadline.unless,
+                    ReactionTiming::Immediate => &[],
+                    ReactionTiming::Deadline(deadline) => deadline.unless,
                 };
                 [step.event].into_iter().chain(unless.iter().copied())
             })
@@ -103,7 +104,7 @@ impl Performer {
     /// Whether what follows is a call, which nothing but a checkpoint keeps from being made again.
     pub(super) fn is_call(&self, consequence: Consequence) -> bool {
         let step = self.reaction.steps.get(consequence.step);
-        step.is_some_and(|step| matches!(step.action, Action::Call(_)))
+        step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
     }
 
     /// What an event means.
@@ -212,16 +213,21 @@ impl Performer {
         Ok(work)
     }
 
-    fn ask(&self, step: &Step, event: &EventView<'_>, view: usize) -> Result<Work, ReactionError> {
+    fn ask(
+        &self,
+        step: &ReactionStep,
+        event: &EventView<'_>,
+        view: usize,
+    ) -> Result<Work, ReactionError> {
         match step.action {
-            Action::Send(send) => {
-                let mut commands = Commands::default();
+            ReactionAction::Send(send) => {
+                let mut commands = OutgoingCommands::default();
                 send(event, &mut commands)?;
                 Ok(Work::Send(commands.0))
             }
-            Action::Call(call) => {
+            ReactionAction::Call(call) => {
                 let recorded = event.recorded();
-                let occasion = Occasion {
+                let occasion = ReactionContext {
                     services: &self.ground.services,
                     key: ReactionKey::of(self.reaction.name, step.name, view, recorded),
                 };
@@ -230,13 +236,13 @@ impl Performer {
         }
     }
 
-    /// Sends a command. Sent again, by this instance or another, it is not carried out again.
+    /// Sends a command. OutgoingCommand again, by this instance or another, it is not carried out again.
     async fn send(
         &self,
         event: &RecordedEvent,
         Consequence { step, view }: Consequence,
         number: usize,
-        sent: Sent,
+        sent: OutgoingCommand,
     ) -> Result<(), ReactionError> {
         let step = self.reaction.steps.get(step).map_or("", |step| step.name);
         let name = self.reaction.name;
@@ -284,11 +290,11 @@ impl Meaning {
     fn add(
         &mut self,
         index: usize,
-        step: &Step,
+        step: &ReactionStep,
         view_number: usize,
         view: &EventView<'_>,
     ) -> Result<(), ReactionError> {
-        if let When::Deadline(deadline) = step.when
+        if let ReactionTiming::Deadline(deadline) = step.when
             && deadline.unless.contains(&view.event_type())
         {
             self.cancelled.push(index);
@@ -301,8 +307,8 @@ impl Meaning {
             view: view_number,
         };
         match step.when {
-            When::AtOnce => self.at_once.push(consequence),
-            When::Deadline(deadline) => {
+            ReactionTiming::Immediate => self.at_once.push(consequence),
+            ReactionTiming::Deadline(deadline) => {
                 if let Some(at) = guarded(|| (deadline.at)(view))?? {
                     self.deadlines.push((at, consequence));
                 }

@@ -3,7 +3,7 @@
 use super::ReactionDescriptor;
 use crate::{
     Declaration,
-    command::{Origin, ServiceKind, Services},
+    command::{ParameterOrigin, ServiceKind, Services},
 };
 
 /// All reactions of an application, sorted, without a doubt about any of them.
@@ -122,8 +122,8 @@ impl Reactions {
         self.iter().flat_map(|reaction| {
             let parameters = reaction.steps.iter().flat_map(|step| step.parameters);
             parameters.filter_map(move |parameter| match parameter.origin {
-                Origin::Service(kind) => Some((kind, reaction)),
-                Origin::State(_) | Origin::Metadata => None,
+                ParameterOrigin::Service(kind) => Some((kind, reaction)),
+                ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
             })
         })
     }

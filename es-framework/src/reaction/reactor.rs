@@ -11,7 +11,7 @@ use futures_util::StreamExt as _;
 use jiff::Timestamp;
 
 use super::{
-    Begin, ReactionError,
+    ReactionError, StartPosition,
     checkpoint::Progress,
     checkpoints::Checkpoints,
     deadlines::{Deadlines, Due},
@@ -77,7 +77,7 @@ impl Reactor {
         };
         match reactor.checkpoints.load().await?.cloned() {
             Some(progress) => reactor.resume(&progress).await?,
-            None if reactor.performer.reaction.begin == Begin::New => {
+            None if reactor.performer.reaction.begin == StartPosition::New => {
                 reactor.position = newest_id(&*reactor.performer.ground.store).await?;
                 reactor.save().await?;
             }

@@ -8,9 +8,9 @@ use futures_util::future::join_all;
 use tokio::sync::mpsc;
 
 use super::{
-    Operator, ReactionDescriptor, ReactionError, Reactions, Statuses,
+    Operator, ReactionDescriptor, ReactionError, ReactionStatuses, Reactions,
     operator::{Request, Requests, unstopped},
-    perform::{Ground, Performer},
+    perform::{Performer, ReactionRuntime},
     reactor::Reactor,
     stopped::{Failed, Stop},
 };
@@ -23,25 +23,25 @@ const LAST_PAUSE: Duration = Duration::from_secs(5);
 /// ```
 /// use std::time::Duration;
 ///
-/// use es_framework::reaction::Reactors;
+/// use es_framework::reaction::ReactionRunner;
 ///
 /// /// Reacts for an hour: whatever is not done by then is done after the next start.
-/// async fn react_for_an_hour(reactors: Reactors) {
+/// async fn react_for_an_hour(reactors: ReactionRunner) {
 ///     let _ = tokio::time::timeout(Duration::from_secs(60 * 60), reactors.run()).await;
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Reactors {
-    ground: Arc<Ground>,
+pub struct ReactionRunner {
+    ground: Arc<ReactionRuntime>,
     reactions: Reactions,
     operator: Operator,
     requests: Requests,
 }
 
-impl Reactors {
-    pub(crate) fn new(ground: Ground, reactions: Reactions) -> Self {
+impl ReactionRunner {
+    pub(crate) fn new(ground: ReactionRuntime, reactions: Reactions) -> Self {
         let names = reactions.iter().map(|reaction| reaction.name);
-        let (operator, requests) = Operator::of(names, Statuses::default());
+        let (operator, requests) = Operator::of(names, ReactionStatuses::default());
         Self {
             ground: Arc::new(ground),
             reactions,
@@ -116,13 +116,13 @@ async fn follow(performer: Performer) -> Ended {
 
 /// Takes everything that is stored, and what follows from that: what a test of a reaction does.
 pub(crate) async fn settle(
-    ground: Ground,
+    ground: ReactionRuntime,
     reaction: ReactionDescriptor,
 ) -> Result<(), ReactionError> {
     let performer = Performer {
         reaction,
         ground: Arc::new(ground),
-        statuses: Statuses::default(),
+        statuses: ReactionStatuses::default(),
     };
     let mut reactor = Reactor::begin(performer).await?;
     reactor.settle().await.map_err(Failed::into_error)

@@ -13,18 +13,18 @@ use crate::event::EventId;
 /// How one reaction is doing.
 ///
 /// ```
-/// use es_framework::reaction::Status;
+/// use es_framework::reaction::ReactionStatus;
 ///
-/// let begins = Status::default();
+/// let begins = ReactionStatus::default();
 /// assert!(begins.position.is_none() && begins.trouble.is_none());
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Status {
+pub struct ReactionStatus {
     /// The last event that it has taken.
     pub position: Option<EventId>,
     /// How many deadlines are open, of those that are kept in memory.
     pub open_deadlines: usize,
-    /// When the next one is due.
+    /// ReactionTiming the next one is due.
     pub next_deadline: Option<Timestamp>,
     /// What keeps it from going on, if anything.
     pub trouble: Option<String>,
@@ -32,7 +32,7 @@ pub struct Status {
     pub stopped_at: Option<Refused>,
 }
 
-impl Status {
+impl ReactionStatus {
     /// Whether an event stopped it.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {
@@ -43,23 +43,23 @@ impl Status {
 /// How the reactions of an application are doing. Clones share it.
 ///
 /// ```
-/// use es_framework::reaction::Statuses;
+/// use es_framework::reaction::ReactionStatuses;
 ///
 /// /// The reactions that somebody has to look after.
-/// fn troubled(statuses: &Statuses) -> Vec<&'static str> {
+/// fn troubled(statuses: &ReactionStatuses) -> Vec<&'static str> {
 ///     let troubled = statuses.all().into_iter().filter(|(_, status)| status.trouble.is_some());
 ///     troubled.map(|(name, _)| name).collect()
 /// }
 ///
-/// assert!(troubled(&Statuses::default()).is_empty());
+/// assert!(troubled(&ReactionStatuses::default()).is_empty());
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Statuses(Arc<Mutex<BTreeMap<&'static str, Status>>>);
+pub struct ReactionStatuses(Arc<Mutex<BTreeMap<&'static str, ReactionStatus>>>);
 
-impl Statuses {
+impl ReactionStatuses {
     /// Every reaction by its name.
     #[must_use]
-    pub fn all(&self) -> BTreeMap<&'static str, Status> {
+    pub fn all(&self) -> BTreeMap<&'static str, ReactionStatus> {
         self.lock().clone()
     }
 
@@ -67,12 +67,12 @@ impl Statuses {
         self.lock().get(reaction)?.stopped_at.clone()
     }
 
-    pub(super) fn change(&self, reaction: &'static str, change: impl FnOnce(&mut Status)) {
+    pub(super) fn change(&self, reaction: &'static str, change: impl FnOnce(&mut ReactionStatus)) {
         change(self.lock().entry(reaction).or_default());
     }
 
     /// Each change is whole, so a panic cannot have left one half done.
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, Status>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, ReactionStatus>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

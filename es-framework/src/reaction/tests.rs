@@ -10,12 +10,13 @@ use std::{sync::Arc, time::Duration};
 use futures_util::TryStreamExt as _;
 
 use super::{
-    Action, Begin, Commands, Deadline, Ground, IntoCommands as _, Operator, React,
-    ReactionDescriptor, ReactionError, Reactions, Reactors, Step, Time as _, When, settle,
+    Deadline, DeadlineTime as _, IntoCommands as _, Operator, OutgoingCommands, React,
+    ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
+    ReactionStep, ReactionTiming, Reactions, StartPosition, settle,
 };
 use crate::{
     Declaration,
-    command::{Bus, Services},
+    command::{CommandBus, Services},
     declaration,
     event::{self, EventCandidate, EventType, Subject, Upcasters},
     prelude::*,
@@ -52,7 +53,10 @@ fn remind(_: RemindPayerCommand) -> ReminderSentEvent {
     ReminderSentEvent {}
 }
 
-fn to_command(view: &event::EventView<'_>, commands: &mut Commands) -> Result<(), ReactionError> {
+fn to_command(
+    view: &event::EventView<'_>,
+    commands: &mut OutgoingCommands,
+) -> Result<(), ReactionError> {
     let InvoiceSentEvent { id, .. } = view.payload()?;
     RemindPayerCommand { id }.send(commands)
 }
@@ -62,16 +66,16 @@ struct Dunning;
 
 impl React for Dunning {
     const NAME: &'static str = "Dunning";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "remind",
         event: InvoiceSentEvent::TYPE,
-        when: When::Deadline(Deadline {
+        when: ReactionTiming::Deadline(Deadline {
             at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
             unless: &[InvoicePaidEvent::TYPE],
         }),
-        action: Action::Send(to_command),
+        action: ReactionAction::Send(to_command),
         parameters: &[],
     }];
 }
@@ -81,13 +85,13 @@ struct Haste;
 
 impl React for Haste {
     const NAME: &'static str = "Haste";
-    const BEGIN: Begin = Begin::New;
+    const START: StartPosition = StartPosition::New;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "remind",
         event: InvoiceSentEvent::TYPE,
-        when: When::AtOnce,
-        action: Action::Send(to_command),
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Send(to_command),
         parameters: &[],
     }];
 }
@@ -111,10 +115,10 @@ impl World {
         }
     }
 
-    fn ground(&self) -> Ground {
+    fn ground(&self) -> ReactionRuntime {
         let store: Arc<dyn EventStore> = Arc::new(self.store.clone());
-        Ground {
-            bus: Bus::new(Arc::clone(&store), "test").with_services(self.services.clone()),
+        ReactionRuntime {
+            bus: CommandBus::new(Arc::clone(&store), "test").with_services(self.services.clone()),
             store,
             source: "test".into(),
             services: self.services.clone(),
@@ -159,7 +163,7 @@ impl World {
 
     fn start(&self, reactions: &[ReactionDescriptor]) -> (tokio::task::JoinHandle<()>, Operator) {
         let reactions = Reactions::new(reactions.iter().copied()).unwrap();
-        let reactors = Reactors::new(self.ground(), reactions);
+        let reactors = ReactionRunner::new(self.ground(), reactions);
         let operator = reactors.operator();
         (tokio::spawn(reactors.run()), operator)
     }

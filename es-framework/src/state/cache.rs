@@ -1,4 +1,4 @@
-//! States of subjects that were asked for lately, so that only newer events are read.
+//! StateLoader of subjects that were asked for lately, so that only newer events are read.
 
 use std::{
     any::{Any, TypeId},
@@ -7,7 +7,7 @@ use std::{
 
 use moka::sync::Cache;
 
-use super::{Evolve, Rebuilt};
+use super::{Evolve, RebuiltState};
 use crate::event::Subject;
 
 /// How many states are kept at the most.
@@ -38,13 +38,22 @@ impl Default for StateCache {
 }
 
 impl StateCache {
-    pub(super) fn take<S: Evolve>(&self, subject: &Subject, recursive: bool) -> Option<Rebuilt<S>> {
+    pub(super) fn take<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Option<RebuiltState<S>> {
         let slot = self.slots.get(&Key::of::<S>(subject, recursive))?;
         let taken = slot.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         taken.downcast().ok().map(|rebuilt| *rebuilt)
     }
 
-    pub(super) fn put<S: Evolve>(&self, subject: &Subject, recursive: bool, rebuilt: Rebuilt<S>) {
+    pub(super) fn put<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        rebuilt: RebuiltState<S>,
+    ) {
         let slot: Slot = Arc::new(Mutex::new(Some(Box::new(rebuilt))));
         self.slots.insert(Key::of::<S>(subject, recursive), slot);
     }

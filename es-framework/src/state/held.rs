@@ -4,20 +4,20 @@ use std::any::{Any, TypeId};
 
 use futures_util::{FutureExt as _, future::BoxFuture};
 
-use super::{Evolve, Latest, RebuildError, Rebuilt, States};
+use super::{Evolve, LastEvent, RebuildError, RebuiltState, StateLoader};
 use crate::event::Subject;
 
 /// Where a state is rebuilt from.
 ///
 /// ```
-/// use es_framework::state::Source;
+/// use es_framework::state::StateSource;
 ///
-/// let reader = Source { subject: "/readers/ada".parse()?, recursive: true };
+/// let reader = StateSource { subject: "/readers/ada".parse()?, recursive: true };
 /// assert!(reader.recursive); // /readers/ada/loans/1 belongs to it
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct StateSource {
     /// The subject.
     pub subject: Subject,
     /// Whether the events of subjects below it belong to it.
@@ -48,29 +48,32 @@ pub struct StateKind {
     pub events: &'static [&'static str],
     id: TypeId,
     rebuild: Rebuild,
-    keep: fn(&States, &Source, Erased),
+    keep: fn(&StateLoader, &StateSource, Erased),
 }
 
-type Rebuild =
-    for<'a> fn(&'a States, &'a Source, Memory) -> BoxFuture<'a, Result<HeldState, RebuildError>>;
+type Rebuild = for<'a> fn(
+    &'a StateLoader,
+    &'a StateSource,
+    CachePolicy,
+) -> BoxFuture<'a, Result<CachedState, RebuildError>>;
 type Erased = Box<dyn Any + Send + Sync>;
 
 /// Whether what this process remembers may be used.
 ///
 /// ```
-/// # use es_framework::state::Memory;
+/// # use es_framework::state::CachePolicy;
 /// /// A conflict may come from what this process remembers.
-/// fn memory(conflicts: u32) -> Memory {
-///     if conflicts == 0 { Memory::Used } else { Memory::Doubted }
+/// fn memory(conflicts: u32) -> CachePolicy {
+///     if conflicts == 0 { CachePolicy::Use } else { CachePolicy::Bypass }
 /// }
-/// # assert_eq!(memory(1), Memory::Doubted);
+/// # assert_eq!(memory(1), CachePolicy::Bypass);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Memory {
+pub enum CachePolicy {
     /// It may.
-    Used,
+    Use,
     /// It has led to conflicts and may be wrong.
-    Doubted,
+    Bypass,
 }
 
 /// A state that was rebuilt.
@@ -80,7 +83,7 @@ pub enum Memory {
 ///
 /// use es_framework::{
 ///     prelude::*,
-///     state::{Memory, Source, StateKind, States},
+///     state::{CachePolicy, StateSource, StateKind, StateLoader},
 ///     store::memory::MemoryStore,
 /// };
 /// # #[derive(Event)]
@@ -93,17 +96,17 @@ pub enum Memory {
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let states = States::new(Arc::new(MemoryStore::new()));
-/// let source = Source { subject: "/books/42".parse()?, recursive: false };
-/// let held = StateKind::of::<Book>().rebuild(&states, &source, Memory::Used).await?;
+/// let states = StateLoader::new(Arc::new(MemoryStore::new()));
+/// let source = StateSource { subject: "/books/42".parse()?, recursive: false };
+/// let held = StateKind::of::<Book>().rebuild(&states, &source, CachePolicy::Use).await?;
 /// assert!(!held.exists && held.state::<Book>().is_none());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct HeldState {
+pub struct CachedState {
     /// The last event of its subject.
-    pub latest: Option<Latest>,
+    pub latest: Option<LastEvent>,
     /// Whether there is a state at all.
     pub exists: bool,
     rebuilt: Erased,
@@ -119,7 +122,7 @@ impl StateKind {
             id: TypeId::of::<S>(),
             rebuild: |states, source, memory| rebuild::<S>(states, source, memory).boxed(),
             keep: |states, source, rebuilt| {
-                if let Ok(rebuilt) = rebuilt.downcast::<Rebuilt<S>>() {
+                if let Ok(rebuilt) = rebuilt.downcast::<RebuiltState<S>>() {
                     states.keep(&source.subject, source.recursive, *rebuilt);
                 }
             },
@@ -138,38 +141,41 @@ impl StateKind {
     /// The event store failed, or an event does not fit its declaration.
     pub async fn rebuild(
         &self,
-        states: &States,
-        source: &Source,
-        memory: Memory,
-    ) -> Result<HeldState, RebuildError> {
+        states: &StateLoader,
+        source: &StateSource,
+        memory: CachePolicy,
+    ) -> Result<CachedState, RebuildError> {
         (self.rebuild)(states, source, memory).await
     }
 
     /// Remembers a state for the next command on its source.
-    pub fn keep(&self, states: &States, source: &Source, held: HeldState) {
+    pub fn keep(&self, states: &StateLoader, source: &StateSource, held: CachedState) {
         (self.keep)(states, source, held.rebuilt);
     }
 }
 
-impl HeldState {
+impl CachedState {
     /// The state, if there is one.
     #[must_use]
     pub fn state<S: 'static>(&self) -> Option<&S> {
-        self.rebuilt.downcast_ref::<Rebuilt<S>>()?.state.as_ref()
+        self.rebuilt
+            .downcast_ref::<RebuiltState<S>>()?
+            .state
+            .as_ref()
     }
 }
 
 async fn rebuild<S: Evolve>(
-    states: &States,
-    source: &Source,
-    memory: Memory,
-) -> Result<HeldState, RebuildError> {
-    let Source { subject, recursive } = source;
-    let rebuilt: Rebuilt<S> = match memory {
-        Memory::Used => states.rebuild(subject, *recursive).await?,
-        Memory::Doubted => states.rebuild_afresh(subject, *recursive).await?,
+    states: &StateLoader,
+    source: &StateSource,
+    memory: CachePolicy,
+) -> Result<CachedState, RebuildError> {
+    let StateSource { subject, recursive } = source;
+    let rebuilt: RebuiltState<S> = match memory {
+        CachePolicy::Use => states.rebuild(subject, *recursive).await?,
+        CachePolicy::Bypass => states.rebuild_afresh(subject, *recursive).await?,
     };
-    Ok(HeldState {
+    Ok(CachedState {
         latest: rebuilt.latest,
         exists: rebuilt.state.is_some(),
         rebuilt: Box::new(rebuilt),

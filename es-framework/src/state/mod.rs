@@ -10,6 +10,6 @@ mod snapshot;
 mod tests;
 
 pub use declared::{Evolve, State};
-pub use held::{HeldState, Memory, Source, StateKind};
-pub use rebuild::{Latest, RebuildError, Rebuilt, States};
+pub use held::{CachePolicy, CachedState, StateKind, StateSource};
+pub use rebuild::{LastEvent, RebuildError, RebuiltState, StateLoader};
 pub use snapshot::Snapshots;

@@ -20,7 +20,7 @@ const SNAPSHOT_EVERY: u64 = 500;
 /// A state, and the last event that it follows from.
 ///
 /// ```
-/// # use es_framework::state::{RebuildError, Rebuilt, States};
+/// # use es_framework::state::{RebuildError, RebuiltState, StateLoader};
 /// # use es_framework::{event::Subject, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent {}
@@ -30,17 +30,17 @@ const SNAPSHOT_EVERY: u64 = 500;
 /// # impl Book {
 /// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
 /// # }
-/// async fn was_ever_there(states: &States, book: &Subject) -> Result<bool, RebuildError> {
-///     let rebuilt: Rebuilt<Book> = states.rebuild(book, false).await?;
+/// async fn was_ever_there(states: &StateLoader, book: &Subject) -> Result<bool, RebuildError> {
+///     let rebuilt: RebuiltState<Book> = states.rebuild(book, false).await?;
 ///     Ok(rebuilt.latest.is_some())
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rebuilt<S> {
+pub struct RebuiltState<S> {
     /// Nothing if no event led to one.
     pub state: Option<S>,
     /// The last event of the subject, be it one that the state does not follow from.
-    pub latest: Option<Latest>,
+    pub latest: Option<LastEvent>,
     /// How many events were read since the last snapshot.
     unsaved: u64,
 }
@@ -48,14 +48,14 @@ pub struct Rebuilt<S> {
 /// The last event of a subject.
 ///
 /// ```
-/// use es_framework::{event::{EventId, Hash}, state::Latest};
+/// use es_framework::{event::{EventId, Hash}, state::LastEvent};
 ///
-/// let seen = Latest { id: EventId::FIRST, hash: Hash::from_bytes([1; 32]) };
+/// let seen = LastEvent { id: EventId::FIRST, hash: Hash::from_bytes([1; 32]) };
 /// // The same id in a store that was put back into an earlier state.
-/// assert_ne!(seen, Latest { hash: Hash::from_bytes([2; 32]), ..seen });
+/// assert_ne!(seen, LastEvent { hash: Hash::from_bytes([2; 32]), ..seen });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Latest {
+pub struct LastEvent {
     /// Its id.
     pub id: EventId,
     /// Its hash, by which another store's event of the same id is told apart.
@@ -90,7 +90,7 @@ pub enum RebuildError {
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::{prelude::*, state::States, store::memory::MemoryStore};
+/// use es_framework::{prelude::*, state::StateLoader, store::memory::MemoryStore};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent {}
 /// # #[derive(State)]
@@ -101,21 +101,21 @@ pub enum RebuildError {
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let states = States::new(Arc::new(MemoryStore::new()));
+/// let states = StateLoader::new(Arc::new(MemoryStore::new()));
 /// let book = states.rebuild::<Book>(&"/books/42".parse()?, false).await?;
 /// assert!(book.state.is_none() && book.latest.is_none());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct States {
+pub struct StateLoader {
     store: Arc<dyn EventStore>,
     upcasters: Upcasters,
     cache: StateCache,
     snapshots: Option<Snapshots>,
 }
 
-impl<S> Rebuilt<S> {
+impl<S> RebuiltState<S> {
     const NEW: Self = Self {
         state: None,
         latest: None,
@@ -123,8 +123,8 @@ impl<S> Rebuilt<S> {
     };
 }
 
-impl States {
-    /// States of the events in this store, which are read as they were stored.
+impl StateLoader {
+    /// StateLoader of the events in this store, which are read as they were stored.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>) -> Self {
         Self {
@@ -156,7 +156,7 @@ impl States {
         &self,
         subject: &Subject,
         recursive: bool,
-    ) -> Result<Rebuilt<S>, RebuildError> {
+    ) -> Result<RebuiltState<S>, RebuildError> {
         if let Some(known) = self.cache.take(subject, recursive) {
             metrics::found::<S>(Found::Memory);
             return self.go_on(subject, recursive, known).await;
@@ -173,7 +173,7 @@ impl States {
         &self,
         subject: &Subject,
         recursive: bool,
-    ) -> Result<Rebuilt<S>, RebuildError> {
+    ) -> Result<RebuiltState<S>, RebuildError> {
         if let Some(saved) = self.saved(subject, recursive).await?
             && let Some(rebuilt) = self.go_on_if_same(subject, recursive, saved).await?
         {
@@ -181,11 +181,16 @@ impl States {
             return Ok(rebuilt);
         }
         metrics::found::<S>(Found::Nothing);
-        self.go_on(subject, recursive, Rebuilt::NEW).await
+        self.go_on(subject, recursive, RebuiltState::NEW).await
     }
 
     /// Remembers a state for the next command on its subject.
-    pub fn keep<S: Evolve>(&self, subject: &Subject, recursive: bool, mut rebuilt: Rebuilt<S>) {
+    pub fn keep<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        mut rebuilt: RebuiltState<S>,
+    ) {
         if rebuilt.unsaved >= SNAPSHOT_EVERY
             && let Some(snapshots) = &self.snapshots
             && let (Some(state), Some(latest)) = (&rebuilt.state, rebuilt.latest)
@@ -200,12 +205,12 @@ impl States {
         &self,
         subject: &Subject,
         recursive: bool,
-    ) -> Result<Option<Rebuilt<S>>, RebuildError> {
+    ) -> Result<Option<RebuiltState<S>>, RebuildError> {
         let Some(snapshots) = &self.snapshots else {
             return Ok(None);
         };
         let saved = snapshots.load::<S>(subject, recursive).await;
-        Ok(saved.map(|(state, latest)| Rebuilt {
+        Ok(saved.map(|(state, latest)| RebuiltState {
             state: Some(state),
             latest: Some(latest),
             unsaved: 0,
@@ -217,8 +222,8 @@ impl States {
         &self,
         subject: &Subject,
         recursive: bool,
-        known: Rebuilt<S>,
-    ) -> Result<Rebuilt<S>, RebuildError> {
+        known: RebuiltState<S>,
+    ) -> Result<RebuiltState<S>, RebuildError> {
         let options = ReadOptions {
             recursive,
             lower_bound: known.latest.map(|latest| Bound::Exclusive(latest.id)),
@@ -240,8 +245,8 @@ impl States {
         &self,
         subject: &Subject,
         recursive: bool,
-        saved: Rebuilt<S>,
-    ) -> Result<Option<Rebuilt<S>>, RebuildError> {
+        saved: RebuiltState<S>,
+    ) -> Result<Option<RebuiltState<S>>, RebuildError> {
         let options = ReadOptions {
             recursive,
             lower_bound: saved.latest.map(|latest| Bound::Inclusive(latest.id)),
@@ -249,7 +254,7 @@ impl States {
         };
         let mut events = self.store.read(subject.clone(), options);
         let first = events.try_next().await?;
-        if first.map(|event| Latest::of(&event)) != saved.latest {
+        if first.map(|event| LastEvent::of(&event)) != saved.latest {
             return Ok(None);
         }
         let mut rebuilt = saved;
@@ -264,20 +269,20 @@ impl States {
 
     fn fold<S: Evolve>(
         &self,
-        rebuilt: &mut Rebuilt<S>,
+        rebuilt: &mut RebuiltState<S>,
         event: &RecordedEvent,
     ) -> Result<(), DecodeError> {
         self.upcasters.read(event, |view| {
             rebuilt.state = S::evolve(rebuilt.state.take(), &view)?;
             Ok::<_, DecodeError>(())
         })?;
-        rebuilt.latest = Some(Latest::of(event));
+        rebuilt.latest = Some(LastEvent::of(event));
         rebuilt.unsaved = rebuilt.unsaved.saturating_add(1);
         Ok(())
     }
 }
 
-impl Latest {
+impl LastEvent {
     fn of(event: &RecordedEvent) -> Self {
         let RecordedEvent { id, hash, .. } = *event;
         Self { id, hash }

@@ -15,7 +15,7 @@ use std::{
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
-use super::{Evolve, Latest};
+use super::{Evolve, LastEvent};
 use crate::event::{EventId, Subject};
 
 /// How many snapshots are kept; beyond, those that were written first go.
@@ -42,10 +42,10 @@ const SCHEMA: &str = "
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::{command::Bus, state::Snapshots, store::memory::MemoryStore};
+/// use es_framework::{command::CommandBus, state::Snapshots, store::memory::MemoryStore};
 ///
 /// let snapshots = Snapshots::in_file("data/snapshots.sqlite".into());
-/// let bus = Bus::new(Arc::new(MemoryStore::new()), "library-service").with_snapshots(snapshots);
+/// let bus = CommandBus::new(Arc::new(MemoryStore::new()), "library-service").with_snapshots(snapshots);
 /// ```
 #[derive(Clone)]
 pub struct Snapshots {
@@ -101,7 +101,7 @@ impl Snapshots {
         &self,
         subject: &Subject,
         recursive: bool,
-    ) -> Option<(S, Latest)> {
+    ) -> Option<(S, LastEvent)> {
         let name = name::<S>(subject, recursive);
         if !lock(&self.names).contains(&name) {
             return None;
@@ -118,7 +118,7 @@ impl Snapshots {
         subject: &Subject,
         recursive: bool,
         state: &S,
-        latest: Latest,
+        latest: LastEvent,
     ) {
         let json = serde_json::to_string(state).map_err(SnapshotError::from);
         let Some(json) = self.reported("written", json) else {
@@ -192,7 +192,7 @@ impl Open {
         })
     }
 
-    fn load(&self, name: &str) -> Result<Option<(String, Latest)>, SnapshotError> {
+    fn load(&self, name: &str) -> Result<Option<(String, LastEvent)>, SnapshotError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT state, event_id, event_hash FROM snapshots WHERE name = ?1 AND program = ?2",
         )?;
@@ -212,12 +212,12 @@ impl Open {
         let id = u64::try_from(id).ok().and_then(EventId::new);
         let latest = id
             .zip(hash.parse().ok())
-            .map(|(id, hash)| Latest { id, hash });
+            .map(|(id, hash)| LastEvent { id, hash });
         let latest = latest.ok_or(SnapshotError::Invalid("it does not say what it ends with"))?;
         Ok(Some((json, latest)))
     }
 
-    fn save(&self, name: String, json: &str, latest: Latest) -> Result<(), SnapshotError> {
+    fn save(&self, name: String, json: &str, latest: LastEvent) -> Result<(), SnapshotError> {
         let is_full = {
             let names = lock(&self.names);
             names.len() >= MAX_SNAPSHOTS && !names.contains(&name)

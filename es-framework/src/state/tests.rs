@@ -1,4 +1,4 @@
-//! States over the memory store, which counts what is read of it.
+//! StateLoader over the memory store, which counts what is read of it.
 
 use std::sync::{
     Arc,
@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use proptest::prelude::*;
 use serde_json::{json, value::to_raw_value};
 
-use super::{Evolve as _, Rebuilt, Snapshots, State as _, States};
+use super::{Evolve as _, RebuiltState, Snapshots, State as _, StateLoader};
 use crate::{
     event::{Event as _, EventCandidate, EventType, RecordedEvent, Subject},
     prelude::*,
@@ -127,15 +127,15 @@ impl EventStore for CountingStore {
     }
 }
 
-fn states(store: &CountingStore) -> States {
-    States::new(Arc::new(store.clone()))
+fn states(store: &CountingStore) -> StateLoader {
+    StateLoader::new(Arc::new(store.clone()))
 }
 
 fn subject(text: &str) -> Subject {
     text.parse().unwrap()
 }
 
-async fn rebuilt(states: &States, text: &str) -> Rebuilt<Account> {
+async fn rebuilt(states: &StateLoader, text: &str) -> RebuiltState<Account> {
     states.rebuild(&subject(text), false).await.unwrap()
 }
 
@@ -225,7 +225,7 @@ fn saved(file: &std::path::Path) -> i64 {
     count.unwrap_or_default()
 }
 
-async fn restarted(store: &CountingStore, file: &std::path::Path) -> Rebuilt<Account> {
+async fn restarted(store: &CountingStore, file: &std::path::Path) -> RebuiltState<Account> {
     let states = states(store).with_snapshots(Snapshots::in_file(file.to_owned()));
     rebuilt(&states, "/accounts/1").await
 }

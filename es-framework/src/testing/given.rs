@@ -10,7 +10,7 @@ use super::{
     outcome::Then,
 };
 use crate::{
-    command::{Bus, Clock, CommandContext, Handle, Inject, Origin, Services},
+    command::{Clock, CommandBus, CommandContext, Handle, Inject, ParameterOrigin, Services},
     event::{Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
     settings::SettingsDescriptor,
     store::{EventStore, memory::MemoryStore},
@@ -154,7 +154,7 @@ impl Scenario {
             Ok(upcasters) => upcasters,
             Err(error) => panic!("{error}"),
         };
-        let bus = Bus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
+        let bus = CommandBus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
             .with_services(services)
             .with_upcasters(upcasters.clone());
         let history = History::new(store, subject, upcasters);
@@ -171,7 +171,7 @@ impl Scenario {
 #[track_caller]
 fn with_default_settings<C: Handle>(mut services: Services) -> Services {
     for parameter in C::PARAMETERS {
-        let Origin::Service(kind) = parameter.origin else {
+        let ParameterOrigin::Service(kind) = parameter.origin else {
             continue;
         };
         if services.has(kind) {

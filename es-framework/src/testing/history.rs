@@ -5,7 +5,10 @@ use serde_json::Value;
 
 use super::outcome::Then;
 use crate::{
-    command::{Bus, CommandContext, CommandError, Decided, Handle, HandlerError, Outcome, once},
+    command::{
+        CommandBus, CommandContext, CommandError, CommandOutcome, Handle, HandlerError,
+        UntypedDecision, once,
+    },
     event::{Event, EventCandidate, Metadata, RecordedEvent, Subject, Upcasters},
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
 };
@@ -16,7 +19,7 @@ pub(super) struct Past {
     push: Push,
 }
 
-type Push = Box<dyn FnOnce(&mut Decided) -> Result<(), HandlerError> + Send>;
+type Push = Box<dyn FnOnce(&mut UntypedDecision) -> Result<(), HandlerError> + Send>;
 
 impl std::fmt::Debug for Past {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -55,7 +58,7 @@ impl History {
     pub(super) fn play<C: Handle>(
         self,
         past: Vec<Past>,
-        bus: Bus,
+        bus: CommandBus,
         command: C,
         context: CommandContext,
     ) -> Result<Then, Impossible> {
@@ -79,7 +82,7 @@ impl History {
         let mut candidates = Vec::new();
         for Past { subject, push } in past {
             let subject = subject.unwrap_or_else(|| self.subject.clone());
-            let mut decided = Decided::on(subject, Metadata::default());
+            let mut decided = UntypedDecision::on(subject, Metadata::default());
             push(&mut decided)?;
             let (events, _) = decided.into_parts();
             candidates.extend(events.into_iter().map(|event| EventCandidate {
@@ -111,7 +114,7 @@ impl History {
     async fn then(
         self,
         before: usize,
-        result: Result<Outcome, CommandError>,
+        result: Result<CommandOutcome, CommandError>,
     ) -> Result<Then, Impossible> {
         let events = self.store.read(Subject::root(), ReadOptions::recursive());
         let events: Vec<RecordedEvent> = events.try_collect().await?;

@@ -8,7 +8,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::{given::parse, history::shown};
 use crate::{
-    command::{CommandError, Decided, IntoDecision, Outcome, Rejection},
+    command::{CommandError, CommandOutcome, IntoDecision, Rejection, UntypedDecision},
     event::{DecodeError, Metadata, RecordedEvent, Subject, Upcasters},
     state::Evolve,
 };
@@ -36,7 +36,7 @@ pub struct Then {
     upcasters: Upcasters,
     all: Vec<RecordedEvent>,
     new: Vec<Value>,
-    result: Result<Outcome, CommandError>,
+    result: Result<CommandOutcome, CommandError>,
 }
 
 impl Then {
@@ -45,7 +45,7 @@ impl Then {
         upcasters: Upcasters,
         all: Vec<RecordedEvent>,
         new: Vec<Value>,
-        result: Result<Outcome, CommandError>,
+        result: Result<CommandOutcome, CommandError>,
     ) -> Self {
         Self {
             subject,
@@ -196,7 +196,7 @@ impl Then {
     }
 
     #[track_caller]
-    fn carried_out(&self) -> &Outcome {
+    fn carried_out(&self) -> &CommandOutcome {
         match &self.result {
             Ok(outcome) => outcome,
             refused => failed(&format!(
@@ -215,8 +215,8 @@ impl Then {
 /// Events that a test expects, on this subject unless they name their own.
 #[track_caller]
 pub(super) fn shown_events(subject: Subject, events: impl IntoDecision) -> Vec<Value> {
-    let mut decided = Decided::on(subject, Metadata::default());
-    if let Err(error) = events.decide(&mut decided) {
+    let mut decided = UntypedDecision::on(subject, Metadata::default());
+    if let Err(error) = events.add_to(&mut decided) {
         failed(&error);
     }
     let (events, _) = decided.into_parts();
@@ -235,7 +235,7 @@ pub(super) fn shown_events(subject: Subject, events: impl IntoDecision) -> Vec<V
 }
 
 /// What came instead.
-fn told(result: &Result<Outcome, CommandError>) -> String {
+fn told(result: &Result<CommandOutcome, CommandError>) -> String {
     match result {
         Ok(_) => "but the command was carried out".to_owned(),
         Err(CommandError::Rejected(rejection)) => {

@@ -13,9 +13,12 @@ use super::{
     outcome::{compare, shown_events},
 };
 use crate::{
-    command::{Bus, IntoDecision, Services},
+    command::{CommandBus, IntoDecision, Services},
     event::{RecordedEvent, Subject, UpcasterDescriptor, Upcasters},
-    reaction::{Commands, Ground, IntoCommands, React, ReactionDescriptor, Sent, settle},
+    reaction::{
+        IntoCommands, OutgoingCommand, OutgoingCommands, React, ReactionDescriptor,
+        ReactionRuntime, settle,
+    },
     store::{EventStore, ReadOptions, memory::MemoryStore},
 };
 
@@ -109,12 +112,12 @@ fn ground(
     store: Arc<dyn EventStore>,
     services: Services,
     upcasters: Upcasters,
-    sent: &Arc<Mutex<Vec<Sent>>>,
-) -> Ground {
-    let bus = Bus::new(Arc::clone(&store), "test")
+    sent: &Arc<Mutex<Vec<OutgoingCommand>>>,
+) -> ReactionRuntime {
+    let bus = CommandBus::new(Arc::clone(&store), "test")
         .with_services(services.clone())
         .with_upcasters(upcasters.clone());
-    Ground {
+    ReactionRuntime {
         bus,
         store,
         source: "test".into(),
@@ -125,7 +128,7 @@ fn ground(
     }
 }
 
-fn shown_command(sent: &Sent) -> Result<Value, serde_json::Error> {
+fn shown_command(sent: &OutgoingCommand) -> Result<Value, serde_json::Error> {
     let values: Value = serde_json::from_slice(&sent.body)?;
     Ok(json!({"command": sent.command.name, "values": values}))
 }
@@ -138,7 +141,7 @@ impl Reacted {
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn then_sent(self, commands: impl IntoCommands) -> Self {
-        let mut expected = Commands::default();
+        let mut expected = OutgoingCommands::default();
         let expected = commands
             .send(&mut expected)
             .map_err(|error| error.to_string())

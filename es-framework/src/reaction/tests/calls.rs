@@ -9,8 +9,8 @@ use futures_util::FutureExt as _;
 
 use super::{
     super::{
-        Action, Begin, React, ReactionDescriptor, ReactionError, Reactions, Step, When,
-        check_services,
+        React, ReactionAction, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming,
+        Reactions, StartPosition, check_services,
     },
     DUE, Dunning, InvoiceSentEvent, World, eventually,
 };
@@ -32,14 +32,14 @@ struct Phone {
 
 impl React for Calling {
     const NAME: &'static str = "Calling";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const ATTEMPTS: u32 = 3;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "call",
         event: InvoiceSentEvent::TYPE,
-        when: When::AtOnce,
-        action: Action::Call(|_, occasion| {
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Call(|_, occasion| {
             let phone = occasion.service::<Phone>("Phone")?;
             let key = occasion.key();
             Ok(async move {
@@ -84,13 +84,13 @@ struct Panicking;
 
 impl React for Panicking {
     const NAME: &'static str = "Panicking";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "panic",
         event: InvoiceSentEvent::TYPE,
-        when: When::AtOnce,
-        action: Action::Send(|_, _| {
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Send(|_, _| {
             PANICS.fetch_add(1, Ordering::Relaxed);
             panic!("no more invoices")
         }),

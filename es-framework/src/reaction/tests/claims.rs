@@ -13,8 +13,9 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{
     super::{
-        Action, Begin, Deadline, Occasion, Pending, React, ReactionDescriptor, ReactionError, Step,
-        Time as _, When, check_services, pending,
+        Deadline, DeadlineTime as _, PendingCall, React, ReactionAction, ReactionContext,
+        ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming, StartPosition, box_call,
+        check_services,
     },
     DUE, InvoicePaidEvent, InvoiceSentEvent, World, eventually,
 };
@@ -30,9 +31,9 @@ pub(super) struct Post {
     stuck: Notify,
 }
 
-fn send(_: &EventView<'_>, occasion: &Occasion<'_>) -> Result<Pending, ReactionError> {
+fn send(_: &EventView<'_>, occasion: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
     let (post, key) = (occasion.service::<Post>("Post")?, occasion.key());
-    Ok(pending(async move {
+    Ok(box_call(async move {
         let number = post.begun.fetch_add(1, Ordering::Relaxed);
         if post.stuck_from.is_some_and(|from| number == from) {
             post.stuck.notify_one();
@@ -51,21 +52,21 @@ pub(super) struct Writing;
 
 impl React for Writing {
     const NAME: &'static str = "Writing";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[
-        Step {
+    const STEPS: &'static [ReactionStep] = &[
+        ReactionStep {
             name: "letter",
             event: InvoiceSentEvent::TYPE,
-            when: When::AtOnce,
-            action: Action::Call(send),
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Call(send),
             parameters: POST,
         },
-        Step {
+        ReactionStep {
             name: "copy",
             event: InvoiceSentEvent::TYPE,
-            when: When::AtOnce,
-            action: Action::Call(send),
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Call(send),
             parameters: POST,
         },
     ];
@@ -76,16 +77,16 @@ struct Reminding;
 
 impl React for Reminding {
     const NAME: &'static str = "Reminding";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "letter",
         event: InvoiceSentEvent::TYPE,
-        when: When::Deadline(Deadline {
+        when: ReactionTiming::Deadline(Deadline {
             at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
             unless: &[InvoicePaidEvent::TYPE],
         }),
-        action: Action::Call(send),
+        action: ReactionAction::Call(send),
         parameters: POST,
     }];
 }

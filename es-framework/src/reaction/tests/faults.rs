@@ -11,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 
 use super::{
-    super::{ReactionDescriptor, Reactions, Reactors},
+    super::{ReactionDescriptor, ReactionRunner, Reactions},
     claims::{Writing, each_once, world},
 };
 use crate::{
@@ -78,13 +78,13 @@ async fn calls_are_made_once_though_nobody_knows_what_was_written() {
                 writes: Arc::clone(&writes),
             });
             let reactions = Reactions::new([ReactionDescriptor::of::<Writing>()]).unwrap();
-            tokio::spawn(Reactors::new(ground, reactions).run())
+            tokio::spawn(ReactionRunner::new(ground, reactions).run())
         })
         .collect();
     for id in 0..LETTERS / 2 {
         world.send(&id.to_string()).await;
     }
-    // Time passes only while all of them wait.
+    // DeadlineTime passes only while all of them wait.
     tokio::time::sleep(Duration::from_secs(600)).await;
     each_once(&world, &post, LETTERS, || {
         running.iter().for_each(tokio::task::JoinHandle::abort);

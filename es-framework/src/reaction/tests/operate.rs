@@ -7,8 +7,9 @@ use std::sync::{
 
 use super::{
     super::{
-        Action, Asked, Begin, Deadline, IntoCommands as _, Occasion, OperatorError, Pending, React,
-        ReactionDescriptor, ReactionError, Step, Time as _, When, check_services, pending,
+        Asked, Deadline, DeadlineTime as _, IntoCommands as _, OperatorError, PendingCall, React,
+        ReactionAction, ReactionContext, ReactionDescriptor, ReactionError, ReactionStep,
+        ReactionTiming, StartPosition, box_call, check_services,
     },
     DUE, InvoiceSentEvent, RemindPayerCommand, World, eventually,
 };
@@ -34,9 +35,9 @@ struct Letterbox {
 /// A reaction that posts a letter, which may be impossible, and then sends a command.
 struct Posting;
 
-fn post(_: &EventView<'_>, occasion: &Occasion<'_>) -> Result<Pending, ReactionError> {
+fn post(_: &EventView<'_>, occasion: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
     let letterbox = occasion.service::<Letterbox>("Letterbox")?;
-    Ok(pending(async move {
+    Ok(box_call(async move {
         match letterbox.is_open.load(Ordering::Relaxed) {
             true => {
                 letterbox.letters.fetch_add(1, Ordering::Relaxed);
@@ -49,22 +50,22 @@ fn post(_: &EventView<'_>, occasion: &Occasion<'_>) -> Result<Pending, ReactionE
 
 impl React for Posting {
     const NAME: &'static str = "Posting";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const ATTEMPTS: u32 = 1;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[
-        Step {
+    const STEPS: &'static [ReactionStep] = &[
+        ReactionStep {
             name: "post",
             event: InvoiceSentEvent::TYPE,
-            when: When::AtOnce,
-            action: Action::Call(post),
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Call(post),
             parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
         },
-        Step {
+        ReactionStep {
             name: "remind",
             event: InvoiceSentEvent::TYPE,
-            when: When::AtOnce,
-            action: Action::Send(|view, commands| {
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Send(|view, commands| {
                 let InvoiceSentEvent { id, .. } = view.payload()?;
                 RemindPayerCommand { id }.send(commands)
             }),
@@ -78,17 +79,17 @@ struct Dunning;
 
 impl React for Dunning {
     const NAME: &'static str = "Dunning";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const ATTEMPTS: u32 = 1;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "post",
         event: InvoiceSentEvent::TYPE,
-        when: When::Deadline(Deadline {
+        when: ReactionTiming::Deadline(Deadline {
             at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
             unless: &[],
         }),
-        action: Action::Call(post),
+        action: ReactionAction::Call(post),
         parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
     }];
 }
