@@ -1,5 +1,5 @@
-//! The reactions of an application: which are served, what they stand on, and the thread that they
-//! run on. A call that blocks holds up no request and no read model.
+//! Starts the reactions of an application on their own thread, so that a blocking call delays no
+//! request and no read model.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     store::EventStore,
 };
 
-/// The reactions that are declared where something else is served.
+/// Selects the reactions of the packages that the application serves.
 pub(super) fn declared(
     registry: &Registry,
     reactions: Vec<ReactionDescriptor>,
@@ -26,8 +26,8 @@ pub(super) fn declared(
     Reactions::new(reactions.filter(|reaction| is_served(registry, reaction.declaration)))
 }
 
-/// The reactions, ready to begin.
-pub(super) fn reactors(
+/// Creates the runner of the reactions.
+pub(super) fn reaction_runner(
     reactions: Reactions,
     bus: CommandBus,
     store: Arc<dyn EventStore>,
@@ -35,25 +35,25 @@ pub(super) fn reactors(
     services: Services,
     upcasters: Upcasters,
 ) -> ReactionRunner {
-    let ground = ReactionRuntime {
+    let runtime = ReactionRuntime {
         bus,
         store,
         source: source.into(),
         services,
         upcasters,
         instance: Uuid::new_v4(),
-        witness: None,
+        sent_commands: None,
     };
-    ReactionRunner::new(ground, reactions)
+    ReactionRunner::new(runtime, reactions)
 }
 
-/// Reactions at work, and what takes an operator's requests.
+/// Starts the reactions and returns their operator interface.
 pub(super) fn start(
-    reactors: ReactionRunner,
+    runner: ReactionRunner,
     lifecycle: &Lifecycle,
 ) -> Result<(Processing, Operator)> {
-    let operator = reactors.operator();
+    let operator = runner.operator();
     let failed = "the reactions cannot begin";
-    let processing = Processing::start("reactions", failed, reactors.run(), lifecycle)?;
+    let processing = Processing::start("reactions", failed, runner.run(), lifecycle)?;
     Ok((processing, operator))
 }

@@ -53,7 +53,7 @@ pub(super) async fn serve(
     let upcasters = served.registry.upcasters();
     let processor = opened.processor(served.models, upcasters.clone());
     let bus = opened.bus(served.services.clone(), upcasters.clone());
-    let reactors = reacting::reactors(
+    let runner = reacting::reaction_runner(
         served.reactions,
         bus.clone(),
         opened.store.port(),
@@ -61,7 +61,7 @@ pub(super) async fn serve(
         served.services.clone(),
         upcasters,
     );
-    let (reacting, reactions) = reacting::start(reactors, &opened.lifecycle)?;
+    let (reacting, reactions) = reacting::start(runner, &opened.lifecycle)?;
     let live = opened.live_queries();
     let clock = served.services.clock();
     let surface = opened.surface(bus, clock, &processor, reactions, live.clone());

@@ -1,4 +1,4 @@
-//! The declaration of a reaction: which events lead to what, and when.
+//! The declaration of a reaction: its events, steps, deadlines and actions.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ use crate::{
     event::{Event, EventView},
 };
 
-/// What an application does about events by itself. `#[reaction]` implements it.
+/// A reaction: the actions that follow from events. `#[reaction]` implements it.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::{StartPosition, React}};
@@ -36,20 +36,19 @@ use crate::{
 /// assert_eq!(LoanReminder::STEPS[0].event, "com.example.library.BookBorrowedEvent");
 /// ```
 pub trait React: Send + Sync + 'static {
-    /// What it is called in its checkpoints, in the log and in the health check. Another name is
-    /// another reaction, which begins anew.
+    /// The name in checkpoints, in the log and in the health check. A renamed reaction starts anew.
     const NAME: &'static str;
-    /// Which events its first start begins with.
+    /// The event at which its first start begins.
     const START: StartPosition;
-    /// How often a call that fails is made in all, before the reaction stops.
+    /// The number of attempts to make a call before the reaction is parked.
     const ATTEMPTS: u32 = 16;
-    /// What follows from which event.
+    /// The steps of the reaction.
     const STEPS: &'static [ReactionStep];
-    /// Where it is declared.
+    /// The place of its declaration in the source.
     const DECLARATION: Declaration;
 }
 
-/// Which events the first start of a reaction begins with.
+/// The event at which the first start of a reaction begins.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::{StartPosition, React}};
@@ -58,7 +57,7 @@ pub trait React: Send + Sync + 'static {
 ///
 /// struct Receipts;
 ///
-/// #[reaction(begin = new)] // whoever borrowed before has a receipt
+/// #[reaction(begin = new)] // earlier borrowers have a receipt
 /// impl Receipts {
 ///     async fn print(_: &BookBorrowedEvent) -> Result<(), std::io::Error> {
 ///         Ok(())
@@ -69,13 +68,13 @@ pub trait React: Send + Sync + 'static {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartPosition {
-    /// The first that was ever stored.
+    /// The first event of the store.
     First,
-    /// The first that is stored after the start.
+    /// The first event after the start.
     New,
 }
 
-/// What follows from one kind of event.
+/// A step of a reaction: the action that follows from one event type.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::React};
@@ -100,19 +99,19 @@ pub enum StartPosition {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ReactionStep {
-    /// The function's name, which is part of the keys of what it leads to.
+    /// The function's name, which is part of the idempotency keys.
     pub name: &'static str,
-    /// The event's type.
+    /// The event type.
     pub event: &'static str,
-    /// ReactionTiming it follows.
+    /// The time of the action.
     pub when: ReactionTiming,
-    /// What follows.
+    /// The action.
     pub action: ReactionAction,
-    /// What the function takes besides the event.
+    /// The function's parameters besides the event.
     pub parameters: &'static [Parameter],
 }
 
-/// ReactionTiming something follows from an event.
+/// The time at which a step is executed.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::{React, ReactionTiming}};
@@ -136,13 +135,13 @@ pub struct ReactionStep {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub enum ReactionTiming {
-    /// As soon as the event is stored.
+    /// As soon as the event is recorded.
     Immediate,
-    /// ReactionTiming a time has come that the event names.
+    /// At a time that the event contains.
     Deadline(Deadline),
 }
 
-/// A time that an event names.
+/// A deadline whose time is in the event.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::{Deadline, decode_event}};
@@ -160,13 +159,13 @@ pub enum ReactionTiming {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
-    /// The time; `None`, and nothing follows.
+    /// Returns the time, or `None` if the event sets no deadline.
     pub at: fn(&EventView<'_>) -> Result<Option<Timestamp>, ReactionError>,
-    /// The types of the events that cancel it, when they come later on the same subject.
+    /// The types of later events on the same subject that cancel the deadline.
     pub unless: &'static [&'static str],
 }
 
-/// What follows from an event.
+/// The action of a step.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::{ReactionAction, React}};
@@ -190,13 +189,13 @@ pub struct Deadline {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub enum ReactionAction {
-    /// OutgoingCommands, each carried out once.
+    /// Sends commands, each of which takes effect once.
     Send(fn(&EventView<'_>, &mut OutgoingCommands) -> Result<(), ReactionError>),
-    /// A call of another system, made at least once.
+    /// Calls another system at least once.
     Call(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCall, ReactionError>),
 }
 
-/// The event of a step.
+/// Decodes the event of a step.
 ///
 /// ```
 /// use es_framework::{event::EventView, prelude::*, reaction::{ReactionError, decode_event}};
@@ -209,24 +208,24 @@ pub enum ReactionAction {
 /// ```
 ///
 /// # Errors
-/// Its payload does not fit.
+/// The payload does not fit the event type.
 pub fn decode_event<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
     Ok(event.payload()?)
 }
 
-/// A call on its way.
+/// A running call.
 ///
 /// ```
 /// use es_framework::reaction::{ReactionAction, PendingCall, box_call};
 ///
-/// let call = ReactionAction::Call(|_event, _occasion| {
+/// let call = ReactionAction::Call(|_event, _context| {
 ///     let nothing: PendingCall = box_call(async { Ok::<_, std::io::Error>(()) });
 ///     Ok(nothing)
 /// });
 /// ```
 pub type PendingCall = BoxFuture<'static, Result<(), ReactionError>>;
 
-/// A call on its way, whatever its errors are.
+/// Boxes a call and converts its error.
 ///
 /// ```
 /// use es_framework::reaction::box_call;
@@ -243,7 +242,7 @@ pub fn box_call<E: Display>(
     Box::pin(async move { call.await.map_err(ReactionError::call) })
 }
 
-/// A time that a field of an event holds, or may hold.
+/// A field type that can be a deadline.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::DeadlineTime};
@@ -257,7 +256,7 @@ pub fn box_call<E: Display>(
     note = "`#[deadline(at = …)]` names a field of the event that is a `Timestamp` or an `Option<Timestamp>`"
 )]
 pub trait DeadlineTime {
-    /// The time, if there is one.
+    /// Returns the time, if there is one.
     fn time(&self) -> Option<Timestamp>;
 }
 
@@ -273,7 +272,7 @@ impl DeadlineTime for Option<Timestamp> {
     }
 }
 
-/// Compiles if all of them can be given to a call.
+/// Rejects parameters that a call cannot have at compile time.
 ///
 /// # Panics
 /// One is a state or the metadata of a request, at compile time.
@@ -291,7 +290,7 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
     parameters
 }
 
-/// A reaction without its Rust type.
+/// The descriptor of a reaction: its declaration as plain data.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::ReactionDescriptor};
@@ -316,27 +315,27 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ReactionDescriptor {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// Which events its first start begins with.
-    pub begin: StartPosition,
-    /// How often a call that fails is made in all.
+    /// The event at which its first start begins.
+    pub start: StartPosition,
+    /// The number of attempts to make a call.
     pub attempts: u32,
-    /// What follows from which event.
+    /// The steps of the reaction.
     pub steps: &'static [ReactionStep],
-    /// Where it is declared.
+    /// The place of its declaration in the source.
     pub declaration: Declaration,
 }
 
 inventory::collect!(ReactionDescriptor);
 
 impl ReactionDescriptor {
-    /// The descriptor of the reaction `R`.
+    /// Returns the descriptor of the reaction `R`.
     #[must_use]
     pub const fn of<R: React>() -> Self {
         Self {
             name: R::NAME,
-            begin: R::START,
+            start: R::START,
             attempts: R::ATTEMPTS,
             steps: R::STEPS,
             declaration: R::DECLARATION,

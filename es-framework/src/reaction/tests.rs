@@ -12,7 +12,7 @@ use futures_util::TryStreamExt as _;
 use super::{
     Deadline, DeadlineTime as _, IntoCommands as _, Operator, OutgoingCommands, React,
     ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
-    ReactionStep, ReactionTiming, Reactions, StartPosition, settle,
+    ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
 };
 use crate::{
     Declaration,
@@ -115,7 +115,7 @@ impl World {
         }
     }
 
-    fn ground(&self) -> ReactionRuntime {
+    fn runtime(&self) -> ReactionRuntime {
         let store: Arc<dyn EventStore> = Arc::new(self.store.clone());
         ReactionRuntime {
             bus: CommandBus::new(Arc::clone(&store), "test").with_services(self.services.clone()),
@@ -124,7 +124,7 @@ impl World {
             services: self.services.clone(),
             upcasters: Upcasters::default(),
             instance: Uuid::new_v4(),
-            witness: None,
+            sent_commands: None,
         }
     }
 
@@ -146,9 +146,9 @@ impl World {
             .await;
     }
 
-    async fn settle<R: React>(&self) {
+    async fn catch_up<R: React>(&self) {
         let reaction = ReactionDescriptor::of::<R>();
-        settle(self.ground(), reaction).await.unwrap();
+        catch_up(self.runtime(), reaction).await.unwrap();
     }
 
     /// The subjects of all reminders.
@@ -163,9 +163,9 @@ impl World {
 
     fn start(&self, reactions: &[ReactionDescriptor]) -> (tokio::task::JoinHandle<()>, Operator) {
         let reactions = Reactions::new(reactions.iter().copied()).unwrap();
-        let reactors = ReactionRunner::new(self.ground(), reactions);
-        let operator = reactors.operator();
-        (tokio::spawn(reactors.run()), operator)
+        let runner = ReactionRunner::new(self.runtime(), reactions);
+        let operator = runner.operator();
+        (tokio::spawn(runner.run()), operator)
     }
 }
 
@@ -184,12 +184,12 @@ async fn eventually(mut holds: impl AsyncFnMut() -> bool) {
 async fn a_deadline_leads_to_its_command_once_its_time_has_come() {
     let world = World::at("2026-02-28T23:59:59Z");
     world.send("a").await;
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert!(world.reminded().await.is_empty());
     world.clock.set(DUE.parse().unwrap());
     // Without a checkpoint, as if the process had been killed each time.
     for _ in 0..3 {
-        world.settle::<Dunning>().await;
+        world.catch_up::<Dunning>().await;
         assert_eq!(world.reminded().await, ["/invoices/a"]);
     }
 }
@@ -200,7 +200,7 @@ async fn a_deadline_is_cancelled_on_its_subject_alone() {
     world.send("a").await;
     world.send("b").await;
     world.write("a", InvoicePaidEvent {}).await;
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert_eq!(world.reminded().await, ["/invoices/b"]);
 }
 
@@ -210,7 +210,7 @@ async fn what_was_cancelled_is_due_anew_after_another_event() {
     world.send("a").await;
     world.write("a", InvoicePaidEvent {}).await;
     world.send("a").await;
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert_eq!(world.reminded().await, ["/invoices/a"]);
 }
 
@@ -232,7 +232,7 @@ async fn a_deadline_survives_restarts_on_each_side_of_its_checkpoint() {
     let (running, _) = world.start(&dunning);
     eventually(async || world.reminded().await.len() == 2).await;
     running.abort();
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert_eq!(world.reminded().await, ["/invoices/a", "/invoices/b"]);
 }
 
@@ -247,7 +247,7 @@ async fn several_instances_send_each_command_once() {
     world.clock.set(DUE.parse().unwrap());
     eventually(async || world.reminded().await.len() >= 50).await;
     running.iter().for_each(tokio::task::JoinHandle::abort);
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     let mut reminded = world.reminded().await;
     reminded.sort();
     reminded.dedup();
@@ -258,9 +258,9 @@ async fn several_instances_send_each_command_once() {
 async fn a_reaction_may_pass_over_what_was_there_before_it() {
     let world = World::at(DUE);
     world.send("old").await;
-    world.settle::<Haste>().await;
+    world.catch_up::<Haste>().await;
     world.send("new").await;
-    world.settle::<Haste>().await;
+    world.catch_up::<Haste>().await;
     assert_eq!(world.reminded().await, ["/invoices/new"]);
 }
 

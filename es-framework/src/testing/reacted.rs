@@ -17,7 +17,7 @@ use crate::{
     event::{RecordedEvent, Subject, UpcasterDescriptor, Upcasters},
     reaction::{
         IntoCommands, OutgoingCommand, OutgoingCommands, React, ReactionDescriptor,
-        ReactionRuntime, settle,
+        ReactionRuntime, catch_up,
     },
     store::{EventStore, ReadOptions, memory::MemoryStore},
 };
@@ -94,8 +94,8 @@ async fn react(scenario: Scenario, reaction: ReactionDescriptor) -> Result<React
     let before = history.write(past).await?;
     let sent = Arc::new(Mutex::new(Vec::new()));
     let port: Arc<dyn EventStore> = Arc::new(store.clone());
-    let ground = ground(port, services, upcasters, &sent);
-    settle(ground, reaction).await?;
+    let runtime = runtime(port, services, upcasters, &sent);
+    catch_up(runtime, reaction).await?;
     let events = store.read(Subject::root(), ReadOptions::recursive());
     let events: Vec<RecordedEvent> = events.try_collect().await?;
     let own: Subject = OWN.parse()?;
@@ -108,7 +108,7 @@ async fn react(scenario: Scenario, reaction: ReactionDescriptor) -> Result<React
     })
 }
 
-fn ground(
+fn runtime(
     store: Arc<dyn EventStore>,
     services: Services,
     upcasters: Upcasters,
@@ -124,7 +124,7 @@ fn ground(
         services,
         upcasters,
         instance: Uuid::new_v4(),
-        witness: Some(Arc::clone(sent)),
+        sent_commands: Some(Arc::clone(sent)),
     }
 }
 

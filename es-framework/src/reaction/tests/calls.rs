@@ -65,15 +65,15 @@ async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
     });
     world.services = world.services.with_shared(Arc::clone(&phone));
     world.send("a").await;
-    world.settle::<Calling>().await;
+    world.catch_up::<Calling>().await;
     world.send("b").await;
-    world.settle::<Calling>().await;
+    world.catch_up::<Calling>().await;
     let calls = phone.calls.lock().unwrap().clone();
     let [a, b] = [&calls[0], &calls[3]];
     assert_eq!(calls, [a, a, a, b, b, b].map(String::clone));
     assert_ne!(a, b);
     // A call that was made is noted, so that the next start does not make it again.
-    world.settle::<Calling>().await;
+    world.catch_up::<Calling>().await;
     assert_eq!(phone.calls.lock().unwrap().len(), 6);
 }
 
@@ -120,8 +120,7 @@ async fn an_event_that_one_cannot_deal_with_stops_no_other() {
     assert!(all["Panicking"].is_stopped());
     assert!(!all["Dunning"].is_stopped());
     let trouble = |name: &str| all[name].trouble.clone().unwrap();
-    let expected =
-        "it cannot deal with event 0 on /invoices/a: the reaction panicked: no more invoices";
+    let expected = "cannot handle event 0 on /invoices/a: the reaction panicked: no more invoices";
     assert_eq!(trouble("Panicking"), expected);
     assert!(trouble("Calling").ends_with("the call failed: nobody answers"));
     assert_eq!(PANICS.load(Ordering::Relaxed), 1);

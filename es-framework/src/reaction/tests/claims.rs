@@ -108,7 +108,7 @@ pub(super) async fn each_once(world: &World, post: &Post, letters: usize, end: i
     // Whoever is late is waited for.
     tokio::time::sleep(Duration::from_secs(60)).await;
     end();
-    world.settle::<Writing>().await;
+    world.catch_up::<Writing>().await;
     let different: HashSet<_> = sent().into_iter().collect();
     assert_eq!((sent().len(), different.len()), (letters, letters));
 }
@@ -129,7 +129,7 @@ async fn several_instances_make_each_call_once() {
     world.clock.set(DUE.parse().unwrap());
     let end = || running.iter().for_each(tokio::task::JoinHandle::abort);
     each_once(&world, &post, 300, end).await;
-    world.settle::<Reminding>().await;
+    world.catch_up::<Reminding>().await;
     assert_eq!(post.keys.lock().unwrap().len(), 300);
 }
 

@@ -72,13 +72,13 @@ async fn calls_are_made_once_though_nobody_knows_what_was_written() {
     let writes = Arc::new(AtomicUsize::new(0));
     let running: Vec<_> = (0..2)
         .map(|_| {
-            let mut ground = world.ground();
-            ground.store = Arc::new(Breaking {
+            let mut runtime = world.runtime();
+            runtime.store = Arc::new(Breaking {
                 inner: world.store.clone(),
                 writes: Arc::clone(&writes),
             });
             let reactions = Reactions::new([ReactionDescriptor::of::<Writing>()]).unwrap();
-            tokio::spawn(ReactionRunner::new(ground, reactions).run())
+            tokio::spawn(ReactionRunner::new(runtime, reactions).run())
         })
         .collect();
     for id in 0..LETTERS / 2 {

@@ -136,7 +136,7 @@ async fn what_an_operator_has_left_out_is_left_out_by_every_instance_and_every_s
     eventually(async || goes_on(&operator) && goes_on(&other)).await;
     first.abort();
     second.abort();
-    world.settle::<Posting>().await;
+    world.catch_up::<Posting>().await;
     assert_eq!(world.reminded().await, ["/invoices/a"]);
 }
 
@@ -151,7 +151,7 @@ async fn an_event_without_a_meaning_is_left_out_altogether() {
     operator.ask("Posting", Asked::Skip).await.unwrap();
     eventually(async || world.reminded().await == ["/invoices/b"]).await;
     running.abort();
-    world.settle::<Posting>().await;
+    world.catch_up::<Posting>().await;
     assert_eq!(world.reminded().await, ["/invoices/b"]);
 }
 
@@ -195,7 +195,7 @@ async fn a_deadline_that_is_left_out_is_settled_and_those_after_it_are_met() {
     .await;
     first.abort();
     second.abort();
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert_eq!(letterbox.letters.load(Ordering::Relaxed), 1);
 }
 

@@ -1,4 +1,4 @@
-//! What a reaction leads to: commands on their way to the bus, and what a call is given.
+//! The commands that a reaction sends, and the context of a call.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     event::RecordedEvent,
 };
 
-/// The commands that follow from an event.
+/// The commands that a step sends.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::OutgoingCommands};
@@ -38,8 +38,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct OutgoingCommands(pub(super) Vec<OutgoingCommand>);
 
-/// A command as it is sent: as text, so that it goes the way of every command and is the same when
-/// it is sent again.
+/// A command as JSON. It enters the command pipeline like the request of a client, and repetitions
+/// have the same body.
 #[derive(Debug, Clone)]
 pub(crate) struct OutgoingCommand {
     pub(crate) command: CommandDescriptor,
@@ -50,7 +50,7 @@ impl OutgoingCommands {
     /// Adds a command.
     ///
     /// # Errors
-    /// It cannot be JSON.
+    /// The command cannot be written as JSON.
     pub fn send<C: Handle + Serialize>(&mut self, command: &C) -> Result<(), ReactionError> {
         let body = serde_json::to_vec(command)?;
         let command = CommandDescriptor::of::<C>();
@@ -65,8 +65,8 @@ impl OutgoingCommands {
     }
 }
 
-/// What a function of a reaction may return: a command, several as a tuple or a `Vec`, or perhaps
-/// one as an `Option`.
+/// A type that a function of a reaction may return: a command, several as a tuple or a `Vec`, or an
+/// optional one as an `Option`.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::{OutgoingCommands, IntoCommands}};
@@ -101,7 +101,7 @@ pub trait IntoCommands {
     /// Adds the commands in order.
     ///
     /// # Errors
-    /// One of them cannot be JSON.
+    /// A command cannot be written as JSON.
     fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError>;
 }
 
@@ -142,8 +142,8 @@ tuples!(A, B);
 tuples!(A, B, C);
 tuples!(A, B, C, D);
 
-/// Tells a call from every other one, and is the same when the call is made again: what another
-/// system takes as an idempotency key. 64 hexadecimal digits.
+/// The idempotency key of a call, to be passed to the other system. Repetitions of the call have the
+/// same key. It has 64 hexadecimal digits.
 ///
 /// ```
 /// use es_framework::prelude::*;
@@ -164,7 +164,8 @@ tuples!(A, B, C, D);
 pub struct ReactionKey(Box<str>);
 
 impl ReactionKey {
-    /// Follows from the event's hash, since another store has an event of the same number.
+    /// Derives the key from the event's hash, because another store has other events with the same
+    /// ids.
     pub(super) fn of(reaction: &str, step: &str, view: usize, event: &RecordedEvent) -> Self {
         let mut hasher = Sha256::new();
         for part in [reaction, step] {
@@ -178,7 +179,7 @@ impl ReactionKey {
         Self(hex.into())
     }
 
-    /// The key as text.
+    /// Returns the key as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -191,14 +192,14 @@ impl fmt::Display for ReactionKey {
     }
 }
 
-/// What a call is given besides its event.
+/// The context of a call.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::{ReactionContext, ReactionError}};
 ///
-/// /// What a `#[reaction]` does for a parameter `clock: &Clock`.
-/// fn time(occasion: &ReactionContext<'_>) -> Result<Timestamp, ReactionError> {
-///     Ok(occasion.service::<Clock>("Clock")?.now())
+/// /// The code that `#[reaction]` writes for a parameter `clock: &Clock`.
+/// fn time(context: &ReactionContext<'_>) -> Result<Timestamp, ReactionError> {
+///     Ok(context.service::<Clock>("Clock")?.now())
 /// }
 /// ```
 #[derive(Debug)]
@@ -208,10 +209,10 @@ pub struct ReactionContext<'a> {
 }
 
 impl ReactionContext<'_> {
-    /// What the application provides of this type.
+    /// Returns the service of this type.
     ///
     /// # Errors
-    /// It does not.
+    /// The application does not provide it.
     pub fn service<T: Inject>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
         let provided = match T::ORIGIN {
             ParameterOrigin::Service(kind) => self.services.get(kind),
@@ -221,7 +222,7 @@ impl ReactionContext<'_> {
         provided.ok_or(ReactionError::NotProvided(name))
     }
 
-    /// Tells the call from every other one.
+    /// Returns the idempotency key of the call.
     #[must_use]
     pub fn key(&self) -> ReactionKey {
         self.key.clone()

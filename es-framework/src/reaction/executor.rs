@@ -1,4 +1,4 @@
-//! What one reaction does about one event: commands through the bus, or a call.
+//! Plans and executes the actions of one reaction: commands through the command bus, or a call.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{
     OutgoingCommand, OutgoingCommands, PendingCall, ReactionAction, ReactionContext,
     ReactionDescriptor, ReactionError, ReactionKey, ReactionStatuses, ReactionStep, ReactionTiming,
-    checkpoint::Task,
+    checkpoint::ReactionTask,
 };
 use crate::{
     command::{CommandBus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services},
@@ -23,10 +23,10 @@ use crate::{
     telemetry::traces,
 };
 
-/// How long a call may take.
-const CALL_LIMIT: Duration = Duration::from_secs(60);
+/// The time limit of a call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What all reactions of an application stand on.
+/// What all reactions of an application share.
 #[derive(Debug)]
 pub(crate) struct ReactionRuntime {
     pub(crate) bus: CommandBus,
@@ -34,45 +34,49 @@ pub(crate) struct ReactionRuntime {
     pub(crate) source: Arc<str>,
     pub(crate) services: Services,
     pub(crate) upcasters: Upcasters,
-    /// Which one this is of several that run at once.
+    /// The id of this process among several that run the same reactions.
     pub(crate) instance: Uuid,
-    /// Where a test sees what is sent.
-    pub(crate) witness: Option<Arc<Mutex<Vec<OutgoingCommand>>>>,
+    /// Collects the sent commands in a test.
+    pub(crate) sent_commands: Option<Arc<Mutex<Vec<OutgoingCommand>>>>,
 }
 
-/// Carries out what one reaction leads to.
+/// Plans and executes the actions of one reaction.
 #[derive(Debug, Clone)]
-pub(super) struct Performer {
+pub(super) struct ReactionExecutor {
     pub(super) reaction: ReactionDescriptor,
-    pub(super) ground: Arc<ReactionRuntime>,
+    pub(super) runtime: Arc<ReactionRuntime>,
     pub(super) statuses: ReactionStatuses,
 }
 
-/// Something that follows from an event: which step, and which of the events that an upcaster made
-/// of it.
+/// One execution of a step: the index of the step, and the index of the event among those that
+/// upcasters made of the stored one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Consequence {
+pub(super) struct StepInstance {
     pub(super) step: usize,
     pub(super) view: usize,
 }
 
-/// What an event means for a reaction.
+/// The steps that follow from an event.
 #[derive(Debug, Default)]
-pub(super) struct Meaning {
-    /// The steps whose deadlines it cancels.
-    pub(super) cancelled: Vec<usize>,
-    pub(super) deadlines: Vec<(Timestamp, Consequence)>,
-    pub(super) at_once: Vec<Consequence>,
+pub(super) struct ReactionPlan {
+    /// The steps whose deadlines the event cancels.
+    pub(super) cancelled_steps: Vec<usize>,
+    /// The steps to execute at a deadline.
+    pub(super) deadlines: Vec<(Timestamp, StepInstance)>,
+    /// The steps to execute now.
+    pub(super) immediate: Vec<StepInstance>,
 }
 
-enum Work {
+/// The action of a step, ready to execute.
+enum PlannedAction {
     Send(Vec<OutgoingCommand>),
     Call(PendingCall),
 }
 
-impl Performer {
-    /// The types of stored events that it follows, those included that are upcast to one of them.
-    pub(super) fn followed(&self) -> Vec<EventType> {
+impl ReactionExecutor {
+    /// Returns the types of stored events that the reaction handles, including old types that
+    /// upcasters turn into them.
+    pub(super) fn event_types(&self) -> Vec<EventType> {
         let steps = self.reaction.steps.iter();
         let mut types: Vec<&'static str> = steps
             .flat_map(|step| {
@@ -85,7 +89,7 @@ impl Performer {
             .collect();
         let mut next = 0;
         while let Some(wanted) = types.get(next).copied() {
-            let upcasters = self.ground.upcasters.iter();
+            let upcasters = self.runtime.upcasters.iter();
             let sources = upcasters.filter(|one| one.to.contains(&wanted));
             let sources: Vec<_> = sources.map(|one| one.from).collect();
             types.extend(
@@ -101,35 +105,36 @@ impl Performer {
         types.into_iter().map(EventType::declared).collect()
     }
 
-    /// Whether what follows is a call, which nothing but a checkpoint keeps from being made again.
-    pub(super) fn is_call(&self, consequence: Consequence) -> bool {
-        let step = self.reaction.steps.get(consequence.step);
+    /// Returns whether a step makes a call. Only a checkpoint prevents a second call, while a second
+    /// command has no effect.
+    pub(super) fn is_call(&self, instance: StepInstance) -> bool {
+        let step = self.reaction.steps.get(instance.step);
         step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
     }
 
-    /// What an event means.
-    pub(super) fn meaning(&self, event: &RecordedEvent) -> Result<Meaning, ReactionError> {
-        let mut meaning = Meaning::default();
+    /// Decides which steps follow from an event.
+    pub(super) fn plan(&self, event: &RecordedEvent) -> Result<ReactionPlan, ReactionError> {
+        let mut plan = ReactionPlan::default();
         let mut view_number = 0;
-        self.ground.upcasters.read(event, |view| {
+        self.runtime.upcasters.read(event, |view| {
             for (index, step) in self.reaction.steps.iter().enumerate() {
-                meaning.add(index, step, view_number, &view)?;
+                plan.add(index, step, view_number, &view)?;
             }
             view_number = view_number.saturating_add(1);
             Ok::<_, ReactionError>(())
         })?;
-        Ok(meaning)
+        Ok(plan)
     }
 
-    /// What a consequence is to every instance.
+    /// Returns the task of a step, which is the same in every process.
     pub(super) fn task(
         &self,
         event: EventId,
-        Consequence { step, view }: Consequence,
+        StepInstance { step, view }: StepInstance,
         at: Option<Timestamp>,
-    ) -> Task {
+    ) -> ReactionTask {
         let step = self.reaction.steps.get(step).map_or("", |step| step.name);
-        Task {
+        ReactionTask {
             event,
             step: step.into(),
             view,
@@ -137,7 +142,7 @@ impl Performer {
         }
     }
 
-    /// Goes on with the trace of what led to the event.
+    /// Creates a span that continues the trace of the event.
     fn span(&self, event: &RecordedEvent) -> Span {
         let span = tracing::info_span!(
             "react",
@@ -156,36 +161,36 @@ impl Performer {
         span
     }
 
-    /// Does what follows, or fails to.
-    pub(super) async fn attempt(
+    /// Executes a step once.
+    pub(super) async fn execute(
         &self,
         event: &RecordedEvent,
-        consequence: Consequence,
+        instance: StepInstance,
     ) -> Result<(), ReactionError> {
         let span = self.span(event);
-        self.carry_out(event, consequence).instrument(span).await
+        self.execute_in_span(event, instance).instrument(span).await
     }
 
-    async fn carry_out(
+    async fn execute_in_span(
         &self,
         event: &RecordedEvent,
-        consequence: Consequence,
+        instance: StepInstance,
     ) -> Result<(), ReactionError> {
-        match self.work(event, consequence)? {
+        match self.decide_action(event, instance)? {
             None => Ok(()),
-            Some(Work::Send(commands)) => {
+            Some(PlannedAction::Send(commands)) => {
                 for (number, sent) in commands.into_iter().enumerate() {
-                    self.send(event, consequence, number, sent).await?;
+                    self.send(event, instance, number, sent).await?;
                 }
                 Ok(())
             }
-            Some(Work::Call(pending)) => {
+            Some(PlannedAction::Call(pending)) => {
                 let call = AssertUnwindSafe(pending).catch_unwind();
-                match tokio::time::timeout(CALL_LIMIT, call).await {
+                match tokio::time::timeout(CALL_TIMEOUT, call).await {
                     Ok(Ok(done)) => done,
-                    Ok(Err(panic)) => Err(panicked(&*panic)),
+                    Ok(Err(panic)) => Err(panic_error(&*panic)),
                     Err(_) => {
-                        let seconds = CALL_LIMIT.as_secs();
+                        let seconds = CALL_TIMEOUT.as_secs();
                         Err(ReactionError::Call(format!("no answer within {seconds} s")))
                     }
                 }
@@ -193,54 +198,54 @@ impl Performer {
         }
     }
 
-    /// Asks the step what is to be done.
-    fn work(
+    /// Calls the application's function for the step.
+    fn decide_action(
         &self,
         event: &RecordedEvent,
-        Consequence { step, view }: Consequence,
-    ) -> Result<Option<Work>, ReactionError> {
+        StepInstance { step, view }: StepInstance,
+    ) -> Result<Option<PlannedAction>, ReactionError> {
         let Some(step) = self.reaction.steps.get(step) else {
             return Ok(None);
         };
-        let (mut work, mut number) = (None, 0);
-        self.ground.upcasters.read(event, |seen| {
+        let (mut action, mut number) = (None, 0);
+        self.runtime.upcasters.read(event, |seen| {
             if number == view {
-                work = Some(guarded(|| self.ask(step, &seen, view))??);
+                action = Some(catch_panic(|| self.call_step(step, &seen, view))??);
             }
             number = number.saturating_add(1);
             Ok::<_, ReactionError>(())
         })?;
-        Ok(work)
+        Ok(action)
     }
 
-    fn ask(
+    fn call_step(
         &self,
         step: &ReactionStep,
         event: &EventView<'_>,
         view: usize,
-    ) -> Result<Work, ReactionError> {
+    ) -> Result<PlannedAction, ReactionError> {
         match step.action {
             ReactionAction::Send(send) => {
                 let mut commands = OutgoingCommands::default();
                 send(event, &mut commands)?;
-                Ok(Work::Send(commands.0))
+                Ok(PlannedAction::Send(commands.0))
             }
             ReactionAction::Call(call) => {
                 let recorded = event.recorded();
-                let occasion = ReactionContext {
-                    services: &self.ground.services,
+                let context = ReactionContext {
+                    services: &self.runtime.services,
                     key: ReactionKey::of(self.reaction.name, step.name, view, recorded),
                 };
-                Ok(Work::Call(call(event, &occasion)?))
+                Ok(PlannedAction::Call(call(event, &context)?))
             }
         }
     }
 
-    /// Sends a command. OutgoingCommand again, by this instance or another, it is not carried out again.
+    /// Sends a command. Its idempotency key makes repetitions harmless, in this process or another.
     async fn send(
         &self,
         event: &RecordedEvent,
-        Consequence { step, view }: Consequence,
+        StepInstance { step, view }: StepInstance,
         number: usize,
         sent: OutgoingCommand,
     ) -> Result<(), ReactionError> {
@@ -258,15 +263,15 @@ impl Performer {
             path_parameters: &[],
             context: &context,
         };
-        if let Some(witness) = &self.ground.witness {
-            let mut witness = witness.lock().unwrap_or_else(PoisonError::into_inner);
-            witness.push(sent.clone());
+        if let Some(log) = &self.runtime.sent_commands {
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            log.push(sent.clone());
         }
         let command = sent.command.name;
-        match (sent.command.execute)(&self.ground.bus, request).await {
+        match (sent.command.execute)(&self.runtime.bus, request).await {
             Ok(_) => Ok(()),
-            Err(error) if is_answer(&error) => {
-                tracing::info!(reaction = name, event = %event.id, subject = %event.subject, command, %error, "a command that a reaction sent is refused");
+            Err(error) if is_final_refusal(&error) => {
+                tracing::info!(reaction = name, event = %event.id, subject = %event.subject, command, %error, "a command of a reaction is rejected");
                 Ok(())
             }
             Err(error) => Err(ReactionError::Command { command, error }),
@@ -274,9 +279,9 @@ impl Performer {
     }
 }
 
-/// Whether a command was refused for what is the case, which is an answer like any other. That of a
-/// key that was used says that another release of the reaction sent its command already.
-const fn is_answer(error: &CommandError) -> bool {
+/// Returns whether the state of the subject refuses the command, which ends the step like success.
+/// A reused key means that another release of the reaction sent its command already.
+const fn is_final_refusal(error: &CommandError) -> bool {
     matches!(
         error,
         CommandError::Rejected(_)
@@ -286,7 +291,7 @@ const fn is_answer(error: &CommandError) -> bool {
     )
 }
 
-impl Meaning {
+impl ReactionPlan {
     fn add(
         &mut self,
         index: usize,
@@ -297,20 +302,20 @@ impl Meaning {
         if let ReactionTiming::Deadline(deadline) = step.when
             && deadline.unless.contains(&view.event_type())
         {
-            self.cancelled.push(index);
+            self.cancelled_steps.push(index);
         }
         if step.event != view.event_type() {
             return Ok(());
         }
-        let consequence = Consequence {
+        let instance = StepInstance {
             step: index,
             view: view_number,
         };
         match step.when {
-            ReactionTiming::Immediate => self.at_once.push(consequence),
+            ReactionTiming::Immediate => self.immediate.push(instance),
             ReactionTiming::Deadline(deadline) => {
-                if let Some(at) = guarded(|| (deadline.at)(view))?? {
-                    self.deadlines.push((at, consequence));
+                if let Some(at) = catch_panic(|| (deadline.at)(view))?? {
+                    self.deadlines.push((at, instance));
                 }
             }
         }
@@ -318,12 +323,12 @@ impl Meaning {
     }
 }
 
-/// Calls the application's code: what it does wrong is its reaction's trouble alone.
-fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, ReactionError> {
-    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(&*panic))
+/// Calls the application's code. A panic becomes an error of this reaction alone.
+fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ReactionError> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panic_error(&*panic))
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> ReactionError {
+fn panic_error(panic: &(dyn std::any::Any + Send)) -> ReactionError {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
