@@ -7,7 +7,7 @@ use super::outcome::Then;
 use crate::{
     command::{
         CommandBus, CommandContext, CommandError, CommandOutcome, Handle, HandlerError,
-        UntypedDecision, once,
+        UntypedDecision, handle_command,
     },
     event::{Event, EventCandidate, Metadata, RecordedEvent, Subject, Upcasters},
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
@@ -64,7 +64,7 @@ impl History {
     ) -> Result<Then, Impossible> {
         let playing = async {
             let before = self.write(past).await?;
-            let result = once(&bus, command, &context).await;
+            let result = handle_command(&bus, &command, &context, None).await;
             self.then(before, result).await
         };
         let play = || {

@@ -58,7 +58,7 @@ fn answers(output: &Type, framework: &Framework) -> TokenStream {
 
         fn reply(
             generator: &mut #framework::__private::schemars::SchemaGenerator,
-        ) -> ::core::option::Option<#framework::command::Reply> {
+        ) -> ::core::option::Option<#framework::command::ReplySchema> {
             <#output as #framework::command::IntoDecision>::reply(generator)
         }
     }

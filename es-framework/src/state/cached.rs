@@ -1,4 +1,5 @@
-//! A rebuilt state, its type forgotten: how a bus handles the states of any handler.
+//! Rebuilt states without their Rust types. The command pipeline handles the states of any handler
+//! through them.
 
 use std::any::{Any, TypeId};
 
@@ -7,24 +8,24 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use super::{Evolve, LastEvent, RebuildError, RebuiltState, StateLoader};
 use crate::event::Subject;
 
-/// Where a state is rebuilt from.
+/// The events that a state is rebuilt from.
 ///
 /// ```
 /// use es_framework::state::StateSource;
 ///
 /// let reader = StateSource { subject: "/readers/ada".parse()?, recursive: true };
-/// assert!(reader.recursive); // /readers/ada/loans/1 belongs to it
+/// assert!(reader.recursive); // includes the events of /readers/ada/loans/1
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateSource {
     /// The subject.
     pub subject: Subject,
-    /// Whether the events of subjects below it belong to it.
+    /// Whether the events of the subjects below it are included.
     pub recursive: bool,
 }
 
-/// How a state of one type is rebuilt and kept.
+/// The descriptor of a state type: how its states are rebuilt and cached.
 ///
 /// ```
 /// use es_framework::{prelude::*, state::StateKind};
@@ -44,46 +45,46 @@ pub struct StateSource {
 pub struct StateKind {
     /// The type's name.
     pub name: &'static str,
-    /// The types of the events that it follows from.
+    /// The types of the events that change the state.
     pub events: &'static [&'static str],
     id: TypeId,
-    rebuild: Rebuild,
-    keep: fn(&StateLoader, &StateSource, Erased),
+    rebuild: RebuildFunction,
+    store_in_cache: fn(&StateLoader, &StateSource, AnyState),
 }
 
-type Rebuild = for<'a> fn(
+type RebuildFunction = for<'a> fn(
     &'a StateLoader,
     &'a StateSource,
     CachePolicy,
 ) -> BoxFuture<'a, Result<CachedState, RebuildError>>;
-type Erased = Box<dyn Any + Send + Sync>;
+type AnyState = Box<dyn Any + Send + Sync>;
 
-/// Whether what this process remembers may be used.
+/// Whether a state may be rebuilt from the cache of this process.
 ///
 /// ```
 /// # use es_framework::state::CachePolicy;
-/// /// A conflict may come from what this process remembers.
-/// fn memory(conflicts: u32) -> CachePolicy {
+/// /// A wrong cache entry can cause conflicts.
+/// fn cache_policy(conflicts: u32) -> CachePolicy {
 ///     if conflicts == 0 { CachePolicy::Use } else { CachePolicy::Bypass }
 /// }
-/// # assert_eq!(memory(1), CachePolicy::Bypass);
+/// # assert_eq!(cache_policy(1), CachePolicy::Bypass);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CachePolicy {
-    /// It may.
+    /// Start from the cached state and read only newer events.
     Use,
-    /// It has led to conflicts and may be wrong.
+    /// Ignore the cached state, because it may be wrong.
     Bypass,
 }
 
-/// A state that was rebuilt.
+/// A rebuilt state of any type. It goes back into the cache after the decision.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use es_framework::{
 ///     prelude::*,
-///     state::{CachePolicy, StateSource, StateKind, StateLoader},
+///     state::{CachePolicy, StateKind, StateLoader, StateSource},
 ///     store::memory::MemoryStore,
 /// };
 /// # #[derive(Event)]
@@ -98,8 +99,8 @@ pub enum CachePolicy {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let states = StateLoader::new(Arc::new(MemoryStore::new()));
 /// let source = StateSource { subject: "/books/42".parse()?, recursive: false };
-/// let held = StateKind::of::<Book>().rebuild(&states, &source, CachePolicy::Use).await?;
-/// assert!(!held.exists && held.state::<Book>().is_none());
+/// let book = StateKind::of::<Book>().rebuild(&states, &source, CachePolicy::Use).await?;
+/// assert!(!book.exists && book.state::<Book>().is_none());
 /// # Ok(())
 /// # }
 /// ```
@@ -107,35 +108,35 @@ pub enum CachePolicy {
 pub struct CachedState {
     /// The last event of its subject.
     pub latest: Option<LastEvent>,
-    /// Whether there is a state at all.
+    /// Whether the events lead to a state.
     pub exists: bool,
-    rebuilt: Erased,
+    rebuilt: AnyState,
 }
 
 impl StateKind {
-    /// The kind of `S`.
+    /// Returns the descriptor of `S`.
     #[must_use]
     pub const fn of<S: Evolve>() -> Self {
         Self {
             name: S::NAME,
             events: S::EVENTS,
             id: TypeId::of::<S>(),
-            rebuild: |states, source, memory| rebuild::<S>(states, source, memory).boxed(),
-            keep: |states, source, rebuilt| {
+            rebuild: |states, source, cache| rebuild::<S>(states, source, cache).boxed(),
+            store_in_cache: |states, source, rebuilt| {
                 if let Ok(rebuilt) = rebuilt.downcast::<RebuiltState<S>>() {
-                    states.keep(&source.subject, source.recursive, *rebuilt);
+                    states.store_in_cache(&source.subject, source.recursive, *rebuilt);
                 }
             },
         }
     }
 
-    /// Whether this is the kind of `S`.
+    /// Returns whether this is the descriptor of `S`.
     #[must_use]
     pub fn is<S: 'static>(&self) -> bool {
         self.id == TypeId::of::<S>()
     }
 
-    /// The state of a source as of now.
+    /// Rebuilds the current state of a source.
     ///
     /// # Errors
     /// The event store failed, or an event does not fit its declaration.
@@ -143,37 +144,35 @@ impl StateKind {
         &self,
         states: &StateLoader,
         source: &StateSource,
-        memory: CachePolicy,
+        cache: CachePolicy,
     ) -> Result<CachedState, RebuildError> {
-        (self.rebuild)(states, source, memory).await
+        (self.rebuild)(states, source, cache).await
     }
 
-    /// Remembers a state for the next command on its source.
-    pub fn keep(&self, states: &StateLoader, source: &StateSource, held: CachedState) {
-        (self.keep)(states, source, held.rebuilt);
+    /// Caches a state for the next command on its source.
+    pub fn store_in_cache(&self, states: &StateLoader, source: &StateSource, state: CachedState) {
+        (self.store_in_cache)(states, source, state.rebuilt);
     }
 }
 
 impl CachedState {
-    /// The state, if there is one.
+    /// Returns the state, if it exists and has this type.
     #[must_use]
     pub fn state<S: 'static>(&self) -> Option<&S> {
-        self.rebuilt
-            .downcast_ref::<RebuiltState<S>>()?
-            .state
-            .as_ref()
+        let rebuilt = self.rebuilt.downcast_ref::<RebuiltState<S>>()?;
+        rebuilt.state.as_ref()
     }
 }
 
 async fn rebuild<S: Evolve>(
     states: &StateLoader,
     source: &StateSource,
-    memory: CachePolicy,
+    cache: CachePolicy,
 ) -> Result<CachedState, RebuildError> {
     let StateSource { subject, recursive } = source;
-    let rebuilt: RebuiltState<S> = match memory {
+    let rebuilt: RebuiltState<S> = match cache {
         CachePolicy::Use => states.rebuild(subject, *recursive).await?,
-        CachePolicy::Bypass => states.rebuild_afresh(subject, *recursive).await?,
+        CachePolicy::Bypass => states.rebuild_uncached(subject, *recursive).await?,
     };
     Ok(CachedState {
         latest: rebuilt.latest,
