@@ -13,9 +13,8 @@
     reason = "a benchmark may fail by panicking, and it prints"
 )]
 
-#[path = "../../tests/support/postgres.rs"]
-mod postgres;
-#[path = "../../tests/support/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "the benchmark uses a part of it")]
+#[path = "../../tests/library/support/mod.rs"]
 mod support;
 mod titles;
 
@@ -25,10 +24,9 @@ use std::{
 };
 
 use es_framework::store::{EventStore as _, sql::EmbeddedStore};
-use postgres::Postgres;
 use reqwest::Client;
 use serde_json::{Value, json};
-use support::{Library, purchased};
+use support::{Library, postgres_server::Postgres, purchased};
 use titles::{Chance, Vocabulary};
 use uuid::Uuid;
 
