@@ -12,4 +12,6 @@
 mod diagnostics;
 mod documentation;
 mod outside_application;
+#[path = "../../../es-framework/tests/support/requirement.rs"]
+mod requirement;
 mod tutorial;

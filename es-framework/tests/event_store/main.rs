@@ -21,4 +21,6 @@ mod official_python_client;
 mod program;
 mod read_options;
 mod server_process;
+#[path = "../support/mod.rs"]
+mod support;
 mod surviving_client;

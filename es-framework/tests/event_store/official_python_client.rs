@@ -1,14 +1,11 @@
 //! The database's own client for Python against the `event-store` binary.
-//!
-//! Where Python or the package index is out of reach the tests say so and pass, but not in CI.
 
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-    process::{Command, Output},
+use std::{io::Write as _, path::Path, process::Command};
+
+use crate::{
+    server_process::{ServerProcess, TOKEN},
+    support::python_environment::{printed, programs_of},
 };
-
-use crate::server_process::{ServerProcess, TOKEN};
 
 /// The first test vector of RFC 8032.
 const KEY: &str = "-----BEGIN PRIVATE KEY-----
@@ -32,11 +29,11 @@ fn the_client_for_python_that_knows_version_1_only_works_unchanged() {
 }
 
 fn run_script(version: &str) {
-    let python = match environment(version) {
-        Ok(python) => python,
-        Err(reason) if std::env::var_os("CI").is_some() => panic!("{reason}"),
-        Err(reason) => return skip(version, &reason),
+    let package = format!("eventsourcingdb=={version}");
+    let Some(programs) = programs_of(&format!("eventsourcingdb-{version}"), &[&package]) else {
+        return;
     };
+    let python = programs.join("python");
     let key = tempfile::NamedTempFile::new().unwrap();
     key.as_file().write_all(KEY.as_bytes()).unwrap();
     let key = key.path().to_str().unwrap();
@@ -49,46 +46,6 @@ fn run_script(version: &str) {
         command.env("NO_PROXY", "*").arg("-B").arg(script);
         let output = command.args([&server.url, TOKEN, key]).output();
         let output = output.unwrap();
-        assert!(output.status.success(), "{version}:\n{}", told(&output));
+        assert!(output.status.success(), "{version}:\n{}", printed(&output));
     }
-}
-
-/// A Python of its own with this version of the client, kept for the next run.
-fn environment(version: &str) -> Result<PathBuf, String> {
-    let folder =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("eventsourcingdb-python-{version}"));
-    let python = folder.join("bin/python");
-    let complete = folder.join("complete");
-    if complete.exists() && python.exists() {
-        return Ok(python);
-    }
-    let mut venv = Command::new("python3");
-    venv.args(["-m", "venv", "--clear"]).arg(&folder);
-    done(&mut venv, "a virtual environment of Python")?;
-    let package = format!("eventsourcingdb=={version}");
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", &package]);
-    done(&mut install, &package)?;
-    std::fs::write(complete, "").map_err(|error| error.to_string())?;
-    Ok(python)
-}
-
-fn done(command: &mut Command, what: &str) -> Result<(), String> {
-    let output = command.output();
-    let output = output.map_err(|error| format!("{what} cannot be had: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("{what} cannot be had:\n{}", told(&output)))
-}
-
-fn told(output: &Output) -> String {
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    text(&output.stdout) + &text(&output.stderr)
-}
-
-fn skip(version: &str, reason: &str) {
-    // Not by a macro: what those print is shown of failed tests only.
-    let text = format!("\n*** NOT TESTED: Python client {version}: {reason}\n\n");
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -44,8 +44,11 @@ const ABSENT: &str = "zzxxqqjj";
 async fn main() {
     let copies = std::env::args().find_map(|argument| argument.parse().ok());
     let copies = copies.unwrap_or(COPIES);
-    let server = std::env::args().any(|argument| argument == "--postgres");
-    let server = server.then(Postgres::start);
+    let is_on_postgres = std::env::args().any(|argument| argument == "--postgres");
+    let server = is_on_postgres.then(Postgres::start).flatten();
+    if is_on_postgres && server.is_none() {
+        return;
+    }
     let database = server.as_ref().map(Postgres::url);
     let database = database.unwrap_or_else(|| "sqlite::memory:".into());
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -2,7 +2,9 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::{Library, TOKEN, book, event_store_program, eventually, get};
+use crate::support::{
+    Library, TOKEN, book, event_store_program, eventually, get, requirement::require_program,
+};
 use reqwest::StatusCode;
 use uuid::Uuid;
 
@@ -33,12 +35,7 @@ fn run(folder: &Path, block: &str) -> String {
 
 #[tokio::test]
 async fn a_backup_restores_the_library_as_the_page_says() {
-    if Command::new("curl").arg("--version").output().is_err() {
-        eprintln!("NOT TESTED: curl is not installed, so the page's commands were not run");
-        assert!(
-            std::env::var_os("CI").is_none(),
-            "curl has to be installed here"
-        );
+    if !require_program("curl", "curl") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

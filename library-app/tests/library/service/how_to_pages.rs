@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::Library;
+use crate::support::{Library, requirement::require_program};
 use serde_json::Value;
 
 fn page(name: &str) -> String {
@@ -23,19 +23,6 @@ fn commands(page: &str) -> Vec<&str> {
     blocks
 }
 
-/// Whether curl is there. Its absence is told, and is no success where it must be there.
-fn curl_is_missing() -> bool {
-    let missing = Command::new("curl").arg("--version").output().is_err();
-    if missing {
-        eprintln!("NOT TESTED: curl is not installed, so the pages' commands were not run");
-        assert!(
-            std::env::var_os("CI").is_none(),
-            "curl has to be installed here"
-        );
-    }
-    missing
-}
-
 fn run(library: &Library, command: &str) -> String {
     let command = command.replace("http://localhost:8080", &library.url);
     let output = Command::new("sh").args(["-ec", &command]).output().unwrap();
@@ -45,7 +32,7 @@ fn run(library: &Library, command: &str) -> String {
 
 #[tokio::test]
 async fn commands_meet_others_and_are_sent_again_as_the_page_says() {
-    if curl_is_missing() {
+    if !require_program("curl", "curl") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -67,7 +54,7 @@ async fn commands_meet_others_and_are_sent_again_as_the_page_says() {
 
 #[tokio::test]
 async fn headers_and_the_trace_go_into_events_as_the_page_says() {
-    if curl_is_missing() {
+    if !require_program("curl", "curl") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -2,19 +2,19 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::python_environment::{programs_of, told};
+use crate::support::python_environment::{printed, programs_of};
 use crate::support::{Library, get, json_of};
 use reqwest::StatusCode;
 use serde_json::Value;
 
 /// What the library prints without anything running.
-fn printed(format: &str) -> String {
+fn document(format: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
     // Nothing that it could reach or write to.
     command.env("EVENT_STORE_DATA_DIR", "/nowhere");
     let output = command.args(["openapi", "--format", format]).output();
     let output = output.unwrap();
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -22,7 +22,7 @@ fn check_kept(file: &str, format: &str) {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
     let kept = fs::read_to_string(kept).unwrap_or_default();
     assert!(
-        kept == printed(format),
+        kept == document(format),
         "{file} is not what the library says of itself: look at what `cargo run -p library-app -- openapi --format {format} > {file}` changes"
     );
 }
@@ -44,8 +44,8 @@ async fn the_document_is_served_as_it_is_printed() {
     let answer = get(&format!("{}/openapi.json", library.url)).await;
     assert_eq!(answer.status(), StatusCode::OK);
     assert_eq!(answer.headers()["content-type"], "application/json");
-    let printed: Value = serde_json::from_str(&printed("json")).unwrap();
-    assert_eq!(json_of(answer).await, printed);
+    let document: Value = serde_json::from_str(&document("json")).unwrap();
+    assert_eq!(json_of(answer).await, document);
 }
 
 #[test]
@@ -55,10 +55,10 @@ fn the_document_follows_the_official_schema() {
     };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("openapi.json");
-    fs::write(&file, printed("json")).unwrap();
+    fs::write(&file, document("json")).unwrap();
     let mut validator = Command::new(programs.join("openapi-spec-validator"));
     let output = validator.arg("--schema=3.1").arg(&file).output().unwrap();
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", printed(&output));
 }
 
 /// Sends what the document allows and what it forbids, and compares every answer with it.
@@ -84,14 +84,14 @@ fn the_library_does_what_its_document_says() {
         .arg(format!("{}/openapi.json", library.url))
         .output();
     let output = output.unwrap();
-    let told = told(&output);
-    assert!(output.status.success(), "{told}");
-    assert!(cases_in(&told) > 2_000, "{told}");
+    let text = printed(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(cases_in(&text) > 2_000, "{text}");
 }
 
 /// How many cases Schemathesis says that it tried.
-fn cases_in(told: &str) -> u32 {
-    let count = told.lines().find_map(|line| {
+fn cases_in(text: &str) -> u32 {
+    let count = text.lines().find_map(|line| {
         let (count, _) = line.trim().split_once(" generated, ")?;
         count.parse().ok()
     });

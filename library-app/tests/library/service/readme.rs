@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::{Library, TOKEN};
+use crate::support::{Library, TOKEN, requirement::require_program};
 use serde_json::Value;
 
 fn page(name: &str) -> String {
@@ -15,19 +15,6 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let open = format!("```{language}\n");
     let block = |rest: &'a str| rest.split("```").next().unwrap();
     page.split(open.as_str()).skip(1).map(block).collect()
-}
-
-/// Whether curl is there. Its absence is told, and is no success where it must be there.
-fn curl_is_missing() -> bool {
-    let missing = Command::new("curl").arg("--version").output().is_err();
-    if missing {
-        eprintln!("NOT TESTED: curl is not installed, so the README's commands were not run");
-        assert!(
-            std::env::var_os("CI").is_none(),
-            "curl has to be installed here"
-        );
-    }
-    missing
 }
 
 /// Runs one of the README's commands against this library instead of the default ports.
@@ -50,7 +37,7 @@ fn run(library: &Library, folder: &Path, command: &str) -> String {
 
 #[tokio::test]
 async fn the_walk_through_of_the_readme_gives_what_the_readme_shows() {
-    if curl_is_missing() {
+    if !require_program("curl", "curl") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

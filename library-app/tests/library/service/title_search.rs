@@ -180,7 +180,9 @@ async fn all_are_indexed(library: &Library) {
 #[tokio::test]
 async fn postgresql_finds_parts_by_its_index() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Postgres::start();
+    let Some(server) = Postgres::start() else {
+        return;
+    };
     let settings = [("DATABASE_URL", &*server.url())];
     let library = Library::embedded_with(folder.path(), &settings);
     let (ids, position) = purchase_all(&library).await;
@@ -214,7 +216,9 @@ async fn postgresql_finds_parts_by_its_index() {
 #[tokio::test]
 async fn without_the_extension_parts_are_found_in_each_row() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Postgres::start();
+    let Some(server) = Postgres::start() else {
+        return;
+    };
     server.query("CREATE ROLE librarian LOGIN; GRANT CREATE ON SCHEMA public TO librarian");
     let url = server.url().replace("postgres@", "librarian@");
     let library = Library::embedded_with(folder.path(), &[("DATABASE_URL", &url)]);

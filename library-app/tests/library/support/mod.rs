@@ -3,8 +3,11 @@
 pub(crate) mod browser;
 mod event_store_process;
 pub(crate) mod postgres_server;
+#[path = "../../../../es-framework/tests/support/python_environment.rs"]
 pub(crate) mod python_environment;
 pub(crate) mod raw_http;
+#[path = "../../../../es-framework/tests/support/requirement.rs"]
+pub(crate) mod requirement;
 pub(crate) mod trace_collector;
 
 use std::{

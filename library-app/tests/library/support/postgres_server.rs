@@ -7,6 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::requirement::{install, require};
+
 /// A running server, stopped when this is dropped.
 pub(crate) struct Postgres {
     child: Child,
@@ -15,8 +17,11 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Makes a database cluster and starts it.
-    pub(crate) fn start() -> Self {
+    /// Creates a database cluster and starts its server. Returns none where PostgreSQL is missing.
+    #[track_caller]
+    pub(crate) fn start() -> Option<Self> {
+        let installed = program_path("initdb").ok_or_else(|| install("postgresql"));
+        require("postgresql", installed)?;
         let folder = PathBuf::from(run(as_server(Path::new("mktemp")).arg("-d")).trim());
         let data = folder.join("data");
         let mut make = as_server(&program("initdb"));
@@ -34,7 +39,7 @@ impl Postgres {
             folder,
         };
         server.await_start();
-        server
+        Some(server)
     }
 
     fn await_start(&self) {
@@ -102,18 +107,19 @@ fn as_server(program: &Path) -> Command {
 }
 
 fn program(name: &str) -> PathBuf {
+    program_path(name).unwrap_or_else(|| panic!("{name} is missing beside initdb"))
+}
+
+fn program_path(name: &str) -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten();
     let packaged = versions.flatten().map(|version| version.path().join("bin"));
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = packaged
+    packaged
         .chain(std::env::split_paths(&path))
         .map(|folder| folder.join(name))
-        .find(|file| file.is_file());
-    found.unwrap_or_else(|| {
-        panic!("{name} is missing: install PostgreSQL, as `apt-get install postgresql` does")
-    })
+        .find(|file| file.is_file())
 }
 
 fn run(command: &mut Command) -> String {
