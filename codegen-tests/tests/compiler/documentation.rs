@@ -42,7 +42,7 @@ fn links(page: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_link_leads_to_a_file() {
-    let mut all = BTreeSet::from([project().join("README.md")]);
+    let mut all = BTreeSet::from(["README.md", "CONTRIBUTING.md"].map(|page| project().join(page)));
     pages(&project().join("docs/src"), &mut all);
     for page in all {
         for target in links(&page) {

@@ -95,10 +95,21 @@ fn the_readme_shows_the_feature_as_it_is() {
     let (_, feature) = source.split_once("\n\n").unwrap();
     let readme = page("README.md");
     assert_eq!(blocks(&readme, "rust")[0].trim(), feature.trim());
+}
+
+#[test]
+fn the_readme_is_short() {
+    let count = page("README.md").lines().count();
+    assert!(count <= 150, "the README has {count} lines");
+}
+
+#[test]
+fn the_comparison_shows_the_rule_of_borrowing_and_its_test_as_they_are() {
     let borrow = page("library-app/src/book/borrow.rs");
     let rule = &borrow[borrow.find("#[handler]").unwrap()..];
-    let [shown, test] = blocks(&readme, "rust,ignore")[..] else {
-        panic!("the README shows the rule of borrowing and its test")
+    let comparison = page("docs/src/comparison.md");
+    let [shown, test] = blocks(&comparison, "rust,ignore")[..] else {
+        panic!("the comparison shows the rule of borrowing and its test")
     };
     assert_eq!(shown.trim(), rule.trim());
     let tests = page("library-app/src/book/tests.rs");
@@ -108,16 +119,18 @@ fn the_readme_shows_the_feature_as_it_is() {
 }
 
 #[test]
-fn the_readme_counts_the_lines_of_borrow_as_they_are() {
+fn the_comparison_counts_the_lines_of_borrow_as_they_are() {
     let borrow = page("library-app/src/book/borrow.rs");
     let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
     let count = borrow.lines().filter(is_code).count();
     let shown = format!("and two subjects included | {count} |");
+    assert!(page("docs/src/comparison.md").contains(&shown), "{shown}");
+    let shown = format!("[{count} lines](docs/src/comparison.md");
     assert!(page("README.md").contains(&shown), "{shown}");
 }
 
 #[test]
-fn every_setting_is_in_the_readme_and_in_the_reference() {
+fn every_setting_is_in_the_reference() {
     let output = Command::new(env!("CARGO_BIN_EXE_library-app"))
         .arg("--help")
         .output()
@@ -130,10 +143,6 @@ fn every_setting_is_in_the_readme_and_in_the_reference() {
         .collect();
     assert!(settings.len() >= 10, "{help}");
     for setting in settings {
-        assert!(
-            page("README.md").contains(setting),
-            "{setting} is not in the README"
-        );
         assert!(
             page("docs/src/reference/settings.md").contains(setting),
             "{setting}"

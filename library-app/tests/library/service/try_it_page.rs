@@ -86,6 +86,61 @@ async fn what_is_wrong_is_told_at_its_field() {
     browser.quit().await;
 }
 
+const MENU: &str = "return [...document.querySelectorAll('nav h2')].map((one) => one.textContent)";
+const OPERATOR_ROUTES_ARE_OPEN: &str = "return document.querySelector('nav details').open";
+const MENU_IS_OPEN: &str = "return document.getElementById('menu').open";
+const OVERFLOW: &str = "return document.documentElement.scrollWidth - innerWidth";
+
+#[tokio::test]
+async fn the_page_opens_on_a_domain_command_and_collapses_operator_routes() {
+    let Some(browser) = Browser::start().await else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    browser.open(&library.url).await;
+    let route = browser.text("//main//*[@class='route']/code").await;
+    assert_eq!(route, "/books/purchase");
+    assert_eq!(
+        browser.run(MENU).await,
+        json!(["books", "readers", "loans", "service"])
+    );
+    assert_eq!(browser.run(OPERATOR_ROUTES_ARE_OPEN).await, json!(false));
+    browser.click("//nav//details/summary").await;
+    browser.choose("health").await;
+    assert!(browser.send().await.starts_with("200"));
+    // A link to an operator route shows where it is in the menu.
+    browser
+        .open(&format!("{}/docs?again#rebuildReadModel", library.url))
+        .await;
+    browser.text("//nav//a[@aria-current]").await;
+    assert_eq!(browser.run(OPERATOR_ROUTES_ARE_OPEN).await, json!(true));
+    assert_eq!(browser.run(MENU_IS_OPEN).await, json!(true));
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn on_a_phone_the_menu_is_collapsed_until_it_is_opened() {
+    let Some(browser) = Browser::start().await else {
+        return;
+    };
+    browser.emulate_phone().await;
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    browser.open(&library.url).await;
+    let route = browser.text("//main//*[@class='route']/code").await;
+    assert_eq!(route, "/books/purchase");
+    assert_eq!(browser.run(MENU_IS_OPEN).await, json!(false));
+    assert!(browser.run(OVERFLOW).await.as_i64() <= Some(0));
+    browser.picture(&picture("phone")).await;
+    browser.click("//*[@id='menu']/summary").await;
+    browser.choose("BrowseStock").await;
+    assert_eq!(browser.run(MENU_IS_OPEN).await, json!(false));
+    assert!(browser.send().await.starts_with("200"));
+    assert!(browser.run(OVERFLOW).await.as_i64() <= Some(0));
+    browser.quit().await;
+}
+
 /// A library that knows its callers, and the token of one of them.
 fn guarded(folder: &Path, role: &str) -> (Library, String) {
     let tokens = folder.join("tokens");

@@ -138,6 +138,13 @@ impl Browser {
         assert_eq!(answer, Value::Null, "{xpath}");
     }
 
+    /// Shows pages as a phone of 390 by 844 pixels does; a window cannot be that narrow.
+    pub(crate) async fn emulate_phone(&self) {
+        let screen = json!({ "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true });
+        let command = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": screen });
+        self.post("/goog/cdp/execute", command).await;
+    }
+
     /// Goes to an operation by its link.
     pub(crate) async fn choose(&self, operation: &str) {
         self.click(&format!("//nav//a[@href='#{operation}']")).await;
