@@ -1,5 +1,5 @@
-//! Commands on subjects with many events and on subjects that many want: how much a long history
-//! and contention cost. Read the ratios, all of a run share the machine's mood.
+//! Measures the cost of long subjects and of contention on one subject. Compare the ratios within one
+//! run, because absolute times depend on the machine.
 //!
 //! `cargo bench -p es-framework --bench command -- [events of the long subject] [seconds a cell]`
 
@@ -31,7 +31,7 @@ use tokio::task::JoinSet;
 #[command(subject = "/counters/{id}")]
 struct CountCommand {
     id: String,
-    /// The handler refuses more than the counter has, so that nothing is written.
+    /// The limit of the counter. Beyond it the handler rejects the command and nothing is written.
     at_most: u64,
 }
 
@@ -94,7 +94,7 @@ async fn refuse(bus: &CommandBus, id: &str) {
     assert!(matches!(refused, Err(CommandError::Rejected(_))));
 }
 
-/// Gives a counter so many events.
+/// Fills a counter with events.
 async fn fill(store: &EmbeddedStore, id: &str, events: usize) {
     let subject: Subject = format!("/counters/{id}").parse().unwrap();
     let candidate = |event_type, payload: &str| EventCandidate {
@@ -131,7 +131,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// The median time of each of two actions, taken in turns.
+/// Measures two actions alternately and returns the median time of each.
 async fn in_turns(rounds: usize, bus: &CommandBus, ids: [&str; 2], writes: bool) -> [Duration; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
@@ -170,7 +170,7 @@ async fn long_subjects(store: &EmbeddedStore, folder: &Path, events: usize) {
             "{what:>12}, warm: 10 events {short:>9.2?}, {events} events {long:>9.2?}, ratio {ratio:.2}"
         );
     }
-    // The snapshot is written on a thread of its own.
+    // Another thread writes the snapshot.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let mut times = Vec::new();
     for _ in 0..20 {
@@ -185,14 +185,14 @@ async fn long_subjects(store: &EmbeddedStore, folder: &Path, events: usize) {
     );
 }
 
-/// What clients of one kind saw.
+/// The results of clients of one kind.
 struct Seen {
     each: Vec<usize>,
     waits: Vec<Duration>,
     contended: usize,
 }
 
-/// So many clients, each of whom sends commands until the time is over, through one of the buses.
+/// Runs clients, each of which sends commands through one of the buses until the time is over.
 async fn contend(
     buses: &[CommandBus],
     clients: usize,
@@ -283,7 +283,7 @@ async fn contention(store: &EmbeddedStore, folder: &Path, seconds: f64) {
 
 #[tokio::main]
 async fn main() {
-    // Cargo adds flags of its own.
+    // Cargo adds its own flags.
     let numbers: Vec<f64> = std::env::args().filter_map(|a| a.parse().ok()).collect();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let events = numbers.first().map_or(100_000, |events| *events as usize);

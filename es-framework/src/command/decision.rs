@@ -239,7 +239,7 @@ impl<T: IntoDecision> IntoDecision for Option<T> {
     }
 
     fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
-        T::reply(generator).map(ReplySchema::perhaps)
+        T::reply(generator).map(ReplySchema::optional)
     }
 }
 
@@ -253,7 +253,7 @@ impl<T: IntoDecision> IntoDecision for Vec<T> {
     }
 
     fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
-        T::reply(generator).map(ReplySchema::perhaps)
+        T::reply(generator).map(ReplySchema::optional)
     }
 }
 

@@ -1,5 +1,4 @@
-//! The headers that come with a command: what its sender expects, its key, its trace, and what goes
-//! into the metadata of its events.
+//! Reads the headers of a command: expected version, idempotency key, trace and metadata.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
@@ -10,10 +9,10 @@ use crate::{
 };
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The longest header that goes into an event, in bytes.
+/// The longest header value that is stored in an event, in bytes.
 const MAX_METADATA: usize = 1_024;
 
-/// Reads them.
+/// Reads the context of a command.
 pub(super) fn read(
     headers: &HeaderMap,
     metadata_headers: &[HeaderName],
@@ -42,7 +41,8 @@ fn metadata(headers: &HeaderMap, allowed: &[HeaderName]) -> Result<Metadata, Pro
     allowed.iter().filter_map(text).collect()
 }
 
-/// The W3C recommendation has a trace that is malformed passed over, not refused.
+/// Reads the trace context. The W3C recommendation ignores a malformed one instead of rejecting the
+/// request.
 pub(super) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let (parent, state) = (text("traceparent"), text("tracestate"));
@@ -50,8 +50,8 @@ pub(super) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
     trace.ok().flatten()
 }
 
-/// `If-Match` (RFC 9110, section 13.1.1): the tags are ids of events. A tag that is none of ours,
-/// or a weak one, matches nothing.
+/// Reads `If-Match` (RFC 9110, section 13.1.1). The tags are event ids. Foreign and weak tags match
+/// nothing.
 fn expected(headers: &HeaderMap) -> Result<Option<ExpectedVersion>, Problem> {
     let mut values = headers.get_all(header::IF_MATCH).iter().peekable();
     if values.peek().is_none() {
@@ -82,7 +82,7 @@ fn expected(headers: &HeaderMap) -> Result<Option<ExpectedVersion>, Problem> {
     Ok(Some(ExpectedVersion::LastEvent(ids)))
 }
 
-/// The key, with or without the quotation marks of a structured field.
+/// Reads the key, with or without the quotation marks of a structured field.
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Problem> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else {

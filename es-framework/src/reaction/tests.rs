@@ -1,4 +1,4 @@
-//! What follows from events: once, in time, and after every restart.
+//! Tests of reactions: once, in time, and after every restart.
 
 mod calls;
 mod claims;
@@ -96,7 +96,7 @@ impl React for Haste {
     }];
 }
 
-/// A store with a past, and a clock that stands still.
+/// A store with past events, and a fixed clock.
 struct World {
     store: MemoryStore,
     clock: Clock,

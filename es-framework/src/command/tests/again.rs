@@ -1,4 +1,4 @@
-//! Commands that are sent again, and commands whose sender expects something of the subject.
+//! Tests of repeated commands and of expected versions.
 
 use futures_util::future::join_all;
 
@@ -26,7 +26,7 @@ fn last_event(id: u64) -> CommandContext {
     expecting(ExpectedVersion::LastEvent(vec![EventId::new(id).unwrap()]))
 }
 
-/// All that an answer is made of.
+/// All parts of a response.
 fn answer(outcome: &CommandOutcome) -> (String, bool, Option<EventId>, Option<EventId>, String) {
     (
         outcome.subject.to_string(),

@@ -1,4 +1,4 @@
-//! A bank, whose transfers are decided on two accounts.
+//! Test support: a bank, whose transfers read two accounts.
 
 use std::sync::{
     Arc,
@@ -41,7 +41,7 @@ fn open(command: OpenAccountCommand) -> AccountOpenedEvent {
     AccountOpenedEvent { cents }
 }
 
-/// What an account holds.
+/// The balance of an account.
 #[derive(State)]
 pub(super) struct Account {
     cents: u64,
@@ -124,7 +124,7 @@ fn transfer(
     Ok(Decision::new(events, Rest { cents: rest }))
 }
 
-/// What all accounts hold together.
+/// The sum of all balances.
 #[derive(State)]
 pub(super) struct Vault {
     cents: u64,
@@ -163,7 +163,7 @@ fn audit(
     AuditedEvent { cents }
 }
 
-/// A store in which somebody else writes right before an append, so many times.
+/// A store in which a rival writes right before the first few appends.
 #[derive(Debug, Clone)]
 pub(super) struct Rivalled {
     pub(super) inner: MemoryStore,
@@ -190,7 +190,7 @@ impl Rivalled {
         CommandBus::new(Arc::new(self.clone()), "bank")
     }
 
-    /// How many appends were tried.
+    /// The number of attempted appends.
     pub(super) fn appends(&self) -> usize {
         self.appends.load(Ordering::SeqCst)
     }

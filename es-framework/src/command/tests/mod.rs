@@ -1,4 +1,4 @@
-//! The bus over a store that misbehaves on purpose.
+//! Tests of the command pipeline over a store with injected faults.
 
 mod again;
 mod bank;
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// What goes wrong with an append.
+/// The fault that an append meets.
 #[derive(Debug, Clone, Copy)]
 enum Fault {
     /// The connection breaks before the store has written.
@@ -38,7 +38,7 @@ enum Fault {
     Rival,
 }
 
-/// Misbehaves for the first few appends.
+/// A store that injects a fault into the first few appends.
 #[derive(Debug)]
 struct FaultyStore {
     inner: MemoryStore,
@@ -106,7 +106,7 @@ impl EventStore for FaultyStore {
     }
 }
 
-/// A bus over a store that fails so many times, with one tree planted before if asked.
+/// Creates a bus over a store whose first appends fail.
 fn bus(fault: Fault, times: u32) -> (CommandBus, MemoryStore) {
     let inner = MemoryStore::new();
     let left = AtomicU32::new(times);

@@ -1,4 +1,4 @@
-//! Calls of other systems: again until they succeed, and what stops a reaction.
+//! Tests of calls: retries, and poison events.
 
 use std::sync::{
     Arc, Mutex,
@@ -72,7 +72,7 @@ async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
     let [a, b] = [&calls[0], &calls[3]];
     assert_eq!(calls, [a, a, a, b, b, b].map(String::clone));
     assert_ne!(a, b);
-    // A call that was made is noted, so that the next start does not make it again.
+    // The checkpoint records the call, so that the next start does not repeat it.
     world.catch_up::<Calling>().await;
     assert_eq!(phone.calls.lock().unwrap().len(), 6);
 }

@@ -1,4 +1,4 @@
-//! Of several instances one makes a call, and another one when that one is gone.
+//! Tests of leases: one process makes a call, and another one takes over an expired lease.
 
 use std::{
     collections::HashSet,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{Declaration, command::Parameter, declaration, event::EventView, prelude::*};
 
-/// Where letters go, which takes a moment, or as long as somebody wants.
+/// A post office that takes some time for each letter.
 #[derive(Default, Service)]
 pub(super) struct Post {
     keys: Mutex<Vec<String>>,
@@ -105,7 +105,7 @@ pub(super) fn world(time: &str, stuck_from: Option<usize>) -> (World, Arc<Post>)
 pub(super) async fn each_once(world: &World, post: &Post, letters: usize, end: impl FnOnce()) {
     let sent = || post.keys.lock().unwrap().clone();
     eventually(async || sent().len() >= letters).await;
-    // Whoever is late is waited for.
+    // The test waits for the slowest process.
     tokio::time::sleep(Duration::from_secs(60)).await;
     end();
     world.catch_up::<Writing>().await;
@@ -143,7 +143,7 @@ async fn an_instance_takes_over_from_one_that_is_gone() {
     }
     post.stuck.notified().await;
     let (second, _) = world.start(&writing);
-    // For as long as the first instance says that it is there, the second one waits.
+    // The second process waits while the first one renews its lease.
     tokio::time::sleep(Duration::from_secs(40)).await;
     assert_eq!(post.keys.lock().unwrap().len(), 20);
     first.abort();

@@ -1,4 +1,4 @@
-//! Calls are made once though the event store breaks off in the middle of each checkpoint.
+//! Tests that calls are made once although the connection breaks during each checkpoint.
 
 use std::{
     sync::{
@@ -84,7 +84,7 @@ async fn calls_are_made_once_though_nobody_knows_what_was_written() {
     for id in 0..LETTERS / 2 {
         world.send(&id.to_string()).await;
     }
-    // DeadlineTime passes only while all of them wait.
+    // Time passes only while all of them wait.
     tokio::time::sleep(Duration::from_secs(600)).await;
     each_once(&world, &post, LETTERS, || {
         running.iter().for_each(tokio::task::JoinHandle::abort);

@@ -1,4 +1,4 @@
-//! What an operator asks of a reaction that an event stopped, and how other instances learn of it.
+//! Tests of operator commands on a parked reaction, across several processes.
 
 use std::sync::{
     Arc,
@@ -21,7 +21,7 @@ use crate::{
     prelude::*,
 };
 
-/// An invoice as an older program wrote it, which has no meaning any more.
+/// An invoice of an older program that cannot be decoded any more.
 #[derive(Debug, Event)]
 #[event(name = "InvoiceSentEvent")]
 struct PoisonEvent {}
@@ -106,7 +106,7 @@ fn world() -> (World, Arc<Letterbox>) {
     (world, letterbox)
 }
 
-/// Waits until it stopped, and says at which event.
+/// Waits until the reaction is parked and returns the event.
 async fn stops(operator: &super::Operator) -> EventId {
     let stopped = || {
         let all = operator.statuses().all();
