@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// to the inventory.
 ///
 /// This is no part of the summary.
-#[derive(Command, Clone, Debug, PartialEq)]
+#[derive(Command, Debug, PartialEq)]
 #[command(subject = "/books/{id}", condition = pristine)]
 pub struct PurchaseBookCommand {
     /// The copy.
