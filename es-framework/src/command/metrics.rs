@@ -62,7 +62,7 @@ pub(super) fn record_append(
         let labels = [("outcome", *outcome)];
         registry::histogram(&APPEND_DURATION, &labels)
     };
-    APPHANDLED.with(outcome, register, |histogram| histogram.record(duration));
+    APPENDED.with(outcome, register, |histogram| histogram.record(duration));
 }
 
 impl CommandError {

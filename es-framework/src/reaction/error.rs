@@ -60,7 +60,7 @@ pub(super) enum Recovery {
     /// Retry up to the attempt limit.
     Retry,
     /// Park the event until an operator retries or skips it.
-    None,
+    Park,
 }
 
 impl ReactionError {
