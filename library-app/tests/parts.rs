@@ -16,7 +16,7 @@ mod support;
 
 use std::path::Path;
 
-use es_framework::store::{EventStore as _, sql::EmbeddedStore};
+use es_framework::store::{EventStore as _, sqlite::EmbeddedStore};
 use postgres::Postgres;
 use serde_json::json;
 use support::{Library, book, eventually, get, json_of, purchased};

@@ -24,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_framework::store::{EventStore as _, sql::EmbeddedStore};
+use es_framework::store::{EventStore as _, sqlite::EmbeddedStore};
 use postgres::Postgres;
 use reqwest::Client;
 use serde_json::{Value, json};
