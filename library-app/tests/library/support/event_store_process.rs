@@ -25,8 +25,9 @@ pub(crate) fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
     (process, url)
 }
 
-/// The event store's program lies beside the library's; it is built here, since Cargo builds only
-/// the programs of the package under test.
+/// Returns the path of the program `event-store`, which lies beside the library's. Cargo builds only
+/// the programs of the package under test, so this builds it. With all packages and `--examples` (there
+/// are none) Cargo resolves the features that `cargo test --workspace` resolves, and builds nothing twice.
 pub(crate) fn event_store_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -36,13 +37,13 @@ pub(crate) fn event_store_program() -> &'static Path {
         build.args([
             "build",
             "--quiet",
-            "--package",
-            "es-framework",
+            "--workspace",
             "--bin",
             "event-store",
+            "--examples",
         ]);
-        // Cargo tells each test of its own package; some build scripts would take that for a change
-        // and build half of all dependencies again.
+        // Cargo sets variables about the package under test. Some build scripts depend on them and
+        // would build half of all dependencies again.
         let of_package = |name: &str| {
             [
                 "CARGO_PKG",
