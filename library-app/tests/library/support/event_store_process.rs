@@ -1,4 +1,4 @@
-//! The event store as a program of its own.
+//! The program `event-store` in a process of its own.
 
 use std::{
     path::{Path, PathBuf},
