@@ -26,8 +26,8 @@ pub(crate) fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
 }
 
 /// Returns the path of the program `event-store`, which lies beside the library's. Cargo builds only
-/// the programs of the package under test, so this builds it. With all packages and `--examples` (there
-/// are none) Cargo resolves the features that `cargo test --workspace` resolves, and builds nothing twice.
+/// the programs of the package under test, so this builds it, with the artifacts that the outside
+/// application and the tutorial share.
 pub(crate) fn event_store_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -37,10 +37,10 @@ pub(crate) fn event_store_program() -> &'static Path {
         build.args([
             "build",
             "--quiet",
-            "--workspace",
+            "--package",
+            "es-framework",
             "--bin",
             "event-store",
-            "--examples",
         ]);
         // Cargo sets variables about the package under test. Some build scripts depend on them and
         // would build half of all dependencies again.
