@@ -1,4 +1,4 @@
-//! Finding events by their types.
+//! Reads by event type and below a subject use the index.
 
 use std::sync::Arc;
 
@@ -12,12 +12,11 @@ use crate::{
     eventql::{Limits, Query},
     store::{
         EventStore, Order, ReadOptions, StoreError,
-        sqlite::{EmbeddedStore, settings::Settings, types::BLOCK},
+        sqlite::{EmbeddedStore, settings::EngineSettings},
     },
 };
 
 const RARE: &str = "io.example.Rare";
-/// More than two blocks of the index.
 const EVENTS: usize = 10_000;
 
 async fn ids(
@@ -85,10 +84,10 @@ async fn a_rare_type_is_found_without_looking_at_all_other_events() {
 }
 
 #[tokio::test]
-async fn types_are_found_across_blocks_and_merges_in_either_order() {
-    let settings = Settings {
-        tail_events: 700,
-        ..Settings::default()
+async fn types_are_found_across_compactions_in_either_order() {
+    let settings = EngineSettings {
+        memtable_entries: 2_100,
+        ..EngineSettings::default()
     };
     let store = EmbeddedStore::temporary_with(settings).unwrap();
     let rare = fill(&store).await;
@@ -115,19 +114,21 @@ async fn types_are_found_across_blocks_and_merges_in_either_order() {
 }
 
 #[tokio::test]
-async fn a_file_without_the_index_gets_it_while_it_is_used() {
+async fn a_file_without_the_index_by_type_gets_it_when_it_is_opened() {
     let directory = TempDir::new().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
     let rare = fill(&store).await;
     drop(store);
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
-    // As the version before left it.
+    // As version 2 left it.
     file.execute_batch(
-        "DROP TABLE type_index; ALTER TABLE index_state DROP COLUMN typed; PRAGMA user_version = 2",
+        "ALTER TABLE event_index RENAME TO subject_index; \
+         ALTER TABLE subject_index RENAME COLUMN key TO subject; \
+         DELETE FROM subject_index WHERE subject < x'2f'; PRAGMA user_version = 2",
     )
     .unwrap();
     drop(file);
-    let settings = Settings {
+    let settings = EngineSettings {
         idle: std::time::Duration::from_millis(1),
         ..tiny()
     };
@@ -135,16 +136,16 @@ async fn a_file_without_the_index_gets_it_while_it_is_used() {
     let before = ids(&store, &[RARE], ReadOptions::recursive()).await;
     assert_eq!(before.unwrap(), rare);
     append(&store, &["/new"]).await.unwrap();
-    let typed = || store.open.shared.tail().typed();
-    eventually(|| typed() > EVENTS as u64).await;
+    let covered = || store.open.shared.log().index.covered();
+    eventually(|| covered() > EVENTS as u64).await;
     drop(store);
 
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
     let count = |sql: &str| file.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    let indexed = count("SELECT sum(length(events)) / 2 FROM type_index");
-    assert_eq!(indexed, EVENTS as i64 + 1, "each event once");
-    let most = count("SELECT max(length(events)) / 2 FROM type_index");
-    assert!(most <= BLOCK as i64);
+    let by_type = count("SELECT count(*) FROM event_index WHERE key >= x'03' AND key < x'04'");
+    assert_eq!(by_type, EVENTS as i64 + 1, "each event once");
+    let below = count("SELECT count(*) FROM event_index WHERE key >= x'02' AND key < x'03'");
+    assert_eq!(below, EVENTS as i64, "each event below /a once");
     drop(file);
     let store = EmbeddedStore::open(directory.path()).unwrap();
     let after = ids(&store, &[RARE], ReadOptions::recursive()).await;
@@ -152,18 +153,59 @@ async fn a_file_without_the_index_gets_it_while_it_is_used() {
 }
 
 #[tokio::test]
-async fn a_broken_row_of_the_index_is_told() {
+async fn events_below_a_subject_are_found_without_reading_all_other_events() {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    append(
+        &store,
+        &["/a", "/b", "/a/1", "/a/1/x", "/ab", "/a/", "/b/2"],
+    )
+    .await
+    .unwrap();
+    drop(store);
+    // A read that looks at another event finds that it is missing.
+    let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
+    let others = "DELETE FROM events WHERE subject IN ('/b', '/ab')";
+    assert_eq!(file.execute(others, []).unwrap(), 2);
+    drop(file);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let below = async |subject: &str, event_types: &[&str]| {
+        let options = ReadOptions {
+            event_types: event_types
+                .iter()
+                .map(|name| name.parse().unwrap())
+                .collect(),
+            ..ReadOptions::recursive()
+        };
+        let events = store.read(subject.parse().unwrap(), options);
+        let ids = events.map_ok(|event| event.id.get());
+        ids.try_collect::<Vec<_>>().await.unwrap()
+    };
+    assert_eq!(below("/a", &[]).await, [0, 2, 3, 5]);
+    assert_eq!(below("/a/", &[]).await, [0, 2, 3, 5]);
+    assert_eq!(below("/a/1", &[]).await, [2, 3]);
+    assert_eq!(below("/a/1", &["io.example.Happened"]).await, [2, 3]);
+    assert_eq!(below("/a", &["io.example.Other"]).await, []);
+    assert_eq!(below("/c", &[]).await, []);
+}
+
+#[tokio::test]
+async fn a_broken_row_of_the_index_is_reported() {
     let directory = TempDir::new().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
     append(&store, &["/a", "/b"]).await.unwrap();
     drop(store);
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
-    file.execute_batch("UPDATE type_index SET events = x'000001'")
+    file.execute_batch("INSERT INTO event_index SELECT key, 1000 FROM event_index")
+        .unwrap();
+    file.execute_batch("UPDATE index_state SET indexed = 2")
+        .unwrap();
+    file.execute_batch("DELETE FROM events WHERE id = 0")
         .unwrap();
     drop(file);
     let store = EmbeddedStore::open(directory.path()).unwrap();
     let read = ids(&store, &["io.example.Happened"], ReadOptions::recursive()).await;
     let error = read.unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
-    assert!(error.to_string().contains("index by type"), "{error}");
+    assert!(error.to_string().contains("event 0 is missing"), "{error}");
 }

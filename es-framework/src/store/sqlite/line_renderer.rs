@@ -1,37 +1,37 @@
-//! Rows as lines, without making events of them. What was checked when it was written is looked at
-//! only as far as a broken row could break the line, or pass for a whole one.
+//! Renders rows as lines of the protocol without decoding events. Values were checked when they were
+//! written, so only those checks are made here that keep a broken row from breaking its line.
 
 use rusqlite::{Row, types::ValueRef};
 
 use super::{
     error::DiskError,
-    row::{self, Decoder},
+    row::{self, RowDecoder},
 };
 use crate::event::{EventType, Hash, LineShape, Parts, Subject, TraceContext};
 
-/// Writes rows as lines.
+/// Renders rows as lines.
 #[derive(Debug)]
-pub(super) struct Renderer {
+pub(super) struct LineRenderer {
     shape: LineShape,
-    /// For the rows that are not as usual: it reads them, or says what is wrong with them.
-    decoder: Decoder,
-    /// The last event type and the last time, which neighbours often share.
+    /// Decodes the rows that are not as usual, or reports what is wrong with them.
+    decoder: RowDecoder,
+    /// The last event type and the last time that passed their checks. Neighbours often share them.
     event_type: Vec<u8>,
     time: Vec<u8>,
 }
 
-impl Renderer {
+impl LineRenderer {
     pub(super) fn new(shape: LineShape) -> Self {
         Self {
             shape,
-            decoder: Decoder::default(),
+            decoder: RowDecoder::default(),
             event_type: Vec::new(),
             time: Vec::new(),
         }
     }
 
     /// Appends a row as a line.
-    pub(super) fn line(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<(), DiskError> {
+    pub(super) fn render(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<(), DiskError> {
         let parts = parts(row);
         if let Some(parts) = parts.filter(|parts| self.is_usual(parts)) {
             parts.write(self.shape, out);
@@ -44,14 +44,14 @@ impl Renderer {
 
     fn is_usual(&mut self, parts: &Parts<'_>) -> bool {
         Subject::may_be(parts.subject)
-            && is_known(&mut self.event_type, parts.event_type, is_type)
-            && is_known(&mut self.time, parts.time, is_time)
+            && is_valid(&mut self.event_type, parts.event_type, is_type)
+            && is_valid(&mut self.time, parts.time, is_time)
             && is_object(parts.data)
     }
 }
 
-/// Whether a value is the last one, or else another that passes a check.
-fn is_known(last: &mut Vec<u8>, value: &[u8], check: impl FnOnce(&[u8]) -> bool) -> bool {
+/// Whether a value equals the last one or passes a check.
+fn is_valid(last: &mut Vec<u8>, value: &[u8], check: impl FnOnce(&[u8]) -> bool) -> bool {
     if last.as_slice() == value {
         return true;
     }
@@ -67,7 +67,7 @@ fn is_type(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok_and(|text| text.parse::<EventType>().is_ok())
 }
 
-/// The parts of a row that has them all, in the order of [`select`](row::select).
+/// Reads the columns of a row, in the order of [`select`](row::select); `None` if one has another type.
 fn parts<'a>(row: &'a Row<'_>) -> Option<Parts<'a>> {
     let bytes = |index| match row.get_ref(index) {
         Ok(ValueRef::Text(text)) => Some(text),
@@ -95,7 +95,7 @@ fn parts<'a>(row: &'a Row<'_>) -> Option<Parts<'a>> {
     })
 }
 
-/// Whether a text is shaped like the times that are made here.
+/// Whether a text has the form of the times that this store writes.
 fn is_time(text: &[u8]) -> bool {
     const SHAPE: &[u8; 30] = b"0000-00-00T00:00:00.000000000Z";
     let fits = |(byte, shape): (&u8, &u8)| match shape {
@@ -105,9 +105,9 @@ fn is_time(text: &[u8]) -> bool {
     text.len() == SHAPE.len() && text.iter().zip(SHAPE).all(fits)
 }
 
-/// Whether data that was an object of one line when it was written can be one still.
+/// Whether data that was a JSON object on one line when it was written may still be one.
 fn is_object(data: &[u8]) -> bool {
-    // No branch a byte, so that the compiler makes vector instructions of it.
+    // The loop has no branches, so that the compiler can use vector instructions.
     let (mut is_plain, mut is_ascii) = (true, true);
     for byte in data {
         is_plain &= *byte >= b' ';
