@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Declaration,
-    command::{Command, Condition, Decided, Given, Handle, HandlerError},
+    command::{Command, Condition, Handle, HandlerContext, HandlerError, UntypedDecision},
     declaration,
     event::{Event, InvalidPart, Subject, SubjectPart},
     projection::{Cell, CellError, Column, ColumnKind, EventRow, ReadModelDescriptor},
     validate::{Validate, Violations, rules},
 };
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct PlantTreeCommand {
     pub(crate) id: String,
@@ -65,11 +65,11 @@ impl Command for PlantTreeCommand {
 impl Handle for PlantTreeCommand {
     const HANDLER: Declaration = declaration!();
 
-    fn handle(self, given: &Given) -> Result<Decided, HandlerError> {
+    fn handle(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError> {
         let Self {
             kind, num_leaves, ..
         } = self;
-        given.decide(TreePlantedEvent { kind, num_leaves })
+        context.decide(TreePlantedEvent { kind, num_leaves })
     }
 }
 
@@ -99,7 +99,7 @@ impl EventRow for TreePlantedEvent {
 pub(crate) const TREES: ReadModelDescriptor = ReadModelDescriptor::of_events::<TreePlantedEvent>();
 
 /// Something that can be done to a tree that is there.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WaterTreeCommand {
     pub(crate) id: String,
@@ -136,7 +136,7 @@ impl Command for WaterTreeCommand {
 impl Handle for WaterTreeCommand {
     const HANDLER: Declaration = declaration!();
 
-    fn handle(self, given: &Given) -> Result<Decided, HandlerError> {
-        given.decide(TreeWateredEvent {})
+    fn handle(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError> {
+        context.decide(TreeWateredEvent {})
     }
 }

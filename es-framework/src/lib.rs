@@ -190,7 +190,7 @@ pub use es_macros::Value;
 /// ```
 pub use es_macros::evolve;
 /// ```
-/// use es_framework::{command::{Given, Handle}, prelude::*};
+/// use es_framework::{command::{Handle, HandlerContext}, prelude::*};
 ///
 /// #[derive(Command)]
 /// #[command(subject = "/books/{id}")]
@@ -209,8 +209,8 @@ pub use es_macros::evolve;
 /// }
 ///
 /// let command = PurchaseBookCommand { id: Uuid::nil() };
-/// let given = Given::on(command.subject()?, Metadata::default());
-/// let (events, _) = command.handle(&given)?.into_parts();
+/// let context = HandlerContext::on(command.subject()?, Metadata::default());
+/// let (events, _) = command.handle(&context)?.into_parts();
 /// assert_eq!(events[0].event_type.as_str(), "com.example.library.BookPurchasedEvent");
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```

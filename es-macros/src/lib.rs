@@ -41,6 +41,11 @@ use codegen::manifest::Manifest;
 ///
 /// The rules of a field's own type hold without a word.
 ///
+/// # Other traits
+///
+/// The macro implements `Clone`, `Serialize`, `Deserialize` and `JsonSchema`. Every field type must be
+/// `Clone`, because each attempt after a conflict decides on a clone.
+///
 /// # Other attributes
 ///
 /// - `#[serde(rename = "…")]` above a field names its member; `default`, `alias`, `with`,

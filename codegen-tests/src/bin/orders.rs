@@ -26,7 +26,7 @@ pub struct PlaceOrderCommand {
 }
 
 /// So many copies of a book.
-#[derive(Debug, PartialEq, Value)]
+#[derive(Debug, Clone, PartialEq, Value)]
 pub struct OrderLine {
     pub isbn: Isbn,
     #[validate(range(min = 1, max = 99))]
@@ -34,11 +34,11 @@ pub struct OrderLine {
 }
 
 /// The number of an edition.
-#[derive(Debug, PartialEq, Value)]
+#[derive(Debug, Clone, PartialEq, Value)]
 pub struct Isbn(#[validate(pattern("^97[89]-[0-9-]{10,13}$"))] pub String);
 
 /// How the books come.
-#[derive(Debug, PartialEq, Value)]
+#[derive(Debug, Clone, PartialEq, Value)]
 pub enum Delivery {
     Collected,
     Sent {
@@ -50,7 +50,7 @@ pub enum Delivery {
 }
 
 /// Where somebody lives.
-#[derive(Debug, PartialEq, Value)]
+#[derive(Debug, Clone, PartialEq, Value)]
 #[serde(tag = "kind")]
 pub enum Address {
     Street {

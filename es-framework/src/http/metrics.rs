@@ -19,7 +19,7 @@ use crate::{
         LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
         READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, READ_MODEL_UNINDEXED, gauge, render,
     },
-    reaction::Statuses,
+    reaction::ReactionStatuses,
 };
 
 /// Where the measurements are.
@@ -57,7 +57,7 @@ async fn measure_lag(surface: &Surface) {
     }
 }
 
-fn measure_reactions(reactions: &Statuses, newest: Option<EventId>) {
+fn measure_reactions(reactions: &ReactionStatuses, newest: Option<EventId>) {
     for (name, status) in reactions.all() {
         let reaction = [("reaction", name)];
         gauge(&REACTION_STOPPED, &reaction).set(flag(status.is_stopped()));

@@ -34,7 +34,7 @@ use axum::{
 };
 
 use crate::{
-    command::{Bus, Clock, CommandDescriptor, Registry},
+    command::{Clock, CommandBus, CommandDescriptor, Registry},
     projection::{Database, Operator, Positions},
     query::Route,
     reaction,
@@ -104,7 +104,7 @@ impl Default for RequestLimits {
 #[derive(Debug)]
 pub struct Surface {
     /// Carries commands to the store.
-    pub bus: Bus,
+    pub bus: CommandBus,
     /// Tells queries the time.
     pub clock: Clock,
     /// Answers queries.

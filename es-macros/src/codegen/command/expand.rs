@@ -1,8 +1,8 @@
 //! The code of a command that was checked.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
-use syn::ext::IdentExt as _;
+use quote::{format_ident, quote, quote_spanned};
+use syn::{ext::IdentExt as _, spanned::Spanned as _};
 
 use super::{ast::CommandField, check::Command};
 use crate::codegen::{
@@ -19,12 +19,15 @@ use crate::codegen::{
 pub(crate) fn expand(command: &Command, framework: &Framework) -> TokenStream {
     let json = json(command, framework);
     let validation = validation(command, framework);
+    let clone = impl_clone(command);
     let declaration = impl_command(command, framework);
     let ident = &command.ident;
     quote! {
         #json
 
         #validation
+
+        #clone
 
         #declaration
 
@@ -83,6 +86,23 @@ fn validation(command: &Command, framework: &Framework) -> TokenStream {
     }
 }
 
+/// `Clone`, which each attempt after a conflict needs. A field without it is reported at its type.
+fn impl_clone(command: &Command) -> TokenStream {
+    let ident = &command.ident;
+    let fields = command.fields.iter().map(|field| {
+        let (name, value) = (&field.field.ident, reference(&field.field));
+        quote_spanned!(field.field.ty.span()=> #name: ::core::clone::Clone::clone(#value))
+    });
+    quote! {
+        #[automatically_derived]
+        impl ::core::clone::Clone for #ident {
+            fn clone(&self) -> Self {
+                Self { #(#fields),* }
+            }
+        }
+    }
+}
+
 fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
     let Command {
         ident,
@@ -130,6 +150,13 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let declaration = declaration(ident, framework);
     quote! {
         #json
+
+        #[automatically_derived]
+        impl ::core::clone::Clone for #ident {
+            fn clone(&self) -> Self {
+                ::core::unreachable!()
+            }
+        }
 
         #[automatically_derived]
         impl #framework::validate::Validate for #ident {

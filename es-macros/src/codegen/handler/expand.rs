@@ -27,7 +27,7 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
         subjects: subjects(&given, framework),
         // Naming the output makes the compiler point at it if it is no event.
         decision: quote! {
-            <#output as #framework::command::IntoDecision>::decided(#ident(#(#arguments),*), given)
+            <#output as #framework::command::IntoDecision>::into_decision(#ident(#(#arguments),*), given)
         },
         answers: Some(answers(output, framework)),
     };
@@ -58,7 +58,7 @@ fn answers(output: &Type, framework: &Framework) -> TokenStream {
 
         fn reply(
             generator: &mut #framework::__private::schemars::SchemaGenerator,
-        ) -> ::core::option::Option<#framework::command::Reply> {
+        ) -> ::core::option::Option<#framework::command::ReplySchema> {
             <#output as #framework::command::IntoDecision>::reply(generator)
         }
     }
@@ -179,9 +179,9 @@ fn implementation(
 
             fn handle(
                 self,
-                #given: &#framework::command::Given,
+                #given: &#framework::command::HandlerContext,
             ) -> ::core::result::Result<
-                #framework::command::Decided,
+                #framework::command::UntypedDecision,
                 #framework::command::HandlerError,
             > {
                 #decision

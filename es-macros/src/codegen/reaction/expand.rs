@@ -33,9 +33,9 @@ pub(crate) fn expand(block: &ItemImpl, reaction: &Reaction, framework: &Framewor
         #[automatically_derived]
         impl #module::React for #ty {
             const NAME: &'static str = #name;
-            const BEGIN: #module::Begin = #module::Begin::#begin;
+            const START: #module::StartPosition = #module::StartPosition::#begin;
             #attempts
-            const STEPS: &'static [#module::Step] = &[#(#steps),*];
+            const STEPS: &'static [#module::ReactionStep] = &[#(#steps),*];
             const DECLARATION: #framework::Declaration = #declaration;
         }
 
@@ -56,7 +56,7 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
     } = step;
     let name = function.unraw().to_string();
     let when = match deadline {
-        None => quote!(#module::When::AtOnce),
+        None => quote!(#module::ReactionTiming::Immediate),
         Some(deadline) => when(deadline, event, framework),
     };
     let (action, parameters) = match leads_to {
@@ -67,7 +67,7 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
         ),
     };
     quote! {
-        #module::Step {
+        #module::ReactionStep {
             name: #name,
             event: <#event as #framework::event::Event>::TYPE,
             when: #when,
@@ -85,11 +85,11 @@ fn when(
     let module = quote!(#framework::reaction);
     // A field of another type is reported where it is named.
     let there = framework.at(at.span());
-    let time = quote_spanned!(at.span()=> #there::reaction::Time::time(&happened.#at));
+    let time = quote_spanned!(at.span()=> #there::reaction::DeadlineTime::time(&happened.#at));
     quote! {
-        #module::When::Deadline(#module::Deadline {
+        #module::ReactionTiming::Deadline(#module::Deadline {
             at: |event| {
-                let happened = #module::happened::<#event>(event)?;
+                let happened = #module::decode_event::<#event>(event)?;
                 ::core::result::Result::Ok(#time)
             },
             unless: &[#(<#unless as #framework::event::Event>::TYPE),*],
@@ -112,8 +112,8 @@ fn send(step: &Step, output: &Type, framework: &Framework) -> TokenStream {
     let argument = argument(step);
     // Naming the output makes the compiler point at it if it is no command.
     quote! {
-        #module::Action::Send(|event, commands| {
-            let happened = #module::happened::<#event>(event)?;
+        #module::ReactionAction::Send(|event, commands| {
+            let happened = #module::decode_event::<#event>(event)?;
             <#output as #module::IntoCommands>::send(Self::#function(#argument), commands)
         })
     }
@@ -142,10 +142,10 @@ fn call(step: &Step, output: &Type, given: &[Given], framework: &Framework) -> T
     let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
     // An output that does not fit is reported where it stands.
     let there = framework.at(output.span());
-    let pending = quote_spanned!(output.span()=> #there::reaction::pending(#call));
+    let pending = quote_spanned!(output.span()=> #there::reaction::box_call(#call));
     quote! {
-        #module::Action::Call(|event, #occasion| {
-            let happened = #module::happened::<#event>(event)?;
+        #module::ReactionAction::Call(|event, #occasion| {
+            let happened = #module::decode_event::<#event>(event)?;
             #(#values)*
             ::core::result::Result::Ok(#pending)
         })

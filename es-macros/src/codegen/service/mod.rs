@@ -27,7 +27,7 @@ pub(crate) fn inject(ident: &Ident, framework: &Framework) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl #framework::command::Inject for #ident {
-            const ORIGIN: #framework::command::Origin = #framework::command::Origin::Service(
+            const ORIGIN: #framework::command::ParameterOrigin = #framework::command::ParameterOrigin::Service(
                 #framework::command::ServiceKind::of::<#ident>(#name),
             );
         }

@@ -35,7 +35,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let json = wire::expand_item(item, framework);
     let ident = &item.ident;
     let origin = quote! {
-        #framework::command::Origin::State(#framework::state::StateKind::of::<#ident>())
+        #framework::command::ParameterOrigin::State(#framework::state::StateKind::of::<#ident>())
     };
     let implementations = implementations(ident, &origin, framework);
     quote!(#json #implementations)
@@ -44,7 +44,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
 fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let json = wire::stub(ident, framework);
     // No origin that asks for `#[evolve]`, the lack of which is another mistake.
-    let origin = quote!(#framework::command::Origin::Metadata);
+    let origin = quote!(#framework::command::ParameterOrigin::Metadata);
     let implementations = implementations(ident, &origin, framework);
     quote!(#json #implementations)
 }
@@ -61,7 +61,7 @@ fn implementations(ident: &Ident, origin: &TokenStream, framework: &Framework) -
 
         #[automatically_derived]
         impl #framework::command::Inject for #ident {
-            const ORIGIN: #framework::command::Origin = #origin;
+            const ORIGIN: #framework::command::ParameterOrigin = #origin;
         }
     }
 }

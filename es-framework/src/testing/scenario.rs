@@ -1,4 +1,4 @@
-//! What happened before, and what is there when a command comes.
+//! The scenario of a test: past events, services and the request's metadata.
 
 use std::sync::Arc;
 
@@ -6,27 +6,27 @@ use clap::builder::Resettable;
 use jiff::Timestamp;
 
 use super::{
-    history::{History, Past},
-    outcome::Then,
+    event_history::{EventHistory, PastEvent},
+    expectation::CommandExpectation,
 };
 use crate::{
-    command::{Bus, Clock, CommandContext, Handle, Inject, Origin, Services},
+    command::{Clock, CommandBus, CommandContext, Handle, Inject, ParameterOrigin, Services},
     event::{Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
     settings::SettingsDescriptor,
     store::{EventStore, memory::MemoryStore},
 };
 
-/// The time of a test that does not say otherwise.
+/// The default time of a test.
 const TIME: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
-/// What happened before, and what is there when a command comes. Made by [`given`].
+/// The scenario of a test: past events, services and the request's metadata. [`given`] creates it.
 ///
 /// ```
 /// use es_framework::{prelude::*, testing::{Scenario, given}};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent {}
 ///
-/// /// What several tests begin with.
+/// /// The scenario that several tests share.
 /// fn a_book_in_summer() -> Scenario {
 ///     given().at("2026-07-01T12:00:00Z").event_on("/books/42", BookPurchasedEvent {})
 /// }
@@ -34,13 +34,12 @@ const TIME: Timestamp = Timestamp::constant(1_767_225_600, 0);
 #[derive(Debug)]
 #[must_use = "nothing is tested before `when` and one of the functions that begin with `then`"]
 pub struct Scenario {
-    past: Vec<Past>,
+    past: Vec<PastEvent>,
     services: Services,
     context: CommandContext,
 }
 
-/// Begins a test: nothing happened, it is the beginning of 2026 in UTC, and all settings have their
-/// defaults.
+/// Begins a test without events, at the beginning of 2026 in UTC, with the defaults of all settings.
 ///
 /// ```
 /// use es_framework::{prelude::*, testing::given};
@@ -76,26 +75,26 @@ pub fn given() -> Scenario {
 }
 
 impl Scenario {
-    /// This happened, to the subject of the command that comes, or to the event's own.
+    /// Adds a past event on the subject of the command, or on the event's own subject.
     pub fn event<E: Event>(mut self, event: E) -> Self {
-        self.past.push(Past::of(None, event));
+        self.past.push(PastEvent::of(None, event));
         self
     }
 
-    /// This happened to another subject.
+    /// Adds a past event on another subject.
     ///
     /// # Panics
-    /// The text is no subject.
+    /// The text is not a subject.
     #[track_caller]
     pub fn event_on<E: Event>(mut self, subject: &str, event: E) -> Self {
-        self.past.push(Past::of(Some(parse(subject)), event));
+        self.past.push(PastEvent::of(Some(parse(subject)), event));
         self
     }
 
-    /// It is this time, such as `2026-07-01T12:00:00Z`.
+    /// Sets the clock to a time such as `2026-07-01T12:00:00Z`.
     ///
     /// # Panics
-    /// The text is no time.
+    /// The text is not a time.
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn at(self, time: &str) -> Self {
@@ -105,16 +104,17 @@ impl Scenario {
         }
     }
 
-    /// What happened, and the time.
-    pub(super) fn into_past(self) -> (Vec<Past>, Timestamp) {
+    /// Returns the past events and the time.
+    pub(super) fn into_past(self) -> (Vec<PastEvent>, Timestamp) {
         (self.past, self.services.clock().now())
     }
 
-    /// What happened, and what is provided: settings that the test does not name, with their defaults.
-    pub(super) fn into_parts(self) -> (Vec<Past>, Services) {
+    /// Returns the past events and the services, with the defaults of settings that the test does not
+    /// give.
+    pub(super) fn into_parts(self) -> (Vec<PastEvent>, Services) {
         let mut services = self.services;
         for settings in inventory::iter::<SettingsDescriptor> {
-            // Those without a default are missed only by whom they are meant for.
+            // A handler that takes settings without a default reports them itself.
             if !services.has(settings.kind)
                 && let Ok(provided) = with_defaults(services.clone(), settings)
             {
@@ -124,26 +124,26 @@ impl Scenario {
         (self.past, services)
     }
 
-    /// Handlers are given this value of its type.
+    /// Provides a service or settings.
     pub fn with<T: Inject>(mut self, value: T) -> Self {
         self.services = self.services.with(value);
         self
     }
 
-    /// This comes with the command.
+    /// Sets the metadata of the request.
     pub fn metadata<'a>(mut self, texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         self.context.metadata = Metadata::from_iter(texts);
         self
     }
 
-    /// The command comes: it is validated and decided on as it is in production.
+    /// Runs a command through the production pipeline.
     ///
     /// # Panics
-    /// What was given is impossible, such as a service that nobody provides.
+    /// The scenario is impossible, for example because a service is missing.
     #[track_caller]
     #[must_use = "nothing is tested before one of the functions that begin with `then`"]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
-    pub fn when<C: Handle>(self, command: C) -> Then {
+    pub fn when<C: Handle>(self, command: C) -> CommandExpectation {
         let subject = match command.subject() {
             Ok(subject) => subject,
             Err(error) => panic!("the command has no subject: {error}"),
@@ -154,24 +154,24 @@ impl Scenario {
             Ok(upcasters) => upcasters,
             Err(error) => panic!("{error}"),
         };
-        let bus = Bus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
+        let bus = CommandBus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
             .with_services(services)
             .with_upcasters(upcasters.clone());
-        let history = History::new(store, subject, upcasters);
-        match history.play(self.past, bus, command, self.context) {
+        let history = EventHistory::new(store, subject, upcasters);
+        match history.run(self.past, bus, command, self.context) {
             Ok(then) => then,
             Err(error) => panic!("{error}"),
         }
     }
 }
 
-/// The settings that a handler takes and that the test does not name have their defaults, whatever
-/// the environment of the test says.
+/// Provides the defaults of the settings that a handler takes and the test does not give. The
+/// environment of the test has no effect.
 #[allow(clippy::panic, reason = "a test fails by panicking")]
 #[track_caller]
 fn with_default_settings<C: Handle>(mut services: Services) -> Services {
     for parameter in C::PARAMETERS {
-        let Origin::Service(kind) = parameter.origin else {
+        let ParameterOrigin::Service(kind) = parameter.origin else {
             continue;
         };
         if services.has(kind) {

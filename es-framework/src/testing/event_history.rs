@@ -1,48 +1,51 @@
-//! What happens in a test: the past is written, the command is carried out, and what is new is read.
+//! Runs a test: appends the past events, handles the command, and reads the new events.
 
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
 
-use super::outcome::Then;
+use super::expectation::CommandExpectation;
 use crate::{
-    command::{Bus, CommandContext, CommandError, Decided, Handle, HandlerError, Outcome, once},
+    command::{
+        CommandBus, CommandContext, CommandError, CommandOutcome, Handle, HandlerError,
+        UntypedDecision, handle_command,
+    },
     event::{Event, EventCandidate, Metadata, RecordedEvent, Subject, Upcasters},
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
 };
 
-/// An event of the past.
-pub(super) struct Past {
+/// A past event of a scenario.
+pub(super) struct PastEvent {
     subject: Option<Subject>,
-    push: Push,
+    push: PushEvent,
 }
 
-type Push = Box<dyn FnOnce(&mut Decided) -> Result<(), HandlerError> + Send>;
+type PushEvent = Box<dyn FnOnce(&mut UntypedDecision) -> Result<(), HandlerError> + Send>;
 
-impl std::fmt::Debug for Past {
+impl std::fmt::Debug for PastEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Past").field(&self.subject).finish()
+        f.debug_tuple("PastEvent").field(&self.subject).finish()
     }
 }
 
-impl Past {
+impl PastEvent {
     pub(super) fn of<E: Event>(subject: Option<Subject>, event: E) -> Self {
-        let push: Push = Box::new(move |decided| decided.push(&event));
+        let push: PushEvent = Box::new(move |decision| decision.push(&event));
         Self { subject, push }
     }
 }
 
 /// The store of a test and the subject of its command.
 #[derive(Debug)]
-pub(super) struct History {
+pub(super) struct EventHistory {
     store: MemoryStore,
     subject: Subject,
     upcasters: Upcasters,
 }
 
-/// What cannot be played.
-pub(super) type Impossible = Box<dyn std::error::Error + Send + Sync>;
+/// The reason why a scenario cannot run.
+pub(super) type ScenarioError = Box<dyn std::error::Error + Send + Sync>;
 
-impl History {
+impl EventHistory {
     pub(super) const fn new(store: MemoryStore, subject: Subject, upcasters: Upcasters) -> Self {
         Self {
             store,
@@ -51,37 +54,37 @@ impl History {
         }
     }
 
-    /// Plays a test on a thread and a runtime of its own: the test itself may be asynchronous.
-    pub(super) fn play<C: Handle>(
+    /// Runs a test on its own thread and runtime, because the test itself may be asynchronous.
+    pub(super) fn run<C: Handle>(
         self,
-        past: Vec<Past>,
-        bus: Bus,
+        past: Vec<PastEvent>,
+        bus: CommandBus,
         command: C,
         context: CommandContext,
-    ) -> Result<Then, Impossible> {
-        let playing = async {
+    ) -> Result<CommandExpectation, ScenarioError> {
+        let test = async {
             let before = self.write(past).await?;
-            let result = once(&bus, command, &context).await;
+            let result = handle_command(&bus, &command, &context, None).await;
             self.then(before, result).await
         };
-        let play = || {
+        let run = || {
             let mut runtime = tokio::runtime::Builder::new_current_thread();
-            runtime.enable_time().build()?.block_on(playing)
+            runtime.enable_time().build()?.block_on(test)
         };
         std::thread::scope(|scope| {
-            let played = scope.spawn(play).join();
-            played.unwrap_or_else(|_| Err("the handler panicked: see above".into()))
+            let result = scope.spawn(run).join();
+            result.unwrap_or_else(|_| Err("the handler panicked: see above".into()))
         })
     }
 
-    /// Writes the past; says how many events it has.
-    pub(super) async fn write(&self, past: Vec<Past>) -> Result<usize, Impossible> {
+    /// Appends the past events and returns their number.
+    pub(super) async fn write(&self, past: Vec<PastEvent>) -> Result<usize, ScenarioError> {
         let mut candidates = Vec::new();
-        for Past { subject, push } in past {
+        for PastEvent { subject, push } in past {
             let subject = subject.unwrap_or_else(|| self.subject.clone());
-            let mut decided = Decided::on(subject, Metadata::default());
-            push(&mut decided)?;
-            let (events, _) = decided.into_parts();
+            let mut decision = UntypedDecision::on(subject, Metadata::default());
+            push(&mut decision)?;
+            let (events, _) = decision.into_parts();
             candidates.extend(events.into_iter().map(|event| EventCandidate {
                 source: "test".into(),
                 subject: event.subject,
@@ -111,18 +114,24 @@ impl History {
     async fn then(
         self,
         before: usize,
-        result: Result<Outcome, CommandError>,
-    ) -> Result<Then, Impossible> {
+        result: Result<CommandOutcome, CommandError>,
+    ) -> Result<CommandExpectation, ScenarioError> {
         let events = self.store.read(Subject::root(), ReadOptions::recursive());
         let events: Vec<RecordedEvent> = events.try_collect().await?;
         let new = events.iter().skip(before).map(described);
         let new = new.collect::<Result<_, _>>()?;
-        Ok(Then::new(self.subject, self.upcasters, events, new, result))
+        Ok(CommandExpectation::new(
+            self.subject,
+            self.upcasters,
+            events,
+            new,
+            result,
+        ))
     }
 }
 
-/// An event as a failed test shows it.
-pub(super) fn described(event: &RecordedEvent) -> Result<Value, Impossible> {
+/// Formats an event for the message of a failed test.
+pub(super) fn described(event: &RecordedEvent) -> Result<Value, ScenarioError> {
     Ok(shown(
         &event.subject,
         event.event_type.as_str(),
@@ -130,7 +139,7 @@ pub(super) fn described(event: &RecordedEvent) -> Result<Value, Impossible> {
     )?)
 }
 
-/// Subject, type and payload of an event.
+/// Returns the subject, type and payload of an event as JSON.
 pub(super) fn shown(
     subject: &Subject,
     event_type: &str,

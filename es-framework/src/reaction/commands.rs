@@ -1,4 +1,4 @@
-//! What a reaction leads to: commands on their way to the bus, and what a call is given.
+//! The commands that a reaction sends, and the context of a call.
 
 use std::{fmt, sync::Arc};
 
@@ -7,14 +7,14 @@ use sha2::{Digest as _, Sha256};
 
 use super::ReactionError;
 use crate::{
-    command::{CommandDescriptor, Handle, Inject, Origin, Services},
+    command::{CommandDescriptor, Handle, Inject, ParameterOrigin, Services},
     event::RecordedEvent,
 };
 
-/// The commands that follow from an event.
+/// The commands that a step sends.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::Commands};
+/// use es_framework::{prelude::*, reaction::OutgoingCommands};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -31,45 +31,45 @@ use crate::{
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// let mut commands = Commands::default();
+/// let mut commands = OutgoingCommands::default();
 /// commands.send(&RemindReaderCommand { id: Uuid::nil() })?;
 /// # Ok::<_, es_framework::reaction::ReactionError>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Commands(pub(super) Vec<Sent>);
+pub struct OutgoingCommands(pub(super) Vec<OutgoingCommand>);
 
-/// A command as it is sent: as text, so that it goes the way of every command and is the same when
-/// it is sent again.
+/// A command as JSON. It enters the command pipeline like the request of a client, and repetitions
+/// have the same body.
 #[derive(Debug, Clone)]
-pub(crate) struct Sent {
+pub(crate) struct OutgoingCommand {
     pub(crate) command: CommandDescriptor,
     pub(crate) body: Vec<u8>,
 }
 
-impl Commands {
+impl OutgoingCommands {
     /// Adds a command.
     ///
     /// # Errors
-    /// It cannot be JSON.
+    /// The command cannot be written as JSON.
     pub fn send<C: Handle + Serialize>(&mut self, command: &C) -> Result<(), ReactionError> {
         let body = serde_json::to_vec(command)?;
         let command = CommandDescriptor::of::<C>();
-        self.0.push(Sent { command, body });
+        self.0.push(OutgoingCommand { command, body });
         Ok(())
     }
 }
 
-impl Commands {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sent> {
+impl OutgoingCommands {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &OutgoingCommand> {
         self.0.iter()
     }
 }
 
-/// What a function of a reaction may return: a command, several as a tuple or a `Vec`, or perhaps
-/// one as an `Option`.
+/// A type that a function of a reaction may return: a command, several as a tuple or a `Vec`, or an
+/// optional one as an `Option`.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Commands, IntoCommands}};
+/// use es_framework::{prelude::*, reaction::{OutgoingCommands, IntoCommands}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -86,7 +86,7 @@ impl Commands {
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// let mut commands = Commands::default();
+/// let mut commands = OutgoingCommands::default();
 /// let remind = |id| RemindReaderCommand { id };
 /// vec![remind(Uuid::nil()), remind(Uuid::max())].send(&mut commands)?;
 /// None::<RemindReaderCommand>.send(&mut commands)?; // nothing follows
@@ -101,24 +101,24 @@ pub trait IntoCommands {
     /// Adds the commands in order.
     ///
     /// # Errors
-    /// One of them cannot be JSON.
-    fn send(self, commands: &mut Commands) -> Result<(), ReactionError>;
+    /// A command cannot be written as JSON.
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError>;
 }
 
 impl<C: Handle + Serialize> IntoCommands for C {
-    fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         commands.send(&self)
     }
 }
 
 impl<T: IntoCommands> IntoCommands for Option<T> {
-    fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         self.map_or(Ok(()), |command| command.send(commands))
     }
 }
 
 impl<T: IntoCommands> IntoCommands for Vec<T> {
-    fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         self.into_iter()
             .try_for_each(|command| command.send(commands))
     }
@@ -128,7 +128,7 @@ macro_rules! tuples {
     ($($name:ident),*) => {
         impl<$($name: IntoCommands),*> IntoCommands for ($($name,)*) {
             #[allow(non_snake_case, unused_variables)]
-            fn send(self, commands: &mut Commands) -> Result<(), ReactionError> {
+            fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
                 let ($($name,)*) = self;
                 $($name.send(commands)?;)*
                 Ok(())
@@ -142,8 +142,8 @@ tuples!(A, B);
 tuples!(A, B, C);
 tuples!(A, B, C, D);
 
-/// Tells a call from every other one, and is the same when the call is made again: what another
-/// system takes as an idempotency key. 64 hexadecimal digits.
+/// The idempotency key of a call, to be passed to the other system. Repetitions of the call have the
+/// same key. It has 64 hexadecimal digits.
 ///
 /// ```
 /// use es_framework::prelude::*;
@@ -164,7 +164,8 @@ tuples!(A, B, C, D);
 pub struct ReactionKey(Box<str>);
 
 impl ReactionKey {
-    /// Follows from the event's hash, since another store has an event of the same number.
+    /// Derives the key from the event's hash, because another store has other events with the same
+    /// ids.
     pub(super) fn of(reaction: &str, step: &str, view: usize, event: &RecordedEvent) -> Self {
         let mut hasher = Sha256::new();
         for part in [reaction, step] {
@@ -178,7 +179,7 @@ impl ReactionKey {
         Self(hex.into())
     }
 
-    /// The key as text.
+    /// Returns the key as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -191,37 +192,37 @@ impl fmt::Display for ReactionKey {
     }
 }
 
-/// What a call is given besides its event.
+/// The context of a call.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Occasion, ReactionError}};
+/// use es_framework::{prelude::*, reaction::{ReactionContext, ReactionError}};
 ///
-/// /// What a `#[reaction]` does for a parameter `clock: &Clock`.
-/// fn time(occasion: &Occasion<'_>) -> Result<Timestamp, ReactionError> {
-///     Ok(occasion.service::<Clock>("Clock")?.now())
+/// /// The code that `#[reaction]` writes for a parameter `clock: &Clock`.
+/// fn time(context: &ReactionContext<'_>) -> Result<Timestamp, ReactionError> {
+///     Ok(context.service::<Clock>("Clock")?.now())
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Occasion<'a> {
+pub struct ReactionContext<'a> {
     pub(super) services: &'a Services,
     pub(super) key: ReactionKey,
 }
 
-impl Occasion<'_> {
-    /// What the application provides of this type.
+impl ReactionContext<'_> {
+    /// Returns the service of this type.
     ///
     /// # Errors
-    /// It does not.
+    /// The application does not provide it.
     pub fn service<T: Inject>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
         let provided = match T::ORIGIN {
-            Origin::Service(kind) => self.services.get(kind),
-            Origin::State(_) | Origin::Metadata => None,
+            ParameterOrigin::Service(kind) => self.services.get(kind),
+            ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
         };
         let provided = provided.and_then(|service| service.downcast().ok());
         provided.ok_or(ReactionError::NotProvided(name))
     }
 
-    /// Tells the call from every other one.
+    /// Returns the idempotency key of the call.
     #[must_use]
     pub fn key(&self) -> ReactionKey {
         self.key.clone()

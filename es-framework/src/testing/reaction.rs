@@ -1,5 +1,4 @@
-//! What a reaction does about the events of a test: with the clock, the handlers and the event store
-//! of production, and a store in memory.
+//! Tests of reactions: runs a reaction on the events of a scenario, over an in-memory store.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,21 +7,25 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    given::Scenario,
-    history::{History, Impossible, described},
-    outcome::{compare, shown_events},
+    event_history::{EventHistory, ScenarioError, described},
+    expectation::{compare, shown_events},
+    scenario::Scenario,
 };
 use crate::{
-    command::{Bus, IntoDecision, Services},
+    command::{CommandBus, IntoDecision, Services},
     event::{RecordedEvent, Subject, UpcasterDescriptor, Upcasters},
-    reaction::{Commands, Ground, IntoCommands, React, ReactionDescriptor, Sent, settle},
+    reaction::{
+        IntoCommands, OutgoingCommand, OutgoingCommands, React, ReactionDescriptor,
+        ReactionRuntime, catch_up,
+    },
     store::{EventStore, ReadOptions, memory::MemoryStore},
 };
 
-/// Below this the framework keeps its own events.
-const OWN: &str = "/es-framework";
+/// The parent subject of the framework's own events.
+const FRAMEWORK_SUBJECTS: &str = "/es-framework";
 
-/// What a reaction did. Made by [`Scenario::reacts`].
+/// Compares the commands and events of a reaction with those that a test expects.
+/// [`Scenario::reacts`] creates it.
 ///
 /// ```
 /// use es_framework::{prelude::*, testing::given};
@@ -50,31 +53,31 @@ const OWN: &str = "/es-framework";
 ///     .then_sent(RemindReaderCommand { id });
 /// ```
 #[derive(Debug)]
-pub struct Reacted {
+pub struct ReactionExpectation {
     sent: Vec<Value>,
     events: Vec<Value>,
 }
 
 impl Scenario {
-    /// A reaction takes the events, and it is the time of the test: what is to follow at once
-    /// follows, and so does what is due. The commands that it sends are carried out. An event that
-    /// does not name its subject itself is given with [`Scenario::event_on`].
+    /// Runs a reaction on the events at the time of the test. It executes immediate steps and due
+    /// deadlines, and handles the sent commands. An event without its own subject needs
+    /// [`Scenario::event_on`].
     ///
     /// # Panics
-    /// The reaction stops at an event, or something else was given that is impossible.
+    /// The reaction fails at an event, or the scenario is impossible.
     #[must_use = "nothing is tested before one of the functions that begin with `then`"]
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
-    pub fn reacts<R: React>(self) -> Reacted {
+    pub fn reacts<R: React>(self) -> ReactionExpectation {
         let reaction = ReactionDescriptor::of::<R>();
-        let reacting = || -> Result<Reacted, Impossible> {
+        let reacting = || -> Result<ReactionExpectation, ScenarioError> {
             let mut runtime = tokio::runtime::Builder::new_current_thread();
             runtime
                 .enable_all()
                 .build()?
                 .block_on(react(self, reaction))
         };
-        // On a thread and a runtime of its own: the test itself may be asynchronous.
+        // The test itself may be asynchronous, so the reaction has its own thread and runtime.
         let reacted = std::thread::scope(|scope| {
             let reacted = scope.spawn(reacting).join();
             reacted.unwrap_or_else(|_| Err("the reaction panicked: see above".into()))
@@ -83,62 +86,65 @@ impl Scenario {
     }
 }
 
-async fn react(scenario: Scenario, reaction: ReactionDescriptor) -> Result<Reacted, Impossible> {
+async fn react(
+    scenario: Scenario,
+    reaction: ReactionDescriptor,
+) -> Result<ReactionExpectation, ScenarioError> {
     let (past, services) = scenario.into_parts();
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
     let store = MemoryStore::new();
-    let history = History::new(store.clone(), Subject::root(), upcasters.clone());
+    let history = EventHistory::new(store.clone(), Subject::root(), upcasters.clone());
     let before = history.write(past).await?;
     let sent = Arc::new(Mutex::new(Vec::new()));
     let port: Arc<dyn EventStore> = Arc::new(store.clone());
-    let ground = ground(port, services, upcasters, &sent);
-    settle(ground, reaction).await?;
+    let runtime = runtime(port, services, upcasters, &sent);
+    catch_up(runtime, reaction).await?;
     let events = store.read(Subject::root(), ReadOptions::recursive());
     let events: Vec<RecordedEvent> = events.try_collect().await?;
-    let own: Subject = OWN.parse()?;
+    let own: Subject = FRAMEWORK_SUBJECTS.parse()?;
     let new = events.iter().skip(before);
     let new = new.filter(|event| !event.subject.is_within(&own));
     let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Reacted {
+    Ok(ReactionExpectation {
         sent: sent.iter().map(shown_command).collect::<Result<_, _>>()?,
         events: new.map(described).collect::<Result<_, _>>()?,
     })
 }
 
-fn ground(
+fn runtime(
     store: Arc<dyn EventStore>,
     services: Services,
     upcasters: Upcasters,
-    sent: &Arc<Mutex<Vec<Sent>>>,
-) -> Ground {
-    let bus = Bus::new(Arc::clone(&store), "test")
+    sent: &Arc<Mutex<Vec<OutgoingCommand>>>,
+) -> ReactionRuntime {
+    let bus = CommandBus::new(Arc::clone(&store), "test")
         .with_services(services.clone())
         .with_upcasters(upcasters.clone());
-    Ground {
+    ReactionRuntime {
         bus,
         store,
         source: "test".into(),
         services,
         upcasters,
         instance: Uuid::new_v4(),
-        witness: Some(Arc::clone(sent)),
+        sent_commands: Some(Arc::clone(sent)),
     }
 }
 
-fn shown_command(sent: &Sent) -> Result<Value, serde_json::Error> {
+fn shown_command(sent: &OutgoingCommand) -> Result<Value, serde_json::Error> {
     let values: Value = serde_json::from_slice(&sent.body)?;
     Ok(json!({"command": sent.command.name, "values": values}))
 }
 
-impl Reacted {
-    /// It sent these commands and no others: one, several as a tuple or a `Vec`, or `()`.
+impl ReactionExpectation {
+    /// Expects exactly these commands: one, several as a tuple or a `Vec`, or `()` for none.
     ///
     /// # Panics
-    /// It sent others.
+    /// The reaction sent other commands.
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn then_sent(self, commands: impl IntoCommands) -> Self {
-        let mut expected = Commands::default();
+        let mut expected = OutgoingCommands::default();
         let expected = commands
             .send(&mut expected)
             .map_err(|error| error.to_string())
@@ -154,10 +160,10 @@ impl Reacted {
         self
     }
 
-    /// These events followed and no others, on this subject unless they name their own.
+    /// Expects exactly these new events, on this subject unless they have their own.
     ///
     /// # Panics
-    /// Others followed.
+    /// Other events were recorded.
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn then_on(self, subject: &str, events: impl IntoDecision) -> Self {
@@ -169,10 +175,10 @@ impl Reacted {
         self
     }
 
-    /// Nothing followed.
+    /// Expects no commands and no events.
     ///
     /// # Panics
-    /// Something did.
+    /// The reaction sent a command or recorded an event.
     #[track_caller]
     pub fn then_nothing(self) {
         compare("the commands", &Vec::new(), &self.sent);

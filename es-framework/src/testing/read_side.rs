@@ -1,12 +1,12 @@
-//! What clients see after the events of a test: projected and answered as in production.
+//! Tests of the read side: projects the events of a scenario and runs queries as in production.
 
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
 use super::{
-    given::Scenario,
-    history::{History, Impossible, Past},
+    event_history::{EventHistory, PastEvent, ScenarioError},
+    scenario::Scenario,
 };
 use crate::{
     ReadModel,
@@ -16,18 +16,17 @@ use crate::{
     store::{EventStore, memory::MemoryStore},
 };
 
-/// Longer than a handful of events takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// More rows than the events of a test lead to.
-const ROWS: u32 = 10_000;
+/// The longest wait for the projection of a test's events.
+const PROJECTION_TIMEOUT: Duration = Duration::from_secs(60);
+/// The highest number of rows that a test reads.
+const MAX_ROWS: u32 = 10_000;
 
 impl Scenario {
-    /// A client asks: the events are projected into a database of the test's own, and the query is
-    /// answered from it. An event that does not name its subject itself is given with
-    /// [`Scenario::event_on`].
+    /// Projects the events into the test's own database and runs a query on it. An event without its
+    /// own subject needs [`Scenario::event_on`].
     ///
     /// # Errors
-    /// There is no such thing, or the query is wrong.
+    /// The query finds nothing or is invalid.
     ///
     /// # Panics
     /// An event cannot be projected, or has no subject.
@@ -42,7 +41,7 @@ impl Scenario {
         answered.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// All rows of a read model after the events, the oldest first.
+    /// Returns all rows of a read model after the events, the oldest first.
     ///
     /// # Panics
     /// An event cannot be projected, or has no subject.
@@ -52,7 +51,7 @@ impl Scenario {
     pub fn rows<R: ReadModel>(self) -> Vec<R> {
         let (past, now) = self.into_past();
         let rows = on_a_thread(past, now, async |reading| {
-            reading.rows::<R>().all(ROWS).await
+            reading.rows::<R>().all(MAX_ROWS).await
         });
         match rows {
             Ok(Ok(rows)) => rows,
@@ -62,13 +61,13 @@ impl Scenario {
     }
 }
 
-/// Projects on a thread and a runtime of its own: the test itself may be asynchronous.
+/// Projects on its own thread and runtime, because the test itself may be asynchronous.
 fn on_a_thread<T: Send>(
-    past: Vec<Past>,
+    past: Vec<PastEvent>,
     now: Timestamp,
     ask: impl AsyncFnOnce(Reading<'_>) -> T + Send,
-) -> Result<T, Impossible> {
-    let asking = || -> Result<T, Impossible> {
+) -> Result<T, ScenarioError> {
+    let asking = || -> Result<T, ScenarioError> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build()?.block_on(async {
             let database = projected(past).await?;
@@ -81,11 +80,11 @@ fn on_a_thread<T: Send>(
     })
 }
 
-/// The database of everything that is linked into the test.
-async fn projected(past: Vec<Past>) -> Result<Database, Impossible> {
+/// Projects the events into all read models that are linked into the test.
+async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
     let store = MemoryStore::new();
-    let history = History::new(store.clone(), Subject::root(), upcasters.clone());
+    let history = EventHistory::new(store.clone(), Subject::root(), upcasters.clone());
     let count = history.write(past).await?;
     let models = ReadModels::new(inventory::iter::<ReadModelDescriptor>().copied())?;
     let queries = inventory::iter::<QueryDescriptor>().copied();
@@ -97,8 +96,8 @@ async fn projected(past: Vec<Past>) -> Result<Database, Impossible> {
     let last = u64::try_from(count)?.checked_sub(1).and_then(EventId::new);
     tokio::select! {
         () = processor.run() => {}
-        // One that has stopped says why below.
-        _ = positions.reach(&[], last, PATIENCE) => {}
+        // The loop below reports a projection that stopped.
+        _ = positions.reach(&[], last, PROJECTION_TIMEOUT) => {}
     }
     for (name, progress) in positions.iter() {
         if let Some(trouble) = progress.trouble() {

@@ -1,5 +1,5 @@
-//! The deadlines that are open, the next ones in memory. Those that do not fit are found again in
-//! the event store when their turn has come.
+//! The queue of open deadlines. The next ones are in memory. The others are read again from the event
+//! store when the queue is empty.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,86 +7,89 @@ use jiff::Timestamp;
 
 use crate::event::{EventId, Subject};
 
-/// How many deadlines are kept in memory.
-const MOST: usize = 100_000;
+/// The highest number of deadlines in memory.
+const CAPACITY: usize = 100_000;
 
-/// A deadline: in the order of the times.
+/// A deadline that was neither met nor cancelled. Deadlines are ordered by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Due {
+pub(super) struct OpenDeadline {
     pub(super) at: Timestamp,
-    /// The event that names the time.
+    /// The event that sets the deadline.
     pub(super) event: EventId,
     pub(super) step: usize,
-    /// Which of the events that an upcaster made of that one.
+    /// The index of the event among those that upcasters made of the stored one.
     pub(super) view: usize,
 }
 
 /// The open deadlines of a reaction.
 #[derive(Debug)]
-pub(super) struct Deadlines {
-    by_time: BTreeMap<Due, Subject>,
-    by_subject: HashMap<Subject, Vec<Due>>,
-    most: usize,
-    /// What did not fit.
-    beyond: Option<Beyond>,
+pub(super) struct DeadlineQueue {
+    by_time: BTreeMap<OpenDeadline, Subject>,
+    by_subject: HashMap<Subject, Vec<OpenDeadline>>,
+    capacity: usize,
+    /// The bounds of the deadlines that are not in memory.
+    overflow: Option<DeadlineOverflow>,
 }
 
-/// Deadlines that are not in memory.
+/// The bounds of the deadlines that are not in memory.
 #[derive(Debug, Clone, Copy)]
-struct Beyond {
-    /// No deadline before this one is missing.
+struct DeadlineOverflow {
+    /// The earliest time of a missing deadline.
     first: Timestamp,
-    /// No deadline that was named before this event is missing.
+    /// The first event that sets a missing deadline.
     oldest: EventId,
 }
 
-impl Default for Deadlines {
+impl Default for DeadlineQueue {
     fn default() -> Self {
-        Self::of_at_most(MOST)
+        Self::with_capacity(CAPACITY)
     }
 }
 
-impl Deadlines {
-    pub(super) fn of_at_most(most: usize) -> Self {
+impl DeadlineQueue {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
         Self {
             by_time: BTreeMap::new(),
             by_subject: HashMap::new(),
-            most,
-            beyond: None,
+            capacity,
+            overflow: None,
         }
     }
 
-    /// A deadline is set.
-    pub(super) fn open(&mut self, due: Due, subject: &Subject) {
-        if self.beyond.is_some_and(|beyond| due.at >= beyond.first) {
-            self.leave_out(due);
+    /// Adds a deadline.
+    pub(super) fn insert(&mut self, due: OpenDeadline, subject: &Subject) {
+        if self
+            .overflow
+            .is_some_and(|overflow| due.at >= overflow.first)
+        {
+            self.extend_overflow(due);
             return;
         }
         self.by_time.insert(due, subject.clone());
         let of_subject = self.by_subject.entry(subject.clone()).or_default();
         of_subject.push(due);
-        if self.by_time.len() > self.most
+        if self.by_time.len() > self.capacity
             && let Some((last, _)) = self.by_time.last_key_value()
         {
             let last = *last;
-            self.close(last);
-            self.leave_out(last);
+            self.remove(last);
+            self.extend_overflow(last);
         }
     }
 
-    fn leave_out(&mut self, due: Due) {
-        let before = self.beyond.unwrap_or(Beyond {
+    fn extend_overflow(&mut self, due: OpenDeadline) {
+        let before = self.overflow.unwrap_or(DeadlineOverflow {
             first: due.at,
             oldest: due.event,
         });
-        self.beyond = Some(Beyond {
+        self.overflow = Some(DeadlineOverflow {
             first: before.first.min(due.at),
             oldest: before.oldest.min(due.event),
         });
     }
 
-    /// A deadline was met, or is of no matter any more.
-    pub(super) fn close(&mut self, due: Due) {
+    /// Removes a deadline that was met or cancelled.
+    pub(super) fn remove(&mut self, due: OpenDeadline) {
         let Some(subject) = self.by_time.remove(&due) else {
             return;
         };
@@ -98,48 +101,49 @@ impl Deadlines {
         }
     }
 
-    /// The deadlines that a step has on a subject are of no matter any more.
+    /// Removes the deadlines of a step on a subject.
     pub(super) fn cancel(&mut self, subject: &Subject, step: usize) {
         let of_subject = self.by_subject.get(subject);
         let open: Vec<_> = of_subject.into_iter().flatten().copied().collect();
         for due in open.into_iter().filter(|due| due.step == step) {
-            self.close(due);
+            self.remove(due);
         }
     }
 
-    /// The next deadline that is not in the future.
-    pub(super) fn due(&self, now: Timestamp) -> Option<Due> {
+    /// Returns the next deadline that is not in the future.
+    pub(super) fn due(&self, now: Timestamp) -> Option<OpenDeadline> {
         let (next, _) = self.by_time.first_key_value()?;
         (next.at <= now).then_some(*next)
     }
 
-    /// When the next one is due, as far as is known.
+    /// Returns the time of the next deadline in memory.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.by_time.first_key_value().map(|(due, _)| due.at)
     }
 
-    /// How many are in memory.
+    /// Returns the number of deadlines in memory.
     pub(super) fn len(&self) -> usize {
         self.by_time.len()
     }
 
-    /// Whether those that did not fit have to be found again.
-    pub(super) fn lacks_the_next(&self) -> bool {
-        self.by_time.is_empty() && self.beyond.is_some()
+    /// Returns whether the missing deadlines have to be loaded.
+    pub(super) fn needs_reload(&self) -> bool {
+        self.by_time.is_empty() && self.overflow.is_some()
     }
 
-    /// The oldest event that names an open deadline.
+    /// Returns the first event with an open deadline.
     pub(super) fn oldest(&self) -> Option<EventId> {
         let open = self.by_time.keys().map(|due| due.event);
-        open.chain(self.beyond.map(|beyond| beyond.oldest)).min()
+        open.chain(self.overflow.map(|overflow| overflow.oldest))
+            .min()
     }
 
-    /// The time up to which every deadline was met or cancelled, and the event before which those of
-    /// the next nanosecond were.
+    /// Returns the time up to which every deadline was met or cancelled. For the nanosecond after it,
+    /// this holds for the deadlines of events before the returned event.
     pub(super) fn settled(&self, now: Timestamp) -> (Timestamp, Option<EventId>) {
         let next = self.by_time.keys().next();
         let next = next.map(|due| (due.at, Some(due.event)));
-        let next = next.or(self.beyond.map(|beyond| (beyond.first, None)));
+        let next = next.or(self.overflow.map(|overflow| (overflow.first, None)));
         let before = next.map(|(at, event)| {
             let nanosecond = jiff::SignedDuration::from_nanos(1);
             (
@@ -152,11 +156,15 @@ impl Deadlines {
             .unwrap_or((now, None))
     }
 
-    /// Those until a time that fulfil a condition are of no matter any more.
-    pub(super) fn close_until(&mut self, last: Timestamp, is_over: impl Fn(&Due) -> bool) {
+    /// Removes the deadlines until a time that match a condition.
+    pub(super) fn remove_until(
+        &mut self,
+        last: Timestamp,
+        is_over: impl Fn(&OpenDeadline) -> bool,
+    ) {
         let until = self.by_time.keys().take_while(|due| due.at <= last);
         let over: Vec<_> = until.filter(|due| is_over(due)).copied().collect();
-        over.into_iter().for_each(|due| self.close(due));
+        over.into_iter().for_each(|due| self.remove(due));
     }
 }
 
@@ -164,8 +172,8 @@ impl Deadlines {
 mod tests {
     use super::*;
 
-    fn due(second: i64, event: u64) -> Due {
-        Due {
+    fn due(second: i64, event: u64) -> OpenDeadline {
+        OpenDeadline {
             at: Timestamp::new(second, 0).unwrap(),
             event: EventId::new(event).unwrap(),
             step: 0,
@@ -179,26 +187,26 @@ mod tests {
 
     #[test]
     fn deadlines_are_due_in_the_order_of_their_times() {
-        let mut deadlines = Deadlines::default();
-        deadlines.open(due(20, 1), &subject("a"));
-        deadlines.open(due(10, 2), &subject("b"));
+        let mut deadlines = DeadlineQueue::default();
+        deadlines.insert(due(20, 1), &subject("a"));
+        deadlines.insert(due(10, 2), &subject("b"));
         assert_eq!(deadlines.due(due(9, 0).at), None);
         assert_eq!(deadlines.due(due(30, 0).at), Some(due(10, 2)));
-        deadlines.close(due(10, 2));
+        deadlines.remove(due(10, 2));
         assert_eq!(deadlines.due(due(30, 0).at), Some(due(20, 1)));
         assert_eq!(deadlines.oldest(), EventId::new(1));
     }
 
     #[test]
     fn a_step_is_cancelled_on_its_subject_alone() {
-        let mut deadlines = Deadlines::default();
-        let other_step = Due {
+        let mut deadlines = DeadlineQueue::default();
+        let other_step = OpenDeadline {
             step: 1,
             ..due(10, 1)
         };
-        deadlines.open(due(10, 1), &subject("a"));
-        deadlines.open(other_step, &subject("a"));
-        deadlines.open(due(10, 2), &subject("b"));
+        deadlines.insert(due(10, 1), &subject("a"));
+        deadlines.insert(other_step, &subject("a"));
+        deadlines.insert(due(10, 2), &subject("b"));
         deadlines.cancel(&subject("a"), 0);
         assert_eq!(deadlines.len(), 2);
         assert_eq!(deadlines.due(due(10, 0).at), Some(other_step));
@@ -206,50 +214,50 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_the_latest_and_is_known_to_lack() {
-        let mut deadlines = Deadlines::of_at_most(2);
+        let mut deadlines = DeadlineQueue::with_capacity(2);
         for (second, event) in [(30, 1), (10, 2), (20, 3), (40, 4)] {
-            deadlines.open(due(second, event), &subject("a"));
+            deadlines.insert(due(second, event), &subject("a"));
         }
         assert_eq!(
             (deadlines.len(), deadlines.next()),
             (2, Some(due(10, 0).at))
         );
         assert_eq!(deadlines.oldest(), EventId::new(1));
-        assert!(!deadlines.lacks_the_next());
-        deadlines.close(due(10, 2));
-        deadlines.close(due(20, 3));
-        assert!(deadlines.lacks_the_next());
+        assert!(!deadlines.needs_reload());
+        deadlines.remove(due(10, 2));
+        deadlines.remove(due(20, 3));
+        assert!(deadlines.needs_reload());
         // A deadline that is left out is not settled.
         assert!(deadlines.settled(Timestamp::MAX).0 < due(30, 0).at);
     }
 
     #[test]
     fn everything_before_the_next_deadline_is_settled() {
-        let mut deadlines = Deadlines::default();
+        let mut deadlines = DeadlineQueue::default();
         let now = due(100, 0).at;
         assert_eq!(deadlines.settled(now), (now, None));
-        deadlines.open(due(200, 1), &subject("a"));
+        deadlines.insert(due(200, 1), &subject("a"));
         assert_eq!(deadlines.settled(now), (now, None));
         for event in [7, 2] {
-            deadlines.open(due(50, event), &subject("a"));
+            deadlines.insert(due(50, event), &subject("a"));
         }
         for event in [2, 7] {
             let (time, before) = deadlines.settled(now);
             assert!(time < due(50, 0).at && time > due(49, 0).at);
             assert_eq!(before, EventId::new(event));
-            deadlines.close(due(50, event));
+            deadlines.remove(due(50, event));
         }
     }
 
     #[test]
     fn what_is_over_by_a_time_is_closed() {
-        let mut deadlines = Deadlines::default();
+        let mut deadlines = DeadlineQueue::default();
         for (second, event) in [(10, 1), (20, 2), (20, 3), (30, 2)] {
-            deadlines.open(due(second, event), &subject("a"));
+            deadlines.insert(due(second, event), &subject("a"));
         }
-        deadlines.close_until(due(20, 0).at, |due| due.event == EventId::new(2).unwrap());
+        deadlines.remove_until(due(20, 0).at, |due| due.event == EventId::new(2).unwrap());
         assert_eq!(deadlines.len(), 3);
-        deadlines.close(due(10, 1));
+        deadlines.remove(due(10, 1));
         assert_eq!(deadlines.due(Timestamp::MAX), Some(due(20, 3)));
     }
 }

@@ -1,4 +1,4 @@
-//! What came of a command, and what a test expects of it.
+//! Compares the result of a command with the expectations of a test.
 
 use std::fmt::{Debug, Write as _};
 
@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::{given::parse, history::shown};
+use super::{event_history::shown, scenario::parse};
 use crate::{
-    command::{CommandError, Decided, IntoDecision, Outcome, Rejection},
+    command::{CommandError, CommandOutcome, IntoDecision, Rejection, UntypedDecision},
     event::{DecodeError, Metadata, RecordedEvent, Subject, Upcasters},
     state::Evolve,
 };
 
-/// What came of a command. Every expectation that does not hold fails the test and shows the
+/// The result of a command in a test. An expectation that does not hold fails the test and shows the
 /// difference.
 ///
 /// ```
@@ -31,21 +31,21 @@ use crate::{
 ///     .then_already_exists();
 /// ```
 #[derive(Debug)]
-pub struct Then {
+pub struct CommandExpectation {
     subject: Subject,
     upcasters: Upcasters,
     all: Vec<RecordedEvent>,
     new: Vec<Value>,
-    result: Result<Outcome, CommandError>,
+    result: Result<CommandOutcome, CommandError>,
 }
 
-impl Then {
+impl CommandExpectation {
     pub(super) const fn new(
         subject: Subject,
         upcasters: Upcasters,
         all: Vec<RecordedEvent>,
         new: Vec<Value>,
-        result: Result<Outcome, CommandError>,
+        result: Result<CommandOutcome, CommandError>,
     ) -> Self {
         Self {
             subject,
@@ -56,26 +56,26 @@ impl Then {
         }
     }
 
-    /// These events were written, in this order, and no others: an event, several as a tuple or a
-    /// `Vec`, or `()` for none.
+    /// Expects exactly these new events in this order: one, several as a tuple or a `Vec`, or `()` for
+    /// none.
     ///
     /// # Panics
-    /// They were not.
+    /// Other events were recorded.
     #[track_caller]
     pub fn then(self, events: impl IntoDecision) -> Self {
-        self.carried_out();
+        self.expect_success();
         let expected = self.expected(events);
         compare("the events", &expected, &self.new);
         self
     }
 
-    /// The handler answered with this.
+    /// Expects this reply.
     ///
     /// # Panics
     /// It did not.
     #[track_caller]
     pub fn then_reply(self, reply: impl Serialize) -> Self {
-        let outcome = self.carried_out();
+        let outcome = self.expect_success();
         let expected = serde_json::to_value(reply).unwrap_or_else(|error| failed(&error));
         let found = outcome
             .reply
@@ -89,7 +89,7 @@ impl Then {
         self
     }
 
-    /// The handler said no, with this refusal.
+    /// Expects this rejection.
     ///
     /// # Panics
     /// It did not, or with another one.
@@ -103,12 +103,12 @@ impl Then {
             other => failed(&format!(
                 "expected the rejection {}, {}",
                 rejection.name(),
-                told(other)
+                actual(other)
             )),
         }
     }
 
-    /// The command was refused since this subject does not exist.
+    /// Expects that this subject does not exist.
     ///
     /// # Panics
     /// It was not.
@@ -119,24 +119,24 @@ impl Then {
             Err(CommandError::NotFound(found)) => compare("what is not found", &expected, found),
             other => failed(&format!(
                 "expected that {expected} is not found, {}",
-                told(other)
+                actual(other)
             )),
         }
     }
 
-    /// The command was refused since its subject exists.
+    /// Expects that the command's subject already exists.
     ///
     /// # Panics
     /// It was not.
     #[track_caller]
     pub fn then_already_exists(self) {
         if !matches!(self.result, Err(CommandError::AlreadyExists(_))) {
-            let (subject, told) = (&self.subject, told(&self.result));
-            failed(&format!("expected that {subject} already exists, {told}"));
+            let (subject, actual) = (&self.subject, actual(&self.result));
+            failed(&format!("expected that {subject} already exists, {actual}"));
         }
     }
 
-    /// The command's values were refused at these JSON pointers, such as `/numPages`, in this order.
+    /// Expects invalid values at exactly these JSON pointers, such as `/numPages`, in this order.
     ///
     /// # Panics
     /// They were not, or at others.
@@ -150,12 +150,12 @@ impl Then {
             }
             other => failed(&format!(
                 "expected invalid values at {expected:?}, {}",
-                told(&other)
+                actual(&other)
             )),
         }
     }
 
-    /// The state of the command's subject is this now.
+    /// Expects this state of the command's subject.
     ///
     /// # Panics
     /// It is not.
@@ -165,7 +165,7 @@ impl Then {
         self.then_state_of(subject.as_str(), expected)
     }
 
-    /// The state of another subject is this now.
+    /// Expects this state of another subject.
     ///
     /// # Panics
     /// It is not.
@@ -196,12 +196,12 @@ impl Then {
     }
 
     #[track_caller]
-    fn carried_out(&self) -> &Outcome {
+    fn expect_success(&self) -> &CommandOutcome {
         match &self.result {
             Ok(outcome) => outcome,
             refused => failed(&format!(
                 "expected that the command is carried out, {}",
-                told(refused)
+                actual(refused)
             )),
         }
     }
@@ -212,14 +212,14 @@ impl Then {
     }
 }
 
-/// Events that a test expects, on this subject unless they name their own.
+/// Formats the events that a test expects, on this subject unless they have their own.
 #[track_caller]
 pub(super) fn shown_events(subject: Subject, events: impl IntoDecision) -> Vec<Value> {
-    let mut decided = Decided::on(subject, Metadata::default());
-    if let Err(error) = events.decide(&mut decided) {
+    let mut decision = UntypedDecision::on(subject, Metadata::default());
+    if let Err(error) = events.add_to(&mut decision) {
         failed(&error);
     }
-    let (events, _) = decided.into_parts();
+    let (events, _) = decision.into_parts();
     let described = events.iter().map(|event| {
         let data: Value = serde_json::from_str(event.data.get())?;
         let payload = data.get("payload").cloned().unwrap_or_default();
@@ -234,8 +234,8 @@ pub(super) fn shown_events(subject: Subject, events: impl IntoDecision) -> Vec<V
         .unwrap_or_else(|error| failed(&error))
 }
 
-/// What came instead.
-fn told(result: &Result<Outcome, CommandError>) -> String {
+/// Describes the actual result.
+fn actual(result: &Result<CommandOutcome, CommandError>) -> String {
     match result {
         Ok(_) => "but the command was carried out".to_owned(),
         Err(CommandError::Rejected(rejection)) => {
@@ -252,7 +252,7 @@ fn told(result: &Result<Outcome, CommandError>) -> String {
     }
 }
 
-/// Shows both line by line where they differ.
+/// Fails the test with a line-by-line difference if the values differ.
 #[track_caller]
 pub(super) fn compare<T: PartialEq + Comparable>(what: &str, expected: &T, found: &T) {
     if expected == found {
@@ -271,7 +271,7 @@ pub(super) fn compare<T: PartialEq + Comparable>(what: &str, expected: &T, found
     failed(&text)
 }
 
-/// What can be shown line by line.
+/// A value that a failed test shows line by line.
 pub(super) trait Comparable {
     fn lines(&self) -> String;
 }
