@@ -13,7 +13,7 @@ use super::{
     writing::Written,
 };
 use crate::{
-    event::{EventId, InvalidPart, Subject, Upcasters},
+    event::{EventId, InvalidSubjectPart, Subject, Upcasters},
     state::{Memory, Snapshots, States},
     store::EventStore,
 };
@@ -218,7 +218,7 @@ fn decide<C: Handle>(command: C, found: &Found) -> Result<Decided, CommandError>
     })
 }
 
-fn invalid_subject(part: InvalidPart) -> CommandError {
+fn invalid_subject(part: InvalidSubjectPart) -> CommandError {
     let message = part.to_string();
     let pointer = format!("/{}", part.field);
     CommandError::Invalid(vec![Violation { pointer, message }])

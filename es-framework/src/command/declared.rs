@@ -7,7 +7,7 @@ use super::Condition;
 use crate::validate::Validate;
 use crate::{
     Declaration,
-    event::{InvalidPart, Subject},
+    event::{InvalidSubjectPart, Subject},
 };
 
 /// Something that is asked for, in the imperative. `#[derive(Command)]` implements it.
@@ -57,5 +57,5 @@ pub trait Command: DeserializeOwned + JsonSchema + Validate + Send + 'static {
     ///
     /// # Errors
     /// A field's value cannot stand in a subject.
-    fn subject(&self) -> Result<Subject, InvalidPart>;
+    fn subject(&self) -> Result<Subject, InvalidSubjectPart>;
 }

@@ -7,7 +7,7 @@ use schemars::SchemaGenerator;
 use super::{Command, Decided, HandlerError, IntoDecision, Parameter, RejectionDescriptor, Reply};
 use crate::{
     Declaration,
-    event::{InvalidPart, Metadata, Subject},
+    event::{InvalidSubjectPart, Metadata, Subject},
     state::HeldState,
 };
 
@@ -43,7 +43,7 @@ pub trait Handle: Command {
     ///
     /// # Errors
     /// A field's value cannot stand in a subject.
-    fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidPart> {
+    fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidSubjectPart> {
         let _ = parameter;
         self.subject()
     }

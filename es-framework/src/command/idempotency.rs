@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 
 use super::{CommandError, IdempotencyKey, NewEvent, Outcome};
 use crate::{
-    event::{self, EventId, EventType, InvalidPart, Metadata, RecordedEvent, Subject, SubjectPart},
+    event::{
+        self, EventId, EventType, InvalidSubjectPart, Metadata, RecordedEvent, Subject, SubjectPart,
+    },
     store::{EventStore, latest_event},
 };
 
@@ -47,7 +49,7 @@ enum Position {
 
 impl Attempted {
     /// The attempt of this name to have the request carried out.
-    pub(super) fn of(key: &IdempotencyKey, request: String) -> Result<Self, InvalidPart> {
+    pub(super) fn of(key: &IdempotencyKey, request: String) -> Result<Self, InvalidSubjectPart> {
         let digest = key.digest();
         let subject = Subject::from_parts(&[
             SubjectPart::Text("/es-framework/idempotency-keys/"),

@@ -8,7 +8,7 @@ use super::{
     handler::Argument,
 };
 use crate::{
-    event::{EventId, InvalidPart, Subject},
+    event::{EventId, InvalidSubjectPart, Subject},
     state::{HeldState, Memory, RebuildError, Source, StateKind},
     store::{Precondition, latest_event, newest_id},
 };
@@ -34,7 +34,7 @@ pub(super) struct Found {
 }
 
 impl Question {
-    pub(super) fn of<C: Handle>(command: &C) -> Result<Self, InvalidPart> {
+    pub(super) fn of<C: Handle>(command: &C) -> Result<Self, InvalidSubjectPart> {
         let source = |(index, parameter): (usize, &'static Parameter)| {
             let source = match parameter.origin {
                 Origin::State(_) => Some(Source {
@@ -52,7 +52,7 @@ impl Question {
                 .iter()
                 .enumerate()
                 .map(source)
-                .collect::<Result<_, InvalidPart>>()?,
+                .collect::<Result<_, InvalidSubjectPart>>()?,
         })
     }
 

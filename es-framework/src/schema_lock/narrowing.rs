@@ -1,11 +1,11 @@
-//! Bounds that a declaration states and reading does not enforce: who relies on them is misled by
-//! events that were stored before.
+//! Finds bounds that are tighter than in the lock. Deserialization does not enforce bounds, so
+//! stored events can violate them.
 
 use serde_json::Value;
 
-use super::finding::{Loss, member};
+use super::breaking_change::{DataLoss, member};
 
-/// A keyword, and whether it bounds from above.
+/// A keyword, and true if it is an upper bound.
 const BOUNDS: [(&str, bool); 8] = [
     ("maximum", true),
     ("exclusiveMaximum", true),
@@ -17,14 +17,15 @@ const BOUNDS: [(&str, bool); 8] = [
     ("minItems", false),
 ];
 
-/// The bounds of today that stored events need not keep, in all places that there are in both.
-pub(super) fn narrowed(locked: &Value, today: &Value) -> Vec<Loss> {
+/// Returns the bounds of today's schema that are tighter than in the locked one, at all paths that
+/// both schemas have.
+pub(super) fn narrowed(locked: &Value, today: &Value) -> Vec<DataLoss> {
     let mut losses = vec![];
     compare(locked, today, &mut vec![], &mut losses);
     losses
 }
 
-fn compare(locked: &Value, today: &Value, place: &mut Vec<String>, losses: &mut Vec<Loss>) {
+fn compare(locked: &Value, today: &Value, place: &mut Vec<String>, losses: &mut Vec<DataLoss>) {
     if locked.get("type") == today.get("type") {
         for (bound, is_upper) in BOUNDS {
             if is_tighter(locked.get(bound), today.get(bound), is_upper) {
@@ -56,7 +57,7 @@ fn inside(
     locked: &Value,
     today: &Value,
     place: &mut Vec<String>,
-    losses: &mut Vec<Loss>,
+    losses: &mut Vec<DataLoss>,
 ) {
     place.push(name.to_owned());
     compare(locked, today, place, losses);
@@ -75,8 +76,8 @@ fn is_tighter(locked: Option<&Value>, today: Option<&Value>, is_upper: bool) -> 
     }
 }
 
-fn narrowed_at(bound: &'static str, locked: &Value, today: &Value, place: &[String]) -> Loss {
-    Loss::Narrowed {
+fn narrowed_at(bound: &'static str, locked: &Value, today: &Value, place: &[String]) -> DataLoss {
+    DataLoss::Narrowed {
         member: member(place),
         bound,
         locked: locked.get(bound).cloned(),

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use super::{Server, error::Failure};
 use crate::{
     event::{EventCandidate, RecordedEvent},
-    eventql::{Query, Source},
+    eventql::{EventSource, Query},
     store::{AppendError, Conflict, Precondition, newest_id},
 };
 
@@ -48,7 +48,7 @@ impl Write {
     }
 
     async fn check_queries(&self, server: &Server) -> Result<(), Failure> {
-        let source: Arc<dyn Source> = Arc::new(Arc::clone(&server.store));
+        let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
         for query in &self.queries {
             let limits = server.settings.query_limits;
             match query.yields_true(Arc::clone(&source), limits).await {

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Then, given};
 use crate::{
-    garden::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
+    test_fixture::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
     prelude::Uuid,
 };
 

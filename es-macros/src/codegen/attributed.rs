@@ -1,4 +1,4 @@
-//! What all attributes above functions and `impl`s have in common.
+//! Reads the items under attribute macros such as `#[handler]`.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
@@ -6,7 +6,7 @@ use syn::{Attribute, Item, Meta, parse::Parse, parse_quote};
 
 use super::errors::Errors;
 
-/// Notes arguments of an attribute that has none.
+/// Records an error if an attribute without parameters has arguments.
 pub(crate) fn refuse_arguments(
     arguments: TokenStream,
     attribute: &str,
@@ -20,8 +20,8 @@ pub(crate) fn refuse_arguments(
     }
 }
 
-/// The item that the attribute stands on and its `#[es(…)]`, which the compiler does not know. On
-/// another kind of item, or none, that is noted.
+/// Parses the item under the attribute and removes its `#[es(…)]` attributes, which the compiler
+/// does not know. Records an error for an item of another kind.
 pub(crate) fn read<T: Parse>(
     input: TokenStream,
     attrs: fn(&mut T) -> &mut Vec<Attribute>,
@@ -44,7 +44,8 @@ pub(crate) fn read<T: Parse>(
     }
 }
 
-/// What of an item is underlined: its name reads better than the whole of it.
+/// Returns the part of an item that the compiler underlines. The name reads better than the whole
+/// item.
 fn name(item: &Item) -> TokenStream {
     match item {
         Item::Struct(item) => item.ident.to_token_stream(),
@@ -57,15 +58,14 @@ fn name(item: &Item) -> TokenStream {
     }
 }
 
-/// What holds for all that is written for an item as well: its conditions, and the lints that it
-/// keeps quiet.
+/// Returns the attributes that the generated code repeats: `cfg` conditions and allowed lints.
 pub(crate) fn forwarded(attrs: &[Attribute]) -> Vec<Attribute> {
     let mut forwarded: Vec<_> = conditions(attrs);
     for attr in attrs {
         let Meta::List(list) = &attr.meta else {
             continue;
         };
-        // What is expected is found once, in the item itself.
+        // The compiler checks an expectation once, in the item itself.
         if attr.path().is_ident("allow") || attr.path().is_ident("expect") {
             let lints = &list.tokens;
             forwarded.push(parse_quote!(#[allow(#lints)]));
@@ -74,7 +74,7 @@ pub(crate) fn forwarded(attrs: &[Attribute]) -> Vec<Attribute> {
     forwarded
 }
 
-/// Under which conditions an item is compiled.
+/// Returns the `cfg` attributes of an item.
 pub(crate) fn conditions(attrs: &[Attribute]) -> Vec<Attribute> {
     let is_condition = |attr: &&Attribute| attr.path().is_ident("cfg");
     attrs.iter().filter(is_condition).cloned().collect()

@@ -1,18 +1,18 @@
-//! What no block of functions can be that a macro reads.
+//! Checks that all macros share for `impl` blocks.
 
 use syn::{ImplItem, ItemImpl};
 
 use super::errors::Errors;
 
-/// Why a block cannot be it, in the words of what it is for.
+/// The error messages for a block, in the words of its macro.
 pub(crate) struct Reasons {
     pub(crate) no_trait: &'static str,
     pub(crate) no_generics: &'static str,
-    /// Nothing where other items may stand between the functions.
+    /// `None` allows other items between the functions.
     pub(crate) functions_alone: Option<&'static str>,
 }
 
-/// Notes each part of the block that is one too many.
+/// Records an error for each part of the block that the macro does not support.
 pub(crate) fn check(block: &ItemImpl, reasons: &Reasons, errors: &mut Errors) {
     if let Some((path, _)) = &block.trait_ {
         errors.at(path, reasons.no_trait);

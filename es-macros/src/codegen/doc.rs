@@ -1,10 +1,10 @@
-//! What a doc comment says of the item that it stands on.
+//! Reads doc comments.
 
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
 
 use super::naming;
 
-/// What is said of an item: by its attribute, or by its doc comment, or else by its name.
+/// Returns the summary of an item: from its attribute, its doc comment or its name.
 pub(crate) fn summary_of(ident: &Ident, given: Option<&LitStr>, attrs: &[Attribute]) -> String {
     given
         .map(LitStr::value)
@@ -12,7 +12,7 @@ pub(crate) fn summary_of(ident: &Ident, given: Option<&LitStr>, attrs: &[Attribu
         .unwrap_or_else(|| naming::sentence(ident))
 }
 
-/// The first paragraph of the doc comment as one line.
+/// Returns the first paragraph of the doc comment as one line.
 pub(crate) fn summary(attrs: &[Attribute]) -> Option<String> {
     let lines: Vec<_> = attrs.iter().filter_map(text).collect();
     let paragraph: Vec<_> = lines
@@ -25,14 +25,14 @@ pub(crate) fn summary(attrs: &[Attribute]) -> Option<String> {
     (!paragraph.is_empty()).then(|| paragraph.join(" "))
 }
 
-/// What follows the first paragraph of the doc comment, with its lines as they are.
+/// Returns the paragraphs after the first one, with their line breaks.
 pub(crate) fn description(attrs: &[Attribute]) -> String {
     let text = whole(attrs);
     let rest = text.split_once("\n\n");
     rest.map_or("", |(_, rest)| rest.trim()).to_owned()
 }
 
-/// The whole doc comment, with its lines as they are.
+/// Returns the whole doc comment, with its line breaks.
 pub(crate) fn whole(attrs: &[Attribute]) -> String {
     let texts: Vec<_> = attrs.iter().filter_map(text).collect();
     let lines = texts.iter().flat_map(|text| text.split('\n'));
@@ -40,7 +40,7 @@ pub(crate) fn whole(attrs: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// The text of one line of a doc comment.
+/// Returns the text of one line of a doc comment.
 fn text(attr: &Attribute) -> Option<String> {
     let Meta::NameValue(meta) = &attr.meta else {
         return None;

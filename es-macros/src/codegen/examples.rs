@@ -1,6 +1,6 @@
-//! Keeps an example on every public item of the framework. The test stands here because this crate
-//! reads Rust. An item that is `pub` in a module can be reached from outside, or the compiler would
-//! warn.
+//! Checks that every public item of the framework has an example. The test lives here because this
+//! crate can parse Rust. The compiler warns about `pub` items that are not reachable, so every
+//! other one is public.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use std::{
 use quote::ToTokens as _;
 use syn::{Attribute, Item, Visibility};
 
-/// Only what the macros write reaches these, through `__private`.
+/// Only generated code uses these items, through `__private`.
 const OF_THE_MACROS: &str = "query/checks.rs";
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -24,7 +24,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What an item is called, if it is public.
+/// Returns the name of an item, if it is public.
 fn name(item: &Item) -> Option<(String, &[Attribute])> {
     let (vis, ident, attrs) = match item {
         Item::Const(item) => (&item.vis, &item.ident, &item.attrs),
@@ -46,14 +46,14 @@ fn name(item: &Item) -> Option<(String, &[Attribute])> {
     matches!(vis, Visibility::Public(_)).then(|| (ident.to_string(), attrs.as_slice()))
 }
 
-/// Whether an example shows it, or nobody is shown it.
+/// Returns true if the item has an example or is hidden from the documentation.
 fn is_shown(attrs: &[Attribute]) -> bool {
     let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
     let mut texts = docs.map(|attr| attr.meta.to_token_stream().to_string());
     texts.any(|text| text.contains("```") || text.replace(' ', "") == "doc(hidden)")
 }
 
-/// The items without an example, and how many there are in all.
+/// Collects the items without an example and counts all items.
 fn without_example(code: &str) -> (Vec<String>, usize) {
     let items = syn::parse_file(code).unwrap().items;
     let public: Vec<_> = items.iter().filter_map(name).collect();

@@ -1,22 +1,22 @@
-//! Items of any shape, structs and enums, that have JSON: what a state and a value have in common.
+//! Checks of structs and enums with JSON, which states and values share.
 
 use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericParam, Generics, Type};
 
 use super::{attribute, errors::Errors, generics, members::Members, naming};
 
-/// The words of a message that depend on what is declared.
+/// The words of error messages that depend on the kind of item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Noun {
-    /// With its article: `a state`.
+    /// The noun with its article: `a state`.
     pub(crate) indefinite: &'static str,
-    /// Whether keys of serde that change the shape of the JSON are welcome.
+    /// True if serde attributes that change the shape of the JSON are allowed.
     pub(crate) is_sent: bool,
 }
 
-/// What may stand above a value: how the variant of an enum is told.
+/// The serde attributes that a value allows: those that select the representation of an enum.
 const SHAPES: [&str; 4] = ["tag", "content", "untagged", "transparent"];
 
-/// Notes everything that stands against its having JSON.
+/// Records an error for everything that prevents the item from having JSON.
 pub(crate) fn check(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
     check_generics(&item.generics, noun, errors);
     check_attrs(&item.attrs, noun, errors);
@@ -43,7 +43,7 @@ pub(crate) fn check(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
     }
 }
 
-/// Whether it is an enum whose variants have no fields: a word on the wire.
+/// Returns true for an enum whose variants have no fields. Its JSON is a string.
 pub(crate) fn is_word(item: &DeriveInput) -> bool {
     let Data::Enum(data) = &item.data else {
         return false;
@@ -117,7 +117,7 @@ fn check_fields(fields: &Fields, noun: Noun, errors: &mut Errors) {
     }
 }
 
-/// The name that an attribute of serde gives. What serde does not understand it reports itself.
+/// Returns the name from a serde attribute. serde reports attributes that it does not understand.
 fn renamed(attrs: &[Attribute]) -> Option<String> {
     let metas = attrs
         .iter()

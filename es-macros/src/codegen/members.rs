@@ -1,4 +1,4 @@
-//! The names that the fields of a struct, or the variants of an enum, have in JSON.
+//! Assigns JSON names to the fields of a struct or the variants of an enum.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,21 @@ use syn::{Ident, ext::IdentExt as _};
 
 use super::errors::Errors;
 
-/// The names that were met.
+/// The assigned names.
 pub(crate) struct Members<'a> {
     case: fn(&str) -> String,
     seen: BTreeMap<String, &'a Ident>,
 }
 
 impl<'a> Members<'a> {
-    /// Names that serde writes in this case.
+    /// Creates an empty set for names in this case.
     pub(crate) fn in_case(case: fn(&str) -> String) -> Self {
         let seen = BTreeMap::new();
         Self { case, seen }
     }
 
-    /// The name of one more. It is noted if there is none, or one that is there already.
+    /// Assigns the name of a field or variant. Records an error if it has no name or if the name is
+    /// taken.
     pub(crate) fn name(
         &mut self,
         ident: &'a Ident,
@@ -27,7 +28,7 @@ impl<'a> Members<'a> {
         errors: &mut Errors,
     ) -> String {
         let spoken = ident.unraw().to_string();
-        // serde's camelCase panics on both.
+        // serde's camelCase panics for both kinds of names.
         let is_none = !spoken.is_ascii() || spoken.chars().all(|one| one == '_');
         if renamed.is_none() && is_none {
             let message = format!(

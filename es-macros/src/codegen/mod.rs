@@ -1,6 +1,5 @@
-//! What the macros write. Each macro goes through the same passes: the attributes are read
-//! (`attr`), then the item (`ast`), what was written is checked (`check`), and written out
-//! (`expand`).
+//! The code generators. Each macro has the same passes: `attr` parses attributes, `ast` parses the
+//! item, `check` finds mistakes, and `expand` generates code.
 
 mod attribute;
 mod attributed;
@@ -51,8 +50,8 @@ use quote::quote_spanned;
 
 use framework::Framework;
 
-/// The place of an item. All of it has the span of the item's name, for the line that a macro
-/// expands to is otherwise the line of the macro.
+/// Generates the declaration of an item. All tokens have the span of the item's name, because
+/// otherwise the line would be that of the macro.
 fn declaration(item: &Ident, framework: &Framework) -> TokenStream {
     let framework = framework.at(item.span());
     quote_spanned!(item.span()=> #framework::declaration!())

@@ -1,7 +1,7 @@
-//! Keeps `docs/src/reference/expansion.md` the same as the snapshots in `codegen-tests/expansion`.
-//! `<!-- expansion: command/purchase -->` on the page stands above two blocks, what was written and
-//! what it expands to, which end with `<!-- end -->`. There, paths are shortened to what a reader
-//! needs, and parts that are shown elsewhere are named in a comment.
+//! Checks that `docs/src/reference/expansion.md` equals the snapshots in `codegen-tests/expansion`.
+//! On the page, `<!-- expansion: command/purchase -->` begins a section with the source and the
+//! expanded code, and `<!-- end -->` ends it. The page shortens paths, and replaces parts that
+//! another section shows by a comment.
 
 use std::{collections::BTreeSet, env, fs, iter::Peekable, path::PathBuf};
 
@@ -10,7 +10,7 @@ use syn::{Expr, File, Item, ItemConst, Stmt};
 
 const BEGIN: &str = "<!-- expansion: ";
 const END: &str = "<!-- end -->";
-/// The one place that shows how JSON is read and written.
+/// The only section that shows the JSON implementations.
 const JSON_IS_SHOWN_WITH: &str = "value/loan";
 
 fn project(path: &str) -> PathBuf {
@@ -22,7 +22,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// The text between a mark and the end of its part, for the expansion of this name.
+/// Returns the section for an expansion.
 fn part(name: &str) -> String {
     let written = read(&format!("codegen-tests/expansion/{name}.rs"));
     let snapshot = read(&format!("codegen-tests/expansion/{name}.snap"));
@@ -52,7 +52,7 @@ fn shown(item: Item, name: &str) -> String {
                 attrs: vec![],
                 items: vec![item],
             };
-            // What prettyplease does not know as a macro it leaves as the compiler prints it.
+            // prettyplease leaves unknown macro calls in the compiler's format.
             let text = prettyplease::unparse(&file);
             let lines = text
                 .lines()
@@ -66,7 +66,7 @@ fn shown(item: Item, name: &str) -> String {
     }
 }
 
-/// Whether it is the block that reads and writes JSON.
+/// Returns true for the block with the JSON implementations.
 fn is_json(item: &ItemConst) -> bool {
     let Expr::Block(block) = &*item.expr else {
         return false;
@@ -83,7 +83,7 @@ fn is_json(item: &ItemConst) -> bool {
         .any(|one| name(one).is_some_and(|name| name == "__Wire"))
 }
 
-/// The code with absolute paths cut down to their ends: `::core::option::Option::Some` to `Some`,
+/// Shortens absolute paths: `::core::option::Option::Some` to `Some`,
 /// `::es_framework::command::rules::text` to `rules::text`.
 fn shortened(code: TokenStream) -> TokenStream {
     let mut tokens = code.into_iter().peekable();
@@ -115,8 +115,7 @@ fn is_colon(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':' && punct.spacing() == Spacing::Joint)
 }
 
-/// Whether `::` behind these goes on with a path instead of beginning one, as it does behind a
-/// keyword, an arrow and `impl<'a>`.
+/// Returns true if `::` continues a path. After a keyword, an arrow or `impl<'a>` it begins one.
 fn goes_on(before: &[TokenTree]) -> bool {
     let is_joint = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.spacing() == Spacing::Joint && punct.as_char() != '\'');
     match before {
@@ -131,7 +130,7 @@ fn goes_on(before: &[TokenTree]) -> bool {
     }
 }
 
-/// The segments of a path, up to one with generic parameters.
+/// Returns the segments of a path, up to one with generic parameters.
 fn segments(tokens: &mut Peekable<IntoIter>) -> Vec<Ident> {
     let mut segments = vec![];
     while let Some(TokenTree::Ident(ident)) =
@@ -150,7 +149,7 @@ fn segments(tokens: &mut Peekable<IntoIter>) -> Vec<Ident> {
     segments
 }
 
-/// What is left of a path: from the type on, or its last two segments, or the last alone.
+/// Returns the end of a path: from its type on, or the last two segments, or the last segment.
 fn end(segments: Vec<Ident>, is_used: bool) -> TokenStream {
     let names: Vec<_> = segments.iter().map(Ident::to_string).collect();
     let is_type = |name: &String| name.starts_with(|first: char| first.is_ascii_uppercase());
@@ -178,7 +177,7 @@ fn end(segments: Vec<Ident>, is_used: bool) -> TokenStream {
     rest.join("::").parse().unwrap()
 }
 
-/// The page as it should be, and the expansions on it.
+/// Returns the generated page and the names of its expansions.
 fn regenerated(page: &str) -> (String, BTreeSet<String>) {
     let mut parts = page.split(BEGIN);
     let mut text = parts.next().unwrap().to_owned();

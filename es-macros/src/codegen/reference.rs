@@ -1,5 +1,5 @@
-//! Keeps `docs/src/reference/macros.md` complete: the macros, their attributes and the keys of these
-//! are read from the source of this crate, so that there is no list to forget.
+//! Checks that `docs/src/reference/macros.md` is complete. The macros, attributes and keys come
+//! from the source of this crate, so the test needs no list.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ fn page() -> String {
     fs::read_to_string(page).unwrap()
 }
 
-/// What stands in backticks in the paragraphs and tables that name the attribute, in words.
+/// Returns the words in backticks in the paragraphs and tables that name the attribute.
 fn words_about(page: &str, attribute: &str) -> Vec<String> {
     let begin = format!("#[{attribute}(");
     let blocks = page.split("\n\n").filter(|block| block.contains(&begin));
@@ -22,7 +22,7 @@ fn words_about(page: &str, attribute: &str) -> Vec<String> {
         .collect()
 }
 
-/// Every source file of this crate, with the code of its tests left to the side.
+/// Returns the source files of this crate without their tests.
 fn sources(folder: &Path, found: &mut Vec<File>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -46,7 +46,7 @@ fn all_sources() -> Vec<File> {
     found
 }
 
-/// The arguments of each `Keys::new(…)`.
+/// Collects the arguments of each `Keys::new(…)`.
 fn calls(tokens: TokenStream, found: &mut Vec<Group>) {
     let tokens: Vec<_> = tokens.into_iter().collect();
     for window in tokens.windows(5) {
@@ -87,7 +87,7 @@ fn constant<'a>(file: &'a File, name: &str) -> Option<&'a Expr> {
     })
 }
 
-/// The texts of `&["a", "b"]`, or of the constant that it names.
+/// Returns the strings of `&["a", "b"]`, or of the constant with this name.
 fn texts(expr: &Expr, file: &File) -> Vec<String> {
     match expr {
         Expr::Reference(reference) => texts(&reference.expr, file),
@@ -111,7 +111,7 @@ fn the_reference_names_every_key_of_every_attribute() {
             let arguments: syn::ExprTuple =
                 syn::parse2(TokenTree::Group(arguments).into()).unwrap();
             let [attribute, keys] = [&arguments.elems[0], &arguments.elems[1]];
-            // Where it is a variable, the arguments of one key among several are read.
+            // A variable stands for the arguments of one key among several.
             let Some(attribute) = text(attribute) else {
                 continue;
             };
@@ -143,7 +143,8 @@ fn the_reference_names_every_filter() {
     }
 }
 
-/// What `#[proc_macro_derive(Command, attributes(command, es))]` and its like declare.
+/// Returns the macros and attributes that `#[proc_macro_derive(Command, attributes(command, es))]`
+/// and similar attributes declare.
 fn declared(file: &File) -> Vec<String> {
     let functions = file.items.iter().filter_map(|item| match item {
         Item::Fn(function) => Some(function),

@@ -1,5 +1,5 @@
-//! The JSON of a declared struct: reading, writing and schema, all from one shadow of it that
-//! serde and schemars derive for.
+//! Generates the JSON implementations of a declared struct. serde and schemars derive them for a
+//! shadow type with the same fields.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, format_ident, quote};
@@ -12,7 +12,7 @@ use super::{
     validate,
 };
 
-/// The attributes that mean something to the shadow's derives.
+/// The attributes that the shadow type repeats.
 const FORWARDED: [&str; 3] = ["doc", "serde", "schemars"];
 
 fn forwarded(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
@@ -20,7 +20,7 @@ fn forwarded(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attrs.iter().filter(is_forwarded)
 }
 
-/// A struct that has JSON.
+/// A struct with JSON.
 #[derive(Clone, Copy)]
 pub(crate) struct Wire<'a> {
     pub(crate) kind: Kind,
@@ -29,23 +29,23 @@ pub(crate) struct Wire<'a> {
     pub(crate) fields: &'a [WireField<'a>],
 }
 
-/// One of its fields.
+/// A field of the struct.
 pub(crate) struct WireField<'a> {
     pub(crate) field: &'a Field,
-    /// What its schema says beyond the type, as an attribute of schemars.
+    /// A schemars attribute that extends the schema of the type.
     pub(crate) constraints: Option<Attribute>,
 }
 
 impl Wire<'_> {
-    /// `impl Serialize`, `Deserialize` and `JsonSchema`.
+    /// Generates `impl Serialize`, `Deserialize` and `JsonSchema`.
     pub(crate) fn expand(self, framework: &Framework) -> TokenStream {
         let shadow = self.shadow(framework);
         around(self.ident, &shadow, framework)
     }
 
     fn shadow(self, framework: &Framework) -> TokenStream {
-        // Commands are strict, for a misspelt member would otherwise be lost in silence. Events
-        // are lenient, for an older release reads what a newer one wrote.
+        // Commands reject unknown members, because a misspelt one would be lost silently. Events
+        // ignore them, because an older release reads the events of a newer one.
         let strict = (self.kind == Kind::Command).then(|| quote!(deny_unknown_fields,));
         let attributes = shadow_attributes(self.ident, &strict, framework);
         let attrs = forwarded(self.attrs);
@@ -68,7 +68,7 @@ impl Wire<'_> {
     }
 }
 
-/// The same for an item of any shape.
+/// Generates the implementations for an item of any shape.
 pub(crate) fn expand_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let shadow = shadow_of_item(item, framework);
     around(&item.ident, &shadow, framework)
@@ -108,7 +108,7 @@ fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
     quote!(#attributes #shadow)
 }
 
-/// A type of a field, in which the shadow would take `Self` for itself.
+/// Replaces `Self` in a field's type, which would otherwise be the shadow type.
 fn without_self(ty: TokenStream, ident: &Ident) -> TokenStream {
     let token = |token: TokenTree| match token {
         TokenTree::Ident(word) if word == "Self" => {
@@ -126,7 +126,7 @@ fn without_self(ty: TokenStream, ident: &Ident) -> TokenStream {
     ty.into_iter().map(token).collect()
 }
 
-/// What the derives are told about a shadow.
+/// Generates the attributes of the shadow type.
 fn shadow_attributes(
     ident: &Ident,
     extra: &Option<TokenStream>,
@@ -154,7 +154,7 @@ fn shadow_attributes(
     }
 }
 
-/// The shadow, and the impls that go through it.
+/// Generates the shadow type and the implementations that use it.
 fn around(ident: &Ident, shadow: &TokenStream, framework: &Framework) -> TokenStream {
     let impls = impls(
         ident,
@@ -178,7 +178,8 @@ fn around(ident: &Ident, shadow: &TokenStream, framework: &Framework) -> TokenSt
     }
 }
 
-/// What stands in for the JSON of an item with mistakes, so that they are all that is reported.
+/// Generates stub implementations for an item with mistakes, so that the compiler reports only
+/// those mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let unreachable = || quote!(::core::unreachable!());
     impls(

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     event::{EventCandidate, RecordedEvent, Subject},
-    garden::{PlantTreeCommand, WaterTreeCommand},
+    test_fixture::{PlantTreeCommand, WaterTreeCommand},
     store::{
         AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
         StoreError, memory::MemoryStore,

@@ -9,7 +9,7 @@ use super::{
     generate::{mutated, statement, words},
     source,
 };
-use crate::eventql::{Query, Source, ast::Statement, lexer, parser};
+use crate::eventql::{EventSource, Query, ast::Statement, lexer, parser};
 
 fn read(text: &str) -> Statement {
     parser::parse(&lexer::tokens(text).unwrap()).unwrap()
@@ -25,7 +25,7 @@ fn is_refused_or_stable(text: &str) -> Option<Query> {
     Some(query)
 }
 
-fn library() -> (tokio::runtime::Runtime, Arc<dyn Source>) {
+fn library() -> (tokio::runtime::Runtime, Arc<dyn EventSource>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::document;
 use crate::{
     command::Registry,
-    garden::{PlantTreeCommand, TREES, WaterTreeCommand},
+    test_fixture::{PlantTreeCommand, TREES, WaterTreeCommand},
     http::{operators, routes},
     projection::ReadModels,
     query::{Queries, Route},

@@ -20,7 +20,7 @@ use super::{plant, serve_with};
 use crate::{
     Query,
     command::Registry,
-    garden::PlantTreeCommand,
+    test_fixture::PlantTreeCommand,
     http::LiveLimits,
     net::{self, Door},
     query::{Answer, QueryDescriptor, QueryError, Reading},

@@ -13,7 +13,7 @@ use serde_json::{json, value::RawValue};
 use super::{Database, Positions, Processor, Progress, ReadModels, ReadModelsError};
 use crate::{
     event::{self, Event, EventCandidate, EventId, Metadata},
-    garden::{TREES, TreePlantedEvent},
+    test_fixture::{TREES, TreePlantedEvent},
     query::{self, Parameters},
     store::{EventStore as _, memory::MemoryStore},
 };

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{database, write};
 use crate::{
     event::{EventId, Hash, Subject, Upcasters},
-    garden::TREES,
+    test_fixture::TREES,
     projection::{
         Cell, Database, DatabaseError, DatabaseUrl, Positions, ReadModels,
         database::Checkpoint,

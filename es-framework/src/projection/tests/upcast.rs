@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{PATIENCE, database, rows, write_event};
 use crate::{
     event::{EventId, UpcasterDescriptor, Upcasters},
-    garden::{TREES, TreePlantedEvent},
+    test_fixture::{TREES, TreePlantedEvent},
     prelude::*,
     projection::{Processor, ReadModels},
     store::memory::MemoryStore,

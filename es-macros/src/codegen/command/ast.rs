@@ -1,4 +1,4 @@
-//! A command as it was written.
+//! Parses the struct of a command.
 
 use syn::{Attribute, DeriveInput, Ident};
 
@@ -10,22 +10,22 @@ use crate::codegen::{
     validate::{self, Rule},
 };
 
-/// What the developer wrote.
+/// The parsed struct with its attributes.
 pub(crate) struct Declared {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: CommandAttr,
-    /// Nothing if the item has no named fields; that is noted.
+    /// `None` if the item has no named fields. An error is recorded in that case.
     pub(crate) fields: Option<Vec<CommandField>>,
 }
 
-/// A field and the rules that its value keeps.
+/// A field with its validation rules.
 pub(crate) struct CommandField {
     pub(crate) field: Field,
     pub(crate) rules: Vec<Rule>,
 }
 
-/// Reads the item and all of its attributes.
+/// Parses the item and all of its attributes.
 pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
     check_placement(&item.attrs, errors);
     serde_attr::check_struct(&item.attrs, Kind::Command, errors);

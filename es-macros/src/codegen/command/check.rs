@@ -1,4 +1,4 @@
-//! Whether what was written makes sense, and what follows from it.
+//! Checks a parsed command and derives its subject, path and condition.
 
 use syn::{Attribute, Ident, LitStr, Meta};
 
@@ -14,14 +14,14 @@ use crate::codegen::{
     template::{self, Template},
 };
 
-/// A command that can be written out.
+/// A command without mistakes.
 pub(crate) struct Command {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) summary: String,
     pub(crate) subject: Template,
     pub(crate) path: String,
-    /// What a caller has to be.
+    /// The role that a client needs.
     pub(crate) role: Option<String>,
     /// The variant of `Condition`.
     pub(crate) condition: &'static str,
@@ -29,20 +29,20 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// The field of this name; the check has seen to it that there is one.
+    /// Returns the field with this name. The check has ensured that it exists.
     pub(crate) fn field(&self, name: &str) -> Option<&Field> {
         let mut fields = self.fields.iter().map(|field| &field.field);
         fields.find(|field| field.name() == name)
     }
 
-    /// The name on the wire of the field of this name.
+    /// Returns the JSON name of the field with this name.
     pub(crate) fn member(&self, name: &str) -> String {
         self.field(name)
             .map_or_else(|| name.to_owned(), |field| field.member.clone())
     }
 }
 
-/// Checks everything, so that all mistakes are noted.
+/// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> {
     let Declared {
         ident,
@@ -74,7 +74,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
     Some(command)
 }
 
-/// What nobody posts has no path, and nobody to ask for a role.
+/// An internal command has no path and no role, because no client sends it.
 fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<Option<Template>> {
     if attr.path.is_some() {
         let message = "an internal command is posted nowhere: remove `internal` or `path`";
@@ -123,7 +123,7 @@ fn subject(
         return None;
     };
     let template = Template::read(&text.value(), template::Kind::Subject, text, errors)?;
-    // Without fields, another mistake is in the way.
+    // Without fields, another error is already recorded.
     if let Some(fields) = fields {
         fields::check_subject(&template, text, "command", &plain(fields), errors);
     }
@@ -145,7 +145,7 @@ fn path(
         return path_of_subject(ident, attr.subject.as_ref()?, subject?, errors);
     };
     let template = Template::read(&text.value(), template::Kind::Path, text, errors)?;
-    // Without fields, another mistake is in the way.
+    // Without fields, another error is already recorded.
     if let Some(fields) = fields.map(plain) {
         for field in fields::named(&template, text, "command", &fields, errors) {
             check_path_parameter(field, errors);
@@ -154,7 +154,7 @@ fn path(
     Some(template)
 }
 
-/// The head of the subject and the command's verb: `/books/purchase`.
+/// Returns the first part of the subject and the command's verb: `/books/purchase`.
 fn path_of_subject(
     ident: &Ident,
     text: &LitStr,
@@ -180,7 +180,7 @@ fn path_of_subject(
     path.ok()
 }
 
-/// What comes from a path is a text, and always there.
+/// A path parameter is a string and always present.
 fn check_path_parameter(field: &Field, errors: &mut Errors) {
     const NO_TEXTS: [&str; 16] = [
         "Option", "bool", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",

@@ -1,4 +1,4 @@
-//! The code of a command that was checked.
+//! Generates the code of a command.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -15,7 +15,7 @@ use crate::codegen::{
     wire::{self, Wire, WireField},
 };
 
-/// Everything that the derive brings.
+/// Generates all implementations and the registration.
 pub(crate) fn expand(command: &Command, framework: &Framework) -> TokenStream {
     let json = json(command, framework);
     let validation = validation(command, framework);
@@ -49,7 +49,7 @@ fn json(command: &Command, framework: &Framework) -> TokenStream {
     wire.expand(framework)
 }
 
-/// The rules of a field are part of its schema, too.
+/// The JSON schema of a field includes its validation rules.
 fn wire_field<'a>(
     CommandField { field, rules }: &'a CommandField,
     framework: &Framework,
@@ -116,7 +116,7 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
                 &self,
             ) -> ::core::result::Result<
                 #framework::event::Subject,
-                #framework::event::InvalidPart,
+                #framework::event::InvalidSubjectPart,
             > {
                 #framework::event::Subject::from_parts(&[#(#parts),*])
             }
@@ -124,7 +124,8 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
     }
 }
 
-/// The impls of a command with mistakes, so that they are all that is reported.
+/// Generates stub implementations for a command with mistakes, so that the compiler reports only
+/// those mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let json = wire::stub(ident, framework);
     let declaration = declaration(ident, framework);
@@ -150,7 +151,7 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
                 &self,
             ) -> ::core::result::Result<
                 #framework::event::Subject,
-                #framework::event::InvalidPart,
+                #framework::event::InvalidSubjectPart,
             > {
                 ::core::unreachable!()
             }

@@ -1,4 +1,4 @@
-//! An event as it was written.
+//! Parses the struct of an event.
 
 use syn::{Attribute, DeriveInput, Ident};
 
@@ -9,16 +9,16 @@ use crate::codegen::{
     serde_attr,
 };
 
-/// What the developer wrote.
+/// The parsed struct with its attributes.
 pub(crate) struct Declared {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: EventAttr,
-    /// Nothing if the item has no named fields; that is noted.
+    /// `None` if the item has no named fields. An error is recorded in that case.
     pub(crate) fields: Option<Vec<Field>>,
 }
 
-/// Reads the item and all of its attributes.
+/// Parses the item and all of its attributes.
 pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
     for attr in &item.attrs {
         if attr.path().is_ident("command") {

@@ -1,4 +1,4 @@
-//! Whether what was written makes sense, and what follows from it.
+//! Checks a parsed event and derives its type and subject.
 
 use syn::{Attribute, Ident, LitStr};
 
@@ -14,33 +14,33 @@ use crate::codegen::{
     template::{self, Template},
 };
 
-/// An event that can be written out.
+/// An event without mistakes.
 pub(crate) struct Event {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) event_type: EventType,
-    /// What it is about, if not what its command is about.
+    /// The event's own subject. `None` stands for the command's subject.
     pub(crate) subject: Option<Subject>,
-    /// The table that holds a row for each event.
+    /// The name of the table with one row for each event.
     pub(crate) read_model: Option<LitStr>,
     pub(crate) fields: Vec<Field>,
 }
 
-/// A subject of an event's own.
+/// The subject template of an event.
 pub(crate) struct Subject {
     pub(crate) template: Template,
-    /// Whether it lies below the command's.
+    /// True if the subject is a descendant of the command's subject.
     pub(crate) is_below: bool,
 }
 
 impl Event {
-    /// The field of this name; the check has seen to it that there is one.
+    /// Returns the field with this name. The check has ensured that it exists.
     pub(crate) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name() == name)
     }
 }
 
-/// Checks everything, so that all mistakes are noted.
+/// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(declared: Declared, manifest: &Manifest, errors: &mut Errors) -> Option<Event> {
     let Declared {
         ident,
@@ -75,7 +75,7 @@ pub(crate) fn check(declared: Declared, manifest: &Manifest, errors: &mut Errors
     })
 }
 
-/// `/readers/{reader}`, or `./notes/{number}` for one below the command's subject.
+/// Parses `/readers/{reader}`, or `./notes/{number}` for a descendant of the command's subject.
 fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Option<Subject> {
     let written = text.value();
     let (path, is_below) = match written.strip_prefix('.') {

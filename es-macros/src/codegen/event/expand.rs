@@ -1,4 +1,4 @@
-//! The code of an event that was checked.
+//! Generates the code of an event.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -13,7 +13,7 @@ use crate::codegen::{
     wire::{self, Wire, WireField},
 };
 
-/// Everything that the derive brings.
+/// Generates all implementations and the registration.
 pub(crate) fn expand(event: &Event, framework: &Framework) -> TokenStream {
     let json = json(event, framework);
     let subject = event
@@ -74,7 +74,7 @@ fn impl_event(
     }
 }
 
-/// What the event is about, if not what its command is about.
+/// Generates `subject` for an event with its own subject.
 fn impl_subject(event: &Event, subject: &Subject, framework: &Framework) -> TokenStream {
     let Subject { template, is_below } = subject;
     let parts = template::parts(template, framework, |name| {
@@ -106,7 +106,7 @@ fn impl_subject(event: &Event, subject: &Subject, framework: &Framework) -> Toke
             #command: &#framework::event::Subject,
         ) -> ::core::result::Result<
             #framework::event::Subject,
-            #framework::event::InvalidPart,
+            #framework::event::InvalidSubjectPart,
         > {
             #body
         }
@@ -133,8 +133,8 @@ fn read_model(event: &Event, table: &LitStr, framework: &Framework) -> TokenStre
     }
 }
 
-/// Makes the compiler depend on Cargo.toml: Cargo itself does not compile anew when metadata
-/// changes there.
+/// Makes the compiler depend on Cargo.toml, because Cargo does not recompile after a change of its
+/// metadata.
 fn manifest() -> TokenStream {
     quote! {
         const _: &str = ::core::include_str!(
@@ -143,7 +143,8 @@ fn manifest() -> TokenStream {
     }
 }
 
-/// The impls of an event with mistakes, so that they are all that is reported.
+/// Generates stub implementations for an event with mistakes, so that the compiler reports only
+/// those mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let json = wire::stub(ident, framework);
     let declaration = impl_event(ident, "", &None, framework);

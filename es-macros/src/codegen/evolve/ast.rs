@@ -1,18 +1,18 @@
-//! An `impl` as it was written.
+//! Parses the `impl` block of a state.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, ImplItem, ItemImpl};
 
 use crate::codegen::{attributed, errors::Errors, types};
 
-/// What the developer wrote.
+/// The parsed block.
 pub(crate) struct Declared {
     pub(crate) item: ItemImpl,
-    /// `#[es(…)]`, which the compiler does not know.
+    /// The `#[es(…)]` attributes, which the compiler does not know.
     pub(crate) es: Vec<Attribute>,
 }
 
-/// Reads the `impl`, if it is one.
+/// Parses the `impl` block.
 pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
     const MESSAGE: &str = "`#[evolve]` stands above the functions by which a state follows from events: write `#[evolve] impl Book { fn purchased(event: &BookPurchasedEvent) -> Self { … } }`";
     let (mut item, es) = attributed::read(

@@ -1,4 +1,4 @@
-//! Whether the functions of an `impl` say how a state follows from events.
+//! Checks the functions that evolve a state.
 
 use std::collections::BTreeMap;
 
@@ -16,32 +16,32 @@ use crate::codegen::{
     types,
 };
 
-/// One function: how a state follows from one kind of event.
+/// A function that evolves the state for one event type.
 pub(crate) struct Step {
     pub(crate) ident: Ident,
-    /// Under which conditions it is there.
+    /// The `cfg` attributes of the function.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) event: Type,
     pub(crate) by_reference: bool,
     pub(crate) form: Form,
-    /// Whether it returns an `Option` of the state.
+    /// True if the function returns an `Option` of the state.
     pub(crate) is_optional: bool,
-    /// Where it says what it returns.
+    /// The location of the return type.
     pub(crate) output: Span,
 }
 
-/// What a function does with the state before the event.
+/// The way in which a function uses the state before the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Nothing: the event begins a state.
+    /// The function creates a state.
     Begins,
-    /// It changes it in place.
+    /// The function changes the state in place.
     Changes,
-    /// It takes it and gives another.
+    /// The function consumes the state and returns a new one.
     Replaces,
 }
 
-/// Checks everything, so that all mistakes are noted.
+/// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<Step> {
     block::check(item, &BLOCK, errors);
     let functions: Vec<_> = item.items.iter().filter_map(function).collect();
@@ -112,7 +112,7 @@ fn form(sig: &Signature, errors: &mut Errors) -> Option<Form> {
     }
 }
 
-/// The one parameter, and whether it is a reference.
+/// Returns the type of the event parameter, and true if it is a reference.
 fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
     let mut parameters = sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(parameter),
@@ -138,7 +138,7 @@ fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
     event
 }
 
-/// Whether the output is an `Option`, if it is one that fits.
+/// Returns true for an `Option`, false for the state itself, and `None` for an invalid return type.
 fn output(sig: &Signature, form: Form, errors: &mut Errors) -> Option<bool> {
     match (&sig.output, form) {
         (ReturnType::Default, Form::Changes) => Some(false),
@@ -160,7 +160,7 @@ fn output(sig: &Signature, form: Form, errors: &mut Errors) -> Option<bool> {
 
 fn check_twice(steps: &[Step], errors: &mut Errors) {
     let mut seen = BTreeMap::new();
-    // Of two functions with conditions only one may be there.
+    // Two functions with `cfg` conditions may exclude each other.
     for step in steps.iter().filter(|step| step.conditions.is_empty()) {
         let event = step.event.to_token_stream().to_string();
         if let Some(first) = seen.insert(event, &step.ident) {

@@ -1,4 +1,4 @@
-//! The code of the steps that were checked.
+//! Generates the implementation of `Evolve`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -7,7 +7,8 @@ use syn::{Attribute, Ident, Type};
 use super::check::{Form, Step};
 use crate::codegen::framework::Framework;
 
-/// The implementation that calls the functions. Without steps it stands in for one with mistakes.
+/// Generates the implementation that calls the functions. Without functions it is the stub for a
+/// block with mistakes.
 pub(crate) fn expand(
     state: &Type,
     forwarded: &[Attribute],
@@ -59,7 +60,8 @@ fn branch(step: &Step) -> TokenStream {
     }
 }
 
-/// The state after the event. A function that returns something else is reported at its output.
+/// Generates the state after the event. The compiler reports a wrong return type at the function's
+/// output.
 fn after(step: &Step) -> TokenStream {
     let Step {
         ident,
@@ -69,7 +71,7 @@ fn after(step: &Step) -> TokenStream {
         output,
         ..
     } = step;
-    // The place of the output, where the names are still those of this code.
+    // Names resolve as generated code, at the location of the output.
     let span = Span::call_site().located_at(*output);
     let event = match by_reference {
         true => quote!(&event),

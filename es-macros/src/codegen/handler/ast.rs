@@ -1,18 +1,18 @@
-//! A handler as it was written.
+//! Parses the function of a handler.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, FnArg, ItemFn, PatType, Type};
 
 use crate::codegen::{attributed, errors::Errors, types};
 
-/// What the developer wrote.
+/// The parsed function.
 pub(crate) struct Declared {
     pub(crate) item: ItemFn,
-    /// `#[es(…)]`, which the compiler does not know.
+    /// The `#[es(…)]` attributes, which the compiler does not know.
     pub(crate) es: Vec<Attribute>,
 }
 
-/// Reads the function, if it is one.
+/// Parses the function.
 pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
     let message = "a handler is a function: write `#[handler]` above `fn decide(command: PurchaseBookCommand) -> BookPurchasedEvent { … }`";
     let (mut item, es) =
@@ -22,7 +22,7 @@ pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> 
 }
 
 impl Declared {
-    /// The function without what the compiler does not know.
+    /// Returns the function without the attributes that the compiler does not know.
     pub(crate) fn function(&self) -> ItemFn {
         let mut function = self.item.clone();
         for parameter in &mut function.sig.inputs {
@@ -40,7 +40,8 @@ impl Declared {
         })
     }
 
-    /// The types that are called commands; where none is, what is taken by value.
+    /// Returns the parameter types whose names end with `Command`. If there is none, returns all
+    /// types that are taken by value.
     pub(crate) fn commands(&self) -> Vec<&Type> {
         let types = self.parameters().map(|parameter| &*parameter.ty);
         let named = types.map(|ty| match ty {
@@ -58,7 +59,7 @@ impl Declared {
         }
     }
 
-    /// The parameters that may be a command.
+    /// Returns the parameters that may be the command.
     pub(crate) fn by_value(&self) -> impl Iterator<Item = &PatType> {
         let is_named = |parameter: &&PatType| matches!(&*parameter.ty, Type::Path(_));
         self.parameters()
@@ -67,7 +68,7 @@ impl Declared {
     }
 }
 
-/// Whether a type is called a command.
+/// Returns true if the type's name ends with `Command`.
 pub(crate) fn is_command(ty: &Type) -> bool {
     types::last_word(ty).is_some_and(|word| word.ends_with("Command"))
 }

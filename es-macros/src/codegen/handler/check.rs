@@ -1,4 +1,4 @@
-//! Whether a function can be a handler.
+//! Checks the function of a handler.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -15,18 +15,18 @@ use crate::codegen::{
     types,
 };
 
-/// A handler that can be written out.
+/// A handler without mistakes.
 pub(crate) struct Handler {
     pub(crate) ident: Ident,
     pub(crate) command: Type,
-    /// What it takes, in order; nothing where the command stands.
+    /// The parameters in order, with `None` at the position of the command.
     pub(crate) parameters: Vec<Option<Parameter>>,
     pub(crate) output: Type,
-    /// Attributes of the function that hold for the rest as well.
+    /// The attributes that the generated code repeats.
     pub(crate) forwarded: Vec<Attribute>,
 }
 
-/// Checks everything, so that all mistakes are noted.
+/// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Handler> {
     let ItemFn { attrs, sig, .. } = &declared.item;
     check_signature(sig, errors);
@@ -62,7 +62,8 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// The one parameter that is the command; a note for every other that is taken by value.
+/// Returns the parameter that is the command. Records an error for every other parameter that is
+/// taken by value.
 fn command(declared: &Declared, errors: &mut Errors) -> Option<Type> {
     let is_called_one = |one: &&PatType| ast::is_command(&one.ty);
     let command = declared.by_value().find(is_called_one);
@@ -89,7 +90,7 @@ fn command(declared: &Declared, errors: &mut Errors) -> Option<Type> {
     command.map(|command| (*command.ty).clone())
 }
 
-/// What is wrong with taking a parameter by value, or the command by reference.
+/// Returns the message for a parameter taken by value, or for a command taken by reference.
 fn mistake(parameter: &PatType, command: Option<&PatType>) -> Option<String> {
     let name = text(&parameter.pat);
     let ty = &*parameter.ty;
@@ -132,7 +133,7 @@ fn without_attributes(parameter: &PatType) -> TokenStream {
     quote!(#pat #colon_token #ty)
 }
 
-/// Code as a person writes it in a sentence.
+/// Formats code for an error message.
 fn text(code: &impl ToTokens) -> String {
     let text = code.to_token_stream().to_string();
     text.replace(" :: ", "::")

@@ -1,4 +1,4 @@
-//! The code of a handler that was checked.
+//! Generates the implementation of `Handle`.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use syn::{ItemFn, Type, parse_quote, spanned::Spanned as _};
 use super::{ast::Declared, check::Handler, parameter::Parameter};
 use crate::codegen::{declaration, framework::Framework, naming, template};
 
-/// The function, and the implementation that calls it.
+/// Generates the function and the implementation that calls it.
 pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework) -> TokenStream {
     let Handler {
         ident,
@@ -25,7 +25,7 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
         given: format_ident!("given"),
         parameters: described(&given, framework),
         subjects: subjects(&given, framework),
-        // Naming the output makes the compiler point at it if it is no event.
+        // With the output type in the code, the compiler points at it if it is not an event.
         decision: quote! {
             <#output as #framework::command::IntoDecision>::decided(#ident(#(#arguments),*), given)
         },
@@ -40,7 +40,7 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
     }
 }
 
-/// What differs between implementations.
+/// The parts of the implementation that differ between a handler and a stub.
 struct Body {
     given: Ident,
     parameters: Option<TokenStream>,
@@ -49,7 +49,7 @@ struct Body {
     answers: Option<TokenStream>,
 }
 
-/// What the command may be refused with, and what else it is answered with.
+/// Generates the functions that describe rejections and the reply.
 fn answers(output: &Type, framework: &Framework) -> TokenStream {
     quote! {
         fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
@@ -64,7 +64,7 @@ fn answers(output: &Type, framework: &Framework) -> TokenStream {
     }
 }
 
-/// What the function is called with.
+/// Generates the arguments of the call.
 fn arguments(parameters: &[Option<Parameter>]) -> Vec<TokenStream> {
     let mut index = 0_usize;
     let argument = |parameter: &Option<Parameter>| {
@@ -84,7 +84,7 @@ fn arguments(parameters: &[Option<Parameter>]) -> Vec<TokenStream> {
     parameters.iter().map(argument).collect()
 }
 
-/// `PARAMETERS`, if there are any.
+/// Generates `PARAMETERS`, if the function has parameters besides the command.
 fn described(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStream> {
     let described = parameters.iter().map(|parameter| {
         let Parameter { name, ty, .. } = parameter;
@@ -92,7 +92,7 @@ fn described(parameters: &[&Parameter], framework: &Framework) -> Option<TokenSt
             true => quote!(state),
             false => quote!(given),
         };
-        // A type that cannot be given is reported where it stands.
+        // The compiler reports a type that cannot be injected at the parameter.
         let path = framework.at(ty.span());
         let made = quote_spanned!(ty.span()=> #path::command::Parameter::#kind::<#ty>);
         let optional = parameter.is_optional.then(|| quote!(.optional()));
@@ -110,7 +110,7 @@ fn described(parameters: &[&Parameter], framework: &Framework) -> Option<TokenSt
     })
 }
 
-/// `parameter_subject`, if a parameter has a subject of its own.
+/// Generates `parameter_subject`, if a parameter has its own subject.
 fn subjects(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStream> {
     let arms: Vec<_> = parameters
         .iter()
@@ -133,7 +133,7 @@ fn subjects(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStr
                 parameter: usize,
             ) -> ::core::result::Result<
                 #framework::event::Subject,
-                #framework::event::InvalidPart,
+                #framework::event::InvalidSubjectPart,
             > {
                 match parameter {
                     #(#arms)*
@@ -144,12 +144,13 @@ fn subjects(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStr
     })
 }
 
-/// A field of the command. One that it does not have is reported at the template.
+/// Generates the subject part of a command's field. The compiler reports an unknown field at the
+/// template.
 fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
     let member = naming::camel_case(name);
-    // The place of the template, where the names are still those of this code.
+    // Names resolve as generated code, at the location of the template.
     let span = Span::call_site().located_at(span);
-    // Whether it is a name was checked.
+    // The check has ensured that the name is valid.
     let mut field = naming::field(name).unwrap_or_else(|| format_ident!("_"));
     field.set_span(span);
     let framework = framework.at(span);
@@ -192,11 +193,11 @@ fn implementation(
     }
 }
 
-/// The function of a handler with mistakes, and implementations that keep the commands from being
-/// reported as well.
+/// Generates the function of a handler with mistakes, and stub implementations that prevent errors
+/// about commands without a handler.
 pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
     let mut function = declared.function();
-    // Of what is mistaken, nothing but the mistakes is worth a message.
+    // Further warnings about a function with mistakes would only distract.
     function.attrs.push(parse_quote!(#[allow(unused)]));
     if !function.sig.generics.params.is_empty() {
         return quote!(#function);
@@ -221,7 +222,7 @@ pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
     if function.sig.receiver().is_none() {
         return quote!(#function #implementations);
     }
-    // A method stands in an `impl`, where there is no room for another.
+    // A method stands in an `impl` block, which cannot contain another one.
     function.block.stmts.insert(
         0,
         parse_quote! {

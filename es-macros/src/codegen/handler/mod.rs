@@ -1,4 +1,4 @@
-//! `#[handler]`: from the function to the code in passes.
+//! Expands `#[handler]`.
 
 mod ast;
 mod check;
@@ -10,8 +10,7 @@ use quote::quote;
 
 use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
 
-/// The function and the code of `#[handler]`, or the compile errors and as much code as keeps
-/// others away.
+/// Returns the function and the code of `#[handler]`, or compile errors and a stub.
 pub(crate) fn handler(
     arguments: TokenStream,
     input: TokenStream,

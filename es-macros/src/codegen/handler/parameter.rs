@@ -1,4 +1,4 @@
-//! What a handler takes besides its command.
+//! Parses the parameters of a handler besides its command.
 
 use quote::ToTokens as _;
 use syn::{Attribute, LitStr, Meta, Pat, PatType, Token, Type, TypeReference, parse::ParseStream};
@@ -20,13 +20,13 @@ pub(crate) struct Parameter {
 }
 
 impl Parameter {
-    /// Whether it can only be a state.
+    /// Returns true if the parameter can only be a state.
     pub(crate) fn is_state(&self) -> bool {
         self.is_optional || self.subject.is_some() || self.is_recursive
     }
 }
 
-/// Reads a parameter that is a reference, or an `Option` of one.
+/// Parses a parameter that is a reference or an `Option` of a reference.
 pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<Parameter> {
     let (reference, is_optional) = match &*parameter.ty {
         Type::Reference(reference) => (reference, false),
@@ -73,7 +73,7 @@ fn check_reference(reference: &TypeReference, errors: &mut Errors) {
     }
 }
 
-/// The name without what a pattern has beside it.
+/// Returns the name of a pattern without its modifiers.
 fn name(pat: &Pat) -> String {
     match pat {
         Pat::Ident(ident) => ident.ident.to_string().trim_start_matches('_').to_owned(),
@@ -81,7 +81,7 @@ fn name(pat: &Pat) -> String {
     }
 }
 
-/// Where a state is rebuilt from.
+/// The subject from which a state is rebuilt.
 #[derive(Default)]
 struct Where {
     subject: Option<(LitStr, Template)>,
@@ -90,7 +90,7 @@ struct Where {
 
 const EXAMPLE: &str = "write `#[subject(\"/readers/{reader}\")]`, with `recursive` behind a comma if the subjects below belong to it";
 
-/// Reads `#[subject(…)]`; other attributes are noted.
+/// Parses `#[subject(…)]`. Records an error for other attributes.
 fn read_where(attrs: &[Attribute], errors: &mut Errors) -> Where {
     let mut found = Where::default();
     let mut is_first = true;
@@ -130,7 +130,7 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> Where {
     found
 }
 
-/// A text, the word `recursive`, or both.
+/// Parses a string, the word `recursive`, or both.
 fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
     let mut text = None;
     if input.peek(LitStr) {

@@ -1,15 +1,15 @@
-//! A reaction as it was written.
+//! Parses the `impl` block of a reaction.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl};
 
 use crate::codegen::{attributed, errors::Errors, types};
 
-/// What the developer wrote.
+/// The parsed block.
 pub(crate) struct Declared {
     /// The block without the attributes that the compiler does not know.
     pub(crate) block: ItemImpl,
-    /// `#[es(…)]` above the block.
+    /// The `#[es(…)]` attributes above the block.
     pub(crate) es: Vec<Attribute>,
     pub(crate) functions: Vec<Function>,
 }
@@ -17,13 +17,13 @@ pub(crate) struct Declared {
 /// A function of the block.
 pub(crate) struct Function {
     pub(crate) item: ImplItemFn,
-    /// `#[deadline(…)]`, which the compiler does not know.
+    /// The `#[deadline(…)]` attributes, which the compiler does not know.
     pub(crate) deadlines: Vec<Attribute>,
 }
 
 const NO_BLOCK: &str = "a reaction is a block of functions, each from an event to what follows from it: write `pub struct LoanReminder;` and `#[reaction]` above `impl LoanReminder { … }`";
 
-/// Reads the block, if it is one.
+/// Parses the block.
 pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
     let (mut block, es) = attributed::read(
         input,

@@ -1,4 +1,4 @@
-//! Whether the functions of a block can be a reaction.
+//! Checks the functions of a reaction.
 
 use quote::ToTokens as _;
 use syn::{FnArg, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _};
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::codegen::{block, errors::Errors, naming, signature, types};
 
-/// A reaction that can be written out.
+/// A reaction without mistakes.
 pub(crate) struct Reaction {
     pub(crate) ty: Type,
     pub(crate) name: String,
@@ -19,28 +19,28 @@ pub(crate) struct Reaction {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What follows from one kind of event.
+/// A function that reacts to one event type.
 pub(crate) struct Step {
     pub(crate) function: Ident,
     pub(crate) event: Type,
-    /// Whether the function borrows the event.
+    /// True if the function borrows the event.
     pub(crate) by_reference: bool,
     pub(crate) deadline: Option<DeadlineAttr>,
     pub(crate) leads_to: LeadsTo,
 }
 
-/// What a function does.
+/// The effect of a function.
 pub(crate) enum LeadsTo {
-    /// It returns commands of this type.
+    /// The function returns commands of this type.
     Commands(Box<Type>),
-    /// It calls another system and takes these.
+    /// The function calls another system and takes these parameters.
     Call {
         output: Box<Type>,
         given: Vec<Given>,
     },
 }
 
-/// What a call takes besides the event.
+/// A parameter of a call besides the event.
 pub(crate) enum Given {
     Key,
     Service { name: String, ty: Box<Type> },
@@ -48,7 +48,7 @@ pub(crate) enum Given {
 
 const FORMS: &str = "write `fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand` to send a command, or `async fn mail(event: &BookBorrowedEvent, mailer: &Mailer) -> Result<(), MailError>` to call another system";
 
-/// Checks everything, so that all mistakes are noted.
+/// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(
     declared: &Declared,
     attr: ReactionAttr,
@@ -81,7 +81,7 @@ const BLOCK: block::Reasons = block::Reasons {
     functions_alone: Some("a reaction holds functions alone: move this into another `impl`"),
 };
 
-/// What stands in its subject in the event store.
+/// Returns the name of the reaction, which is part of its subject in the event store.
 fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
     let is_fit = |name: &str| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
@@ -177,7 +177,7 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// The type of the event, and whether the function borrows it.
+/// Returns the type of the event, and true if the function borrows it.
 fn event(parameter: &PatType, errors: &mut Errors) -> Option<(Type, bool)> {
     let event = types::event(&parameter.ty);
     if event.is_none() {

@@ -1,4 +1,4 @@
-//! The code of a reaction that was checked.
+//! Generates the implementation of `React`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::codegen::framework::Framework;
 
-/// The block, the implementation that calls its functions, and its registration.
+/// Generates the block, the implementation that calls its functions, and the registration.
 pub(crate) fn expand(block: &ItemImpl, reaction: &Reaction, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
     let Reaction {
@@ -83,7 +83,7 @@ fn when(
     framework: &Framework,
 ) -> TokenStream {
     let module = quote!(#framework::reaction);
-    // A field of another type is reported where it is named.
+    // The compiler reports a field of another type at its name.
     let there = framework.at(at.span());
     let time = quote_spanned!(at.span()=> #there::reaction::Time::time(&happened.#at));
     quote! {
@@ -110,7 +110,7 @@ fn send(step: &Step, output: &Type, framework: &Framework) -> TokenStream {
         function, event, ..
     } = step;
     let argument = argument(step);
-    // Naming the output makes the compiler point at it if it is no command.
+    // With the output type in the code, the compiler points at it if it is not a command.
     quote! {
         #module::Action::Send(|event, commands| {
             let happened = #module::happened::<#event>(event)?;
@@ -140,7 +140,7 @@ fn call(step: &Step, output: &Type, given: &[Given], framework: &Framework) -> T
         _ => quote!(occasion),
     };
     let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
-    // An output that does not fit is reported where it stands.
+    // The compiler reports an unsuitable output at its type.
     let there = framework.at(output.span());
     let pending = quote_spanned!(output.span()=> #there::reaction::pending(#call));
     quote! {
@@ -158,7 +158,7 @@ fn parameters(given: &[Given], framework: &Framework) -> TokenStream {
         .filter_map(|given| match given {
             Given::Key => None,
             Given::Service { name, ty } => {
-                // A type that cannot be given is reported where it stands.
+                // The compiler reports a type that cannot be injected at the parameter.
                 let path = framework.at(ty.span());
                 Some(quote_spanned!(ty.span()=> #path::command::Parameter::given::<#ty>(#name)))
             }

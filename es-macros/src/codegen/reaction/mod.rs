@@ -1,4 +1,4 @@
-//! `#[reaction]`: from the block to the code in passes.
+//! Expands `#[reaction]`.
 
 mod ast;
 mod attr;
@@ -10,8 +10,7 @@ use quote::quote;
 
 use super::{errors::Errors, framework::Framework, manifest::Manifest};
 
-/// The block and the code of `#[reaction]`, or the compile errors and as much code as keeps others
-/// away.
+/// Returns the block and the code of `#[reaction]`, or compile errors and the block.
 pub(crate) fn reaction(
     arguments: TokenStream,
     input: TokenStream,
@@ -32,7 +31,7 @@ pub(crate) fn reaction(
         Some(reaction) if errors.is_empty() => expand::expand(block, &reaction, &framework),
         _ => {
             let mut block = block.clone();
-            // Of what is mistaken, nothing but the mistakes is worth a message.
+            // Further warnings about a block with mistakes would only distract.
             block.attrs.push(syn::parse_quote!(#[allow(unused)]));
             let errors = errors.into_compile_errors();
             quote!(#errors #block)

@@ -1,19 +1,19 @@
-//! A rejection as it was written.
+//! Parses the enum or struct of a rejection.
 
 use syn::{Attribute, Data, DeriveInput, Fields, Ident};
 
 use super::attr::{self, RejectionAttr};
 use crate::codegen::{doc, errors::Errors, generics};
 
-/// What the developer wrote.
+/// The parsed item.
 pub(crate) struct Declared {
     pub(crate) ident: Ident,
     pub(crate) refusals: Vec<Refusal>,
-    /// Whether the refusals are the variants of an enum.
+    /// True if the item is an enum.
     pub(crate) is_enum: bool,
 }
 
-/// A variant, or the struct itself.
+/// A variant of the enum, or the struct itself.
 pub(crate) struct Refusal {
     pub(crate) ident: Ident,
     pub(crate) summary: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Refusal {
     pub(crate) fields: Vec<Ident>,
 }
 
-/// Reads the item and all of its attributes.
+/// Parses the item and all of its attributes.
 pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Declared> {
     let message = "a rejection has no generic parameters: its sorts are listed for callers, so write the types out";
     generics::check(&item.generics, message, errors);

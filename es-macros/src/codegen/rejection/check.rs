@@ -1,4 +1,4 @@
-//! Whether what was written makes sense, and what follows from it.
+//! Checks a parsed rejection and derives its titles and names.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::codegen::{errors::Errors, naming};
 
-/// A rejection that can be written out.
+/// A rejection type without mistakes.
 pub(crate) struct Rejection {
     pub(crate) ident: Ident,
     pub(crate) variants: Vec<Variant>,
     pub(crate) is_enum: bool,
 }
 
-/// One refusal.
+/// A variant without mistakes.
 pub(crate) struct Variant {
     pub(crate) ident: Ident,
     /// The variant of `RejectionKind`.
@@ -28,7 +28,7 @@ pub(crate) struct Variant {
     pub(crate) detail: Option<Detail>,
 }
 
-/// Checks everything, so that all mistakes are noted.
+/// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Rejection> {
     let Declared {
         ident,
@@ -85,7 +85,7 @@ fn variant(refusal: &Refusal, errors: &mut Errors) -> Option<Variant> {
     })
 }
 
-/// The doc comment, for want of a title, and of both the words of the name.
+/// Returns the doc comment, or the words of the name.
 fn title(
     ident: &Ident,
     given: Option<&LitStr>,
@@ -131,7 +131,7 @@ fn checked_name(given: &LitStr, errors: &mut Errors) -> Option<String> {
     None
 }
 
-/// It becomes part of a URI.
+/// The name becomes part of a URI.
 fn is_name(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.split('-')

@@ -1,4 +1,4 @@
-//! The code of a rejection that was checked.
+//! Generates the code of a rejection.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::codegen::{declaration, framework::Framework};
 
-/// Everything that the derive brings.
+/// Generates all implementations and the registration.
 pub(crate) fn expand(rejection: &Rejection, framework: &Framework) -> TokenStream {
     let Rejection {
         ident,
         variants,
         is_enum,
     } = rejection;
-    // A field of any name may stand in the sentence, so the formatter's is not to be seen there.
+    // The detail may contain a field of any name, so the formatter's name must not shadow it.
     let formatter = Ident::new("f", Span::mixed_site());
     let pattern = |variant: &Variant| match is_enum {
         true => variant_pattern(&variant.ident),
@@ -120,7 +120,8 @@ fn impl_rejection(
     }
 }
 
-/// The impls of a rejection with mistakes, so that they are all that is reported.
+/// Generates stub implementations for a rejection with mistakes, so that the compiler reports only
+/// those mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let unreachable = quote!(::core::unreachable!());
     let formatter = Ident::new("_", Span::call_site());

@@ -1,4 +1,4 @@
-//! `#[derive(State)]`: what is known of a subject.
+//! Expands `#[derive(State)]`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -17,7 +17,7 @@ const NOUN: Noun = Noun {
     is_sent: false,
 };
 
-/// The code of `#[derive(State)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(State)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
@@ -43,7 +43,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
 
 fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let json = wire::stub(ident, framework);
-    // No origin that asks for `#[evolve]`, the lack of which is another mistake.
+    // A stub without the requirement of `#[evolve]`, whose absence would be a second error.
     let origin = quote!(#framework::command::Origin::Metadata);
     let implementations = implementations(ident, &origin, framework);
     quote!(#json #implementations)

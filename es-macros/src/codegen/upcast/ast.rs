@@ -1,18 +1,18 @@
-//! An upcaster as it was written.
+//! Parses the function of an upcaster.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, FnArg, ItemFn};
 
 use crate::codegen::{attributed, errors::Errors, types};
 
-/// What the developer wrote.
+/// The parsed function.
 pub(crate) struct Declared {
     pub(crate) item: ItemFn,
-    /// `#[es(…)]`, which the compiler does not know.
+    /// The `#[es(…)]` attributes, which the compiler does not know.
     pub(crate) es: Vec<Attribute>,
 }
 
-/// Reads the function, if it is one.
+/// Parses the function.
 pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
     let message = "an upcaster is a function: write `#[upcast]` above `fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent { … }`";
     let (mut item, es) =
@@ -22,7 +22,7 @@ pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> 
 }
 
 impl Declared {
-    /// The function without what the compiler does not know.
+    /// Returns the function without the attributes that the compiler does not know.
     pub(crate) fn function(&self) -> ItemFn {
         let mut function = self.item.clone();
         for parameter in &mut function.sig.inputs {

@@ -1,4 +1,4 @@
-//! Whether a function can be an upcaster.
+//! Checks the function of an upcaster.
 
 use quote::ToTokens as _;
 use syn::{Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Signature, Type, parse_quote};
@@ -10,17 +10,17 @@ use crate::codegen::{
     signature::{self, Reasons},
 };
 
-/// An upcaster that can be written out.
+/// An upcaster without mistakes.
 pub(crate) struct Upcaster {
     pub(crate) ident: Ident,
-    /// The old event.
+    /// The type of the old event.
     pub(crate) event: Type,
     pub(crate) output: Type,
-    /// Attributes of the function that hold for the rest as well.
+    /// The attributes that the generated code repeats.
     pub(crate) forwarded: Vec<Attribute>,
 }
 
-/// Checks everything, so that all mistakes are noted.
+/// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Upcaster> {
     let ItemFn { attrs, sig, .. } = &declared.item;
     check_signature(sig, errors);
@@ -61,7 +61,7 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// The type of the one parameter, which is taken by value.
+/// Returns the type of the only parameter, which is taken by value.
 fn event(sig: &Signature, errors: &mut Errors) -> Option<Type> {
     let mut parameters = sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(parameter),

@@ -1,4 +1,4 @@
-//! The code of an upcaster that was checked.
+//! Generates the implementation of `Upcast`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::ItemFn;
 use super::check::Upcaster;
 use crate::codegen::{declaration, framework::Framework};
 
-/// The function, the implementation that calls it, and the registration.
+/// Generates the function, the implementation that calls it, and the registration.
 pub(crate) fn expand(function: &ItemFn, upcaster: &Upcaster, framework: &Framework) -> TokenStream {
     let Upcaster {
         ident,
@@ -22,7 +22,7 @@ pub(crate) fn expand(function: &ItemFn, upcaster: &Upcaster, framework: &Framewo
         }
     };
     if !forwarded.is_empty() {
-        // The call of a macro has no lints of its own.
+        // A macro call cannot have lint attributes, so a constant surrounds it.
         registration = quote!(#(#forwarded)* const _: () = { #registration };);
     }
     quote! {
@@ -31,11 +31,11 @@ pub(crate) fn expand(function: &ItemFn, upcaster: &Upcaster, framework: &Framewo
         #(#forwarded)*
         #[automatically_derived]
         impl #framework::event::Upcast for #event {
-            type Becomes = #output;
+            type Output = #output;
 
             const UPCASTER: #framework::Declaration = #declaration;
 
-            fn upcast(self) -> Self::Becomes {
+            fn upcast(self) -> Self::Output {
                 #ident(self)
             }
         }

@@ -1,4 +1,4 @@
-//! `#[upcast]`: from the function to the code in passes.
+//! Expands `#[upcast]`.
 
 mod ast;
 mod check;
@@ -9,8 +9,7 @@ use quote::quote;
 
 use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
 
-/// The function and the code of `#[upcast]`, or the compile errors and as much code as keeps others
-/// away.
+/// Returns the function and the code of `#[upcast]`, or compile errors and the function.
 pub(crate) fn upcast(
     arguments: TokenStream,
     input: TokenStream,

@@ -1,4 +1,4 @@
-//! `#[derive(Value)]`: JSON for what commands, events, replies and rows are made of.
+//! Expands `#[derive(Value)]`, which gives JSON to the parts of commands, events, replies and rows.
 
 mod rules;
 
@@ -19,7 +19,7 @@ const NOUN: Noun = Noun {
     is_sent: true,
 };
 
-/// The code of `#[derive(Value)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(Value)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,

@@ -1,4 +1,4 @@
-//! The rules of a value's fields, checked wherever the value stands in a command.
+//! Generates the validation of a value's fields.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -15,7 +15,7 @@ use crate::codegen::{
     validate::{self, Checked, Rule},
 };
 
-/// Notes what is wrong with the rules.
+/// Records mistakes in the rules.
 pub(super) fn check(item: &DeriveInput, errors: &mut Errors) {
     let (variants, fields): (Vec<_>, Vec<_>) = match &item.data {
         Data::Struct(data) => (vec![], data.fields.iter().collect()),
@@ -39,7 +39,7 @@ pub(super) fn check(item: &DeriveInput, errors: &mut Errors) {
     }
 }
 
-/// `impl Validate`.
+/// Generates `impl Validate`.
 pub(super) fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let checks = match &item.data {
         Data::Struct(data) => of_struct(item, &data.fields, framework),
@@ -49,7 +49,7 @@ pub(super) fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     implementation(&item.ident, &checks, framework)
 }
 
-/// The impl of a value with mistakes.
+/// Generates the implementation for a value with mistakes.
 pub(super) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     implementation(ident, &TokenStream::new(), framework)
 }
@@ -89,7 +89,7 @@ fn of_struct(item: &DeriveInput, fields: &Fields, framework: &Framework) -> Toke
     checks(fields, is_transparent, value, framework)
 }
 
-/// One arm for each variant that has something to check.
+/// Generates one match arm for each variant with rules.
 fn of_enum<'a>(
     item: &DeriveInput,
     variants: impl Iterator<Item = &'a Variant>,
@@ -133,7 +133,8 @@ fn binding(field: &Field, index: usize) -> Ident {
     }
 }
 
-/// The checks of some fields that lie together; nothing if there is nothing to check.
+/// Generates the validation of fields in the same JSON object. Returns nothing if there is nothing
+/// to check.
 fn checks(
     fields: &Fields,
     is_transparent: bool,
@@ -156,7 +157,7 @@ fn checks(
     quote!(#(#checks)*)
 }
 
-/// The name of a field in the JSON; none if its members are those of the item.
+/// Returns the JSON name of a field. `None` if its members belong to the surrounding object.
 fn member(field: &Field, index: usize) -> Option<String> {
     if words(&field.attrs).any(|(key, _)| key == "flatten") {
         return None;
@@ -170,13 +171,13 @@ fn member(field: &Field, index: usize) -> Option<String> {
     )
 }
 
-/// Where the fields of a variant lie in the JSON, beside what tells the variant.
+/// The location of a variant's fields in the JSON, as the enum's representation determines it.
 enum Place {
-    /// Below the name of the variant.
+    /// Inside a member with the name of the variant.
     Named,
-    /// Below a member for all of them.
+    /// Inside one member for the contents of all variants.
     Content(String),
-    /// Right there.
+    /// Directly in the object.
     Here,
 }
 
@@ -208,7 +209,7 @@ fn renamed(attrs: &[Attribute]) -> Option<String> {
     words(attrs).find_map(|(key, text)| text.filter(|_| key == "rename"))
 }
 
-/// The keys of serde above something, and the texts behind them.
+/// Returns the keys and strings of serde attributes.
 fn words(attrs: &[Attribute]) -> impl Iterator<Item = (String, Option<String>)> {
     let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
     let mut errors = Errors::default();

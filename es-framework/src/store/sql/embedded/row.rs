@@ -6,7 +6,7 @@ use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
 use serde_json::value::RawValue;
 
 use super::error::DiskError;
-use crate::event::{EventId, Hash, Known, RecordedEvent, TraceContext};
+use crate::event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
 
 /// The columns that [`Decoder::event`] expects, in its order.
 macro_rules! select {
@@ -69,7 +69,7 @@ pub(super) fn flawed(id: i64, flaw: impl ToString) -> DiskError {
 /// Makes events of rows.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    known: Known,
+    known: ParseCache,
 }
 
 impl Decoder {

@@ -1,13 +1,13 @@
-//! Functions of strings. Characters are counted from one, as in SQL.
+//! The functions of strings. The first character has the position 1, as in SQL.
 
-use super::{function::wrong, names::Function};
-use crate::eventql::{error::ErrorKind, value::Value};
+use super::argument_error::argument_error;
+use crate::eventql::{function::Function, query_error::QueryErrorKind, value::Value};
 
-/// How much longer than its text the result of REPLACE may be, in bytes: a few nested calls could
-/// otherwise fill any memory.
+/// The maximum number of bytes by which REPLACE may lengthen its text. Nested calls could otherwise
+/// exhaust the memory.
 const MAX_GROWTH: usize = 64 * 1024;
 
-pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, ErrorKind> {
+pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, QueryErrorKind> {
     if let (Function::Len, [Value::Array(items)]) = (function, arguments) {
         return Ok(count(items.len()));
     }
@@ -23,14 +23,14 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, Err
                     Function::Len => "a string or an array",
                     _ => "a string",
                 };
-                return Err(wrong(function, expected, other));
+                return Err(argument_error(function, expected, other));
             }
         }
     }
     of_texts(function, &texts)
 }
 
-fn of_texts(function: Function, texts: &[&str]) -> Result<Value, ErrorKind> {
+fn of_texts(function: Function, texts: &[&str]) -> Result<Value, QueryErrorKind> {
     Ok(match (function, texts) {
         (Function::Lower, [text]) => Value::Text(text.to_lowercase().into()),
         (Function::Upper, [text]) => Value::Text(text.to_uppercase().into()),
@@ -49,33 +49,39 @@ fn of_texts(function: Function, texts: &[&str]) -> Result<Value, ErrorKind> {
     })
 }
 
-/// Nothing is found of an empty string, so that nothing is replaced.
-fn replace(text: &str, from: &str, to: &str) -> Result<Value, ErrorKind> {
+/// Replaces all occurrences. An empty search string has no occurrences.
+fn replace(text: &str, from: &str, to: &str) -> Result<Value, QueryErrorKind> {
     if from.is_empty() {
         return Ok(Value::text(text));
     }
     let grown = text.matches(from).count().saturating_mul(to.len());
     if grown > MAX_GROWTH.saturating_add(text.len()) {
-        return Err(ErrorKind::OutOfRange);
+        return Err(QueryErrorKind::OutOfRange);
     }
     Ok(Value::Text(text.replace(from, to).into()))
 }
 
-fn substring(arguments: &[Value]) -> Result<Value, ErrorKind> {
+fn substring(arguments: &[Value]) -> Result<Value, QueryErrorKind> {
     let [text, start, rest @ ..] = arguments else {
         return Ok(Value::Null);
     };
     let Value::Text(text) = text else {
-        return Err(wrong(Function::Substring, "a string first", text));
+        return Err(argument_error(Function::Substring, "a string first", text));
     };
     let start = match start {
         Value::Int(start) if *start >= 1 => usize::try_from(*start).unwrap_or(usize::MAX),
-        other => return Err(wrong(Function::Substring, "a start from 1", other)),
+        other => return Err(argument_error(Function::Substring, "a start from 1", other)),
     };
     let length = match rest.first() {
         None => usize::MAX,
         Some(Value::Int(length)) if *length >= 0 => usize::try_from(*length).unwrap_or(usize::MAX),
-        Some(other) => return Err(wrong(Function::Substring, "a length from 0", other)),
+        Some(other) => {
+            return Err(argument_error(
+                Function::Substring,
+                "a length from 0",
+                other,
+            ));
+        }
     };
     let part: String = text
         .chars()

@@ -1,18 +1,19 @@
-//! Functions of dates and times, all in UTC.
+//! The functions of dates and times. All of them use UTC.
 
 use jiff::civil::{Date, Time};
 
-use super::{cast::utc, function::wrong, names::Function};
-use crate::eventql::{error::ErrorKind, value::Value};
+use super::{argument_error::argument_error, cast::utc};
+use crate::eventql::{function::Function, query_error::QueryErrorKind, value::Value};
 
-pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, ErrorKind> {
+pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, QueryErrorKind> {
     let [value] = arguments else {
         return Ok(Value::Null);
     };
     let number = match function {
         Function::Year | Function::Month | Function::Day | Function::Weekday => {
             let date = date(value);
-            let date = date.ok_or_else(|| wrong(function, "a date or a datetime", value))?;
+            let date =
+                date.ok_or_else(|| argument_error(function, "a date or a datetime", value))?;
             match function {
                 Function::Year => date.year().into(),
                 Function::Month => date.month().into(),
@@ -22,7 +23,8 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, Err
         }
         _ => {
             let time = time(value);
-            let time = time.ok_or_else(|| wrong(function, "a time or a datetime", value))?;
+            let time =
+                time.ok_or_else(|| argument_error(function, "a time or a datetime", value))?;
             match function {
                 Function::Hour => time.hour().into(),
                 Function::Minute => time.minute().into(),

@@ -1,4 +1,4 @@
-//! Commands and events for tests, declared by hand as the macros would declare them.
+//! Commands, events and a read model for tests, written without macros.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::{
     Declaration,
     command::{Command, Condition, Decided, Given, Handle, HandlerError},
     declaration,
-    event::{Event, InvalidPart, Subject, SubjectPart},
+    event::{Event, InvalidSubjectPart, Subject, SubjectPart},
     projection::{Cell, CellError, Column, ColumnKind, EventRow, ReadModelDescriptor},
     validate::{Validate, Violations, rules},
 };
@@ -54,7 +54,7 @@ impl Command for PlantTreeCommand {
     const CONDITION: Condition = Condition::Pristine;
     const DECLARATION: Declaration = declaration!();
 
-    fn subject(&self) -> Result<Subject, InvalidPart> {
+    fn subject(&self) -> Result<Subject, InvalidSubjectPart> {
         Subject::from_parts(&[
             SubjectPart::Text("/trees/"),
             SubjectPart::Field("id", &self.id),
@@ -98,7 +98,7 @@ impl EventRow for TreePlantedEvent {
 
 pub(crate) const TREES: ReadModelDescriptor = ReadModelDescriptor::of_events::<TreePlantedEvent>();
 
-/// Something that can be done to a tree that is there.
+/// A command for a tree that exists.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WaterTreeCommand {
@@ -125,7 +125,7 @@ impl Command for WaterTreeCommand {
     const CONDITION: Condition = Condition::Exists;
     const DECLARATION: Declaration = declaration!();
 
-    fn subject(&self) -> Result<Subject, InvalidPart> {
+    fn subject(&self) -> Result<Subject, InvalidSubjectPart> {
         Subject::from_parts(&[
             SubjectPart::Text("/trees/"),
             SubjectPart::Field("id", &self.id),

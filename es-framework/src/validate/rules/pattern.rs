@@ -1,10 +1,10 @@
-//! Patterns of texts, compiled once.
+//! Regular expressions that are compiled once.
 
 use std::{fmt, sync::OnceLock};
 
 use regex::Regex;
 
-/// A regular expression, compiled when it is first needed.
+/// A regular expression that is compiled when it is first used.
 ///
 /// ```
 /// use es_framework::validate::rules::{Pattern, pattern};
@@ -19,16 +19,16 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern of this text. `#[validate(pattern("…"))]` has compiled it before, so that a wrong
-    /// one is a compile error; here, a wrong one is found nowhere.
+    /// Creates the pattern without compiling it. `#[validate(pattern("…"))]` checks it at compile
+    /// time. A malformed pattern that is created by hand matches nothing.
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
         let compiled = OnceLock::new();
         Self { text, compiled }
     }
 
-    /// Whether the text matches somewhere.
-    pub(super) fn is_found_in(&self, text: &str) -> bool {
+    /// Returns true if the pattern matches a part of the text.
+    pub(super) fn matches(&self, text: &str) -> bool {
         let compiled = self.compiled.get_or_init(|| Regex::new(self.text).ok());
         let Some(compiled) = compiled else {
             return false;

@@ -1,4 +1,4 @@
-//! What FROM gives: the values of one source, or every combination of those of several.
+//! Evaluates FROM clauses: the values of one source, or all combinations of several sources.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -7,34 +7,39 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 
-use super::{Frame, Frames, Run, Values, statement};
+use super::{IntermediateRow, QueryRun, RowStream, ValueStream, statement};
 use crate::{
     event::{RecordedEvent, Subject},
     eventql::{
-        ast::{FromClause, Origin, Statement},
-        error::Fault,
-        source::Hint,
+        ast::{FromClause, RowSource, Statement},
+        event_source::ReadHint,
+        query_error::SpannedError,
         value::Value,
     },
 };
 
-/// How many rows pass until other tasks have their turn: rows in memory never wait by themselves,
-/// and neither the deadline nor anyone else would get a word in.
+/// The number of rows after which the task yields. QueryRows in memory never wait, so without a yield
+/// neither the time limit nor other tasks could run.
 const TURN: usize = 32;
 
-/// The rows of all FROM clauses. The first one is read as it comes, the others are held.
-pub(super) fn rows(statement: &Statement, run: &Arc<Run>, hint: Hint) -> Frames {
+/// Returns the rows of all FROM clauses. The values of the first clause are streamed, those of the
+/// others are held in memory.
+pub(super) fn rows(statement: &Statement, run: &Arc<QueryRun>, hint: ReadHint) -> RowStream {
     let Some((first, others)) = statement.sources.split_first() else {
         return stream::empty().boxed();
     };
     let mut frames = values(first, run, hint)
-        .map_ok(|value| Frame {
+        .map_ok(|value| IntermediateRow {
             row: vec![value],
             aggregates: Vec::new(),
         })
         .boxed();
     for other in others {
-        frames = combined(frames, values(other, run, Hint::default()), Arc::clone(run));
+        frames = combined(
+            frames,
+            values(other, run, ReadHint::default()),
+            Arc::clone(run),
+        );
     }
     frames
         .enumerate()
@@ -47,15 +52,15 @@ pub(super) fn rows(statement: &Statement, run: &Arc<Run>, hint: Hint) -> Frames 
         .boxed()
 }
 
-fn values(source: &FromClause, run: &Arc<Run>, hint: Hint) -> Values {
+fn values(source: &FromClause, run: &Arc<QueryRun>, hint: ReadHint) -> ValueStream {
     match &source.origin {
-        Origin::Events => run
+        RowSource::Events => run
             .source
             .events(hint)
             .map_ok(|event| Value::Event(Arc::new(event)))
             .err_into()
             .boxed(),
-        Origin::Subjects => match run.source.subjects() {
+        RowSource::Subjects => match run.source.subjects() {
             Some(subjects) => texts(subjects),
             None => derived(run, |event, found| {
                 let mut subject = event.subject.as_str();
@@ -64,17 +69,17 @@ fn values(source: &FromClause, run: &Arc<Run>, hint: Hint) -> Values {
                 }
             }),
         },
-        Origin::EventTypes => match run.source.event_types() {
+        RowSource::EventTypes => match run.source.event_types() {
             Some(types) => texts(types),
             None => derived(run, |event, found| {
                 found(event.event_type.as_str());
             }),
         },
-        Origin::Query(inner) => statement(Arc::clone(inner), Arc::clone(run)),
+        RowSource::Query(inner) => statement(Arc::clone(inner), Arc::clone(run)),
     }
 }
 
-/// The subject above; subjects exist as soon as one below them has an event.
+/// Returns the parent subject. A subject exists as soon as a descendant has an event.
 fn parent(subject: &str) -> &str {
     let path = subject.trim_end_matches('/');
     match path.rsplit_once('/') {
@@ -83,10 +88,10 @@ fn parent(subject: &str) -> &str {
     }
 }
 
-fn texts<T, E>(names: BoxStream<'static, Result<T, E>>) -> Values
+fn texts<T, E>(names: BoxStream<'static, Result<T, E>>) -> ValueStream
 where
     T: std::fmt::Display + 'static,
-    E: Into<Fault> + 'static,
+    E: Into<SpannedError> + 'static,
 {
     names
         .map_ok(|name| Value::Text(name.to_string().into()))
@@ -94,16 +99,16 @@ where
         .boxed()
 }
 
-/// The names that `find` finds in all events, once each and sorted. It is told whether a name was
-/// new.
+/// Returns the names that `find` reports for all events, sorted and without duplicates. The
+/// callback of `find` returns true for a new name.
 fn derived(
-    run: &Arc<Run>,
+    run: &Arc<QueryRun>,
     find: impl Fn(&RecordedEvent, &mut dyn FnMut(&str) -> bool) + Send + 'static,
-) -> Values {
+) -> ValueStream {
     let run = Arc::clone(run);
     let names = async move {
         let mut names = BTreeSet::<Arc<str>>::new();
-        let mut events = run.source.events(Hint::default());
+        let mut events = run.source.events(ReadHint::default());
         while let Some(event) = events.try_next().await? {
             let mut grown = 0_usize;
             find(&event, &mut |name| {
@@ -117,30 +122,30 @@ fn derived(
             run.memory.hold(grown)?;
         }
         let names = names.into_iter().map(|name| Ok(Value::Text(name)));
-        Ok::<_, Fault>(stream::iter(names))
+        Ok::<_, SpannedError>(stream::iter(names))
     };
     stream::once(names).try_flatten().boxed()
 }
 
-/// Each frame with each of the values.
-fn combined(frames: Frames, values: Values, run: Arc<Run>) -> Frames {
+/// Combines each row with each of the values.
+fn combined(frames: RowStream, values: ValueStream, run: Arc<QueryRun>) -> RowStream {
     let combined = async move {
         let held = held(values, &run).await?;
-        let with_each = move |frame: Frame| {
+        let with_each = move |frame: IntermediateRow| {
             let held = Arc::clone(&held);
             let combine = move |index: usize| {
                 let mut frame = frame.clone();
                 frame.row.push(held.get(index)?.clone());
-                Some((Ok::<_, Fault>(frame), index.saturating_add(1)))
+                Some((Ok::<_, SpannedError>(frame), index.saturating_add(1)))
             };
             stream::unfold(0, move |index| std::future::ready(combine(index)))
         };
-        Ok::<_, Fault>(frames.map_ok(with_each).try_flatten())
+        Ok::<_, SpannedError>(frames.map_ok(with_each).try_flatten())
     };
     stream::once(combined).try_flatten().boxed()
 }
 
-async fn held(mut values: Values, run: &Run) -> Result<Arc<[Value]>, Fault> {
+async fn held(mut values: ValueStream, run: &QueryRun) -> Result<Arc<[Value]>, SpannedError> {
     let mut held = Vec::new();
     while let Some(value) = values.try_next().await? {
         run.memory.hold(value.size())?;

@@ -1,17 +1,16 @@
-//! The one place that writes an event's JSON text, whether its parts are in memory or in a row of a
-//! database.
+//! Writes the JSON text of an event, either from memory or from a database row.
 
-use super::{Dialect, Hash, RecordedEvent, hash::decimal};
+use super::{Dialect, Hash, RecordedEvent, hash::decimal_digits};
 
-/// What an event's text is made of. All but the source and the trace goes out as it is, so nobody
-/// has to know that it is text.
+/// The members of an event as bytes. The writer escapes only the source and the trace; it copies
+/// everything else.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct RawEvent<'a> {
     pub(crate) id: u64,
     pub(crate) source: &'a str,
     pub(crate) subject: &'a [u8],
     pub(crate) event_type: &'a [u8],
-    /// The `traceparent` and the `tracestate`.
+    /// The `traceparent` and the optional `tracestate`.
     pub(crate) trace: Option<(&'a str, Option<&'a str>)>,
     pub(crate) time: &'a [u8],
     pub(crate) predecessor_hash: Hash,
@@ -19,7 +18,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) data: &'a [u8],
 }
 
-/// How an event is written as a line of its own.
+/// The form of an event on a line of its own.
 ///
 /// ```
 /// use es_framework::event::{Dialect, LineShape};
@@ -28,13 +27,13 @@ pub(crate) struct Parts<'a> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineShape {
-    /// As an unsigned line of a stream.
+    /// An unsigned stream line.
     Stream(Dialect),
-    /// As a line of a backup.
+    /// A line of a backup.
     Backup,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> RawEvent<'a> {
     pub(crate) fn of(event: &'a RecordedEvent) -> Self {
         let trace = event.trace.as_ref();
         Self {
@@ -50,7 +49,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Appends the event as a line, line break included.
+    /// Appends the event as a line, with the line break.
     pub(crate) fn write(&self, shape: LineShape, out: &mut Vec<u8>) {
         match shape {
             LineShape::Stream(dialect) => self.write_line(dialect, None, out),
@@ -72,13 +71,13 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The older shape's payload under the newer one's name.
+    /// Combines the type of the dialect `Event` with the payload of the dialect `Item`.
     pub(super) fn write_backup_line(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(br#"{"type":"event","payload":"#);
         self.write_item(out);
     }
 
-    /// Appends the event with its hash beside it, and what closes the line.
+    /// Appends the event with its hash as a sibling, and closes the line.
     fn write_item(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(br#"{"event":"#);
         self.write_members(out);
@@ -106,11 +105,11 @@ impl<'a> Parts<'a> {
         out.push(b'}');
     }
 
-    /// Appends the members that all shapes share, without the closing brace.
+    /// Appends the members that all forms share, without the closing brace.
     fn write_members(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(br#"{"source":"#);
         write_text(self.source, out);
-        // Subjects, types, times and hashes hold nothing that JSON would escape.
+        // Subjects, types, times and hashes contain no character that JSON escapes.
         out.extend_from_slice(br#","subject":""#);
         out.extend_from_slice(self.subject);
         out.extend_from_slice(br#"","type":""#);
@@ -125,7 +124,7 @@ impl<'a> Parts<'a> {
             }
         }
         out.extend_from_slice(br#","specversion":"1.0","id":""#);
-        out.extend_from_slice(decimal(self.id).text());
+        out.extend_from_slice(decimal_digits(self.id).text());
         out.extend_from_slice(br#"","time":""#);
         out.extend_from_slice(self.time);
         out.extend_from_slice(br#"","datacontenttype":"application/json","predecessorhash":""#);
@@ -139,7 +138,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Most texts have nothing to escape, which is seen much faster than it is done.
+/// Copies the string if nothing needs escaping. Checking first is much faster than serializing.
 fn write_text(text: &str, out: &mut Vec<u8>) {
     let plain = |byte: &u8| (*byte >= b' ') & (*byte != b'"') & (*byte != b'\\');
     if text
@@ -151,7 +150,7 @@ fn write_text(text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
     } else {
-        // Writing into memory cannot fail.
+        // Writing to memory cannot fail.
         let _ = serde_json::to_writer(out, text);
     }
 }

@@ -1,17 +1,17 @@
-//! Texts, numbers and truths that a schema takes: those that tell one Rust type from another.
+//! Generates strings, numbers and booleans that distinguish the common Rust types.
 
 use serde_json::{Number, Value, json};
 
-use super::sample::Samples;
+use super::samples::SchemaSamples;
 
-/// The longest text that is tried, in characters.
-const LONGEST: u64 = 4_096;
+/// The maximum length of a sample string in characters.
+const MAX_TEXT_LENGTH: u64 = 4_096;
 
-/// Values of one of JSON's simple types.
-pub(super) fn samples(kind: &str, schema: &Value) -> Option<Samples> {
+/// Generates samples of a scalar_samples JSON type.
+pub(super) fn samples(kind: &str, schema: &Value) -> Option<SchemaSamples> {
     match kind {
-        "boolean" => Samples::of([json!(true), json!(false)]),
-        "null" => Samples::of([Value::Null]),
+        "boolean" => SchemaSamples::of([json!(true), json!(false)]),
+        "null" => SchemaSamples::of([Value::Null]),
         "integer" => integers(schema),
         "number" => numbers(schema),
         "string" => texts(schema),
@@ -19,7 +19,7 @@ pub(super) fn samples(kind: &str, schema: &Value) -> Option<Samples> {
     }
 }
 
-fn integers(schema: &Value) -> Option<Samples> {
+fn integers(schema: &Value) -> Option<SchemaSamples> {
     let format = schema.get("format").and_then(Value::as_str);
     let (least, most) = range(format.unwrap_or_default());
     let bound = |key| schema.get(key).and_then(whole_number);
@@ -45,7 +45,7 @@ fn integers(schema: &Value) -> Option<Samples> {
             values.push(value);
         }
     }
-    Samples::of(
+    SchemaSamples::of(
         values
             .into_iter()
             .filter_map(Number::from_i128)
@@ -58,7 +58,7 @@ fn whole_number(value: &Value) -> Option<i128> {
     whole.or_else(|| value.as_u64().map(i128::from))
 }
 
-/// The numbers that a format of schemars stands for.
+/// Returns the value range of a schemars format.
 fn range(format: &str) -> (i128, i128) {
     match format {
         "int8" => (i8::MIN.into(), i8::MAX.into()),
@@ -72,7 +72,7 @@ fn range(format: &str) -> (i128, i128) {
     }
 }
 
-fn numbers(schema: &Value) -> Option<Samples> {
+fn numbers(schema: &Value) -> Option<SchemaSamples> {
     let bound = |key| schema.get(key).and_then(Value::as_f64);
     let fits = |value: &f64| {
         bound("minimum").is_none_or(|least| *value >= least)
@@ -81,14 +81,14 @@ fn numbers(schema: &Value) -> Option<Samples> {
             && bound("exclusiveMaximum").is_none_or(|most| *value < most)
     };
     let is_single = schema.get("format").is_some_and(|format| format == "float");
-    // The last two are one to a number of single precision.
+    // The last two numbers are equal in single precision.
     let precise: &[f64] = if is_single {
         &[]
     } else {
         &[16_777_216.25, 16_777_216.75]
     };
     let plain = [1.5, 0.5, 0.25, -1.5, 100.5];
-    Samples::of(
+    SchemaSamples::of(
         plain
             .iter()
             .chain(precise)
@@ -98,19 +98,21 @@ fn numbers(schema: &Value) -> Option<Samples> {
     )
 }
 
-fn texts(schema: &Value) -> Option<Samples> {
+fn texts(schema: &Value) -> Option<SchemaSamples> {
     let format = schema.get("format").and_then(Value::as_str);
     if let Some(known) = format.and_then(formatted) {
-        return Samples::of(known.iter().map(|text| json!(text)));
+        return SchemaSamples::of(known.iter().map(|text| json!(text)));
     }
     let length = |key| schema.get(key).and_then(Value::as_u64);
-    let least = length("minLength").unwrap_or_default().min(LONGEST);
-    let most = length("maxLength").unwrap_or(LONGEST).min(LONGEST);
+    let least = length("minLength").unwrap_or_default().min(MAX_TEXT_LENGTH);
+    let most = length("maxLength")
+        .unwrap_or(MAX_TEXT_LENGTH)
+        .min(MAX_TEXT_LENGTH);
     let repeated = |text: &str, count| text.repeat(usize::try_from(count).unwrap_or_default());
     let mut texts = vec![];
     if most > 0 {
         texts.push(repeated("a", least.max(1)));
-        // Whoever gives a pattern gives examples, too; this is for the others.
+        // Types with a pattern should have examples; this is the fallback for other types.
         if schema.get("pattern").is_none() {
             texts.push(repeated("é", least.max(1)));
         }
@@ -122,10 +124,10 @@ fn texts(schema: &Value) -> Option<Samples> {
         texts.push(repeated("z", most));
     }
     texts.dedup();
-    Samples::of(texts.into_iter().map(Value::from))
+    SchemaSamples::of(texts.into_iter().map(Value::from))
 }
 
-/// Texts of a format that is more than a hint.
+/// Returns strings of a format that restricts its values.
 fn formatted(format: &str) -> Option<&'static [&'static str]> {
     Some(match format {
         "uuid" => &[

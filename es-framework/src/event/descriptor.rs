@@ -1,14 +1,15 @@
-//! The events that an application declares.
+//! The trait of declared events, and their descriptors.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use super::{InvalidPart, Subject};
+use super::{InvalidSubjectPart, Subject};
 use crate::Declaration;
 
-/// Something that happened, in the past tense. `#[derive(Event)]` implements it.
+/// An event type that an application declares, named in the past tense. `#[derive(Event)]`
+/// implements this trait.
 ///
 /// ```
 /// use es_framework::prelude::*;
@@ -32,21 +33,22 @@ use crate::Declaration;
 pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The fully qualified type, such as `com.example.library.BookPurchasedEvent`.
     const TYPE: &'static str;
-    /// Where it is declared.
+    /// The place of the declaration in the source.
     const DECLARATION: Declaration;
-    /// The template of its subject; without one, it is about what its command is about.
+    /// The template of the event's subject. Without a template, the event belongs to its command's
+    /// subject.
     const SUBJECT: Option<&'static str> = None;
 
-    /// What it is about, given the subject of the command that led to it.
+    /// Returns the event's subject, given the subject of the command that produced the event.
     ///
     /// # Errors
-    /// A field's value cannot stand in a subject.
-    fn subject(&self, command: &Subject) -> Result<Subject, InvalidPart> {
+    /// Fails if a field's value cannot be part of a subject.
+    fn subject(&self, command: &Subject) -> Result<Subject, InvalidSubjectPart> {
         Ok(command.clone())
     }
 }
 
-/// An event's declaration without its Rust type.
+/// The declaration of an event as plain data.
 ///
 /// ```
 /// use es_framework::{event::EventDescriptor, prelude::*};
@@ -59,21 +61,21 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 /// let removed = EventDescriptor::of::<BookRemovedEvent>();
 /// assert_eq!(removed.event_type, "com.example.library.BookRemovedEvent");
 /// assert_eq!((removed.recode)(r#"{"reason":"torn"}"#)?["reason"], "torn");
-/// # Ok::<_, es_framework::event::Unreadable>(())
+/// # Ok::<_, es_framework::event::UnreadablePayload>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct EventDescriptor {
     /// The fully qualified type.
     pub event_type: &'static str,
-    /// Where it is declared.
+    /// The place of the declaration in the source.
     pub declaration: Declaration,
-    /// The JSON schema of its payload.
+    /// Returns the JSON schema of the payload.
     pub schema: fn() -> Schema,
-    /// Reads a payload and writes it again.
-    pub recode: fn(&str) -> Result<Value, Unreadable>,
+    /// Deserializes a payload and serializes it again.
+    pub recode: fn(&str) -> Result<Value, UnreadablePayload>,
 }
 
-/// A payload that is no such event.
+/// The error for a payload that does not deserialize into the event.
 ///
 /// ```
 /// use es_framework::{event::EventDescriptor, prelude::*};
@@ -88,15 +90,15 @@ pub struct EventDescriptor {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}, at /{}", .place.join("/"))]
-pub struct Unreadable {
-    /// Where in the payload, from the outside in.
+pub struct UnreadablePayload {
+    /// The path of the faulty value in the payload, from the outside in.
     pub place: Vec<String>,
-    /// What stands against it.
+    /// The reason for the failure.
     pub reason: String,
 }
 
-impl Unreadable {
-    /// The member that is not there, if that is what stands against it.
+impl UnreadablePayload {
+    /// Returns the name of the missing member, if a missing member is the reason.
     #[must_use]
     pub fn missing_member(&self) -> Option<&str> {
         let name = self.reason.strip_prefix("missing field `")?;
@@ -105,7 +107,7 @@ impl Unreadable {
 }
 
 impl EventDescriptor {
-    /// The descriptor of the event `E`.
+    /// Returns the descriptor of the event `E`.
     #[must_use]
     pub const fn of<E: Event>() -> Self {
         Self {
@@ -117,13 +119,14 @@ impl EventDescriptor {
     }
 }
 
-fn recode<E: Event>(payload: &str) -> Result<Value, Unreadable> {
+fn recode<E: Event>(payload: &str) -> Result<Value, UnreadablePayload> {
     let mut json = serde_json::Deserializer::from_str(payload);
-    let event: E = serde_path_to_error::deserialize(&mut json).map_err(|error| Unreadable {
-        place: place(error.path()),
-        reason: reason(error.inner()),
-    })?;
-    serde_json::to_value(event).map_err(|error| Unreadable {
+    let event: E =
+        serde_path_to_error::deserialize(&mut json).map_err(|error| UnreadablePayload {
+            place: place(error.path()),
+            reason: reason(error.inner()),
+        })?;
+    serde_json::to_value(event).map_err(|error| UnreadablePayload {
         place: vec![],
         reason: format!("it cannot be written again: {error}"),
     })
@@ -138,7 +141,7 @@ fn place(path: &Path) -> Vec<String> {
     path.iter().filter_map(part).collect()
 }
 
-/// Without the line and the column, which say nothing about a payload.
+/// Returns serde's message without line and column, which do not help with a payload.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());

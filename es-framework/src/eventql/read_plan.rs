@@ -1,33 +1,32 @@
-//! What a query lets its source leave out, without any change to the answer.
+//! Derives the part of a query that the source can apply while it reads events.
 
 use super::{
-    ast::{BinaryOperator, CastType, Expr, ExprKind, Literal, OrderKey, Origin, Statement},
-    source::Hint,
+    ast::{BinaryOperator, CastType, Expr, ExprKind, Literal, OrderKey, RowSource, Statement},
+    event_source::ReadHint,
 };
 use crate::{
     event::EventId,
     store::{Bound, Order},
 };
 
-/// What the source of a statement's events is told.
+/// The plan for reading the events of a statement.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Plan {
-    pub(super) hint: Hint,
-    /// Whether the source's order is the one of ORDER BY.
+pub(super) struct ReadPlan {
+    pub(super) hint: ReadHint,
+    /// True if the source already returns the order of ORDER BY.
     pub(super) sorted: bool,
 }
 
-/// The plan of a statement with a single FROM clause over events; any other has none.
+/// Plans a statement with a single FROM clause over events. Other statements need all events.
 ///
-/// Only the conditions before the first one that can fail are used: an event that a later one
-/// would keep away could otherwise have ended the query with an error, and a hint must not decide
-/// whether it does.
-pub(super) fn plan(statement: &Statement) -> Plan {
-    let mut plan = Plan::default();
+/// Only conditions before the first one that can fail become hints. A later condition could exclude
+/// an event on which an earlier one fails, and a hint must not hide that error.
+pub(super) fn plan(statement: &Statement) -> ReadPlan {
+    let mut plan = ReadPlan::default();
     let [source] = statement.sources.as_slice() else {
         return plan;
     };
-    if source.origin != Origin::Events {
+    if source.origin != RowSource::Events {
         return plan;
     }
     let mut conditions = Vec::new();
@@ -41,13 +40,13 @@ pub(super) fn plan(statement: &Statement) -> Plan {
             break;
         }
     }
-    // What a store makes of a range that ends before it begins is not for a query to find out.
+    // A store may reject a range that ends before it begins, so the upper bound is dropped.
     if let (Some(lower), Some(upper)) = (plan.hint.lower_bound, plan.hint.upper_bound)
         && id_of(lower) > id_of(upper)
     {
         plan.hint.upper_bound = None;
     }
-    // Newest first with TOP leaves events unread, so no condition on them may fail either.
+    // Reading newest first with TOP skips events, so no condition on the skipped events may fail.
     let by_id = by_id(&statement.order, &source.alias);
     if let (Some(order), true, false) = (by_id, every_one_is_safe, statement.is_grouped()) {
         plan.hint.order = order;
@@ -62,7 +61,7 @@ const fn id_of(bound: Bound) -> u64 {
     }
 }
 
-/// `a AND b AND c` as its parts, in the order in which they are computed.
+/// Splits `a AND b AND c` into its operands, in evaluation order.
 fn conjunction<'a>(expr: &'a Expr, parts: &mut Vec<&'a Expr>) {
     match &expr.kind {
         ExprKind::Binary(BinaryOperator::And, left, right) => {
@@ -73,8 +72,8 @@ fn conjunction<'a>(expr: &'a Expr, parts: &mut Vec<&'a Expr>) {
     }
 }
 
-/// Notes what a condition that cannot fail says. Says whether it is such a condition.
-fn note(condition: &Expr, alias: &str, hint: &mut Hint) -> bool {
+/// Adds a condition that cannot fail to the hint. Returns true if the condition cannot fail.
+fn note(condition: &Expr, alias: &str, hint: &mut ReadHint) -> bool {
     let ExprKind::Binary(operator, left, right) = &condition.kind else {
         return matches!(condition.kind, ExprKind::Literal(Literal::Bool(_)));
     };
@@ -101,7 +100,7 @@ fn note_comparison(
     field: &Expr,
     value: &Expr,
     alias: &str,
-    hint: &mut Hint,
+    hint: &mut ReadHint,
 ) -> bool {
     match (&field.kind, &value.kind) {
         (ExprKind::Cast(id, CastType::Int), ExprKind::Literal(Literal::Int(number))) => {
@@ -117,7 +116,7 @@ fn note_comparison(
     }
 }
 
-/// The fields of an event that are always strings.
+/// Returns true for event fields that are always strings.
 fn is_text(name: &str) -> bool {
     matches!(
         name,
@@ -125,7 +124,7 @@ fn is_text(name: &str) -> bool {
     )
 }
 
-fn note_text(operator: BinaryOperator, name: &str, text: &str, hint: &mut Hint) -> bool {
+fn note_text(operator: BinaryOperator, name: &str, text: &str, hint: &mut ReadHint) -> bool {
     if operator == BinaryOperator::Equal {
         match name {
             "subject" if hint.subject.is_none() => hint.subject = text.parse().ok(),
@@ -136,10 +135,11 @@ fn note_text(operator: BinaryOperator, name: &str, text: &str, hint: &mut Hint) 
     true
 }
 
-fn note_id(operator: BinaryOperator, number: i64, hint: &mut Hint) -> bool {
+fn note_id(operator: BinaryOperator, number: i64, hint: &mut ReadHint) -> bool {
     use BinaryOperator as Op;
 
-    // No id lies below zero: such a bound says nothing or excludes all, which WHERE does as well.
+    // Event ids are never negative. Such a bound excludes nothing or everything, and WHERE handles
+    // both.
     let id = u64::try_from(number).ok().and_then(EventId::new);
     let Some(id) = id else {
         return mirrored(operator).is_some();
@@ -158,10 +158,11 @@ fn note_id(operator: BinaryOperator, number: i64, hint: &mut Hint) -> bool {
     true
 }
 
-/// The order of the ids, if that is what is asked for. Times and the ids' texts have orders of
-/// their own: clocks are set back, and "10" is less than "9".
+/// Returns the order by id, if the query asks for it. Neither times nor ids as strings have this
+/// order: clocks can go back, and "10" sorts before "9".
 fn by_id(order: &[OrderKey], alias: &str) -> Option<Order> {
-    // No two events have the same id, so another key would decide nothing; but it could fail.
+    // Two events never have the same id, so a second key could not change the order; but it could
+    // fail.
     let [key] = order else {
         return None;
     };

@@ -1,16 +1,16 @@
-//! Operators on two values, signs and indexing.
+//! Binary operators, signs and indexing.
 
 use std::cmp::Ordering;
 
 use crate::eventql::{
     ast::{BinaryOperator, UnaryOperator},
-    error::ErrorKind,
+    query_error::QueryErrorKind,
     value::Value,
 };
 
-type Computed = Result<Value, ErrorKind>;
+type OperatorResult = Result<Value, QueryErrorKind>;
 
-pub(super) fn binary(operator: BinaryOperator, left: &Value, right: &Value) -> Computed {
+pub(super) fn binary(operator: BinaryOperator, left: &Value, right: &Value) -> OperatorResult {
     use BinaryOperator as Op;
 
     match operator {
@@ -22,7 +22,7 @@ pub(super) fn binary(operator: BinaryOperator, left: &Value, right: &Value) -> C
     }
 }
 
-fn compare(operator: BinaryOperator, left: &Value, right: &Value) -> Result<bool, ErrorKind> {
+fn compare(operator: BinaryOperator, left: &Value, right: &Value) -> Result<bool, QueryErrorKind> {
     use BinaryOperator as Op;
 
     let is_null = |value: &Value| matches!(value, Value::Null);
@@ -31,14 +31,14 @@ fn compare(operator: BinaryOperator, left: &Value, right: &Value) -> Result<bool
         return Ok(match operator {
             Op::Equal => both,
             Op::NotEqual => !both,
-            // Nothing is less or greater than null, null itself included.
+            // Comparisons with null are false, even between two nulls.
             _ => false,
         });
     }
     let is_ordered = !matches!(left, Value::Bool(_) | Value::Array(_) | Value::Record(_));
     let by_identity = matches!(operator, Op::Equal | Op::NotEqual);
     if left.kind() != right.kind() || !(is_ordered || by_identity) {
-        return Err(ErrorKind::NotComparable {
+        return Err(QueryErrorKind::NotComparable {
             left: left.kind(),
             right: right.kind(),
             operator: operator.symbol(),
@@ -55,11 +55,11 @@ fn compare(operator: BinaryOperator, left: &Value, right: &Value) -> Result<bool
     })
 }
 
-fn contains(left: &Value, right: &Value) -> Computed {
+fn contains(left: &Value, right: &Value) -> OperatorResult {
     match left {
         Value::Array(items) => Ok(Value::Bool(items.contains(right))),
         Value::Null => Ok(Value::Bool(false)),
-        other => Err(ErrorKind::WrongOperand {
+        other => Err(QueryErrorKind::WrongOperand {
             operator: "CONTAINS",
             expected: "an array on its left",
             found: other.kind(),
@@ -67,7 +67,7 @@ fn contains(left: &Value, right: &Value) -> Computed {
     }
 }
 
-fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) -> Computed {
+fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) -> OperatorResult {
     match (left, right) {
         (Value::Int(left), Value::Int(right)) => whole(operator, *left, *right),
         (Value::Null, other) | (other, Value::Null) => match other {
@@ -76,33 +76,33 @@ fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) -> Computed
         },
         _ => {
             let float = |value| {
-                super::numeric::float(value).ok_or_else(|| not_a_number(operator.symbol(), value))
+                super::number::float(value).ok_or_else(|| not_a_number(operator.symbol(), value))
             };
             fractional(operator, float(left)?, float(right)?)
         }
     }
 }
 
-fn not_a_number(operator: &'static str, found: &Value) -> ErrorKind {
-    ErrorKind::WrongOperand {
+fn not_a_number(operator: &'static str, found: &Value) -> QueryErrorKind {
+    QueryErrorKind::WrongOperand {
         operator,
         expected: "numbers",
         found: found.kind(),
     }
 }
 
-fn whole(operator: BinaryOperator, left: i64, right: i64) -> Computed {
+fn whole(operator: BinaryOperator, left: i64, right: i64) -> OperatorResult {
     use BinaryOperator as Op;
 
     let by_zero = matches!(operator, Op::Divide | Op::Remainder) && right == 0;
     if by_zero {
-        return Err(ErrorKind::DivisionByZero);
+        return Err(QueryErrorKind::DivisionByZero);
     }
     let result = match operator {
         Op::Add => left.checked_add(right),
         Op::Subtract => left.checked_sub(right),
         Op::Multiply => left.checked_mul(right),
-        // The smallest number by -1 overflows although nothing remains.
+        // The smallest integer divided by -1 overflows, but its remainder is zero.
         Op::Remainder => Some(left.checked_rem(right).unwrap_or(0)),
         _ => match left.checked_rem(right) {
             Some(0) => left.checked_div(right),
@@ -110,17 +110,17 @@ fn whole(operator: BinaryOperator, left: i64, right: i64) -> Computed {
             None => None,
         },
     };
-    result.map(Value::Int).ok_or(ErrorKind::OutOfRange)
+    result.map(Value::Int).ok_or(QueryErrorKind::OutOfRange)
 }
 
-fn fractional(operator: BinaryOperator, left: f64, right: f64) -> Computed {
+fn fractional(operator: BinaryOperator, left: f64, right: f64) -> OperatorResult {
     use BinaryOperator as Op;
 
     let by_zero = matches!(operator, Op::Divide | Op::Remainder) && right == 0.0;
     if by_zero {
-        return Err(ErrorKind::DivisionByZero);
+        return Err(QueryErrorKind::DivisionByZero);
     }
-    super::numeric::finite(match operator {
+    super::number::finite(match operator {
         Op::Add => left + right,
         Op::Subtract => left - right,
         Op::Multiply => left * right,
@@ -129,12 +129,12 @@ fn fractional(operator: BinaryOperator, left: f64, right: f64) -> Computed {
     })
 }
 
-pub(super) fn sign(operator: UnaryOperator, operand: Value) -> Computed {
+pub(super) fn sign(operator: UnaryOperator, operand: Value) -> OperatorResult {
     let minus = operator == UnaryOperator::Minus;
     match operand {
         Value::Int(value) if minus => {
             let negated = value.checked_neg();
-            negated.map(Value::Int).ok_or(ErrorKind::OutOfRange)
+            negated.map(Value::Int).ok_or(QueryErrorKind::OutOfRange)
         }
         Value::Float(value) if minus => Ok(Value::Float(-value)),
         Value::Null | Value::Int(_) | Value::Float(_) => Ok(operand),
@@ -142,13 +142,13 @@ pub(super) fn sign(operator: UnaryOperator, operand: Value) -> Computed {
     }
 }
 
-/// `array[0]` or `record["name"]`; null where there is nothing of that kind.
-pub(super) fn index(target: &Value, index: &Value) -> Computed {
+/// Evaluates `array[0]` or `record["name"]`. Missing elements are null.
+pub(super) fn index(target: &Value, index: &Value) -> OperatorResult {
     match index {
         Value::Int(index) => target.element(*index),
         Value::Text(name) => target.field(name),
         Value::Null => Ok(Value::Null),
-        other => Err(ErrorKind::WrongOperand {
+        other => Err(QueryErrorKind::WrongOperand {
             operator: "[]",
             expected: "a whole number or a string",
             found: other.kind(),

@@ -1,19 +1,19 @@
-//! The file that holds the schema of every event.
+//! The lock file with the schema of every event.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{canonical::canonical, check, finding::Finding};
+use super::{breaking_change::BreakingChange, canonical::canonical, check};
 use crate::event::{EventDescriptor, UpcasterDescriptor, Upcasters};
 
-/// The version of the file's form.
+/// The version of the file format.
 const FORM: u32 = 1;
-/// What the file says to those who open it.
+/// The note for readers of the file.
 const NOTE: &str = "The JSON schemas of the stored events. Written by `schema lock`, committed, and compared by `schema check`.";
 
-/// The schema of every event, by its type.
+/// The schemas of all events, by event type.
 ///
 /// ```
 /// use es_framework::{event::{EventDescriptor, Upcasters}, prelude::*, schema_lock::Lock};
@@ -24,18 +24,18 @@ const NOTE: &str = "The JSON schemas of the stored events. Written by `schema lo
 /// }
 ///
 /// let events = [EventDescriptor::of::<BookPurchasedEvent>()];
-/// let lock = Lock::of(&events);
+/// let lock = SchemaLock::of(&events);
 /// assert_eq!(lock.len(), 1);
 /// assert!(lock.compare(&events, &Upcasters::default()).is_empty());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Lock {
+pub struct SchemaLock {
     note: String,
     form: u32,
     events: BTreeMap<String, Value>,
 }
 
-/// How the declarations differ from a lock.
+/// The difference between the declared events and a lock.
 ///
 /// ```
 /// use es_framework::{event::{EventDescriptor, Upcasters}, prelude::*, schema_lock::Lock};
@@ -46,68 +46,68 @@ pub struct Lock {
 /// }
 ///
 /// let events = [EventDescriptor::of::<BookPurchasedEvent>()];
-/// let difference = Lock::of(&[]).compare(&events, &Upcasters::default());
+/// let difference = SchemaLock::of(&[]).compare(&events, &Upcasters::default());
 /// assert_eq!(difference.added, ["com.example.library.BookPurchasedEvent"]);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
-    /// Changes that would orphan stored events.
-    pub findings: Vec<Finding>,
-    /// Events that the lock does not hold.
+pub struct LockDifference {
+    /// Changes that would make stored events unreadable or lose their data.
+    pub breaking_changes: Vec<BreakingChange>,
+    /// Declared events that the lock does not contain.
     pub added: Vec<&'static str>,
-    /// Events that the lock holds with another schema, under which stored events stay readable.
+    /// Events whose schema differs from the lock although stored events stay readable.
     pub changed: Vec<&'static str>,
-    /// Events that the lock holds and nobody declares any more.
+    /// Events in the lock that are no longer declared.
     pub removed: Vec<String>,
 }
 
-/// Why a lock cannot be used.
+/// The error for a lock file that cannot be used.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use es_framework::schema_lock::{Lock, LockError};
+/// use es_framework::schema_lock::{SchemaLock, SchemaLockError};
 ///
-/// let error = Lock::read(Path::new("nowhere/events.lock.json")).unwrap_err();
-/// assert!(matches!(error, LockError::Missing(_)));
+/// let error = SchemaLock::read(Path::new("nowhere/events.lock.json")).unwrap_err();
+/// assert!(matches!(error, SchemaLockError::Missing(_)));
 /// ```
 #[derive(Debug, thiserror::Error)]
-pub enum LockError {
-    /// There is none.
+pub enum SchemaLockError {
+    /// The file does not exist.
     #[error("there is no {0}: write it with the subcommand `schema lock`, and commit it")]
     Missing(String),
     /// The file cannot be read or written.
     #[error("{file}: {reason}")]
     File {
-        /// The file.
+        /// The path of the file.
         file: String,
-        /// What stands against it.
+        /// The error of the operating system.
         reason: io::Error,
     },
-    /// It is no lock.
+    /// The file does not contain a schema lock.
     #[error(
         "{file} is no lock of event schemas: {reason}. Restore it from version control; what it held cannot be found out from the code"
     )]
     Malformed {
-        /// The file.
+        /// The path of the file.
         file: String,
-        /// What stands against it.
+        /// The error of the JSON parser.
         reason: serde_json::Error,
     },
-    /// A later version of the framework wrote it.
+    /// A later version of the framework wrote the file.
     #[error(
         "{file} has the form {found}, and this version of the framework knows {FORM}: upgrade it"
     )]
     Form {
-        /// The file.
+        /// The path of the file.
         file: String,
-        /// Its form.
+        /// The version of the file format.
         found: u32,
     },
 }
 
-impl Lock {
-    /// The lock of these events.
+impl SchemaLock {
+    /// Creates the lock of these events.
     #[must_use]
     pub fn of(events: &[EventDescriptor]) -> Self {
         let schema = |event: &EventDescriptor| {
@@ -121,44 +121,45 @@ impl Lock {
         }
     }
 
-    /// Reads a lock.
+    /// Reads a lock file.
     ///
     /// # Errors
-    /// There is no such file, or it is no lock.
-    pub fn read(file: &Path) -> Result<Self, LockError> {
+    /// Fails if the file does not exist or does not contain a lock.
+    pub fn read(file: &Path) -> Result<Self, SchemaLockError> {
         let name = || file.display().to_string();
         let text = fs::read_to_string(file).map_err(|reason| match reason.kind() {
-            io::ErrorKind::NotFound => LockError::Missing(name()),
-            _ => LockError::File {
+            io::ErrorKind::NotFound => SchemaLockError::Missing(name()),
+            _ => SchemaLockError::File {
                 file: name(),
                 reason,
             },
         })?;
-        let lock: Self = serde_json::from_str(&text).map_err(|reason| LockError::Malformed {
-            file: name(),
-            reason,
-        })?;
+        let lock: Self =
+            serde_json::from_str(&text).map_err(|reason| SchemaLockError::Malformed {
+                file: name(),
+                reason,
+            })?;
         match lock.form {
             FORM => Ok(lock),
-            found => Err(LockError::Form {
+            found => Err(SchemaLockError::Form {
                 file: name(),
                 found,
             }),
         }
     }
 
-    /// Writes the lock.
+    /// Writes the lock file.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn write(&self, file: &Path) -> Result<(), LockError> {
-        fs::write(file, self.text()).map_err(|reason| LockError::File {
+    /// Fails if the file cannot be written.
+    pub fn write(&self, file: &Path) -> Result<(), SchemaLockError> {
+        fs::write(file, self.text()).map_err(|reason| SchemaLockError::File {
             file: file.display().to_string(),
             reason,
         })
     }
 
-    /// The text of the file.
+    /// Returns the contents of the file.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -166,25 +167,25 @@ impl Lock {
         text
     }
 
-    /// How many events it holds.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether it holds none.
+    /// Returns true if the lock contains no event.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// How the declarations differ from it.
+    /// Compares the declared events with the lock.
     #[must_use]
-    pub fn compare(&self, events: &[EventDescriptor], upcasters: &Upcasters) -> Difference {
+    pub fn compare(&self, events: &[EventDescriptor], upcasters: &Upcasters) -> LockDifference {
         let today = Self::of(events);
         let declared: BTreeMap<_, _> = events.iter().map(|one| (one.event_type, one)).collect();
-        let mut difference = Difference {
-            findings: vec![],
+        let mut difference = LockDifference {
+            breaking_changes: vec![],
             added: vec![],
             changed: vec![],
             removed: vec![],
@@ -193,10 +194,11 @@ impl Lock {
             match declared.get(event_type.as_str()) {
                 None => {
                     difference.removed.push(event_type.clone());
-                    // An upcaster that was registered by hand reads it, declared or not.
+                    // An upcaster that was registered by hand reads the event even if the event is
+                    // not declared.
                     if upcasters.of(event_type).is_none() {
                         difference
-                            .findings
+                            .breaking_changes
                             .push(self.orphaned(event_type, &today, events));
                     }
                 }
@@ -206,7 +208,7 @@ impl Lock {
                     if found.is_empty() && today.events.get(event_type) != Some(locked) {
                         difference.changed.push(event.event_type);
                     }
-                    difference.findings.extend(found);
+                    difference.breaking_changes.extend(found);
                 }
             }
         }
@@ -219,8 +221,13 @@ impl Lock {
         difference
     }
 
-    /// What is said of an event that nobody declares, with a guess at what became of it.
-    fn orphaned(&self, event_type: &str, today: &Self, events: &[EventDescriptor]) -> Finding {
+    /// Describes an event that is no longer declared, and its likely successor.
+    fn orphaned(
+        &self,
+        event_type: &str,
+        today: &Self,
+        events: &[EventDescriptor],
+    ) -> BreakingChange {
         let locked = self.events.get(event_type);
         let successor = events.iter().find(|event| {
             !self.events.contains_key(event.event_type)
@@ -231,7 +238,7 @@ impl Lock {
             .text()
             .lines()
             .position(|line| line.trim_start().starts_with(&quoted));
-        Finding::Removed {
+        BreakingChange::Removed {
             event_type: event_type.to_owned(),
             line: line.unwrap_or_default().saturating_add(1),
             successor: successor.map(|event| (event.event_type, event.declaration)),
@@ -239,18 +246,18 @@ impl Lock {
     }
 }
 
-impl Difference {
-    /// Whether the lock says exactly what is declared.
+impl LockDifference {
+    /// Returns true if lock and declarations are equal.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.findings.is_empty()
+        self.breaking_changes.is_empty()
             && self.added.is_empty()
             && self.changed.is_empty()
             && self.removed.is_empty()
     }
 }
 
-/// The events and upcasters of a package, as the macros registered them.
+/// Returns the events and upcasters that the macros registered in these packages.
 pub(super) fn declared(packages: &[&str]) -> (Vec<EventDescriptor>, Vec<UpcasterDescriptor>) {
     let is_test = |module: &str| module.split("::").any(|part| part == "tests");
     let events = inventory::iter::<EventDescriptor>()

@@ -1,4 +1,4 @@
-//! What can be wrong with a query, and with which words of it.
+//! The errors of queries, with the tokens at fault.
 
 use std::{fmt, time::Duration};
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::token::{Span, Token};
 use crate::store::StoreError;
 
-/// A query that cannot be read, or that could not be answered.
+/// The error for a query that cannot be parsed or executed.
 ///
 /// ```
 /// use es_framework::eventql::Query;
@@ -17,58 +17,58 @@ use crate::store::StoreError;
 /// ```
 #[derive(Debug)]
 pub struct QueryError {
-    kind: ErrorKind,
+    kind: QueryErrorKind,
     tokens: Option<Box<(Token, Token)>>,
 }
 
-/// What is wrong.
+/// The reason of a query error.
 ///
 /// ```
-/// use es_framework::eventql::{ErrorKind, Query};
+/// use es_framework::eventql::{QueryErrorKind, Query};
 ///
 /// let error = Query::parse("FROM e IN events WHERE e.id == 'a").unwrap_err();
-/// assert!(matches!(error.kind(), ErrorKind::UnterminatedString));
+/// assert!(matches!(error.kind(), QueryErrorKind::UnterminatedString));
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ErrorKind {
-    /// The query is longer than any should be.
+pub enum QueryErrorKind {
+    /// The query is too long.
     #[error("the query has {length} bytes, at most {limit} are read")]
     TooLong {
-        /// Its bytes.
+        /// The query's length in bytes.
         length: usize,
-        /// The bytes it may have.
+        /// The maximum length in bytes.
         limit: usize,
     },
-    /// Something lies too deep within itself, or is repeated too often.
+    /// The query nests too deeply or repeats a clause too often.
     #[error("the query has more than {limit} {what}")]
     TooComplex {
-        /// What there is too much of.
+        /// The kind of element that exceeds its limit.
         what: &'static str,
-        /// How many there may be.
+        /// The maximum number.
         limit: usize,
     },
-    /// A character that no word of the language has.
+    /// The query contains a character that is not part of the language.
     #[error("unexpected character {character:?}")]
     UnexpectedCharacter {
         /// The character.
         character: char,
     },
-    /// A text without its closing quote.
+    /// A string has no closing quote.
     #[error("the string is not closed")]
     UnterminatedString,
-    /// A comment without its end.
+    /// A comment has no end.
     #[error("the comment is not closed: write `*/` at its end")]
     UnterminatedComment,
-    /// An escape that strings do not have.
+    /// A string contains an unknown escape sequence.
     #[error(
         "invalid escape `{escape}`: strings know \\\" \\' \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hexadecimal digits"
     )]
     InvalidEscape {
-        /// How it begins.
+        /// The beginning of the escape sequence.
         escape: Box<str>,
     },
-    /// A number that is malformed or too large.
+    /// A number is malformed or too large.
     #[error(
         "invalid number `{text}`: write a whole number up to {} or a float such as 1.5 or 1e3",
         i64::MAX
@@ -77,72 +77,72 @@ pub enum ErrorKind {
         /// The number.
         text: Box<str>,
     },
-    /// A word that does not belong there.
+    /// A token does not fit the grammar.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What would belong there.
+        /// The tokens that the grammar allows here.
         expected: Box<str>,
-        /// The word.
+        /// The token in the query.
         found: Box<str>,
     },
-    /// A name that no FROM clause introduces.
+    /// An expression uses an alias that no FROM clause defines.
     #[error("unknown alias `{name}`: this query knows {known}")]
     UnknownAlias {
-        /// The name.
+        /// The alias in the query.
         name: Box<str>,
-        /// The names there are.
+        /// The aliases that the query defines.
         known: Box<str>,
     },
-    /// Two FROM clauses of the same name.
+    /// Two FROM clauses define the same alias.
     #[error("the alias `{name}` is taken: give every FROM clause a name of its own")]
     DuplicateAlias {
-        /// The name.
+        /// The alias in the query.
         name: Box<str>,
     },
-    /// A function that does not exist.
+    /// The function does not exist.
     #[error("unknown function `{name}`: {hint}")]
     UnknownFunction {
-        /// Its name.
+        /// The function name in the query.
         name: Box<str>,
-        /// The function that may be meant, or all there are.
+        /// The most similar function name, or the list of all functions.
         hint: Box<str>,
     },
-    /// A function with too few or too many arguments.
+    /// A function call has too few or too many arguments.
     #[error("{function} takes {expected}, found {found}")]
     ArgumentCount {
         /// The function.
         function: &'static str,
-        /// How many it takes.
+        /// The number of arguments that the function accepts.
         expected: Box<str>,
-        /// How many there are.
+        /// The number of arguments in the query.
         found: usize,
     },
-    /// An aggregate where there are no groups yet.
+    /// An aggregate stands in a clause that is evaluated before grouping.
     #[error("an aggregate cannot stand in {clause}")]
     AggregateNotAllowed {
-        /// Where it stands.
+        /// The clause.
         clause: &'static str,
     },
-    /// An aggregate of an aggregate.
+    /// An aggregate contains another aggregate.
     #[error("an aggregate cannot stand within an aggregate")]
     NestedAggregate,
-    /// A field with many values where there is one row for all of them.
+    /// A field has several values in a group but is neither a key nor aggregated.
     #[error(
         "`{expr}` has a value for each row of a group: put it into GROUP BY or into an aggregate"
     )]
     NotAggregated {
-        /// The field.
+        /// The field in the query.
         expr: Box<str>,
     },
-    /// A condition that is neither true nor false.
+    /// A condition has a value that is not a boolean.
     #[error("{place} needs a boolean, found {found}")]
     NotBoolean {
-        /// Where it stands.
+        /// The clause or operator that needs the condition.
         place: &'static str,
-        /// What kind of value it is.
+        /// The kind of the value.
         found: &'static str,
     },
-    /// A comparison of different kinds of values, or of kinds without an order.
+    /// A comparison has operands of different kinds, or of a kind that has no order.
     #[error("cannot compare {left} with {right} by `{operator}`: convert one of them with AS")]
     NotComparable {
         /// The kind of the left value.
@@ -152,80 +152,80 @@ pub enum ErrorKind {
         /// The operator.
         operator: &'static str,
     },
-    /// An operator on a kind of value that it does not take.
+    /// An operator does not accept a value of this kind.
     #[error("`{operator}` needs {expected}, found {found}")]
     WrongOperand {
         /// The operator.
         operator: &'static str,
-        /// What it takes.
+        /// The values that the operator accepts.
         expected: &'static str,
-        /// What kind of value was found.
+        /// The kind of the value.
         found: &'static str,
     },
-    /// A function on a kind of value, or a value, that it does not take.
+    /// A function does not accept this value.
     #[error("{function} needs {expected}, found {found}")]
     WrongArgument {
         /// The function.
         function: &'static str,
-        /// What it takes.
+        /// The values that the function accepts.
         expected: &'static str,
-        /// What was found.
+        /// The kind of the value or the value itself.
         found: Box<str>,
     },
-    /// A conversion that has no result.
+    /// A conversion has no result.
     #[error("cannot convert {value} into {to}")]
     CannotConvert {
-        /// The value, shortened.
+        /// The beginning of the value.
         value: Box<str>,
-        /// The type.
+        /// The target type.
         to: &'static str,
     },
-    /// A whole number that does not fit into 64 bits, or a float that is not finite.
+    /// An integer does not fit into 64 bits, or a float is not finite.
     #[error("the result is out of range")]
     OutOfRange,
-    /// A division by zero.
+    /// An expression divides by zero.
     #[error("division by zero")]
     DivisionByZero,
-    /// A SKIP or TOP that counts nothing.
+    /// SKIP or TOP has a value that is not a count.
     #[error("{clause} needs a whole number from 0, found {found}")]
     NotACount {
         /// SKIP or TOP.
         clause: &'static str,
-        /// What was found.
+        /// The value of the clause.
         found: Box<str>,
     },
-    /// UNIQUE of several values.
+    /// UNIQUE met two different values.
     #[error("UNIQUE needs one value in each group, found {first} and {second}")]
     NotUnique {
-        /// A value.
+        /// The first value.
         first: Box<str>,
-        /// Another one.
+        /// The second value.
         second: Box<str>,
     },
-    /// Data that is nested too deep or has a number that no float can hold.
+    /// Event data nests too deeply or contains a number that no float can represent.
     #[error("the data of an event cannot be computed with: {reason}")]
     Data {
-        /// Why.
+        /// The reason for the failure.
         reason: Box<str>,
     },
-    /// The query took too long.
+    /// The query exceeded its time limit.
     #[error("the query was stopped after {} seconds", limit.as_secs_f64())]
     Time {
-        /// How long it may take.
+        /// The time limit.
         limit: Duration,
     },
-    /// The query holds too many rows.
+    /// The query exceeded its memory limit.
     #[error("the query needs more than {limit} bytes of memory: narrow it with WHERE")]
-    Memory {
-        /// How many bytes it may hold.
+    MemoryBudget {
+        /// The memory limit in bytes.
         limit: usize,
     },
-    /// The events could not be read.
+    /// The store failed to read the events.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// An error as the protocol sends it.
+/// The JSON form of an error in the protocol.
 ///
 /// ```
 /// use es_framework::eventql::Query;
@@ -237,7 +237,7 @@ pub enum ErrorKind {
 /// ```
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ErrorPayload<'a> {
+pub struct QueryErrorPayload<'a> {
     error: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     start_token: Option<&'a Token>,
@@ -246,37 +246,38 @@ pub struct ErrorPayload<'a> {
 }
 
 impl QueryError {
-    pub(super) fn at(kind: ErrorKind, token: Token) -> Self {
+    pub(super) fn at(kind: QueryErrorKind, token: Token) -> Self {
         let tokens = Some(Box::new((token.clone(), token)));
         Self { kind, tokens }
     }
 
-    pub(super) const fn nowhere(kind: ErrorKind) -> Self {
+    pub(super) const fn nowhere(kind: QueryErrorKind) -> Self {
         Self { kind, tokens: None }
     }
 
-    /// What is wrong.
+    /// Returns the reason of the error.
     #[must_use]
-    pub const fn kind(&self) -> &ErrorKind {
+    pub const fn kind(&self) -> &QueryErrorKind {
         &self.kind
     }
 
-    /// The first word of the part that is wrong, where it is a part.
+    /// Returns the first token at fault, if the error has a position.
     #[must_use]
     pub fn start_token(&self) -> Option<&Token> {
         self.tokens.as_deref().map(|(first, _)| first)
     }
 
-    /// The last word of the part that is wrong, where it is a part.
+    /// Returns the last token at fault, if the error has a position.
     #[must_use]
     pub fn end_token(&self) -> Option<&Token> {
         self.tokens.as_deref().map(|(_, last)| last)
     }
 
+    /// Returns the error as
     /// `{"error":"…","startToken":{"line","column","text","type"},"endToken":…}`.
     #[must_use]
-    pub fn payload(&self) -> ErrorPayload<'_> {
-        ErrorPayload {
+    pub fn payload(&self) -> QueryErrorPayload<'_> {
+        QueryErrorPayload {
             error: self.kind.to_string(),
             start_token: self.start_token(),
             end_token: self.end_token(),
@@ -297,21 +298,21 @@ impl fmt::Display for QueryError {
 impl std::error::Error for QueryError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.kind {
-            ErrorKind::Store(error) => std::error::Error::source(error),
+            QueryErrorKind::Store(error) => std::error::Error::source(error),
             _ => None,
         }
     }
 }
 
-/// An error that knows its place by number; the query knows the words.
+/// An error whose position is a range of token indexes. The query resolves them into tokens.
 #[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) kind: ErrorKind,
+pub(super) struct SpannedError {
+    pub(super) kind: QueryErrorKind,
     pub(super) span: Option<Span>,
 }
 
-impl Fault {
-    pub(super) const fn at(span: Span, kind: ErrorKind) -> Self {
+impl SpannedError {
+    pub(super) const fn at(span: Span, kind: QueryErrorKind) -> Self {
         let span = Some(span);
         Self { kind, span }
     }
@@ -326,15 +327,15 @@ impl Fault {
     }
 }
 
-/// What has no place of its own, such as a limit.
-impl From<ErrorKind> for Fault {
-    fn from(kind: ErrorKind) -> Self {
+/// Errors without a position, for example an exceeded limit.
+impl From<QueryErrorKind> for SpannedError {
+    fn from(kind: QueryErrorKind) -> Self {
         Self { kind, span: None }
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for SpannedError {
     fn from(error: StoreError) -> Self {
-        ErrorKind::Store(error).into()
+        QueryErrorKind::Store(error).into()
     }
 }

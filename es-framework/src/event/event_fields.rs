@@ -1,4 +1,4 @@
-//! An event as it is read from a line: its members first, as they stand there, then what they mean.
+//! Deserializes an event in two steps: first its JSON members, then their values.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -6,10 +6,11 @@ use serde::{Deserialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use super::{
-    DATA_CONTENT_TYPE, InvalidLine, RecordedEvent, SPEC_VERSION, TraceContext, known::Known,
+    DATA_CONTENT_TYPE, InvalidStreamLine, RecordedEvent, SPEC_VERSION, TraceContext,
+    parse_cache::ParseCache,
 };
 
-/// The members of an event, borrowed from its line.
+/// The JSON members of an event, borrowed from its line.
 #[derive(Deserialize)]
 pub(super) struct EventFields<'a> {
     #[serde(borrow)]
@@ -38,16 +39,19 @@ pub(super) struct EventFields<'a> {
 }
 
 impl<'a> EventFields<'a> {
-    /// The same with the hash that stands beside it.
-    pub(super) fn with(self, hash: Cow<'a, str>) -> Self {
+    /// Sets the hash, which the dialect `Item` sends outside the event.
+    pub(super) fn with_hash(self, hash: Cow<'a, str>) -> Self {
         let hash = Some(hash);
         Self { hash, ..self }
     }
 
-    /// The event that has these members.
-    pub(super) fn recorded(self, known: &mut Known) -> Result<RecordedEvent, InvalidLine> {
+    /// Parses the members into a recorded event.
+    pub(super) fn into_recorded(
+        self,
+        parse_cache: &mut ParseCache,
+    ) -> Result<RecordedEvent, InvalidStreamLine> {
         if self.specversion != SPEC_VERSION || self.datacontenttype != DATA_CONTENT_TYPE {
-            return Err(InvalidLine::Version {
+            return Err(InvalidStreamLine::Version {
                 specversion: self.specversion.into_owned(),
                 data_content_type: self.datacontenttype.into_owned(),
             });
@@ -56,12 +60,12 @@ impl<'a> EventFields<'a> {
             .hash
             .ok_or_else(|| serde_json::Error::missing_field("hash"))?;
         Ok(RecordedEvent {
-            source: known.source(&self.source),
+            source: parse_cache.source(&self.source),
             subject: parsed(&self.subject)?,
-            event_type: known.event_type(&self.r#type).map_err(malformed)?,
+            event_type: parse_cache.event_type(&self.r#type).map_err(malformed)?,
             trace: TraceContext::new(self.traceparent.as_deref(), self.tracestate.as_deref())?,
             id: parsed(&self.id)?,
-            time: known.time(&self.time).map_err(malformed)?,
+            time: parse_cache.time(&self.time).map_err(malformed)?,
             predecessor_hash: parsed(&self.predecessorhash)?,
             data: self.data,
             hash: parsed(&hash)?,
@@ -69,7 +73,7 @@ impl<'a> EventFields<'a> {
     }
 }
 
-/// The payload of the older shape: the hash stands beside the event.
+/// The payload of the dialect `Item`: the hash is a sibling of the event.
 #[derive(Deserialize)]
 pub(super) struct ItemPayload<'a> {
     #[serde(borrow)]
@@ -78,30 +82,30 @@ pub(super) struct ItemPayload<'a> {
     pub(super) hash: Cow<'a, str>,
 }
 
-/// A line that is read at once because of how it begins, instead of its type first and then its
-/// payload.
+/// A line that is parsed in one pass because its first bytes tell the dialect. Other lines need a
+/// first pass for the type and a second one for the payload.
 #[derive(Deserialize)]
-pub(super) struct WholeLine<'a, P> {
-    /// Here so that a second one is refused.
+pub(super) struct EventLine<'a, P> {
+    /// The field makes serde reject a second `type` member.
     #[serde(rename = "type", borrow)]
     _type: Cow<'a, str>,
     payload: P,
 }
 
-impl<'a> WholeLine<'a, EventFields<'a>> {
-    /// The event of a line of either shape. `None` where the line begins in another way, or has to be
-    /// looked at again to say what is wrong with it.
+impl<'a> EventLine<'a, EventFields<'a>> {
+    /// Parses the event of a line in either dialect. Returns `None` if the line begins differently
+    /// or if only the slower parser can tell what is wrong.
     pub(super) fn read(line: &'a [u8]) -> Option<EventFields<'a>> {
-        // Once for all of its texts.
+        // One check for the whole line costs less than one check for each string.
         let line = std::str::from_utf8(line).ok()?;
         if line.starts_with(r#"{"type":"event","payload":{"#) {
             let line: Self = serde_json::from_str(line).ok()?;
             return Some(line.payload);
         }
         if line.starts_with(r#"{"type":"item","payload":{"#) {
-            let line: WholeLine<'a, ItemPayload<'a>> = serde_json::from_str(line).ok()?;
+            let line: EventLine<'a, ItemPayload<'a>> = serde_json::from_str(line).ok()?;
             let ItemPayload { event, hash } = line.payload;
-            return Some(event.with(hash));
+            return Some(event.with_hash(hash));
         }
         None
     }

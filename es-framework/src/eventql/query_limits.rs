@@ -1,13 +1,13 @@
-//! What a query may cost.
+//! The limits of a query's size, time and memory.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
-use super::error::ErrorKind;
+use super::query_error::QueryErrorKind;
 
-/// The longest query that is read, in bytes.
+/// The maximum length of a query in bytes.
 ///
 /// ```
 /// use es_framework::eventql::{MAX_LENGTH, Query};
@@ -15,56 +15,57 @@ use super::error::ErrorKind;
 /// assert!(Query::parse(&" ".repeat(MAX_LENGTH + 1)).is_err());
 /// ```
 pub const MAX_LENGTH: usize = 64 * 1024;
-/// How deep parentheses, brackets and prefix operators may lie within each other.
+/// The maximum nesting of parentheses, brackets and prefix operators.
 pub(super) const MAX_NESTING: u16 = 128;
-/// How deep a tree may get. A chain such as `a OR b OR …` is as deep as it has operators.
+/// The maximum depth of the syntax tree. A chain such as `a OR b OR …` adds one level for each
+/// operator.
 pub(super) const MAX_DEPTH: u16 = 256;
-/// How deep queries in parentheses may lie within each other.
+/// The maximum nesting of subqueries.
 pub(super) const MAX_SUBQUERIES: u16 = 8;
-/// How many FROM clauses a query may have.
+/// The maximum number of FROM clauses.
 pub(super) const MAX_SOURCES: usize = 8;
 
-/// What one run of a query may cost. Either limit ends it with an error of its own.
+/// The limits of one query run. Exceeding a limit ends the run with an error.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use es_framework::eventql::Limits;
+/// use es_framework::eventql::QueryLimits;
 ///
-/// let hasty = Limits { time: Duration::from_secs(1), ..Limits::DEFAULT };
+/// let hasty = QueryLimits { time: Duration::from_secs(1), ..QueryLimits::DEFAULT };
 /// assert_eq!(hasty.memory, 64 * 1024 * 1024);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// How long it may take from the call to the last row, pauses of the reader included.
+pub struct QueryLimits {
+    /// The maximum time from the call to the last row, including pauses of the reader.
     pub time: Duration,
-    /// How many bytes, by estimate, it may hold in memory for ORDER BY, GROUP BY, DISTINCT, several
-    /// FROM clauses and lists of subjects and event types.
+    /// The maximum number of bytes, by estimate, that the run may hold for ORDER BY, GROUP BY,
+    /// DISTINCT, several FROM clauses and lists of subjects and event types.
     pub memory: usize,
 }
 
-impl Limits {
-    /// A minute and 64 MiB.
+impl QueryLimits {
+    /// One minute and 64 MiB.
     pub const DEFAULT: Self = Self {
         time: Duration::from_secs(60),
         memory: 64 * 1024 * 1024,
     };
 }
 
-impl Default for Limits {
+impl Default for QueryLimits {
     fn default() -> Self {
         Self::DEFAULT
     }
 }
 
-/// The account of what a run holds.
+/// Counts the bytes that a run holds.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct MemoryBudget {
     limit: usize,
     held: AtomicUsize,
 }
 
-impl Memory {
+impl MemoryBudget {
     pub(super) const fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -72,10 +73,10 @@ impl Memory {
         }
     }
 
-    pub(super) fn hold(&self, bytes: usize) -> Result<(), ErrorKind> {
+    pub(super) fn hold(&self, bytes: usize) -> Result<(), QueryErrorKind> {
         let before = self.held.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > self.limit {
-            return Err(ErrorKind::Memory { limit: self.limit });
+            return Err(QueryErrorKind::MemoryBudget { limit: self.limit });
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What is wrong between the lock and the declarations, in words that say what to do.
+//! Incompatible changes of events, with instructions for the developer.
 
 use std::fmt;
 
@@ -6,91 +6,91 @@ use serde_json::Value;
 
 use crate::Declaration;
 
-/// A change that would orphan stored events.
+/// A change that would make stored events unreadable or lose their data.
 ///
 /// ```
-/// use es_framework::schema_lock::Finding;
+/// use es_framework::schema_lock::BreakingChange;
 ///
 /// let event_type = "com.example.library.BookBoughtEvent".to_owned();
-/// let removed = Finding::Removed { event_type, line: 7, successor: None };
+/// let removed = BreakingChange::Removed { event_type, line: 7, successor: None };
 /// assert_eq!(removed.event_type(), "com.example.library.BookBoughtEvent");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub enum Finding {
-    /// Nobody reads events of this type any more.
+pub enum BreakingChange {
+    /// No code reads events of this type any more.
     Removed {
-        /// The type.
+        /// The event type.
         event_type: String,
-        /// The line of the lock.
+        /// The line in the lock file.
         line: usize,
-        /// An event that is not in the lock and has the same members.
+        /// An event with the same members that is not in the lock.
         successor: Option<(&'static str, Declaration)>,
     },
-    /// Something that is stored in an event is not read as it was written.
+    /// Today's code does not read a stored value as it was written.
     Loss {
-        /// The event's type.
+        /// The event type.
         event_type: &'static str,
-        /// Where it is declared.
+        /// The place of the declaration in the source.
         declaration: Declaration,
-        /// What is lost.
-        loss: Loss,
-        /// Members that were not there.
+        /// The data that is lost.
+        loss: DataLoss,
+        /// The members that the locked schema does not have.
         new_members: Vec<String>,
     },
 }
 
-/// Something that is stored in an event and is not read as it was written.
+/// Stored data that today's code does not read as it was written.
 ///
 /// ```
-/// use es_framework::schema_lock::Loss;
+/// use es_framework::schema_lock::DataLoss;
 ///
-/// let lost = Loss::Lost { member: "isbn".into() };
+/// let lost = DataLoss::Lost { member: "isbn".into() };
 /// assert_eq!(lost.member(), "isbn");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub enum Loss {
-    /// A member has to be there that stored events need not have.
+pub enum DataLoss {
+    /// The code requires a member that stored events can lack.
     Required {
-        /// The member.
+        /// The name of the member.
         member: String,
     },
-    /// Nothing is left of a member.
+    /// The code drops a member.
     Lost {
-        /// The member.
+        /// The name of the member.
         member: String,
     },
-    /// Two values become one.
-    Blurred {
-        /// The member.
+    /// Two different values become equal.
+    Merged {
+        /// The name of the member.
         member: String,
-        /// A value.
+        /// The first value.
         one: Value,
-        /// Another.
+        /// The second value.
         other: Value,
     },
-    /// A value cannot be read.
+    /// The code cannot deserialize a value.
     Unreadable {
-        /// The member.
+        /// The name of the member.
         member: String,
         /// The value.
         value: Value,
-        /// What stands against it.
+        /// The error of the deserializer.
         reason: String,
     },
-    /// A bound is stated that stored events need not keep.
+    /// The declaration states a bound that stored events can violate.
     Narrowed {
-        /// The member.
+        /// The name of the member.
         member: String,
-        /// The keyword of the schema.
+        /// The keyword of the JSON schema.
         bound: &'static str,
-        /// What it was.
+        /// The bound in the lock.
         locked: Option<Value>,
-        /// What it is.
+        /// The bound in today's declaration.
         today: Value,
     },
 }
 
-/// The name of a place: `address.street`, `tags[]`.
+/// Formats a path as a member name, for example `address.street` or `tags[]`.
 pub(super) fn member(place: &[String]) -> String {
     let mut name = String::new();
     for part in place {
@@ -106,8 +106,8 @@ pub(super) fn member(place: &[String]) -> String {
     name
 }
 
-impl Finding {
-    /// The type of the event.
+impl BreakingChange {
+    /// Returns the event type.
     #[must_use]
     pub fn event_type(&self) -> &str {
         match self {
@@ -117,10 +117,10 @@ impl Finding {
     }
 }
 
-/// A value as it stands in a sentence.
-struct Short<'a>(&'a Value);
+/// A value that is shortened for an error message.
+struct ShortValue<'a>(&'a Value);
 
-impl fmt::Display for Short<'_> {
+impl fmt::Display for ShortValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.to_string();
         match text.char_indices().nth(40) {
@@ -130,14 +130,14 @@ impl fmt::Display for Short<'_> {
     }
 }
 
-/// The name behind the package.
+/// Returns the last segment of an event type.
 fn name(event_type: &str) -> &str {
     event_type
         .rsplit_once('.')
         .map_or(event_type, |(_, name)| name)
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for BreakingChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Removed {
@@ -191,21 +191,21 @@ fn removed(
     )
 }
 
-impl Loss {
-    /// The member that it is about.
+impl DataLoss {
+    /// Returns the name of the member.
     #[must_use]
     pub fn member(&self) -> &str {
         match self {
             Self::Required { member }
             | Self::Lost { member }
-            | Self::Blurred { member, .. }
+            | Self::Merged { member, .. }
             | Self::Unreadable { member, .. }
             | Self::Narrowed { member, .. } => member,
         }
     }
 }
 
-impl fmt::Display for Loss {
+impl fmt::Display for DataLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Required { member } => write!(
@@ -216,11 +216,11 @@ impl fmt::Display for Loss {
                 f,
                 "the member {member} is stored, and nothing is left of it once the event is read"
             ),
-            Self::Blurred { member, one, other } => write!(
+            Self::Merged { member, one, other } => write!(
                 f,
                 "the values {} and {} of the member {member} become one once the event is read",
-                Short(one),
-                Short(other)
+                ShortValue(one),
+                ShortValue(other)
             ),
             Self::Unreadable {
                 member,
@@ -229,7 +229,7 @@ impl fmt::Display for Loss {
             } => write!(
                 f,
                 "the member {member} may be stored as {}, which cannot be read: {reason}",
-                Short(value)
+                ShortValue(value)
             ),
             Self::Narrowed {
                 member,
@@ -240,10 +240,10 @@ impl fmt::Display for Loss {
                 write!(
                     f,
                     "the member {member} is declared with {bound} {}",
-                    Short(today)
+                    ShortValue(today)
                 )?;
                 match locked {
-                    Some(locked) => write!(f, ", and was stored with {}", Short(locked)),
+                    Some(locked) => write!(f, ", and was stored with {}", ShortValue(locked)),
                     None => f.write_str(", and was stored without"),
                 }
             }
@@ -251,22 +251,23 @@ impl fmt::Display for Loss {
     }
 }
 
-/// What a developer can do: restore it, read the old form as well, or make it another version.
+/// Writes the possible repairs: restore the declaration, accept the stored form as well, or declare
+/// a new version.
 fn ways_out(
     f: &mut fmt::Formatter<'_>,
     event_type: &str,
-    loss: &Loss,
+    loss: &DataLoss,
     new_members: &[String],
 ) -> fmt::Result {
     match loss {
-        Loss::Required { member } => {
+        DataLoss::Required { member } => {
             writeln!(f, "  - remove {member}")?;
             writeln!(
                 f,
                 "  - or let it be absent: #[serde(default)] above its field; if it is another member renamed, #[serde(alias = \"…\")] with the stored name"
             )?;
         }
-        Loss::Lost { member } => {
+        DataLoss::Lost { member } => {
             writeln!(f, "  - restore {member}")?;
             match new_members {
                 [] => writeln!(
@@ -284,9 +285,9 @@ fn ways_out(
                 )?,
             }
         }
-        Loss::Blurred { member, .. }
-        | Loss::Unreadable { member, .. }
-        | Loss::Narrowed { member, .. } => {
+        DataLoss::Merged { member, .. }
+        | DataLoss::Unreadable { member, .. }
+        | DataLoss::Narrowed { member, .. } => {
             writeln!(f, "  - restore the type of {member}")?;
             writeln!(
                 f,

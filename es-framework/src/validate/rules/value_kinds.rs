@@ -1,8 +1,8 @@
-//! What a value has to be for a rule to make sense: a text, a number, a list.
+//! The value_kinds of values that rules apply to: texts, numbers and lists.
 
 use std::fmt::Display;
 
-/// A value that is a text, or perhaps one.
+/// A string or an optional string.
 ///
 /// ```
 /// use es_framework::validate::rules::{self, Text};
@@ -20,10 +20,10 @@ use std::fmt::Display;
 #[diagnostic::on_unimplemented(
     message = "this rule is for texts, not for `{Self}`",
     label = "this field is no text",
-    note = "put it on a `String` or an `Option<String>`; for the items of a list, write `#[validate(each(…))]`"
+    add = "put it on a `String` or an `Option<String>`; for the items of a list, write `#[validate(each(…))]`"
 )]
 pub trait Text {
-    /// The text, if there is one.
+    /// Returns the string, if there is one.
     fn text(&self) -> Option<&str>;
 }
 
@@ -39,7 +39,7 @@ impl Text for Option<String> {
     }
 }
 
-/// A value that is a number, or perhaps one.
+/// A number or an optional number.
 ///
 /// ```
 /// use es_framework::validate::rules::{self, Number};
@@ -59,13 +59,13 @@ impl Text for Option<String> {
 #[diagnostic::on_unimplemented(
     message = "`#[validate(range(…))]` is for numbers, not for `{Self}`",
     label = "this field is no number",
-    note = "put the rule on a number or an `Option` of one; for the items of a list, write `#[validate(each(range(…)))]`"
+    add = "put the rule on a number or an `Option` of one; for the items of a list, write `#[validate(each(range(…)))]`"
 )]
 pub trait Number {
-    /// The number itself.
+    /// The type of the number.
     type Value: PartialOrd + Display + Copy;
 
-    /// The number, if there is one.
+    /// Returns the number, if there is one.
     fn number(&self) -> Option<Self::Value>;
 }
 
@@ -91,7 +91,7 @@ macro_rules! numbers {
 
 numbers!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
 
-/// A value that is a list, or perhaps one.
+/// A list or an optional list.
 ///
 /// ```
 /// use es_framework::validate::rules::{self, Items};
@@ -111,13 +111,13 @@ numbers!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
 #[diagnostic::on_unimplemented(
     message = "this rule is for lists, not for `{Self}`",
     label = "this field is no list",
-    note = "put it on a `Vec` or an `Option` of one"
+    add = "put it on a `Vec` or an `Option` of one"
 )]
 pub trait Items {
-    /// What it is a list of.
+    /// The type of the items.
     type Item;
 
-    /// The list, if there is one.
+    /// Returns the list, if there is one.
     fn items(&self) -> Option<&[Self::Item]>;
 }
 

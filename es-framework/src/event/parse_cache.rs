@@ -1,4 +1,4 @@
-//! What the events of a stream or of a table share with their neighbours.
+//! A cache that avoids parsing equal members of neighbouring events.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize as _, de::value};
 
 use super::{EventTime, EventType, InvalidEventType};
 
-/// What the last event was made of. Neighbours often share their source, their type and, as a commit
-/// has one time, their time: those are not parsed again.
+/// The source, type and time of the last parsed event. Neighbouring events often share them: all
+/// events of one commit have the same time.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct ParseCache {
     source: Option<Arc<str>>,
     event_type: Option<EventType>,
     time: Option<EventTime>,
 }
 
-impl Known {
+impl ParseCache {
     pub(crate) fn source(&mut self, text: &str) -> Arc<str> {
         match &self.source {
             Some(source) if **source == *text => Arc::clone(source),
@@ -25,14 +25,14 @@ impl Known {
 
     pub(crate) fn event_type(&mut self, text: &str) -> Result<EventType, InvalidEventType> {
         match &self.event_type {
-            Some(known) if known.as_str() == text => Ok(known.clone()),
+            Some(parse_cache) if parse_cache.as_str() == text => Ok(parse_cache.clone()),
             _ => Ok(self.event_type.insert(text.parse()?).clone()),
         }
     }
 
     pub(crate) fn time(&mut self, text: &str) -> Result<EventTime, value::Error> {
         match &self.time {
-            Some(known) if known.as_str() == text => Ok(known.clone()),
+            Some(parse_cache) if parse_cache.as_str() == text => Ok(parse_cache.clone()),
             _ => {
                 let time = EventTime::deserialize(value::StrDeserializer::new(text))?;
                 Ok(self.time.insert(time).clone())

@@ -1,4 +1,4 @@
-//! What was stored.
+//! Events that the store has recorded.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub const SPEC_VERSION: &str = "1.0";
 /// ```
 pub const DATA_CONTENT_TYPE: &str = "application/json";
 
-/// An event as the store keeps it.
+/// An event as the store records it.
 ///
 /// ```
 /// use es_framework::event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent};
@@ -42,27 +42,27 @@ pub const DATA_CONTENT_TYPE: &str = "application/json";
 /// ```
 #[derive(Debug, Clone)]
 pub struct RecordedEvent {
-    /// Who published it.
+    /// The application or URI that published the event.
     pub source: Arc<str>,
-    /// What it is about.
+    /// The subject of the event.
     pub subject: Subject,
-    /// What kind of event it is.
+    /// The type of the event.
     pub event_type: EventType,
-    /// The trace that it belongs to.
+    /// The trace that the event belongs to.
     pub trace: Option<TraceContext>,
-    /// Its place in the one global order.
+    /// The number of the event in the store.
     pub id: EventId,
-    /// When it was recorded.
+    /// The time at which the store recorded the event.
     pub time: EventTime,
-    /// The hash of the event before it, or [`Hash::ZERO`].
+    /// The hash of the preceding event, or [`Hash::ZERO`].
     pub predecessor_hash: Hash,
-    /// A JSON object, byte for byte what was hashed.
+    /// A JSON object. The hash covers these exact bytes.
     pub data: Box<RawValue>,
-    /// The hash over all of the above but the trace.
+    /// The hash of all members above except the trace.
     pub hash: Hash,
 }
 
-/// An event that does not fit into its chain.
+/// The error for an event that breaks the hash chain.
 ///
 /// ```
 /// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
@@ -85,28 +85,28 @@ pub struct RecordedEvent {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenChain {
-    /// Its own hash does not cover what it says.
+    /// The hash of the event does not match its content.
     #[error("event {id} was changed: its hash is {found}, its content gives {computed}")]
     Hash {
-        /// The event.
+        /// The id of the event.
         id: EventId,
-        /// The hash it carries.
+        /// The hash that the event carries.
         found: Hash,
-        /// The hash its content gives.
+        /// The hash that follows from the content.
         computed: Hash,
     },
-    /// It does not name the hash of the event before it.
+    /// The predecessor hash is not the hash of the preceding event.
     #[error("event {id} does not follow the event before it, whose hash is {expected}")]
     Predecessor {
-        /// The event.
+        /// The id of the event.
         id: EventId,
-        /// The hash of the event before it.
+        /// The hash of the preceding event.
         expected: Hash,
     },
 }
 
 impl RecordedEvent {
-    /// Numbers, dates and chains a candidate.
+    /// Turns a candidate into a recorded event: sets the id and the time, and computes the hash.
     #[must_use]
     pub fn record(
         candidate: EventCandidate,
@@ -137,7 +137,7 @@ impl RecordedEvent {
         event
     }
 
-    /// The hash that the content gives.
+    /// Computes the hash from the content.
     #[must_use]
     pub fn computed_hash(&self) -> Hash {
         let metadata = HashedMetadata {
@@ -153,10 +153,11 @@ impl RecordedEvent {
         Hash::of_event(&metadata, self.data.get().as_bytes())
     }
 
-    /// Checks that the event is unchanged and follows the event with the hash `predecessor`.
+    /// Checks that the content matches the hash and that the predecessor has the hash
+    /// `predecessor`.
     ///
     /// # Errors
-    /// It was changed, or something was taken out or put in before it.
+    /// Fails if the event was changed, or if events before it were added or removed.
     pub fn verify(&self, predecessor: Hash) -> Result<(), BrokenChain> {
         if self.predecessor_hash != predecessor {
             return Err(BrokenChain::Predecessor {

@@ -1,12 +1,12 @@
-//! Stored events as an application reads them today.
+//! The form in which an application receives stored events.
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::{DecodeError, Event, RecordedEvent};
 
-/// An event as states and projections see it: the stored one itself, or one that an upcaster made
-/// of it.
+/// An event as states, projections and reactions receive it: a stored event, or the result of an
+/// upcaster.
 ///
 /// ```
 /// use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, EventView, Hash, Metadata, RecordedEvent, encode}, prelude::*};
@@ -32,20 +32,20 @@ use super::{DecodeError, Event, RecordedEvent};
 #[derive(Debug, Clone, Copy)]
 pub struct EventView<'a> {
     event_type: &'a str,
-    payload: Payload<'a>,
+    payload: PayloadSource<'a>,
     recorded: &'a RecordedEvent,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Payload<'a> {
-    /// Still inside the stored event.
+enum PayloadSource<'a> {
+    /// The payload is part of the stored event.
     Stored,
-    /// Made by an upcaster.
+    /// An upcaster returned the payload.
     Upcast(&'a RawValue),
 }
 
 impl<'a> EventView<'a> {
-    /// The event as it was stored.
+    /// Creates the view of a stored event that needs no upcaster.
     #[must_use]
     pub fn stored(recorded: &'a RecordedEvent) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<'a> EventView<'a> {
         }
     }
 
-    /// What an upcaster made of a stored event.
+    /// Creates the view of an event that an upcaster returned for a stored event.
     #[must_use]
     pub const fn upcast(
         event_type: &'a str,
@@ -69,41 +69,41 @@ impl<'a> EventView<'a> {
         }
     }
 
-    /// Its type, which an upcaster may have changed.
+    /// Returns the event type. An upcaster can have changed it.
     #[must_use]
     pub const fn event_type(&self) -> &'a str {
         self.event_type
     }
 
-    /// The stored event: its id, time, subject and the rest.
+    /// Returns the stored event with its id, time and subject.
     #[must_use]
     pub const fn recorded(&self) -> &'a RecordedEvent {
         self.recorded
     }
 
-    /// Whether it is an `E`.
+    /// Returns true if the event has the type of `E`.
     #[must_use]
     pub fn is<E: Event>(&self) -> bool {
         self.event_type == E::TYPE
     }
 
-    /// Its payload.
+    /// Deserializes the payload.
     ///
     /// # Errors
-    /// The payload is of another shape than `P`.
+    /// Fails if the payload does not have the shape of `P`.
     pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
         match self.payload {
             Payload::Stored => self.recorded.payload(),
-            Payload::Upcast(payload) => self.decoded(serde_json::from_str(payload.get())),
+            Payload::Upcast(payload) => self.decode_result(serde_json::from_str(payload.get())),
         }
     }
 
-    /// Names the event where its payload does not fit.
-    pub(super) fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
+    /// Adds the event's id and type to a deserialization error.
+    pub(super) fn decode_result<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
         let read_as = match self.payload {
             Payload::Stored => None,
             Payload::Upcast(_) => Some(self.event_type),
         };
-        self.recorded.decoded_as(read_as, result)
+        self.recorded.add_context(read_as, result)
     }
 }
