@@ -16,8 +16,6 @@ mod declaration;
 mod error;
 pub mod event;
 pub mod eventql;
-#[cfg(test)]
-mod test_fixture;
 pub mod http;
 mod limits;
 pub mod metrics;
@@ -37,6 +35,8 @@ mod shutdown;
 pub mod state;
 pub mod store;
 pub mod telemetry;
+#[cfg(test)]
+mod test_fixture;
 pub mod testing;
 pub mod validate;
 mod watched;

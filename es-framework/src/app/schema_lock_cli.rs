@@ -69,7 +69,10 @@ pub(crate) fn run(matches: &clap::ArgMatches, registry: &Registry) -> Result<()>
     let schema = SchemaArgs::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     let outcome = match schema.subcommand {
         SchemaSubcommand::Check(lock_file) => check_file(&lock_file.file(), registry),
-        SchemaSubcommand::Lock { lock_file, accept_loss } => lock(&lock_file.file(), registry, &accept_loss),
+        SchemaSubcommand::Lock {
+            lock_file,
+            accept_loss,
+        } => lock(&lock_file.file(), registry, &accept_loss),
         SchemaSubcommand::Show => Ok(SchemaLock::of(registry.events()).text()),
     };
     let text = outcome.map_err(|error| Error::new(error.to_string()))?;

@@ -89,10 +89,10 @@ pub struct EventDescriptor {
 /// assert_eq!(unreadable.missing_member(), Some("reason"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}, at /{}", .place.join("/"))]
+#[error("{reason}, at /{}", .path.join("/"))]
 pub struct UnreadablePayload {
     /// The path of the faulty value in the payload, from the outside in.
-    pub place: Vec<String>,
+    pub path: Vec<String>,
     /// The reason for the failure.
     pub reason: String,
 }
@@ -123,16 +123,16 @@ fn recode<E: Event>(payload: &str) -> Result<Value, UnreadablePayload> {
     let mut json = serde_json::Deserializer::from_str(payload);
     let event: E =
         serde_path_to_error::deserialize(&mut json).map_err(|error| UnreadablePayload {
-            place: place(error.path()),
+            path: segments(error.path()),
             reason: reason(error.inner()),
         })?;
     serde_json::to_value(event).map_err(|error| UnreadablePayload {
-        place: vec![],
+        path: vec![],
         reason: format!("it cannot be written again: {error}"),
     })
 }
 
-fn place(path: &Path) -> Vec<String> {
+fn segments(path: &Path) -> Vec<String> {
     let part = |segment: &Segment| match segment {
         Segment::Seq { index } => Some(index.to_string()),
         Segment::Map { key } => Some(key.clone()),

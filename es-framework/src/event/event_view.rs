@@ -50,7 +50,7 @@ impl<'a> EventView<'a> {
     pub fn stored(recorded: &'a RecordedEvent) -> Self {
         Self {
             event_type: recorded.event_type.as_str(),
-            payload: Payload::Stored,
+            payload: PayloadSource::Stored,
             recorded,
         }
     }
@@ -64,7 +64,7 @@ impl<'a> EventView<'a> {
     ) -> Self {
         Self {
             event_type,
-            payload: Payload::Upcast(payload),
+            payload: PayloadSource::Upcast(payload),
             recorded,
         }
     }
@@ -93,16 +93,18 @@ impl<'a> EventView<'a> {
     /// Fails if the payload does not have the shape of `P`.
     pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
         match self.payload {
-            Payload::Stored => self.recorded.payload(),
-            Payload::Upcast(payload) => self.decode_result(serde_json::from_str(payload.get())),
+            PayloadSource::Stored => self.recorded.payload(),
+            PayloadSource::Upcast(payload) => {
+                self.decode_result(serde_json::from_str(payload.get()))
+            }
         }
     }
 
     /// Adds the event's id and type to a deserialization error.
     pub(super) fn decode_result<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
         let read_as = match self.payload {
-            Payload::Stored => None,
-            Payload::Upcast(_) => Some(self.event_type),
+            PayloadSource::Stored => None,
+            PayloadSource::Upcast(_) => Some(self.event_type),
         };
         self.recorded.add_context(read_as, result)
     }

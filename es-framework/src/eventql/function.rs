@@ -1,8 +1,5 @@
 //! The functions and aggregates of the language.
 
-use super::super::ast::{Expr, ExprKind};
-use crate::eventql::query_error::QueryErrorKind;
-
 /// A function of single values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
@@ -42,7 +39,7 @@ pub(super) enum Function {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Aggregate {
     Count,
-    ExactSum,
+    Sum,
     Avg,
     Min,
     Max,

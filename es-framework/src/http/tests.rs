@@ -23,11 +23,11 @@ use super::{
 };
 use crate::{
     command::{Bus, Clock, Registry, RegistryBuilder},
-    test_fixture::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
     reaction::{self, Statuses},
     store::{EventStore, memory::MemoryStore},
+    test_fixture::{PlantTreeCommand, TREES},
 };
 
 async fn garden() -> Router {

@@ -91,9 +91,9 @@ pub enum DataLoss {
 }
 
 /// Formats a path as a member name, for example `address.street` or `tags[]`.
-pub(super) fn member(place: &[String]) -> String {
+pub(super) fn member(path: &[String]) -> String {
     let mut name = String::new();
-    for part in place {
+    for part in path {
         if part == "*" || part.bytes().all(|byte| byte.is_ascii_digit()) {
             name.push_str("[]");
             continue;

@@ -9,9 +9,10 @@ use super::{
     breaking_change::{BreakingChange, DataLoss, member},
     canonical::canonical,
     narrowing,
-    sample_generator::{SampleVariation, SchemaSamples, samples},
+    sample_generator::samples,
+    samples::{SampleVariation, SchemaSamples},
 };
-use crate::event::{EventDescriptor, Unreadable};
+use crate::event::{EventDescriptor, UnreadablePayload};
 
 /// The maximum number of reported mistakes for one event.
 const MAX_REPAIRS: usize = 64;
@@ -93,8 +94,8 @@ impl SampleCheck {
 
     fn repaired(&self, value: &Value) -> Value {
         let mut whole = value.clone();
-        for (place, repair) in &self.repairs {
-            put(&mut whole, place, repair);
+        for (path, repair) in &self.repairs {
+            put(&mut whole, path, repair);
         }
         whole
     }
@@ -106,28 +107,28 @@ impl SampleCheck {
                 return;
             };
             let missing = unreadable.missing_member();
-            let mut place = unreadable.place.clone();
-            place.extend(missing.map(str::to_owned));
-            if self.repairs.contains_key(&place) {
+            let mut path = unreadable.path.clone();
+            path.extend(missing.map(str::to_owned));
+            if self.repairs.contains_key(&path) {
                 // Even a sample of today's schema cannot be deserialized here.
                 self.stored.others.clear();
                 return;
             }
             let loss = match missing {
                 Some(_) => DataLoss::Required {
-                    member: member(&place),
+                    member: member(&path),
                 },
                 None => DataLoss::Unreadable {
-                    member: member(&place),
-                    value: at(&self.stored.base, &place).cloned().unwrap_or_default(),
+                    member: member(&path),
+                    value: at(&self.stored.base, &path).cloned().unwrap_or_default(),
                     reason: unreadable.reason.clone(),
                 },
             };
             self.losses.push(loss);
-            let repair = self.today.as_ref().and_then(|today| at(today, &place));
+            let repair = self.today.as_ref().and_then(|today| at(today, &path));
             match repair.cloned() {
-                Some(repair) if !place.is_empty() => {
-                    self.repairs.insert(place, repair);
+                Some(repair) if !path.is_empty() => {
+                    self.repairs.insert(path, repair);
                 }
                 // The obstacle affects every sample.
                 _ => {
@@ -143,24 +144,24 @@ impl SampleCheck {
         let mut outcomes: BTreeMap<Vec<String>, RecodedValues> = BTreeMap::new();
         let mut unreadable = BTreeSet::new();
         for variation in std::mem::take(&mut self.stored.others) {
-            let SampleVariation { place, value, from } = variation;
-            if self.repairs.keys().any(|broken| place.starts_with(broken)) {
+            let SampleVariation { path, value, from } = variation;
+            if self.repairs.keys().any(|broken| path.starts_with(broken)) {
                 continue;
             }
-            let of_place = outcomes.entry(place.clone()).or_default();
+            let of_place = outcomes.entry(path.clone()).or_default();
             match (self.recode(&value), self.recode(&from)) {
                 (Ok(written), before) => {
-                    let earlier = before.ok().zip(at(&from, &place));
+                    let earlier = before.ok().zip(at(&from, &path));
                     earlier
                         .into_iter()
                         .for_each(|(written, value)| of_place.add(value, &written));
-                    at(&value, &place)
+                    at(&value, &path)
                         .into_iter()
                         .for_each(|value| of_place.add(value, &written));
                 }
-                (Err(error), _) if unreadable.insert(place.clone()) => {
+                (Err(error), _) if unreadable.insert(path.clone()) => {
                     self.losses
-                        .push(unreadable_at(&place, at(&value, &place), error));
+                        .push(unreadable_at(&path, at(&value, &path), error));
                 }
                 (Err(_), _) => {}
             }
@@ -183,31 +184,31 @@ impl SampleCheck {
 
     /// Reports paths whose values disappear, and paths where different values become equal.
     fn compare(&mut self, outcomes: &BTreeMap<Vec<String>, RecodedValues>) {
-        let is_lost = |place: &[String]| {
+        let is_lost = |path: &[String]| {
             let mut within = outcomes
                 .iter()
-                .filter(|(other, outcomes)| other.starts_with(place) && outcomes.is_tested())
+                .filter(|(other, outcomes)| other.starts_with(path) && outcomes.is_tested())
                 .peekable();
             within.peek().is_some() && within.all(|(_, outcomes)| !outcomes.has_difference)
         };
         let mut lost: BTreeSet<Vec<String>> = BTreeSet::new();
-        for (place, outcomes) in outcomes.iter().filter(|(place, _)| !place.is_empty()) {
-            if is_lost(place) {
+        for (path, outcomes) in outcomes.iter().filter(|(path, _)| !path.is_empty()) {
+            if is_lost(path) {
                 // Reports only the outermost lost path.
-                let outermost = (1..=place.len())
-                    .filter_map(|length| place.get(..length))
+                let outermost = (1..=path.len())
+                    .filter_map(|length| path.get(..length))
                     .find(|outer| is_lost(outer));
                 lost.extend(outermost.map(<[String]>::to_vec));
             } else if let Some((one, other)) = &outcomes.same {
                 self.losses.push(DataLoss::Merged {
-                    member: member(place),
+                    member: member(path),
                     one: one.clone(),
                     other: other.clone(),
                 });
             }
         }
-        self.losses.extend(lost.iter().map(|place| DataLoss::Lost {
-            member: member(place),
+        self.losses.extend(lost.iter().map(|path| DataLoss::Lost {
+            member: member(path),
         }));
     }
 }
@@ -236,13 +237,13 @@ impl RecodedValues {
 }
 
 /// Creates the loss for a value, or an absent value, that cannot be deserialized.
-fn unreadable_at(place: &[String], value: Option<&Value>, error: UnreadablePayload) -> DataLoss {
+fn unreadable_at(path: &[String], value: Option<&Value>, error: UnreadablePayload) -> DataLoss {
     match value {
         None => DataLoss::Required {
-            member: member(place),
+            member: member(path),
         },
         Some(value) => DataLoss::Unreadable {
-            member: member(place),
+            member: member(path),
             value: value.clone(),
             reason: error.reason,
         },
@@ -250,8 +251,8 @@ fn unreadable_at(place: &[String], value: Option<&Value>, error: UnreadablePaylo
 }
 
 /// Returns the value at a path.
-fn at<'a>(value: &'a Value, place: &[String]) -> Option<&'a Value> {
-    place.iter().try_fold(value, |value, name| match value {
+fn at<'a>(value: &'a Value, path: &[String]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |value, name| match value {
         Value::Object(members) => members.get(name),
         Value::Array(items) => items.get(name.parse::<usize>().ok()?),
         _ => None,
@@ -259,8 +260,8 @@ fn at<'a>(value: &'a Value, place: &[String]) -> Option<&'a Value> {
 }
 
 /// Replaces the value at a path, if the path exists.
-fn put(value: &mut Value, place: &[String], new: &Value) {
-    let Some((name, rest)) = place.split_first() else {
+fn put(value: &mut Value, path: &[String], new: &Value) {
+    let Some((name, rest)) = path.split_first() else {
         *value = new.clone();
         return;
     };

@@ -4,15 +4,27 @@
 use proptest::{
     collection::{btree_map, vec},
     prelude::*,
-    sample_generator::select,
+    sample::select,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{SchemaLock, canonical::canonical, sample_generator::samples};
 use crate::{
+    Declaration, declaration,
     event::{Event, EventDescriptor, Upcasters},
-    test_fixture::TreePlantedEvent,
 };
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct TreePlantedEvent {
+    kind: String,
+}
+
+impl Event for TreePlantedEvent {
+    const TYPE: &'static str = "com.example.garden.TreePlantedEvent";
+    const DECLARATION: Declaration = declaration!();
+}
 
 /// Generates schemas as Rust types have them.
 fn schema() -> impl Strategy<Value = Value> {

@@ -225,12 +225,12 @@ impl<'a> SampleGenerator<'a> {
         let mut samples = SchemaSamples::one(Value::Array(base.clone()));
         for (index, part) in parts.iter().enumerate() {
             samples.within(&index.to_string(), part, |value| {
-                let place = base.iter().enumerate();
+                let path = base.iter().enumerate();
                 let pick = |(at, other): (usize, &Value)| match at == index {
                     true => value.clone(),
                     false => other.clone(),
                 };
-                place.map(pick).collect()
+                path.map(pick).collect()
             });
         }
         Some(samples)

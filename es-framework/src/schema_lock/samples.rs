@@ -18,7 +18,7 @@ pub(super) struct SchemaSamples {
 #[derive(Debug, Clone)]
 pub(super) struct SampleVariation {
     /// The path of the difference, from the outside in.
-    pub(super) place: Vec<String>,
+    pub(super) path: Vec<String>,
     /// The complete value.
     pub(super) value: Value,
     /// The value before the variation. This is the base value unless a `oneOf` branch replaced it.
@@ -28,7 +28,7 @@ pub(super) struct SampleVariation {
 impl SampleVariation {
     pub(super) fn map(&self, whole: impl Fn(&Value) -> Value) -> Self {
         Self {
-            place: self.place.clone(),
+            path: self.path.clone(),
             value: whole(&self.value),
             from: whole(&self.from),
         }
@@ -48,9 +48,9 @@ impl SchemaSamples {
         Some(samples)
     }
 
-    pub(super) fn push(&mut self, place: Vec<String>, value: Value) {
+    pub(super) fn push(&mut self, path: Vec<String>, value: Value) {
         let from = self.base.clone();
-        self.push_variation(SampleVariation { place, value, from });
+        self.push_variation(SampleVariation { path, value, from });
     }
 
     pub(super) fn push_variation(&mut self, variation: SampleVariation) {
@@ -62,9 +62,9 @@ impl SchemaSamples {
     /// Embeds the variations of a part at this path into complete values.
     pub(super) fn within(&mut self, name: &str, part: &Self, whole: impl Fn(Value) -> Value) {
         for variation in &part.others {
-            let place = std::iter::once(name.to_owned()).chain(variation.place.iter().cloned());
+            let path = std::iter::once(name.to_owned()).chain(variation.path.iter().cloned());
             self.push_variation(SampleVariation {
-                place: place.collect(),
+                path: path.collect(),
                 value: whole(variation.value.clone()),
                 from: whole(variation.from.clone()),
             });

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Then, given};
 use crate::{
-    test_fixture::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
     prelude::Uuid,
+    test_fixture::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
 };
 
 fn planted() -> TreePlantedEvent {

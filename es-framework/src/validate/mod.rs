@@ -47,8 +47,8 @@ const MAX_VIOLATIONS: usize = 100;
 /// ```
 #[derive(Debug, Default)]
 pub struct Violations {
-    place: String,
-    found: Vec<Violation>,
+    pointer: String,
+    violations: Vec<Violation>,
 }
 
 impl Violations {
@@ -62,21 +62,21 @@ impl Violations {
     /// Adds the result of a rule for the current value.
     pub fn add(&mut self, found: Result<(), String>) {
         if let Err(message) = found
-            && self.found.len() < MAX_VIOLATIONS
+            && self.violations.len() < MAX_VIOLATIONS
         {
-            let pointer = self.place.clone();
-            self.found.push(Violation { pointer, message });
+            let pointer = self.pointer.clone();
+            self.violations.push(Violation { pointer, message });
         }
     }
 
     /// Collects violations inside the member `name`.
     pub fn within(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
-        let length = self.place.len();
-        self.place.push('/');
-        self.place
+        let length = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer
             .push_str(&name.replace('~', "~0").replace('/', "~1"));
         check(self);
-        self.place.truncate(length);
+        self.pointer.truncate(length);
     }
 
     /// Applies a rule to each item of a list.
@@ -87,21 +87,21 @@ impl Violations {
 
     /// Collects violations inside each item.
     fn within_each<T>(&mut self, items: &[T], check: impl Fn(&T, &mut Self)) {
-        let length = self.place.len();
+        let length = self.pointer.len();
         for (index, item) in items.iter().enumerate() {
-            if self.found.len() >= MAX_VIOLATIONS {
+            if self.violations.len() >= MAX_VIOLATIONS {
                 break;
             }
-            let _ = write!(self.place, "/{index}");
+            let _ = write!(self.pointer, "/{index}");
             check(item, self);
-            self.place.truncate(length);
+            self.pointer.truncate(length);
         }
     }
 
     /// Returns the violations in the order of the fields.
     #[must_use]
     pub fn into_vec(self) -> Vec<Violation> {
-        self.found
+        self.violations
     }
 }
 

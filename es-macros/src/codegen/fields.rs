@@ -8,30 +8,9 @@ use syn::{
 };
 
 use super::{
-    errors::Errors, framework::Framework, generics, members::Members, naming, serde_attr,
-    template::Template, types,
+    declaration_kind::DeclarationKind, errors::Errors, framework::Framework, generics,
+    json_names::JsonNames, naming, serde_attr, template::Template, types,
 };
-
-/// The kind of the declared item, which error messages mention.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Command,
-    Event,
-    ReadModel,
-    Query,
-}
-
-impl Kind {
-    /// Returns the kind with its article: `a command`.
-    pub(crate) fn noun(self) -> &'static str {
-        match self {
-            Self::Command => "a command",
-            Self::Event => "an event",
-            Self::ReadModel => "a read model",
-            Self::Query => "a query",
-        }
-    }
-}
 
 /// A named field.
 #[derive(Clone)]
@@ -91,7 +70,11 @@ pub(crate) fn reference(field: &Field) -> TokenStream {
 }
 
 /// Parses the fields, if the item is a struct with named fields.
-pub(crate) fn read(item: &DeriveInput, kind: Kind, errors: &mut Errors) -> Option<Vec<Field>> {
+pub(crate) fn read(
+    item: &DeriveInput,
+    kind: DeclarationKind,
+    errors: &mut Errors,
+) -> Option<Vec<Field>> {
     let message = format!(
         "{} has no generic parameters: its name stands for one kind of JSON, so write the types out",
         kind.noun()
@@ -119,7 +102,7 @@ pub(crate) fn read(item: &DeriveInput, kind: Kind, errors: &mut Errors) -> Optio
             return None;
         }
     };
-    let mut members = Members::in_case(naming::camel_case);
+    let mut members = JsonNames::in_case(naming::camel_case);
     let fields = fields.named.iter();
     let fields = fields.filter_map(|field| read_field(field, kind, &mut members, errors));
     Some(fields.collect())
@@ -127,7 +110,7 @@ pub(crate) fn read(item: &DeriveInput, kind: Kind, errors: &mut Errors) -> Optio
 
 fn data_struct<'a>(
     item: &'a DeriveInput,
-    kind: Kind,
+    kind: DeclarationKind,
     errors: &mut Errors,
 ) -> Option<&'a DataStruct> {
     match &item.data {
@@ -150,8 +133,8 @@ fn data_struct<'a>(
 
 fn read_field<'a>(
     field: &'a syn::Field,
-    kind: Kind,
-    members: &mut Members<'a>,
+    kind: DeclarationKind,
+    members: &mut JsonNames<'a>,
     errors: &mut Errors,
 ) -> Option<Field> {
     let ident = field.ident.as_ref()?;

@@ -4,8 +4,8 @@ use syn::{Attribute, Meta};
 
 use super::{
     attribute::{self, Keys},
+    declaration_kind::DeclarationKind,
     errors::Errors,
-    fields::Kind,
 };
 
 /// The keys that a field allows. The code below explains other keys in its messages.
@@ -21,7 +21,11 @@ const FIELD: [&str; 7] = [
 
 /// Returns the name from `#[serde(rename = "…")]`. Records an error for keys that a field does not
 /// allow.
-pub(crate) fn rename(attrs: &[Attribute], kind: Kind, errors: &mut Errors) -> Option<String> {
+pub(crate) fn rename(
+    attrs: &[Attribute],
+    kind: DeclarationKind,
+    errors: &mut Errors,
+) -> Option<String> {
     let mut keys = Keys::new("serde", &FIELD);
     let mut renamed = None;
     for meta in elements(attrs, errors) {
@@ -60,7 +64,7 @@ fn name(meta: &Meta, errors: &mut Errors) -> Option<String> {
 }
 
 /// Records an error for keys that the struct does not allow.
-pub(crate) fn check_struct(attrs: &[Attribute], kind: Kind, errors: &mut Errors) {
+pub(crate) fn check_struct(attrs: &[Attribute], kind: DeclarationKind, errors: &mut Errors) {
     for meta in elements(attrs, errors) {
         let key = attribute::name(&meta);
         let message = match (key.as_str(), kind) {
@@ -73,14 +77,14 @@ pub(crate) fn check_struct(attrs: &[Attribute], kind: Kind, errors: &mut Errors)
                 "the members of {} are in camelCase: remove `{key}`, and rename a single field with `#[serde(rename = \"…\")]`",
                 kind.noun()
             ),
-            ("deny_unknown_fields", Kind::Command) => {
+            ("deny_unknown_fields", DeclarationKind::Command) => {
                 "a command refuses unknown members by itself: remove `deny_unknown_fields`"
                     .to_owned()
             }
-            ("deny_unknown_fields", Kind::Event) => {
+            ("deny_unknown_fields", DeclarationKind::Event) => {
                 "an event is read for ever, also what later versions wrote: remove `deny_unknown_fields`".to_owned()
             }
-            ("rename", Kind::Event) => {
+            ("rename", DeclarationKind::Event) => {
                 "an event is known by its type: write `#[event(name = \"…\")]`".to_owned()
             }
             _ => format!(

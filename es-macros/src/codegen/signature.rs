@@ -5,7 +5,7 @@ use syn::{Safety, Signature};
 use super::errors::Errors;
 
 /// The error messages for a signature, in the words of its macro.
-pub(crate) struct Reasons {
+pub(crate) struct SignatureMessages {
     /// `None` allows asynchronous functions.
     pub(crate) no_async: Option<&'static str>,
     pub(crate) no_unsafe: &'static str,
@@ -14,7 +14,7 @@ pub(crate) struct Reasons {
 }
 
 /// Records an error for each part of the signature that the macro does not support.
-pub(crate) fn check(sig: &Signature, reasons: &Reasons, errors: &mut Errors) {
+pub(crate) fn check(sig: &Signature, reasons: &SignatureMessages, errors: &mut Errors) {
     if let (Some(asyncness), Some(message)) = (&sig.asyncness, reasons.no_async) {
         errors.at(asyncness, message);
     }

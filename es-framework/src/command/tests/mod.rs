@@ -17,11 +17,11 @@ use super::{
 };
 use crate::{
     event::{EventCandidate, RecordedEvent, Subject},
-    test_fixture::{PlantTreeCommand, WaterTreeCommand},
     store::{
         AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
         StoreError, memory::MemoryStore,
     },
+    test_fixture::{PlantTreeCommand, WaterTreeCommand},
 };
 
 /// What goes wrong with an append.

@@ -20,7 +20,7 @@ use std::fmt::Display;
 #[diagnostic::on_unimplemented(
     message = "this rule is for texts, not for `{Self}`",
     label = "this field is no text",
-    add = "put it on a `String` or an `Option<String>`; for the items of a list, write `#[validate(each(…))]`"
+    note = "put it on a `String` or an `Option<String>`; for the items of a list, write `#[validate(each(…))]`"
 )]
 pub trait Text {
     /// Returns the string, if there is one.
@@ -59,7 +59,7 @@ impl Text for Option<String> {
 #[diagnostic::on_unimplemented(
     message = "`#[validate(range(…))]` is for numbers, not for `{Self}`",
     label = "this field is no number",
-    add = "put the rule on a number or an `Option` of one; for the items of a list, write `#[validate(each(range(…)))]`"
+    note = "put the rule on a number or an `Option` of one; for the items of a list, write `#[validate(each(range(…)))]`"
 )]
 pub trait Number {
     /// The type of the number.
@@ -111,7 +111,7 @@ numbers!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
 #[diagnostic::on_unimplemented(
     message = "this rule is for lists, not for `{Self}`",
     label = "this field is no list",
-    add = "put it on a `Vec` or an `Option` of one"
+    note = "put it on a `Vec` or an `Option` of one"
 )]
 pub trait Items {
     /// The type of the items.

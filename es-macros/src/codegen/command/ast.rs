@@ -4,14 +4,15 @@ use syn::{Attribute, DeriveInput, Ident};
 
 use super::attr::{self, CommandAttr};
 use crate::codegen::{
+    declaration_kind::DeclarationKind,
     errors::Errors,
-    fields::{self, Field, Kind},
+    fields::{self, Field},
     serde_attr,
     validate::{self, Rule},
 };
 
 /// The parsed struct with its attributes.
-pub(crate) struct Declared {
+pub(crate) struct CommandItem {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: CommandAttr,
@@ -26,11 +27,11 @@ pub(crate) struct CommandField {
 }
 
 /// Parses the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> CommandItem {
     check_placement(&item.attrs, errors);
-    serde_attr::check_struct(&item.attrs, Kind::Command, errors);
+    serde_attr::check_struct(&item.attrs, DeclarationKind::Command, errors);
     let attr = attr::read(&item.attrs, errors);
-    let fields = fields::read(item, Kind::Command, errors);
+    let fields = fields::read(item, DeclarationKind::Command, errors);
     fields::check_placement(
         fields.as_deref().unwrap_or_default(),
         &["command", "event", "es"],
@@ -43,7 +44,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
         };
         fields.into_iter().map(with_rules).collect()
     });
-    Declared {
+    CommandItem {
         ident: item.ident.clone(),
         attrs: item.attrs.clone(),
         attr,

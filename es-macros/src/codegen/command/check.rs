@@ -3,11 +3,11 @@
 use syn::{Attribute, Ident, LitStr, Meta};
 
 use super::{
-    ast::{CommandField, Declared},
+    ast::{CommandField, CommandItem},
     attr::CommandAttr,
 };
 use crate::codegen::{
-    doc,
+    doc_comment,
     errors::Errors,
     fields::{self, Field},
     naming, role,
@@ -15,7 +15,7 @@ use crate::codegen::{
 };
 
 /// A command without mistakes.
-pub(crate) struct Command {
+pub(crate) struct CheckedCommand {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) summary: String,
@@ -28,7 +28,7 @@ pub(crate) struct Command {
     pub(crate) fields: Vec<CommandField>,
 }
 
-impl Command {
+impl CheckedCommand {
     /// Returns the field with this name. The check has ensured that it exists.
     pub(crate) fn field(&self, name: &str) -> Option<&Field> {
         let mut fields = self.fields.iter().map(|field| &field.field);
@@ -43,8 +43,8 @@ impl Command {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> {
-    let Declared {
+pub(crate) fn check(declared: CommandItem, errors: &mut Errors) -> Option<CheckedCommand> {
+    let CommandItem {
         ident,
         attrs,
         attr,
@@ -57,8 +57,8 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
         Some(internal) => no_path(internal, &attr, errors),
     };
     let role = role::check(attr.role.as_ref(), errors);
-    let summary = doc::summary_of(&ident, attr.summary.as_ref(), &attrs);
-    let mut command = Command {
+    let summary = doc_comment::summary_of(&ident, attr.summary.as_ref(), &attrs);
+    let mut command = CheckedCommand {
         ident,
         attrs,
         summary,
@@ -122,7 +122,7 @@ fn subject(
         }
         return None;
     };
-    let template = Template::read(&text.value(), template::Kind::Subject, text, errors)?;
+    let template = Template::read(&text.value(), template::TemplateKind::Subject, text, errors)?;
     // Without fields, another error is already recorded.
     if let Some(fields) = fields {
         fields::check_subject(&template, text, "command", &plain(fields), errors);
@@ -144,7 +144,7 @@ fn path(
     let Some(text) = &attr.path else {
         return path_of_subject(ident, attr.subject.as_ref()?, subject?, errors);
     };
-    let template = Template::read(&text.value(), template::Kind::Path, text, errors)?;
+    let template = Template::read(&text.value(), template::TemplateKind::Path, text, errors)?;
     // Without fields, another error is already recorded.
     if let Some(fields) = fields.map(plain) {
         for field in fields::named(&template, text, "command", &fields, errors) {
@@ -170,7 +170,7 @@ fn path_of_subject(
         errors.at(text, message);
         return None;
     }
-    let path = Template::parse(&format!("{head}/{verb}"), template::Kind::Path);
+    let path = Template::parse(&format!("{head}/{verb}"), template::TemplateKind::Path);
     if path.is_err() {
         let message = format!(
             "`{verb}` cannot end a path: name the command in ASCII letters, or add `path = \"{head}/…\"`"

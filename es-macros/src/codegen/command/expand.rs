@@ -4,19 +4,20 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
 
-use super::{ast::CommandField, check::Command};
+use super::{ast::CommandField, check::CheckedCommand};
 use crate::codegen::{
     declaration,
-    fields::{self, Kind, reference},
+    declaration_kind::DeclarationKind,
+    fields::{self, reference},
     framework::Framework,
+    json_impls::{self, JsonField, JsonImpls},
     role::role,
     template,
-    validate::{self, Checked},
-    wire::{self, Wire, WireField},
+    validate::{self, ValidatedValue},
 };
 
 /// Generates all implementations and the registration.
-pub(crate) fn expand(command: &Command, framework: &Framework) -> TokenStream {
+pub(crate) fn expand(command: &CheckedCommand, framework: &Framework) -> TokenStream {
     let json = json(command, framework);
     let validation = validation(command, framework);
     let declaration = impl_command(command, framework);
@@ -34,14 +35,14 @@ pub(crate) fn expand(command: &Command, framework: &Framework) -> TokenStream {
     }
 }
 
-fn json(command: &Command, framework: &Framework) -> TokenStream {
+fn json(command: &CheckedCommand, framework: &Framework) -> TokenStream {
     let fields: Vec<_> = command
         .fields
         .iter()
         .map(|field| wire_field(field, framework))
         .collect();
-    let wire = Wire {
-        kind: Kind::Command,
+    let wire = JsonImpls {
+        kind: DeclarationKind::Command,
         ident: &command.ident,
         attrs: &command.attrs,
         fields: &fields,
@@ -53,15 +54,15 @@ fn json(command: &Command, framework: &Framework) -> TokenStream {
 fn wire_field<'a>(
     CommandField { field, rules }: &'a CommandField,
     framework: &Framework,
-) -> WireField<'a> {
-    WireField {
+) -> JsonField<'a> {
+    JsonField {
         field,
         constraints: validate::constraints(rules, framework),
     }
 }
 
-fn validation(command: &Command, framework: &Framework) -> TokenStream {
-    let fields = command.fields.iter().map(|field| Checked {
+fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
+    let fields = command.fields.iter().map(|field| ValidatedValue {
         member: Some(field.field.member.clone()),
         value: reference(&field.field),
         ty: &field.field.ty,
@@ -83,8 +84,8 @@ fn validation(command: &Command, framework: &Framework) -> TokenStream {
     }
 }
 
-fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
-    let Command {
+fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream {
+    let CheckedCommand {
         ident,
         summary,
         path,
@@ -127,7 +128,7 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
 /// Generates stub implementations for a command with mistakes, so that the compiler reports only
 /// those mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let json = wire::stub(ident, framework);
+    let json = json_impls::stub(ident, framework);
     let declaration = declaration(ident, framework);
     quote! {
         #json

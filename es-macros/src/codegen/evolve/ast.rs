@@ -3,19 +3,19 @@
 use proc_macro2::TokenStream;
 use syn::{Attribute, ImplItem, ItemImpl};
 
-use crate::codegen::{attributed, errors::Errors, types};
+use crate::codegen::{annotated_item, errors::Errors, types};
 
 /// The parsed block.
-pub(crate) struct Declared {
+pub(crate) struct EvolveBlock {
     pub(crate) item: ItemImpl,
     /// The `#[es(…)]` attributes, which the compiler does not know.
     pub(crate) es: Vec<Attribute>,
 }
 
 /// Parses the `impl` block.
-pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
+pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<EvolveBlock> {
     const MESSAGE: &str = "`#[evolve]` stands above the functions by which a state follows from events: write `#[evolve] impl Book { fn purchased(event: &BookPurchasedEvent) -> Self { … } }`";
-    let (mut item, es) = attributed::read(
+    let (mut item, es) = annotated_item::read(
         input,
         |item: &mut ItemImpl| &mut item.attrs,
         MESSAGE,
@@ -26,5 +26,5 @@ pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> 
             types::ungroup_signature(&mut function.sig);
         }
     }
-    Some(Declared { item, es })
+    Some(EvolveBlock { item, es })
 }

@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Attribute, Ident, Type};
 
-use super::check::{Form, Step};
+use super::check::{EvolveForm, EvolveStep};
 use crate::codegen::framework::Framework;
 
 /// Generates the implementation that calls the functions. Without functions it is the stub for a
@@ -12,11 +12,11 @@ use crate::codegen::framework::Framework;
 pub(crate) fn expand(
     state: &Type,
     forwarded: &[Attribute],
-    steps: &[Step],
+    steps: &[EvolveStep],
     framework: &Framework,
 ) -> TokenStream {
     let types = steps.iter().map(|step| {
-        let Step {
+        let EvolveStep {
             conditions, event, ..
         } = step;
         quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
@@ -46,8 +46,8 @@ pub(crate) fn expand(
     }
 }
 
-fn branch(step: &Step) -> TokenStream {
-    let Step {
+fn branch(step: &EvolveStep) -> TokenStream {
+    let EvolveStep {
         conditions, event, ..
     } = step;
     let after = after(step);
@@ -62,8 +62,8 @@ fn branch(step: &Step) -> TokenStream {
 
 /// Generates the state after the event. The compiler reports a wrong return type at the function's
 /// output.
-fn after(step: &Step) -> TokenStream {
-    let Step {
+fn after(step: &EvolveStep) -> TokenStream {
+    let EvolveStep {
         ident,
         by_reference,
         form,
@@ -78,17 +78,17 @@ fn after(step: &Step) -> TokenStream {
         false => quote!(event),
     };
     match (form, is_optional) {
-        (Form::Begins, false) => {
+        (EvolveForm::Begins, false) => {
             quote_spanned!(span=> ::core::option::Option::Some(Self::#ident(#event)))
         }
-        (Form::Begins, true) => quote_spanned!(span=> Self::#ident(#event)),
-        (Form::Replaces, false) => quote_spanned! {span=>
+        (EvolveForm::Begins, true) => quote_spanned!(span=> Self::#ident(#event)),
+        (EvolveForm::Replaces, false) => quote_spanned! {span=>
             before.map(|state| -> Self { state.#ident(#event) })
         },
-        (Form::Replaces, true) => quote_spanned! {span=>
+        (EvolveForm::Replaces, true) => quote_spanned! {span=>
             before.and_then(|state| -> ::core::option::Option<Self> { state.#ident(#event) })
         },
-        (Form::Changes, _) => changed(ident, &event),
+        (EvolveForm::Changes, _) => changed(ident, &event),
     }
 }
 

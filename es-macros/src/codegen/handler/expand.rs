@@ -6,12 +6,18 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{ItemFn, Type, parse_quote, spanned::Spanned as _};
 
-use super::{ast::Declared, check::Handler, parameter::Parameter};
-use crate::codegen::{declaration, framework::Framework, naming, template};
+use super::{check::CheckedHandler, command_parameter, parameter::HandlerParameter};
+use crate::codegen::{
+    annotated_function::AnnotatedFunction, declaration, framework::Framework, naming, template,
+};
 
 /// Generates the function and the implementation that calls it.
-pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework) -> TokenStream {
-    let Handler {
+pub(crate) fn expand(
+    function: &ItemFn,
+    handler: &CheckedHandler,
+    framework: &Framework,
+) -> TokenStream {
+    let CheckedHandler {
         ident,
         command,
         parameters,
@@ -21,7 +27,7 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
     let declaration = declaration(ident, framework);
     let arguments = arguments(parameters);
     let given: Vec<_> = parameters.iter().flatten().collect();
-    let body = Body {
+    let body = HandleImpl {
         given: format_ident!("given"),
         parameters: described(&given, framework),
         subjects: subjects(&given, framework),
@@ -41,7 +47,7 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
 }
 
 /// The parts of the implementation that differ between a handler and a stub.
-struct Body {
+struct HandleImpl {
     given: Ident,
     parameters: Option<TokenStream>,
     subjects: Option<TokenStream>,
@@ -65,10 +71,10 @@ fn answers(output: &Type, framework: &Framework) -> TokenStream {
 }
 
 /// Generates the arguments of the call.
-fn arguments(parameters: &[Option<Parameter>]) -> Vec<TokenStream> {
+fn arguments(parameters: &[Option<HandlerParameter>]) -> Vec<TokenStream> {
     let mut index = 0_usize;
-    let argument = |parameter: &Option<Parameter>| {
-        let Some(Parameter {
+    let argument = |parameter: &Option<HandlerParameter>| {
+        let Some(HandlerParameter {
             ty, is_optional, ..
         }) = parameter
         else {
@@ -85,9 +91,9 @@ fn arguments(parameters: &[Option<Parameter>]) -> Vec<TokenStream> {
 }
 
 /// Generates `PARAMETERS`, if the function has parameters besides the command.
-fn described(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStream> {
+fn described(parameters: &[&HandlerParameter], framework: &Framework) -> Option<TokenStream> {
     let described = parameters.iter().map(|parameter| {
-        let Parameter { name, ty, .. } = parameter;
+        let HandlerParameter { name, ty, .. } = parameter;
         let kind = match parameter.is_state() {
             true => quote!(state),
             false => quote!(given),
@@ -111,7 +117,7 @@ fn described(parameters: &[&Parameter], framework: &Framework) -> Option<TokenSt
 }
 
 /// Generates `parameter_subject`, if a parameter has its own subject.
-fn subjects(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStream> {
+fn subjects(parameters: &[&HandlerParameter], framework: &Framework) -> Option<TokenStream> {
     let arms: Vec<_> = parameters
         .iter()
         .enumerate()
@@ -160,10 +166,10 @@ fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
 fn implementation(
     command: &Type,
     declaration: &TokenStream,
-    body: &Body,
+    body: &HandleImpl,
     framework: &Framework,
 ) -> TokenStream {
-    let Body {
+    let HandleImpl {
         given,
         parameters,
         subjects,
@@ -195,7 +201,7 @@ fn implementation(
 
 /// Generates the function of a handler with mistakes, and stub implementations that prevent errors
 /// about commands without a handler.
-pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
+pub(crate) fn stub(declared: &AnnotatedFunction, framework: &Framework) -> TokenStream {
     let mut function = declared.function();
     // Further warnings about a function with mistakes would only distract.
     function.attrs.push(parse_quote!(#[allow(unused)]));
@@ -203,15 +209,14 @@ pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
         return quote!(#function);
     }
     let declaration = declaration(&function.sig.ident, framework);
-    let body = Body {
+    let body = HandleImpl {
         given: format_ident!("_given"),
         parameters: None,
         subjects: None,
         decision: quote!(::core::unreachable!()),
         answers: None,
     };
-    let implementations: TokenStream = declared
-        .commands()
+    let implementations: TokenStream = command_parameter::commands(declared)
         .into_iter()
         .filter({
             let mut seen = BTreeSet::new();

@@ -6,14 +6,18 @@ use syn::{ItemImpl, Type, ext::IdentExt as _, spanned::Spanned as _};
 
 use super::{
     attr::DeadlineAttr,
-    check::{Given, LeadsTo, Reaction, Step},
+    check::{CallParameter, CheckedReaction, ReactionEffect, ReactionStep},
 };
 use crate::codegen::framework::Framework;
 
 /// Generates the block, the implementation that calls its functions, and the registration.
-pub(crate) fn expand(block: &ItemImpl, reaction: &Reaction, framework: &Framework) -> TokenStream {
+pub(crate) fn expand(
+    block: &ItemImpl,
+    reaction: &CheckedReaction,
+    framework: &Framework,
+) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let Reaction {
+    let CheckedReaction {
         ty,
         name,
         begin,
@@ -35,7 +39,7 @@ pub(crate) fn expand(block: &ItemImpl, reaction: &Reaction, framework: &Framewor
             const NAME: &'static str = #name;
             const BEGIN: #module::Begin = #module::Begin::#begin;
             #attempts
-            const STEPS: &'static [#module::Step] = &[#(#steps),*];
+            const STEPS: &'static [#module::ReactionStep] = &[#(#steps),*];
             const DECLARATION: #framework::Declaration = #declaration;
         }
 
@@ -45,9 +49,9 @@ pub(crate) fn expand(block: &ItemImpl, reaction: &Reaction, framework: &Framewor
     }
 }
 
-fn step_code(step: &Step, framework: &Framework) -> TokenStream {
+fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let Step {
+    let ReactionStep {
         function,
         event,
         deadline,
@@ -60,14 +64,14 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
         Some(deadline) => when(deadline, event, framework),
     };
     let (action, parameters) = match leads_to {
-        LeadsTo::Commands(output) => (send(step, output, framework), quote!(&[])),
-        LeadsTo::Call { output, given } => (
+        ReactionEffect::Commands(output) => (send(step, output, framework), quote!(&[])),
+        ReactionEffect::Call { output, given } => (
             call(step, output, given, framework),
             parameters(given, framework),
         ),
     };
     quote! {
-        #module::Step {
+        #module::ReactionStep {
             name: #name,
             event: <#event as #framework::event::Event>::TYPE,
             when: #when,
@@ -97,16 +101,16 @@ fn when(
     }
 }
 
-fn argument(step: &Step) -> TokenStream {
+fn argument(step: &ReactionStep) -> TokenStream {
     match step.by_reference {
         true => quote!(&happened),
         false => quote!(happened),
     }
 }
 
-fn send(step: &Step, output: &Type, framework: &Framework) -> TokenStream {
+fn send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let Step {
+    let ReactionStep {
         function, event, ..
     } = step;
     let argument = argument(step);
@@ -119,17 +123,22 @@ fn send(step: &Step, output: &Type, framework: &Framework) -> TokenStream {
     }
 }
 
-fn call(step: &Step, output: &Type, given: &[Given], framework: &Framework) -> TokenStream {
+fn call(
+    step: &ReactionStep,
+    output: &Type,
+    given: &[CallParameter],
+    framework: &Framework,
+) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let Step {
+    let ReactionStep {
         function, event, ..
     } = step;
     let names: Vec<Ident> = (0..given.len())
         .map(|index| format_ident!("given_{index}"))
         .collect();
     let values = names.iter().zip(given).map(|(ident, given)| match given {
-        Given::Key => quote!(let #ident = occasion.key();),
-        Given::Service { ty, .. } => {
+        CallParameter::Key => quote!(let #ident = occasion.key();),
+        CallParameter::Service { ty, .. } => {
             let name = ty.to_token_stream().to_string();
             quote!(let #ident = occasion.service::<#ty>(#name)?;)
         }
@@ -152,12 +161,12 @@ fn call(step: &Step, output: &Type, given: &[Given], framework: &Framework) -> T
     }
 }
 
-fn parameters(given: &[Given], framework: &Framework) -> TokenStream {
+fn parameters(given: &[CallParameter], framework: &Framework) -> TokenStream {
     let described: Vec<_> = given
         .iter()
         .filter_map(|given| match given {
-            Given::Key => None,
-            Given::Service { name, ty } => {
+            CallParameter::Key => None,
+            CallParameter::Service { name, ty } => {
                 // The compiler reports a type that cannot be injected at the parameter.
                 let path = framework.at(ty.span());
                 Some(quote_spanned!(ty.span()=> #path::command::Parameter::given::<#ty>(#name)))
@@ -165,8 +174,8 @@ fn parameters(given: &[Given], framework: &Framework) -> TokenStream {
         })
         .collect();
     let first = given.iter().find_map(|given| match given {
-        Given::Key => None,
-        Given::Service { ty, .. } => Some(ty.span()),
+        CallParameter::Key => None,
+        CallParameter::Service { ty, .. } => Some(ty.span()),
     });
     match first {
         None => quote!(&[]),

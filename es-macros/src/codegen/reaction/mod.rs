@@ -1,6 +1,5 @@
 //! Expands `#[reaction]`.
 
-mod ast;
 mod attr;
 mod check;
 mod expand;
@@ -8,7 +7,11 @@ mod expand;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{
+    annotated_block::AnnotatedBlock, errors::Errors, framework::Framework, manifest::Manifest,
+};
+
+const NO_BLOCK: &str = "a reaction is a block of functions, each from an event to what follows from it: write `pub struct LoanReminder;` and `#[reaction]` above `impl LoanReminder { … }`";
 
 /// Returns the block and the code of `#[reaction]`, or compile errors and the block.
 pub(crate) fn reaction(
@@ -18,7 +21,8 @@ pub(crate) fn reaction(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let attr = attr::read(arguments, &mut errors);
-    let Some(declared) = ast::read(input.clone(), &mut errors) else {
+    let Some(declared) = AnnotatedBlock::read(input.clone(), "deadline", NO_BLOCK, &mut errors)
+    else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);
     };

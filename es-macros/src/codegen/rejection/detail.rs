@@ -5,14 +5,14 @@ use syn::{Ident, LitStr, ext::IdentExt as _};
 use crate::codegen::{errors::Errors, naming};
 
 /// A detail whose fields all exist.
-pub(crate) struct Detail {
+pub(crate) struct DetailTemplate {
     pub(crate) text: LitStr,
     /// The fields in the detail.
     pub(crate) fields: Vec<Ident>,
 }
 
 /// Parses the detail. The generated code passes it to `write!` unchanged.
-pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Option<Detail> {
+pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Option<DetailTemplate> {
     let names = match names(&text.value()) {
         Ok(names) => names,
         Err(message) => {
@@ -31,7 +31,7 @@ pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Optio
         }
     }
     let is_shown = |field: &&Ident| names.contains(&field.unraw().to_string());
-    Some(Detail {
+    Some(DetailTemplate {
         text: text.clone(),
         fields: known.iter().filter(is_shown).cloned().collect(),
     })

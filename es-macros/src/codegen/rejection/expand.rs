@@ -4,21 +4,21 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
-    check::{Rejection, Variant},
-    detail::Detail,
+    check::{CheckedRejection, CheckedVariant},
+    detail::DetailTemplate,
 };
 use crate::codegen::{declaration, framework::Framework};
 
 /// Generates all implementations and the registration.
-pub(crate) fn expand(rejection: &Rejection, framework: &Framework) -> TokenStream {
-    let Rejection {
+pub(crate) fn expand(rejection: &CheckedRejection, framework: &Framework) -> TokenStream {
+    let CheckedRejection {
         ident,
         variants,
         is_enum,
     } = rejection;
     // The detail may contain a field of any name, so the formatter's name must not shadow it.
     let formatter = Ident::new("f", Span::mixed_site());
-    let pattern = |variant: &Variant| match is_enum {
+    let pattern = |variant: &CheckedVariant| match is_enum {
         true => variant_pattern(&variant.ident),
         false => quote!(Self),
     };
@@ -59,18 +59,18 @@ fn variant_pattern(ident: &Ident) -> TokenStream {
     quote!(Self::#ident)
 }
 
-fn display(variant: &Variant, pattern: &TokenStream, formatter: &Ident) -> TokenStream {
-    let Variant { title, detail, .. } = variant;
+fn display(variant: &CheckedVariant, pattern: &TokenStream, formatter: &Ident) -> TokenStream {
+    let CheckedVariant { title, detail, .. } = variant;
     match detail {
         None => quote!(#pattern { .. } => #formatter.write_str(#title)),
-        Some(Detail { text, fields }) => {
+        Some(DetailTemplate { text, fields }) => {
             quote!(#pattern { #(#fields,)* .. } => ::core::write!(#formatter, #text))
         }
     }
 }
 
-fn descriptor(variant: &Variant, framework: &Framework) -> TokenStream {
-    let Variant {
+fn descriptor(variant: &CheckedVariant, framework: &Framework) -> TokenStream {
+    let CheckedVariant {
         ident,
         kind,
         name,

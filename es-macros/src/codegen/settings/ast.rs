@@ -9,7 +9,7 @@ use syn::{
 
 use crate::codegen::{
     attribute::{self, Keys},
-    doc,
+    doc_comment,
     errors::Errors,
     generics, types,
 };
@@ -115,7 +115,7 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
         Some(inner) => (inner.clone(), true),
         None => (field.ty.clone(), false),
     };
-    let help = doc::summary(&field.attrs).unwrap_or_default();
+    let help = doc_comment::summary(&field.attrs).unwrap_or_default();
     if help.is_empty() {
         errors.at(
             &ident,

@@ -7,12 +7,12 @@ use syn::{DeriveInput, ext::IdentExt as _};
 use super::{
     declaration, derive,
     framework::Framework,
-    item::{self, Noun},
+    json_impls,
+    json_item::{self, ItemNoun},
     manifest::Manifest,
-    wire,
 };
 
-const NOUN: Noun = Noun {
+const NOUN: ItemNoun = ItemNoun {
     indefinite: "a state",
     is_sent: false,
 };
@@ -23,7 +23,7 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
         input,
         manifest,
         |item, errors| {
-            item::check(item, NOUN, errors);
+            json_item::check(item, NOUN, errors);
             Some(())
         },
         |item, (), framework| expand(item, framework),
@@ -32,7 +32,7 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
 }
 
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
-    let json = wire::expand_item(item, framework);
+    let json = json_impls::expand_item(item, framework);
     let ident = &item.ident;
     let origin = quote! {
         #framework::command::Origin::State(#framework::state::StateKind::of::<#ident>())
@@ -42,7 +42,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
 }
 
 fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let json = wire::stub(ident, framework);
+    let json = json_impls::stub(ident, framework);
     // A stub without the requirement of `#[evolve]`, whose absence would be a second error.
     let origin = quote!(#framework::command::Origin::Metadata);
     let implementations = implementations(ident, &origin, framework);

@@ -3,15 +3,15 @@
 use quote::ToTokens as _;
 use syn::{Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Signature, Type, parse_quote};
 
-use super::ast::Declared;
 use crate::codegen::{
-    attributed,
+    annotated_function::AnnotatedFunction,
+    annotated_item,
     errors::Errors,
-    signature::{self, Reasons},
+    signature::{self, SignatureMessages},
 };
 
 /// An upcaster without mistakes.
-pub(crate) struct Upcaster {
+pub(crate) struct CheckedUpcaster {
     pub(crate) ident: Ident,
     /// The type of the old event.
     pub(crate) event: Type,
@@ -21,20 +21,20 @@ pub(crate) struct Upcaster {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Upcaster> {
+pub(crate) fn check(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<CheckedUpcaster> {
     let ItemFn { attrs, sig, .. } = &declared.item;
     check_signature(sig, errors);
-    let event = event(sig, errors);
+    let event = event(declared, errors);
     let output = output(&sig.output, errors);
-    Some(Upcaster {
+    Some(CheckedUpcaster {
         ident: sig.ident.clone(),
         event: event?,
         output: output?,
-        forwarded: attributed::forwarded(attrs),
+        forwarded: annotated_item::forwarded(attrs),
     })
 }
 
-const REASONS: Reasons = Reasons {
+const REASONS: SignatureMessages = SignatureMessages {
     no_async: Some(
         "an upcaster makes events of the event that it is given and does no I/O: remove `async`",
     ),
@@ -62,11 +62,9 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
 }
 
 /// Returns the type of the only parameter, which is taken by value.
-fn event(sig: &Signature, errors: &mut Errors) -> Option<Type> {
-    let mut parameters = sig.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(parameter) => Some(parameter),
-        FnArg::Receiver(_) => None,
-    });
+fn event(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<Type> {
+    let sig = &declared.item.sig;
+    let mut parameters = declared.parameters();
     let Some(first) = parameters.next() else {
         if sig.receiver().is_none() {
             let message = format!(

@@ -15,7 +15,7 @@ pub(super) struct Bounds {
 
 /// The rule and the kind of value that bounds belong to.
 #[derive(Clone, Copy)]
-pub(super) struct Of {
+pub(super) struct BoundTarget {
     /// The rule as it stands in an attribute: `validate(range)`.
     pub(super) attribute: &'static str,
     pub(super) example: &'static str,
@@ -29,7 +29,7 @@ pub(super) struct Of {
 pub(super) fn bounds(
     meta: &Meta,
     arguments: Vec<Meta>,
-    of: Of,
+    of: BoundTarget,
     errors: &mut Errors,
 ) -> Option<(Bounds, Keys)> {
     let mut keys = Keys::new(of.attribute, &["min", "max"]);
@@ -57,7 +57,7 @@ pub(super) fn bounds(
     is_sound.then_some((Bounds { min, max }, keys))
 }
 
-fn number(argument: &Meta, of: Of, errors: &mut Errors) -> Option<Expr> {
+fn number(argument: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Expr> {
     let value = attribute::value(argument, of.example, errors)?;
     let fits = match of.least {
         Some(least) => whole(value).is_some_and(|value| value >= least),

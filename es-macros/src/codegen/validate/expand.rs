@@ -8,7 +8,7 @@ use super::rule::Rule;
 use crate::codegen::framework::Framework;
 
 /// A value with rules.
-pub(crate) struct Checked<'a> {
+pub(crate) struct ValidatedValue<'a> {
     /// The JSON name of the value. `None` if the JSON is the value itself.
     pub(crate) member: Option<String>,
     /// A reference to the value. Its span is the place at which the compiler reports a rule for
@@ -19,7 +19,7 @@ pub(crate) struct Checked<'a> {
 }
 
 /// Generates the statements that add violations. Returns nothing if there is nothing to check.
-pub(crate) fn checks(fields: &[Checked<'_>], framework: &Framework) -> Vec<TokenStream> {
+pub(crate) fn checks(fields: &[ValidatedValue<'_>], framework: &Framework) -> Vec<TokenStream> {
     let mut looks_inside = false;
     let mut statements = vec![];
     for field in fields {
@@ -37,7 +37,7 @@ pub(crate) fn checks(fields: &[Checked<'_>], framework: &Framework) -> Vec<Token
     statements
 }
 
-impl Checked<'_> {
+impl ValidatedValue<'_> {
     fn check(&self, rule: &Rule, framework: &Framework) -> TokenStream {
         // All tokens of the call have one span, so that one mistake causes one message.
         let span = self.ty.span();

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use syn::{Attribute, Expr, LitStr, Meta, Path};
 
 use super::{
-    bound::{self, Bounds, Of},
+    bound::{self, BoundTarget, Bounds},
     pattern,
 };
 use crate::codegen::{
@@ -130,7 +130,7 @@ fn arguments(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Vec<Meta
 }
 
 fn text(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
-    const OF: Of = Of {
+    const OF: BoundTarget = BoundTarget {
         attribute: "validate(text)",
         example: TEXT,
         is: "a length is a number of characters from 1, or a constant",
@@ -145,13 +145,13 @@ fn text(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
     Some(Rule::Text { min, max: max? })
 }
 
-const RANGE_OF: Of = Of {
+const RANGE_OF: BoundTarget = BoundTarget {
     attribute: "validate(range)",
     example: RANGE,
     is: "an end of a range is a number or a constant",
     least: None,
 };
-const ITEMS_OF: Of = Of {
+const ITEMS_OF: BoundTarget = BoundTarget {
     attribute: "validate(items)",
     example: ITEMS,
     is: "items are counted: take a number from 0, or a constant",
@@ -159,7 +159,7 @@ const ITEMS_OF: Of = Of {
 };
 
 /// Parses two bounds, at least one of which has to be present.
-fn ends(meta: &Meta, of: Of, errors: &mut Errors) -> Option<Bounds> {
+fn ends(meta: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Bounds> {
     let arguments = arguments(meta, of.example, errors)?;
     let (bounds, keys) = bound::bounds(meta, arguments, of, errors)?;
     if !keys.has("min") && !keys.has("max") {

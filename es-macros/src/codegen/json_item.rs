@@ -2,11 +2,11 @@
 
 use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericParam, Generics, Type};
 
-use super::{attribute, errors::Errors, generics, members::Members, naming};
+use super::{attribute, errors::Errors, generics, json_names::JsonNames, naming};
 
 /// The words of error messages that depend on the kind of item.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Noun {
+pub(crate) struct ItemNoun {
     /// The noun with its article: `a state`.
     pub(crate) indefinite: &'static str,
     /// True if serde attributes that change the shape of the JSON are allowed.
@@ -17,7 +17,7 @@ pub(crate) struct Noun {
 const SHAPES: [&str; 4] = ["tag", "content", "untagged", "transparent"];
 
 /// Records an error for everything that prevents the item from having JSON.
-pub(crate) fn check(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
+pub(crate) fn check(item: &DeriveInput, noun: ItemNoun, errors: &mut Errors) {
     check_generics(&item.generics, noun, errors);
     check_attrs(&item.attrs, noun, errors);
     match &item.data {
@@ -30,7 +30,7 @@ pub(crate) fn check(item: &DeriveInput, noun: Noun, errors: &mut Errors) {
                 );
                 errors.at(&item.ident, message);
             }
-            let mut members = Members::in_case(naming::lower_camel_case);
+            let mut members = JsonNames::in_case(naming::lower_camel_case);
             for variant in &data.variants {
                 members.name(&variant.ident, renamed(&variant.attrs), errors);
                 check_fields(&variant.fields, noun, errors);
@@ -56,7 +56,7 @@ pub(crate) fn is_word(item: &DeriveInput) -> bool {
             .all(|variant| matches!(variant.fields, Fields::Unit))
 }
 
-fn check_generics(generics: &Generics, noun: Noun, errors: &mut Errors) {
+fn check_generics(generics: &Generics, noun: ItemNoun, errors: &mut Errors) {
     let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
     let message = match generics.params.iter().any(is_lifetime) {
         true => format!(
@@ -71,7 +71,7 @@ fn check_generics(generics: &Generics, noun: Noun, errors: &mut Errors) {
     generics::check(generics, &message, errors);
 }
 
-fn check_attrs(attrs: &[Attribute], noun: Noun, errors: &mut Errors) {
+fn check_attrs(attrs: &[Attribute], noun: ItemNoun, errors: &mut Errors) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
         for meta in attribute::elements(attr, errors).unwrap_or_default() {
             let key = attribute::name(&meta);
@@ -98,8 +98,8 @@ fn check_attrs(attrs: &[Attribute], noun: Noun, errors: &mut Errors) {
     }
 }
 
-fn check_fields(fields: &Fields, noun: Noun, errors: &mut Errors) {
-    let mut members = Members::in_case(naming::camel_case);
+fn check_fields(fields: &Fields, noun: ItemNoun, errors: &mut Errors) {
+    let mut members = JsonNames::in_case(naming::camel_case);
     for Field {
         ident, ty, attrs, ..
     } in fields

@@ -12,7 +12,7 @@ use crate::codegen::{
     errors::Errors,
     framework::Framework,
     naming,
-    validate::{self, Checked, Rule},
+    validate::{self, Rule, ValidatedValue},
 };
 
 /// Records mistakes in the rules.
@@ -95,7 +95,7 @@ fn of_enum<'a>(
     variants: impl Iterator<Item = &'a Variant>,
     framework: &Framework,
 ) -> TokenStream {
-    let place = Place::of(&item.attrs);
+    let place = FieldLocation::of(&item.attrs);
     let mut arms = vec![];
     let mut is_whole = true;
     for variant in variants {
@@ -147,7 +147,7 @@ fn checks(
         .map(|field| validate::read(&field.attrs, &mut Errors::default()))
         .collect();
     let checked = fields.iter().zip(&rules).enumerate();
-    let checked = checked.map(|(index, (field, rules))| Checked {
+    let checked = checked.map(|(index, (field, rules))| ValidatedValue {
         member: member(field, index).filter(|_| !is_inner),
         value: value(field, index),
         ty: &field.ty,
@@ -172,7 +172,7 @@ fn member(field: &Field, index: usize) -> Option<String> {
 }
 
 /// The location of a variant's fields in the JSON, as the enum's representation determines it.
-enum Place {
+enum FieldLocation {
     /// Inside a member with the name of the variant.
     Named,
     /// Inside one member for the contents of all variants.
@@ -181,7 +181,7 @@ enum Place {
     Here,
 }
 
-impl Place {
+impl FieldLocation {
     fn of(attrs: &[Attribute]) -> Self {
         let mut place = Self::Named;
         for (key, text) in words(attrs) {

@@ -7,12 +7,12 @@ use syn::{Ident, ext::IdentExt as _};
 use super::errors::Errors;
 
 /// The assigned names.
-pub(crate) struct Members<'a> {
+pub(crate) struct JsonNames<'a> {
     case: fn(&str) -> String,
     seen: BTreeMap<String, &'a Ident>,
 }
 
-impl<'a> Members<'a> {
+impl<'a> JsonNames<'a> {
     /// Creates an empty set for names in this case.
     pub(crate) fn in_case(case: fn(&str) -> String) -> Self {
         let seen = BTreeMap::new();

@@ -6,9 +6,7 @@ use quote::{ToTokens as _, format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Type, Visibility, ext::IdentExt as _};
 
 use super::{
-    errors::Errors,
-    fields::{Field, Kind},
-    framework::Framework,
+    declaration_kind::DeclarationKind, errors::Errors, fields::Field, framework::Framework,
     validate,
 };
 
@@ -22,21 +20,21 @@ fn forwarded(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
 
 /// A struct with JSON.
 #[derive(Clone, Copy)]
-pub(crate) struct Wire<'a> {
-    pub(crate) kind: Kind,
+pub(crate) struct JsonImpls<'a> {
+    pub(crate) kind: DeclarationKind,
     pub(crate) ident: &'a Ident,
     pub(crate) attrs: &'a [Attribute],
-    pub(crate) fields: &'a [WireField<'a>],
+    pub(crate) fields: &'a [JsonField<'a>],
 }
 
 /// A field of the struct.
-pub(crate) struct WireField<'a> {
+pub(crate) struct JsonField<'a> {
     pub(crate) field: &'a Field,
     /// A schemars attribute that extends the schema of the type.
     pub(crate) constraints: Option<Attribute>,
 }
 
-impl Wire<'_> {
+impl JsonImpls<'_> {
     /// Generates `impl Serialize`, `Deserialize` and `JsonSchema`.
     pub(crate) fn expand(self, framework: &Framework) -> TokenStream {
         let shadow = self.shadow(framework);
@@ -46,7 +44,7 @@ impl Wire<'_> {
     fn shadow(self, framework: &Framework) -> TokenStream {
         // Commands reject unknown members, because a misspelt one would be lost silently. Events
         // ignore them, because an older release reads the events of a newer one.
-        let strict = (self.kind == Kind::Command).then(|| quote!(deny_unknown_fields,));
+        let strict = (self.kind == DeclarationKind::Command).then(|| quote!(deny_unknown_fields,));
         let attributes = shadow_attributes(self.ident, &strict, framework);
         let attrs = forwarded(self.attrs);
         let fields = self.fields.iter().map(|field| {
@@ -159,7 +157,7 @@ fn around(ident: &Ident, shadow: &TokenStream, framework: &Framework) -> TokenSt
     let impls = impls(
         ident,
         framework,
-        &Bodies {
+        &JsonImplBodies {
             serialize: quote!(__Wire::serialize(self, serializer)),
             deserialize: quote!(__Wire::deserialize(deserializer)),
             schema_name: quote!(__Wire::schema_name()),
@@ -185,7 +183,7 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     impls(
         ident,
         framework,
-        &Bodies {
+        &JsonImplBodies {
             serialize: unreachable(),
             deserialize: unreachable(),
             schema_name: unreachable(),
@@ -195,7 +193,7 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     )
 }
 
-struct Bodies {
+struct JsonImplBodies {
     serialize: TokenStream,
     deserialize: TokenStream,
     schema_name: TokenStream,
@@ -203,8 +201,8 @@ struct Bodies {
     json_schema: TokenStream,
 }
 
-fn impls(ident: &Ident, framework: &Framework, bodies: &Bodies) -> TokenStream {
-    let Bodies {
+fn impls(ident: &Ident, framework: &Framework, bodies: &JsonImplBodies) -> TokenStream {
+    let JsonImplBodies {
         serialize,
         deserialize,
         schema_name,

@@ -5,7 +5,7 @@ use syn::{ImplItem, ItemImpl};
 use super::errors::Errors;
 
 /// The error messages for a block, in the words of its macro.
-pub(crate) struct Reasons {
+pub(crate) struct BlockMessages {
     pub(crate) no_trait: &'static str,
     pub(crate) no_generics: &'static str,
     /// `None` allows other items between the functions.
@@ -13,7 +13,7 @@ pub(crate) struct Reasons {
 }
 
 /// Records an error for each part of the block that the macro does not support.
-pub(crate) fn check(block: &ItemImpl, reasons: &Reasons, errors: &mut Errors) {
+pub(crate) fn check(block: &ItemImpl, reasons: &BlockMessages, errors: &mut Errors) {
     if let Some((path, _)) = &block.trait_ {
         errors.at(path, reasons.no_trait);
     }
