@@ -36,7 +36,7 @@ pub use token::{Token, TokenKind};
 /// use std::sync::Arc;
 ///
 /// use es_framework::{
-///     eventql::{QueryLimits, Query, QueryRows, EventSource},
+///     eventql::{QueryLimits, EventQlQuery, QueryRows, EventSource},
 ///     store::{EventStore, memory::MemoryStore},
 /// };
 /// use futures_util::StreamExt as _;
@@ -44,7 +44,7 @@ pub use token::{Token, TokenKind};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), es_framework::eventql::QueryError> {
 /// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
-/// let query = Query::parse("FROM e IN events PROJECT INTO e.id")?;
+/// let query = EventQlQuery::parse("FROM e IN events PROJECT INTO e.id")?;
 /// let rows: QueryRows = query.run(Arc::new(store), QueryLimits::DEFAULT);
 /// assert_eq!(rows.count().await, 0);
 /// # Ok(())
@@ -55,14 +55,14 @@ pub type QueryRows = BoxStream<'static, Result<Box<RawValue>, QueryError>>;
 /// A parsed and checked query. `Display` writes its canonical form.
 ///
 /// ```
-/// use es_framework::eventql::Query;
+/// use es_framework::eventql::EventQlQuery;
 ///
-/// let query = Query::parse("from e in events where e.subject == '/a' project into e.id")?;
+/// let query = EventQlQuery::parse("from e in events where e.subject == '/a' project into e.id")?;
 /// assert_eq!(
 ///     query.to_string(),
 ///     r#"FROM e IN events WHERE e.subject == "/a" PROJECT INTO e.id"#
 /// );
-/// let error = Query::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
 ///     "unknown alias `f`: this query knows `e` (line 1, column 31)"
@@ -70,12 +70,12 @@ pub type QueryRows = BoxStream<'static, Result<Box<RawValue>, QueryError>>;
 /// # Ok::<_, es_framework::eventql::QueryError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Query {
+pub struct EventQlQuery {
     statement: Arc<Statement>,
     tokens: Arc<[Token]>,
 }
 
-impl Query {
+impl EventQlQuery {
     /// Parses and checks a query.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Query {
     }
 }
 
-impl fmt::Display for Query {
+impl fmt::Display for EventQlQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.statement.fmt(f)
     }

@@ -10,9 +10,9 @@ use crate::store::StoreError;
 /// The error for a query that cannot be parsed or executed.
 ///
 /// ```
-/// use es_framework::eventql::Query;
+/// use es_framework::eventql::EventQlQuery;
 ///
-/// let error = Query::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
 /// assert_eq!(error.start_token().map(|token| (token.line, token.column)), Some((1, 31)));
 /// ```
 #[derive(Debug)]
@@ -24,9 +24,9 @@ pub struct QueryError {
 /// The reason of a query error.
 ///
 /// ```
-/// use es_framework::eventql::{QueryErrorKind, Query};
+/// use es_framework::eventql::{QueryErrorKind, EventQlQuery};
 ///
-/// let error = Query::parse("FROM e IN events WHERE e.id == 'a").unwrap_err();
+/// let error = EventQlQuery::parse("FROM e IN events WHERE e.id == 'a").unwrap_err();
 /// assert!(matches!(error.kind(), QueryErrorKind::UnterminatedString));
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -228,9 +228,9 @@ pub enum QueryErrorKind {
 /// The JSON form of an error in the protocol.
 ///
 /// ```
-/// use es_framework::eventql::Query;
+/// use es_framework::eventql::EventQlQuery;
 ///
-/// let error = Query::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
 /// let json = serde_json::to_value(error.payload())?;
 /// assert_eq!(json["startToken"]["text"], "f");
 /// # Ok::<_, serde_json::Error>(())

@@ -10,9 +10,9 @@ use super::query_error::QueryErrorKind;
 /// The maximum length of a query in bytes.
 ///
 /// ```
-/// use es_framework::eventql::{MAX_LENGTH, Query};
+/// use es_framework::eventql::{MAX_LENGTH, EventQlQuery};
 ///
-/// assert!(Query::parse(&" ".repeat(MAX_LENGTH + 1)).is_err());
+/// assert!(EventQlQuery::parse(&" ".repeat(MAX_LENGTH + 1)).is_err());
 /// ```
 pub const MAX_LENGTH: usize = 64 * 1024;
 /// The maximum nesting of parentheses, brackets and prefix operators.

@@ -7,9 +7,9 @@ use serde::Serialize;
 /// A token of a query. Errors contain it as `{"line","column","text","type"}`.
 ///
 /// ```
-/// use es_framework::eventql::{Query, TokenKind};
+/// use es_framework::eventql::{EventQlQuery, TokenKind};
 ///
-/// let error = Query::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
 /// let token = error.start_token().ok_or("a word is wrong")?;
 /// assert_eq!((&*token.text, token.kind), ("f", TokenKind::Identifier));
 /// # Ok::<_, &str>(())

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use super::{Server, error::Failure};
 use crate::{
     event::{EventCandidate, RecordedEvent},
-    eventql::{EventSource, Query},
+    eventql::{EventQlQuery, EventSource},
     store::{AppendError, Conflict, Precondition, newest_id},
 };
 
@@ -20,7 +20,7 @@ pub(super) struct Write {
     pub(super) candidates: Vec<EventCandidate>,
     pub(super) preconditions: Vec<Precondition>,
     /// Each must yield `true`.
-    pub(super) queries: Vec<Query>,
+    pub(super) queries: Vec<EventQlQuery>,
 }
 
 impl Write {

@@ -17,7 +17,7 @@ use super::{
     lines::{FRAME, HEARTBEAT},
     rows::{ndjson, write_row},
 };
-use crate::eventql::{EventSource, Query, QueryError, QueryRows};
+use crate::eventql::{EventQlQuery, EventSource, QueryError, QueryRows};
 
 #[derive(Deserialize)]
 pub(super) struct Request {
@@ -29,7 +29,7 @@ pub(super) async fn run_eventql_query(
     State(server): State<Arc<Server>>,
     Json(request): Json<Request>,
 ) -> Result<Response, Failure> {
-    let query = Query::parse(&request.query)
+    let query = EventQlQuery::parse(&request.query)
         .map_err(|error| Failure::invalid(format!("invalid query: {error}")))?;
     let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
     let answer = Answer {

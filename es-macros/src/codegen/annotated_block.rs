@@ -30,8 +30,12 @@ impl AnnotatedBlock {
         no_block: &str,
         errors: &mut Errors,
     ) -> Option<Self> {
-        let attrs = |block: &mut ItemImpl| &mut block.attrs;
-        let (mut block, es) = annotated_item::read(input, attrs, no_block, errors)?;
+        let (mut block, es) = annotated_item::read(
+            input,
+            |block: &mut ItemImpl| &mut block.attrs,
+            no_block,
+            errors,
+        )?;
         let mut functions = Vec::new();
         for item in &mut block.items {
             let ImplItem::Fn(item) = item else { continue };

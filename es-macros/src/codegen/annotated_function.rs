@@ -54,8 +54,12 @@ impl<T> FunctionPasses<T> {
 
 impl AnnotatedFunction {
     fn read(input: TokenStream, no_function: &str, errors: &mut Errors) -> Option<Self> {
-        let attrs = |item: &mut ItemFn| &mut item.attrs;
-        let (mut item, es) = annotated_item::read(input, attrs, no_function, errors)?;
+        let (mut item, es) = annotated_item::read(
+            input,
+            |item: &mut ItemFn| &mut item.attrs,
+            no_function,
+            errors,
+        )?;
         types::ungroup_signature(&mut item.sig);
         Some(Self { item, es })
     }

@@ -1,6 +1,7 @@
 //! Evaluates expressions. Nothing here waits or reads events.
 
 mod aggregate;
+mod apply_operator;
 mod argument_error;
 mod call;
 mod call_numeric;
@@ -8,7 +9,6 @@ mod call_text;
 mod call_time;
 mod cast;
 mod number;
-mod operators;
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl EvaluationContext<'_> {
             ExprKind::Field(target, name) => self.evaluate(target)?.field(name).map_err(failed),
             ExprKind::Index(target, index) => {
                 let target = self.evaluate(target)?;
-                operators::index(&target, &self.evaluate_decoded(index)?).map_err(failed)
+                apply_operator::index(&target, &self.evaluate_decoded(index)?).map_err(failed)
             }
             ExprKind::Array(items) => Ok(Value::Array(self.all(items)?.into())),
             ExprKind::Record(fields) => self.record(fields),
@@ -58,7 +58,7 @@ impl EvaluationContext<'_> {
                 Ok(Value::Bool(!self.is_true(operand, "NOT")?))
             }
             ExprKind::Unary(sign, operand) => {
-                operators::sign(*sign, self.evaluate_decoded(operand)?).map_err(failed)
+                apply_operator::sign(*sign, self.evaluate_decoded(operand)?).map_err(failed)
             }
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, expr),
             ExprKind::Cast(operand, to) => {
@@ -153,7 +153,7 @@ impl EvaluationContext<'_> {
             Op::Xor => self.is_true(left, symbol)? != self.is_true(right, symbol)?,
             _ => {
                 let (left, right) = (self.evaluate_decoded(left)?, self.evaluate_decoded(right)?);
-                return operators::binary(operator, &left, &right)
+                return apply_operator::binary(operator, &left, &right)
                     .map_err(|kind| SpannedError::at(whole.span, kind));
             }
         };

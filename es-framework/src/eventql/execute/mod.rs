@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Query, QueryRows,
+    EventQlQuery, QueryRows,
     ast::{Expr, Statement},
     evaluate::EvaluationContext,
     event_source::EventSource,
@@ -50,7 +50,7 @@ type ValueStream = BoxStream<'static, Result<Value, SpannedError>>;
 type RowStream = BoxStream<'static, Result<IntermediateRow, SpannedError>>;
 
 pub(super) fn run(
-    query: &Query,
+    query: &EventQlQuery,
     source: Arc<dyn EventSource>,
     limits: QueryLimits,
     uses_hints: bool,

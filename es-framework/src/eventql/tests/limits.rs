@@ -13,7 +13,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use super::candidate;
 use crate::{
     event::{EventId, EventTime, Hash, RecordedEvent},
-    eventql::{EventSource, Query, QueryErrorKind, QueryLimits, QueryRows, ReadHint},
+    eventql::{EventQlQuery, EventSource, QueryErrorKind, QueryLimits, QueryRows, ReadHint},
     store::{EventStream, StoreError},
 };
 
@@ -56,7 +56,9 @@ impl EventSource for Endless {
 }
 
 fn run(query: &str, source: Endless, limits: QueryLimits) -> QueryRows {
-    Query::parse(query).unwrap().run(Arc::new(source), limits)
+    EventQlQuery::parse(query)
+        .unwrap()
+        .run(Arc::new(source), limits)
 }
 
 const SMALL: QueryLimits = QueryLimits {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
-use super::{EventSource, Query, QueryError, QueryLimits, execute};
+use super::{EventQlQuery, EventSource, QueryError, QueryLimits, execute};
 use crate::{
     event::EventCandidate,
     store::{EventStore, memory::MemoryStore},
@@ -58,7 +58,7 @@ async fn data(data: &[&str]) -> Arc<dyn EventSource> {
 
 /// The rows up to the first error, and that error.
 async fn answer(
-    query: &Query,
+    query: &EventQlQuery,
     source: &Arc<dyn EventSource>,
     uses_hints: bool,
 ) -> (Vec<String>, Option<QueryError>) {
@@ -79,14 +79,14 @@ async fn answer(
 }
 
 async fn rows(query: &str, source: &Arc<dyn EventSource>) -> Vec<String> {
-    let (rows, error) = answer(&Query::parse(query).unwrap(), source, true).await;
+    let (rows, error) = answer(&EventQlQuery::parse(query).unwrap(), source, true).await;
     assert!(error.is_none(), "{query}: {error:?}");
     rows
 }
 
 /// What an expression without events gives.
 async fn value(expr: &str) -> Result<String, QueryError> {
-    let query = Query::parse(&format!("FROM e IN events PROJECT INTO {expr}"))?;
+    let query = EventQlQuery::parse(&format!("FROM e IN events PROJECT INTO {expr}"))?;
     let (mut rows, error) = answer(&query, &data(&["{}"]).await, true).await;
     match error {
         Some(error) => Err(error),

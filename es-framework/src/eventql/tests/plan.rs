@@ -2,12 +2,12 @@
 
 use crate::{
     event::EventId,
-    eventql::{Query, ReadHint, read_plan::plan},
+    eventql::{EventQlQuery, ReadHint, read_plan::plan},
     store::{Bound, Order},
 };
 
 fn hint(query: &str) -> (ReadHint, bool) {
-    let plan = plan(&Query::parse(query).unwrap().statement);
+    let plan = plan(&EventQlQuery::parse(query).unwrap().statement);
     (plan.hint, plan.sorted)
 }
 

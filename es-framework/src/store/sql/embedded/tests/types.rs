@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::support::{append, candidate, eventually, tiny};
 use crate::{
     event::Subject,
-    eventql::{Query, QueryLimits},
+    eventql::{EventQlQuery, QueryLimits},
     store::{
         EventStore, Order, ReadOptions, StoreError,
         sql::embedded::{EmbeddedStore, settings::Settings, types::BLOCK},
@@ -76,7 +76,7 @@ async fn a_rare_type_is_found_without_looking_at_all_other_events() {
 
     let query = format!("FROM e IN events WHERE e.type == '{RARE}' PROJECT INTO e.id AS INT");
     let store: Arc<dyn EventStore> = Arc::new(store);
-    let rows = Query::parse(&query)
+    let rows = EventQlQuery::parse(&query)
         .unwrap()
         .run(Arc::new(store), QueryLimits::DEFAULT);
     let rows: Vec<_> = rows.try_collect().await.unwrap();
