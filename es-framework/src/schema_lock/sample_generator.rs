@@ -226,9 +226,12 @@ impl<'a> SampleGenerator<'a> {
         for (index, part) in parts.iter().enumerate() {
             samples.within(&index.to_string(), part, |value| {
                 let path = base.iter().enumerate();
-                let pick = |(at, other): (usize, &Value)| match at == index {
-                    true => value.clone(),
-                    false => other.clone(),
+                let pick = |(at, other): (usize, &Value)| {
+                    if at == index {
+                        value.clone()
+                    } else {
+                        other.clone()
+                    }
                 };
                 path.map(pick).collect()
             });

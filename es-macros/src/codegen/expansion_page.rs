@@ -153,9 +153,10 @@ fn segments(tokens: &mut Peekable<IntoIter>) -> Vec<Ident> {
 fn end(segments: Vec<Ident>, is_used: bool) -> TokenStream {
     let names: Vec<_> = segments.iter().map(Ident::to_string).collect();
     let is_type = |name: &String| name.starts_with(|first: char| first.is_ascii_uppercase());
-    let from_type = match is_used {
-        true => None,
-        false => names.iter().position(is_type).map(|at| &names[at..]),
+    let from_type = if is_used {
+        None
+    } else {
+        names.iter().position(is_type).map(|at| &names[at..])
     };
     let [before @ .., last] = &names[..] else {
         unreachable!("a path has a segment");

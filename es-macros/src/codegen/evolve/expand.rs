@@ -73,9 +73,10 @@ fn after(step: &EvolveStep) -> TokenStream {
     } = step;
     // Names resolve as generated code, at the location of the output.
     let span = Span::call_site().located_at(*output);
-    let event = match by_reference {
-        true => quote!(&event),
-        false => quote!(event),
+    let event = if *by_reference {
+        quote!(&event)
+    } else {
+        quote!(event)
     };
     match (form, is_optional) {
         (EvolveForm::Begins, false) => {

@@ -82,9 +82,10 @@ fn arguments(parameters: &[Option<HandlerParameter>]) -> Vec<TokenStream> {
         };
         let number = Literal::usize_unsuffixed(index);
         index = index.saturating_add(1);
-        match is_optional {
-            true => quote!(given.optional::<#ty>(#number)?),
-            false => quote!(given.required::<#ty>(#number)?),
+        if *is_optional {
+            quote!(given.optional::<#ty>(#number)?)
+        } else {
+            quote!(given.required::<#ty>(#number)?)
         }
     };
     parameters.iter().map(argument).collect()
@@ -94,9 +95,10 @@ fn arguments(parameters: &[Option<HandlerParameter>]) -> Vec<TokenStream> {
 fn described(parameters: &[&HandlerParameter], framework: &Framework) -> Option<TokenStream> {
     let described = parameters.iter().map(|parameter| {
         let HandlerParameter { name, ty, .. } = parameter;
-        let kind = match parameter.is_state() {
-            true => quote!(state),
-            false => quote!(given),
+        let kind = if parameter.is_state() {
+            quote!(state)
+        } else {
+            quote!(given)
         };
         // The compiler reports a type that cannot be injected at the parameter.
         let path = framework.at(ty.span());

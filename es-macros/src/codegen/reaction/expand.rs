@@ -102,9 +102,10 @@ fn when(
 }
 
 fn argument(step: &ReactionStep) -> TokenStream {
-    match step.by_reference {
-        true => quote!(&happened),
-        false => quote!(happened),
+    if step.by_reference {
+        quote!(&happened)
+    } else {
+        quote!(happened)
     }
 }
 

@@ -18,9 +18,12 @@ pub(crate) fn expand(rejection: &CheckedRejection, framework: &Framework) -> Tok
     } = rejection;
     // The detail may contain a field of any name, so the formatter's name must not shadow it.
     let formatter = Ident::new("f", Span::mixed_site());
-    let pattern = |variant: &CheckedVariant| match is_enum {
-        true => variant_pattern(&variant.ident),
-        false => quote!(Self),
+    let pattern = |variant: &CheckedVariant| {
+        if *is_enum {
+            variant_pattern(&variant.ident)
+        } else {
+            quote!(Self)
+        }
     };
     let displays = variants.iter().map(|variant| {
         let pattern = pattern(variant);

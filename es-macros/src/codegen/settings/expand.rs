@@ -67,9 +67,10 @@ fn argument(setting: &Setting, framework: &Framework) -> TokenStream {
 fn value(setting: &Setting, framework: &Framework) -> TokenStream {
     let Setting { ident, ty, .. } = setting;
     let name = setting.name();
-    match setting.is_optional {
-        true => quote!(#ident: matches.get_one::<#ty>(#name).cloned()),
-        false => quote!(#ident: #framework::settings::value::<#ty>(matches, #name)?),
+    if setting.is_optional {
+        quote!(#ident: matches.get_one::<#ty>(#name).cloned())
+    } else {
+        quote!(#ident: #framework::settings::value::<#ty>(matches, #name)?)
     }
 }
 

@@ -153,9 +153,10 @@ pub(super) fn of_url() -> String {
 pub(super) fn of_characters(allowed: &str, says_something: bool) -> String {
     let all = class(allowed.chars());
     let visible = class(allowed.chars().filter(|one| !one.is_whitespace()));
-    match says_something && all != visible {
-        true => format!("^[{all}]*[{visible}][{all}]*$"),
-        false => format!("^[{all}]*$"),
+    if says_something && all != visible {
+        format!("^[{all}]*[{visible}][{all}]*$")
+    } else {
+        format!("^[{all}]*$")
     }
 }
 

@@ -55,9 +55,10 @@ pub(super) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
 }
 
 fn implementation(ident: &Ident, checks: &TokenStream, framework: &Framework) -> TokenStream {
-    let violations = match checks.is_empty() {
-        true => format_ident!("_violations"),
-        false => format_ident!("violations"),
+    let violations = if checks.is_empty() {
+        format_ident!("_violations")
+    } else {
+        format_ident!("violations")
     };
     quote! {
         #[automatically_derived]
