@@ -122,7 +122,7 @@ impl Hash {
     }
 }
 
-/// The decimal_digits digits of a number, written without an allocation: each recorded event needs one.
+/// The decimal digits of a number, written without an allocation: each recorded event needs one.
 pub(super) struct DecimalDigits {
     digits: [u8; 20],
     start: usize,

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// The number that the event store assigns to an event: global, without gaps, starting at 0. JSON
-/// represents it as a decimal_digits string.
+/// represents it as a decimal string.
 ///
 /// ```
 /// use es_framework::event::EventId;

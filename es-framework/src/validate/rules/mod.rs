@@ -1,11 +1,11 @@
 //! The rules of `#[validate(…)]`. Each rule checks a value and accepts an absent value.
 
-mod pattern;
+mod regex_pattern;
 mod value_kinds;
 
 use std::fmt::Display;
 
-pub use pattern::Pattern;
+pub use regex_pattern::Pattern;
 pub use value_kinds::{Items, Number, Text};
 
 /// The maximum length of a [`url`] in characters.
