@@ -39,7 +39,7 @@ pub(crate) fn expand(
             const NAME: &'static str = #name;
             const BEGIN: #module::Begin = #module::Begin::#begin;
             #attempts
-            const STEPS: &'static [#module::ReactionStep] = &[#(#steps),*];
+            const STEPS: &'static [#module::Step] = &[#(#steps),*];
             const DECLARATION: #framework::Declaration = #declaration;
         }
 
@@ -71,7 +71,7 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
         ),
     };
     quote! {
-        #module::ReactionStep {
+        #module::Step {
             name: #name,
             event: <#event as #framework::event::Event>::TYPE,
             when: #when,
