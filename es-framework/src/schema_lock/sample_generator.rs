@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     canonical::{DEFINITIONS, referenced},
-    samples::{SampleVariation, SchemaSamples},
+    samples::SchemaSamples,
     scalar_samples,
 };
 
