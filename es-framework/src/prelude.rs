@@ -1,4 +1,4 @@
-//! What a feature's file needs.
+//! The imports that the file of a feature usually needs.
 
 pub use jiff::Timestamp;
 pub use uuid::Uuid;

@@ -9,6 +9,7 @@ mod processing;
 mod projections;
 mod reacting;
 mod reactions;
+mod schema_lock_cli;
 mod serving;
 mod stopping;
 mod token;

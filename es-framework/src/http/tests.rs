@@ -28,6 +28,7 @@ use crate::{
     query::{Queries, QueryDescriptor},
     reaction::{self, ReactionStatuses},
     store::{EventStore, memory::MemoryStore},
+    test_fixture::{PlantTreeCommand, TREES},
 };
 
 async fn garden() -> Router {

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::document;
 use crate::{
     command::Registry,
-    garden::{PlantTreeCommand, TREES, WaterTreeCommand},
     http::{operators, routes},
     projection::ReadModels,
     query::{Queries, Route},
+    test_fixture::{PlantTreeCommand, TREES, WaterTreeCommand},
 };
 
 fn registry() -> Registry {

@@ -20,10 +20,10 @@ use super::{plant, serve_with};
 use crate::{
     Query,
     command::Registry,
-    garden::PlantTreeCommand,
     http::LiveLimits,
     net::{self, Door},
     query::{Answer, QueryDescriptor, QueryError, Reading},
+    test_fixture::PlantTreeCommand,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -13,9 +13,9 @@ use serde_json::{json, value::RawValue};
 use super::{Database, Positions, Processor, Progress, ReadModels, ReadModelsError};
 use crate::{
     event::{self, Event, EventCandidate, EventId, Metadata},
-    garden::{TREES, TreePlantedEvent},
     query::{self, Parameters},
     store::{EventStore as _, memory::MemoryStore},
+    test_fixture::{TREES, TreePlantedEvent},
 };
 
 const PATIENCE: Duration = Duration::from_secs(10);

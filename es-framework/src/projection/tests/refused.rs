@@ -8,7 +8,6 @@ use serde_json::json;
 use super::{database, write};
 use crate::{
     event::{EventId, Hash, Subject, Upcasters},
-    garden::TREES,
     projection::{
         Cell, Database, DatabaseError, DatabaseUrl, Positions, ReadModels,
         database::Checkpoint,
@@ -16,6 +15,7 @@ use crate::{
         follower::{Followed, Follower},
     },
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
+    test_fixture::TREES,
 };
 
 /// Refuses an elm as long as nothing was taken; afterwards it fails.

@@ -7,7 +7,7 @@ use super::{
     error::DiskError,
     row::{self, RowDecoder},
 };
-use crate::event::{EventType, Hash, LineShape, Parts, Subject, TraceContext};
+use crate::event::{EventType, Hash, LineShape, RawEvent, Subject, TraceContext};
 
 /// Renders rows as lines.
 #[derive(Debug)]
@@ -37,12 +37,12 @@ impl LineRenderer {
             parts.write(self.shape, out);
         } else {
             let event = self.decoder.event(row)?;
-            Parts::of(&event).write(self.shape, out);
+            RawEvent::of(&event).write(self.shape, out);
         }
         Ok(())
     }
 
-    fn is_usual(&mut self, parts: &Parts<'_>) -> bool {
+    fn is_usual(&mut self, parts: &RawEvent<'_>) -> bool {
         Subject::may_be(parts.subject)
             && is_valid(&mut self.event_type, parts.event_type, is_type)
             && is_valid(&mut self.time, parts.time, is_time)
@@ -68,7 +68,7 @@ fn is_type(text: &[u8]) -> bool {
 }
 
 /// Reads the columns of a row, in the order of [`select`](row::select); `None` if one has another type.
-fn parts<'a>(row: &'a Row<'_>) -> Option<Parts<'a>> {
+fn parts<'a>(row: &'a Row<'_>) -> Option<RawEvent<'a>> {
     let bytes = |index| match row.get_ref(index) {
         Ok(ValueRef::Text(text)) => Some(text),
         _ => None,
@@ -82,7 +82,7 @@ fn parts<'a>(row: &'a Row<'_>) -> Option<Parts<'a>> {
         Ok(ValueRef::Blob(blob)) => Some(Hash::from_bytes(blob.try_into().ok()?)),
         _ => None,
     };
-    Some(Parts {
+    Some(RawEvent {
         id: row::id(row.get(0).ok()?).ok()?.get(),
         subject: bytes(1)?,
         event_type: bytes(2)?,

@@ -6,7 +6,7 @@ use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
 use serde_json::value::RawValue;
 
 use super::error::DiskError;
-use crate::event::{EventId, Hash, Known, RecordedEvent, TraceContext};
+use crate::event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
 
 /// Selects the columns in the order that [`RowDecoder::event`] expects.
 macro_rules! select {
@@ -83,7 +83,7 @@ pub(super) fn flawed(id: i64, flaw: impl ToString) -> DiskError {
 /// Decodes rows to events.
 #[derive(Debug, Default)]
 pub(super) struct RowDecoder {
-    known: Known,
+    known: ParseCache,
 }
 
 impl RowDecoder {

@@ -7,7 +7,7 @@ use super::{
     attr::{self, Filter, FilterKind, Order, QueryAttr},
 };
 use crate::codegen::{
-    doc,
+    doc_comment,
     errors::Errors,
     fields::{self, Field},
     role,
@@ -105,8 +105,8 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
         .into_iter()
         .map(|field| parameter(field, &in_path, answer.as_ref(), is_paged, errors))
         .collect();
-    let summary = doc::summary_of(&ident, summary.as_ref(), &attrs);
-    let description = doc::description(&attrs);
+    let summary = doc_comment::summary_of(&ident, summary.as_ref(), &attrs);
+    let description = doc_comment::description(&attrs);
     Some(Query {
         path: template?.render(str::to_owned),
         ident,
@@ -128,7 +128,7 @@ fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Temp
         }
         return None;
     };
-    Template::read(&text.value(), template::Kind::Path, text, errors)
+    Template::read(&text.value(), template::TemplateKind::Path, text, errors)
 }
 
 fn parameter(

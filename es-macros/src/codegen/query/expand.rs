@@ -8,7 +8,7 @@ use super::{
     attr::{FilterKind, Order},
     check::{Answer, Number, Parameter, Query},
 };
-use crate::codegen::{declaration, doc, framework::Framework, naming, role::role};
+use crate::codegen::{declaration, doc_comment, framework::Framework, naming, role::role};
 
 /// Everything that the derive brings.
 pub(crate) fn expand(query: &Query, framework: &Framework) -> TokenStream {
@@ -98,7 +98,7 @@ fn described(query: &Query, framework: &Framework) -> Option<TokenStream> {
         .iter()
         .map(|Parameter { field, number, .. }| {
             let (member, ty) = (&field.member, field.value_type());
-            let text = doc::whole(&field.attrs);
+            let text = doc_comment::whole(&field.attrs);
             let take = match number {
                 Number::Required => quote!(required),
                 Number::Optional => quote!(optional),

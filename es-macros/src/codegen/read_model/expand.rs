@@ -6,9 +6,9 @@ use quote::quote;
 use super::{ast::is_index, check::ReadModel};
 use crate::codegen::{
     column, declaration,
-    fields::Kind,
+    declaration_kind::DeclarationKind,
     framework::Framework,
-    wire::{self, Wire, WireField},
+    json_impls::{self, JsonField, JsonImpls},
 };
 
 /// Everything that the derive brings.
@@ -28,13 +28,13 @@ pub(crate) fn expand(model: &ReadModel, framework: &Framework) -> TokenStream {
 }
 
 fn json(model: &ReadModel, framework: &Framework) -> TokenStream {
-    let field = |field| WireField {
+    let field = |field| JsonField {
         field,
         constraints: None,
     };
     let fields: Vec<_> = model.fields.iter().map(field).collect();
-    let wire = Wire {
-        kind: Kind::ReadModel,
+    let wire = JsonImpls {
+        kind: DeclarationKind::ReadModel,
         ident: &model.ident,
         attrs: &model.attrs,
         fields: &fields,
@@ -100,7 +100,7 @@ fn implementation(model: &ReadModel, framework: &Framework) -> TokenStream {
 
 /// The impls of a read model with mistakes, so that they are all that is reported.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let json = wire::stub(ident, framework);
+    let json = json_impls::stub(ident, framework);
     let projection = quote!(#framework::projection);
     let declaration = declaration(ident, framework);
     quote! {

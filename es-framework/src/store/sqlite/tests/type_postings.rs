@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::support::{append, candidate, eventually, tiny};
 use crate::{
     event::Subject,
-    eventql::{Limits, Query},
+    eventql::{EventQlQuery, QueryLimits},
     store::{
         EventStore, Order, ReadOptions, StoreError,
         sqlite::{EmbeddedStore, settings::EngineSettings},
@@ -75,9 +75,9 @@ async fn a_rare_type_is_found_without_looking_at_all_other_events() {
 
     let query = format!("FROM e IN events WHERE e.type == '{RARE}' PROJECT INTO e.id AS INT");
     let store: Arc<dyn EventStore> = Arc::new(store);
-    let rows = Query::parse(&query)
+    let rows = EventQlQuery::parse(&query)
         .unwrap()
-        .run(Arc::new(store), Limits::DEFAULT);
+        .run(Arc::new(store), QueryLimits::DEFAULT);
     let rows: Vec<_> = rows.try_collect().await.unwrap();
     let rows: Vec<u64> = rows.iter().map(|row| row.get().parse().unwrap()).collect();
     assert_eq!(rows, rare);
