@@ -36,7 +36,7 @@ use axum::{
 use crate::{
     command::{Bus, Clock, CommandDescriptor, Registry},
     projection::{Database, Operator, Positions},
-    query::Route,
+    query::QueryRoute,
     reaction,
     server::ApiToken,
 };
@@ -147,7 +147,12 @@ pub struct Surface {
 ///     router.route("/opening-hours", get(async || "10 to 18"))
 /// }
 /// ```
-pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
+pub fn router(
+    name: &str,
+    registry: &Registry,
+    queries: Vec<QueryRoute>,
+    surface: Surface,
+) -> Router {
     let document = openapi::document(name, registry, &queries);
     let mut router = Router::new();
     let mut templates = Vec::new();
@@ -242,7 +247,7 @@ impl Mounted {
         }
     }
 
-    fn query(query: Route) -> Self {
+    fn query(query: QueryRoute) -> Self {
         let (template, role) = (query.path.clone(), query.role());
         let (path, route) = query::route(query);
         Self {
@@ -255,7 +260,11 @@ impl Mounted {
 }
 
 /// All that is in the document of OpenAPI, and nothing else, besides what operators may ask.
-fn routes(registry: &Registry, queries: Vec<Route>, document: openapi::Served) -> Vec<Mounted> {
+fn routes(
+    registry: &Registry,
+    queries: Vec<QueryRoute>,
+    document: openapi::Served,
+) -> Vec<Mounted> {
     let mut routes = vec![
         Mounted::own(health::PATH, get(health::show)),
         Mounted::own(health::LIVENESS, get(health::liveness)),

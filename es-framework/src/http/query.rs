@@ -19,14 +19,14 @@ use super::{Problem, Surface, command::EVENT_POSITION, limits::Gate, live, path}
 use crate::{
     event::{EventId, Subject},
     projection::Table,
-    query::{self, Parameters, QueryDescriptor, QueryError, Route, RouteKind},
+    query::{self, QueryDescriptor, QueryError, QueryParameters, QueryRoute, QueryRouteKind},
     store::newest_id,
 };
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 /// The route of a query.
-pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
+pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<Surface>>) {
     let names = path::parameters(&route.path).map(str::to_owned).collect();
     let mounted = path::mounted(&route.path);
     let asked = Arc::new(AskedAt {
@@ -81,7 +81,7 @@ impl From<Problem> for Refused {
 /// What is asked, and the names of its path's parameters.
 pub(super) struct AskedAt {
     names: Vec<String>,
-    kind: RouteKind,
+    kind: QueryRouteKind,
 }
 
 impl AskedAt {
@@ -89,24 +89,24 @@ impl AskedAt {
         &self,
         in_path: &RawPathParams,
         in_query: InQuery,
-    ) -> Result<Parameters, Problem> {
+    ) -> Result<QueryParameters, Problem> {
         let Query(pairs) = in_query.map_err(|_| malformed_parameters())?;
         // What finds the rows that are events has no parameters of its own.
         let values = in_path.iter().map(|(_, value)| value.to_owned());
         let in_path = match self.kind {
-            RouteKind::Find(_) => Vec::new(),
-            RouteKind::Query(_) | RouteKind::Browse(_) => {
+            QueryRouteKind::Find(_) => Vec::new(),
+            QueryRouteKind::Query(_) | QueryRouteKind::Browse(_) => {
                 self.names.iter().cloned().zip(values).collect()
             }
         };
-        Ok(Parameters::new(in_path.into_iter().chain(pairs))?)
+        Ok(QueryParameters::new(in_path.into_iter().chain(pairs))?)
     }
 
     /// The tables that it is answered from; none for all of them.
     pub(super) fn tables(&self) -> &[&'static str] {
         match &self.kind {
-            RouteKind::Query(query) => query.tables,
-            RouteKind::Browse(table) | RouteKind::Find(table) => {
+            QueryRouteKind::Query(query) => query.tables,
+            QueryRouteKind::Browse(table) | QueryRouteKind::Find(table) => {
                 std::slice::from_ref(&table.model.name)
             }
         }
@@ -116,13 +116,13 @@ impl AskedAt {
         &self,
         surface: &Surface,
         uri: &Uri,
-        parameters: Parameters,
+        parameters: QueryParameters,
         headers: &HeaderMap,
     ) -> Result<Box<RawValue>, Problem> {
         let json = match &self.kind {
-            RouteKind::Query(query) => answer(query, surface, parameters, headers).await,
-            RouteKind::Browse(table) => browse(table, surface, parameters, headers).await,
-            RouteKind::Find(table) => find(table, surface, uri, headers).await,
+            QueryRouteKind::Query(query) => answer(query, surface, parameters, headers).await,
+            QueryRouteKind::Browse(table) => browse(table, surface, parameters, headers).await,
+            QueryRouteKind::Find(table) => find(table, surface, uri, headers).await,
         };
         json.map_err(|refused| match refused {
             Refused::Query(QueryError::NotFound) => Problem::no_such_row(uri.path()),
@@ -140,7 +140,7 @@ fn malformed_parameters() -> Problem {
 async fn answer(
     query: &QueryDescriptor,
     surface: &Surface,
-    parameters: Parameters,
+    parameters: QueryParameters,
     headers: &HeaderMap,
 ) -> Result<Box<RawValue>, Refused> {
     let asked = (query.parse)(parameters).map_err(|error| match error {
@@ -161,7 +161,7 @@ fn is_in_path(path: &str, parameter: &str) -> bool {
 async fn browse(
     table: &Table,
     surface: &Surface,
-    parameters: Parameters,
+    parameters: QueryParameters,
     headers: &HeaderMap,
 ) -> Result<Box<RawValue>, Refused> {
     await_position(surface, &[table.model.name], headers).await?;

@@ -2,13 +2,13 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Page, QueryError, Reading, cursor::Cursor};
+use super::{Page, QueryContext, QueryError, cursor::Cursor};
 use crate::projection::{Cell, Sql};
 
 /// Where the condition that a row is one of those that are meant stands in a statement.
 const ROWS: &str = "{rows}";
 
-/// SQL of your own that finds something among rows; [`Reading::among`] makes it.
+/// SQL of your own that finds something among rows; [`QueryContext::among`] makes it.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::Sql, query::Among};
@@ -24,13 +24,13 @@ const ROWS: &str = "{rows}";
 /// ```
 #[derive(Debug)]
 pub struct Among<'a> {
-    pub(super) reading: &'a Reading<'a>,
+    pub(super) context: &'a QueryContext<'a>,
     /// The condition that a row is one of them, with `?` for each of its parameters.
     pub(super) rows: Option<(String, Vec<Cell>)>,
 }
 
 impl Among<'_> {
-    /// Like [`Reading::sql`], with `{rows}` in the statement.
+    /// Like [`QueryContext::sql`], with `{rows}` in the statement.
     ///
     /// # Errors
     /// The database refuses the statement, it lacks `{rows}`, or a row is no `T`.
@@ -40,12 +40,12 @@ impl Among<'_> {
         parameters: Vec<Cell>,
     ) -> Result<Vec<T>, QueryError> {
         let (statement, parameters) = self.complete(statement, parameters)?;
-        let rows = self.reading.database.texts(statement, parameters).await?;
+        let rows = self.context.database.texts(statement, parameters).await?;
         let rows = rows.iter().map(|row| serde_json::from_str(row));
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Like [`Reading::page`], with `{rows}` in the statement.
+    /// Like [`QueryContext::page`], with `{rows}` in the statement.
     ///
     /// # Errors
     /// The cursor belongs to another query, the database refuses the statement, it lacks `{rows}`, or
@@ -56,7 +56,7 @@ impl Among<'_> {
         parameters: Vec<Cell>,
         sorted_by: impl Fn(&T) -> K,
     ) -> Result<Page<T>, QueryError> {
-        let after = match &self.reading.paging.after {
+        let after = match &self.context.paging.after {
             None => Cell::Null,
             Some(Cursor::Own { own }) => Cell::Text(self.own_values::<K>(own)?),
             Some(Cursor::Row(_)) => return Err(Cursor::of_another_query()),
@@ -65,7 +65,7 @@ impl Among<'_> {
             let more = [after, Cell::Integer(limit)];
             parameters.iter().cloned().chain(more).collect()
         };
-        let total = match self.reading.paging.total {
+        let total = match self.context.paging.total {
             true => {
                 let all = of_page(Cell::Null, i64::MAX);
                 Some(self.total(statement, all).await?)
@@ -73,9 +73,9 @@ impl Among<'_> {
             false => None,
         };
         // One more tells whether there is a next page.
-        let limit = i64::from(self.reading.paging.limit).saturating_add(1);
+        let limit = i64::from(self.context.paging.limit).saturating_add(1);
         let mut items: Vec<T> = self.sql(statement, of_page(after, limit)).await?;
-        let limit = usize::try_from(self.reading.paging.limit).unwrap_or(usize::MAX);
+        let limit = usize::try_from(self.context.paging.limit).unwrap_or(usize::MAX);
         let last = items.get(..limit).filter(|shown| shown.len() < items.len());
         let next_cursor = match last.and_then(<[T]>::last) {
             None => None,
@@ -95,7 +95,7 @@ impl Among<'_> {
     async fn total(&self, statement: Sql, parameters: Vec<Cell>) -> Result<u64, QueryError> {
         let (statement, parameters) = self.complete(statement, parameters)?;
         let statement = format!("SELECT count(*) FROM ({statement}) AS counted");
-        let database = self.reading.database;
+        let database = self.context.database;
         Ok(database.count_own(statement, parameters).await?)
     }
 
@@ -106,7 +106,7 @@ impl Among<'_> {
         statement: Sql,
         mut parameters: Vec<Cell>,
     ) -> Result<(String, Vec<Cell>), QueryError> {
-        let database = self.reading.database;
+        let database = self.context.database;
         let statement = database.own(statement);
         let Some((condition, of_rows)) = &self.rows else {
             return Ok((statement.to_owned(), parameters));
@@ -128,7 +128,7 @@ impl Among<'_> {
         K::deserialize(own).map_err(|_| Cursor::of_another_query())?;
         let text = own.to_string();
         // PostgreSQL has no such character, so no row of it is sorted by one.
-        if self.reading.database.lacks_zero() && text.contains("\\u0000") {
+        if self.context.database.lacks_zero() && text.contains("\\u0000") {
             return Err(Cursor::of_another_query());
         }
         Ok(text)

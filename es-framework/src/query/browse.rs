@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Page, Parameters, QueryError,
+    Page, QueryError, QueryParameters,
     cursor::{AfterRow, Cursor},
 };
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 /// use es_framework::{
 ///     prelude::*,
 ///     projection::{Database, ReadModelDescriptor, ReadModels},
-///     query::{Parameters, browse},
+///     query::{QueryParameters, browse},
 /// };
 ///
 /// #[derive(Event)]
@@ -37,9 +37,9 @@ use crate::{
 /// # tokio::spawn(es_framework::projection::Processor::new(
 /// #     std::sync::Arc::new(es_framework::store::memory::MemoryStore::new()), database.clone(), models.clone(),
 /// # ).run());
-/// # while database.size().await? == 0 || browse(&database, models.iter().next().unwrap(), Parameters::new([])?).await.is_err() { tokio::task::yield_now().await }
+/// # while database.size().await? == 0 || browse(&database, models.iter().next().unwrap(), QueryParameters::new([])?).await.is_err() { tokio::task::yield_now().await }
 /// for table in models.iter() {
-///     let page = browse(&database, table, Parameters::new([])?).await?;
+///     let page = browse(&database, table, QueryParameters::new([])?).await?;
 ///     assert!(page.items.is_empty() && page.next_cursor.is_none());
 /// }
 /// # Ok(())
@@ -51,7 +51,7 @@ use crate::{
 pub async fn browse(
     database: &Database,
     table: &Table,
-    mut parameters: Parameters,
+    mut parameters: QueryParameters,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
     let paging = parameters.paging()?;
     parameters.check_all_taken()?;

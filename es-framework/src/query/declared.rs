@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Described, Paging, Parameters, QueryError, Reading};
+use super::{Paging, ParameterDescriptions, QueryContext, QueryError, QueryParameters};
 use crate::{
     Declaration,
     projection::{ColumnUse, Database},
@@ -55,7 +55,7 @@ pub trait Query: Sized + Send + 'static {
     /// The tables that it is answered from; none for all of them.
     const TABLES: &'static [&'static str];
     /// How it uses their columns.
-    const FILTERS: &'static [Filter];
+    const FILTERS: &'static [ColumnIndex];
     /// What a caller has to be, where callers are known. Without it, any caller may ask.
     const ROLE: Option<&'static str> = None;
     /// Where it is declared.
@@ -65,10 +65,10 @@ pub trait Query: Sized + Send + 'static {
     ///
     /// # Errors
     /// A parameter is missing or malformed.
-    fn parse(parameters: &mut Parameters) -> Result<Self, QueryError>;
+    fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError>;
 
     /// Says which parameters [`Query::parse`] takes, for those who read about the query.
-    fn describe(parameters: &mut Described<'_>) {
+    fn describe(parameters: &mut ParameterDescriptions<'_>) {
         let _ = parameters;
     }
 }
@@ -95,15 +95,15 @@ pub trait Query: Sized + Send + 'static {
 ///     letter: String,
 /// }
 ///
-/// impl Answer for ByLetter {
-///     type Answer = Page<BookCopy>;
+/// impl QueryHandler for ByLetter {
+///     type Output = Page<BookCopy>;
 ///
-///     async fn answer(self, reading: &Reading<'_>) -> Result<Page<BookCopy>, QueryError> {
+///     async fn handle(self, context: &QueryContext<'_>) -> Result<Page<BookCopy>, QueryError> {
 ///         if self.letter.chars().count() != 1 {
 ///             return Err(QueryError::invalid("letter", "must be one letter"));
 ///         }
-///         let rows = reading.rows::<BookCopy>().at_least("title", &self.letter);
-///         rows.order_by("title", Direction::Ascending).page(reading.paging()).await
+///         let rows = context.rows::<BookCopy>().at_least("title", &self.letter);
+///         rows.order_by("title", Direction::Ascending).page(context.paging()).await
 ///     }
 /// }
 ///
@@ -115,20 +115,20 @@ pub trait Query: Sized + Send + 'static {
 #[diagnostic::on_unimplemented(
     message = "nothing answers the query `{Self}`",
     label = "this query has no answer",
-    note = "name a read model with `#[query(rows = BookCopy)]` or `#[query(row = BookCopy)]`, or write `impl Answer for {Self}`"
+    note = "name a read model with `#[query(rows = BookCopy)]` or `#[query(row = BookCopy)]`, or write `impl QueryHandler for {Self}`"
 )]
-pub trait Answer: Query {
+pub trait QueryHandler: Query {
     /// The JSON that is answered.
-    type Answer: Serialize + JsonSchema;
+    type Output: Serialize + JsonSchema;
 
     /// The answer.
     ///
     /// # Errors
     /// There is none, or the database failed.
-    fn answer(
+    fn handle(
         self,
-        reading: &Reading<'_>,
-    ) -> impl Future<Output = Result<Self::Answer, QueryError>> + Send;
+        context: &QueryContext<'_>,
+    ) -> impl Future<Output = Result<Self::Output, QueryError>> + Send;
 }
 
 /// How a query uses a column.
@@ -160,7 +160,7 @@ pub trait Answer: Query {
 /// assert_eq!((filter.table, filter.column), ("book_copies", "title"));
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Filter {
+pub struct ColumnIndex {
     /// The table.
     pub table: &'static str,
     /// The column.
@@ -212,16 +212,16 @@ pub struct QueryDescriptor {
     /// The tables that it is answered from; none for all of them.
     pub tables: &'static [&'static str],
     /// How it uses their columns.
-    pub filters: &'static [Filter],
+    pub filters: &'static [ColumnIndex],
     /// What a caller has to be, where callers are known.
     pub role: Option<&'static str>,
     /// Where it is declared.
     pub declaration: Declaration,
     /// Says which parameters it takes.
-    pub parameters: fn(&mut Described<'_>),
+    pub parameters: fn(&mut ParameterDescriptions<'_>),
     /// The JSON schema of its answer.
     pub answer: fn(&mut SchemaGenerator) -> Schema,
-    pub(crate) parse: fn(Parameters) -> Result<Box<dyn Asked>, QueryError>,
+    pub(crate) parse: fn(QueryParameters) -> Result<Box<dyn Asked>, QueryError>,
 }
 
 inventory::collect!(QueryDescriptor);
@@ -229,7 +229,7 @@ inventory::collect!(QueryDescriptor);
 impl QueryDescriptor {
     /// The descriptor of the query `Q`.
     #[must_use]
-    pub const fn of<Q: Answer>() -> Self {
+    pub const fn of<Q: QueryHandler>() -> Self {
         Self {
             name: Q::NAME,
             summary: Q::SUMMARY,
@@ -241,7 +241,7 @@ impl QueryDescriptor {
             role: Q::ROLE,
             declaration: Q::DECLARATION,
             parameters: Q::describe,
-            answer: SchemaGenerator::subschema_for::<Q::Answer>,
+            answer: SchemaGenerator::subschema_for::<Q::Output>,
             parse: parse::<Q>,
         }
     }
@@ -272,7 +272,7 @@ struct Parsed<Q> {
     paging: Paging,
 }
 
-fn parse<Q: Answer>(mut parameters: Parameters) -> Result<Box<dyn Asked>, QueryError> {
+fn parse<Q: QueryHandler>(mut parameters: QueryParameters) -> Result<Box<dyn Asked>, QueryError> {
     let query = Q::parse(&mut parameters)?;
     let paging = match Q::PAGED {
         true => parameters.paging()?,
@@ -282,7 +282,7 @@ fn parse<Q: Answer>(mut parameters: Parameters) -> Result<Box<dyn Asked>, QueryE
     Ok(Box::new(Parsed { query, paging }))
 }
 
-impl<Q: Answer> Asked for Parsed<Q> {
+impl<Q: QueryHandler> Asked for Parsed<Q> {
     fn answer<'a>(
         self: Box<Self>,
         database: &'a Database,
@@ -290,8 +290,8 @@ impl<Q: Answer> Asked for Parsed<Q> {
     ) -> Pin<Box<dyn Future<Output = Result<Box<RawValue>, QueryError>> + Send + 'a>> {
         Box::pin(async move {
             let Self { query, paging } = *self;
-            let reading = Reading::new(database, paging, now);
-            let answer = query.answer(&reading).await?;
+            let context = QueryContext::new(database, paging, now);
+            let answer = query.handle(&context).await?;
             Ok(serde_json::value::to_raw_value(&answer)?)
         })
     }

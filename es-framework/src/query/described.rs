@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 /// ```
 /// use es_framework::{
 ///     Declaration, prelude::*,
-///     query::{Described, Parameters, Query, QueryError},
+///     query::{ParameterDescriptions, QueryParameters, Query, QueryError},
 /// };
 ///
 /// struct FindTree {
@@ -20,21 +20,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 ///     const PATH: &'static str = "/trees/{id}";
 ///     const PAGED: bool = false;
 ///     const TABLES: &'static [&'static str] = &["trees"];
-///     const FILTERS: &'static [es_framework::query::Filter] = &[];
+///     const FILTERS: &'static [es_framework::query::ColumnIndex] = &[];
 ///     const DECLARATION: Declaration = es_framework::declaration!();
 ///
-///     fn parse(parameters: &mut Parameters) -> Result<Self, QueryError> {
+///     fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
 ///         let id = parameters.required("id")?;
 ///         Ok(Self { id })
 ///     }
 ///
-///     fn describe(parameters: &mut Described<'_>) {
+///     fn describe(parameters: &mut ParameterDescriptions<'_>) {
 ///         parameters.required::<Uuid>("id", "The tree.");
 ///     }
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Described<'a> {
+pub struct ParameterDescriptions<'a> {
     generator: &'a mut SchemaGenerator,
     parameters: Vec<ParameterDescription>,
 }
@@ -62,7 +62,7 @@ pub struct ParameterDescription {
     pub schema: Schema,
 }
 
-impl<'a> Described<'a> {
+impl<'a> ParameterDescriptions<'a> {
     /// No parameters yet.
     #[must_use]
     pub const fn new(generator: &'a mut SchemaGenerator) -> Self {

@@ -11,7 +11,7 @@ mod error;
 pub(crate) mod page;
 pub(crate) mod parameters;
 mod queries;
-mod reading;
+mod query_context;
 mod search;
 mod select;
 #[cfg(test)]
@@ -19,11 +19,11 @@ mod tests;
 
 pub use among::Among;
 pub use browse::{browse, find};
-pub use declared::{Answer, Filter, Query, QueryDescriptor};
-pub use described::{Described, ParameterDescription};
+pub use declared::{ColumnIndex, Query, QueryDescriptor, QueryHandler};
+pub use described::{ParameterDescription, ParameterDescriptions};
 pub use error::QueryError;
 pub use page::{Direction, Page, Paging};
-pub use parameters::Parameters;
-pub use queries::{Queries, QueriesError, Route, RouteKind};
-pub use reading::Reading;
+pub use parameters::QueryParameters;
+pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteKind};
+pub use query_context::QueryContext;
 pub use select::Select;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Parameters, QueryError, cursor::Cursor};
+use super::{QueryError, QueryParameters, cursor::Cursor};
 
 /// How many rows a page has when the caller does not say.
 pub(crate) const DEFAULT_LIMIT: u32 = 100;
@@ -13,9 +13,9 @@ pub(crate) const MAX_LIMIT: u32 = 1_000;
 /// Which page is asked for.
 ///
 /// ```
-/// use es_framework::query::{Paging, Parameters};
+/// use es_framework::query::{Paging, QueryParameters};
 ///
-/// let mut parameters = Parameters::new([("limit".into(), "10".into())])?;
+/// let mut parameters = QueryParameters::new([("limit".into(), "10".into())])?;
 /// assert_eq!(parameters.optional::<u32>("limit")?, Some(10)); // a query that is `paged` takes it itself
 /// let first = Paging::default();
 /// # let _ = first;
@@ -40,7 +40,7 @@ impl Default for Paging {
 
 impl Paging {
     /// Takes `limit`, `cursor` and `total`.
-    pub(crate) fn parse(parameters: &mut Parameters) -> Result<Self, QueryError> {
+    pub(crate) fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
         let limit = match parameters.text("limit")? {
             None => DEFAULT_LIMIT,
             Some(text) => {
@@ -75,8 +75,8 @@ impl Paging {
 /// ```
 /// use es_framework::prelude::*;
 ///
-/// async fn last<R: ReadModel>(reading: &Reading<'_>) -> Result<Option<R>, QueryError> {
-///     reading.rows::<R>().order_by("title", Direction::Descending).first().await
+/// async fn last<R: ReadModel>(context: &QueryContext<'_>) -> Result<Option<R>, QueryError> {
+///     context.rows::<R>().order_by("title", Direction::Descending).first().await
 /// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,7 @@ mod tests {
         let pairs = pairs
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
-        let mut parameters = Parameters::new(pairs)?;
+        let mut parameters = QueryParameters::new(pairs)?;
         let paging = Paging::parse(&mut parameters)?;
         parameters.check_all_taken()?;
         Ok(paging)

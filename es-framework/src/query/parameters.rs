@@ -13,23 +13,23 @@ pub(crate) const LONGEST_VALUE: usize = 1_000;
 /// The parameters that a client sent, until they are taken.
 ///
 /// ```
-/// use es_framework::query::Parameters;
+/// use es_framework::query::QueryParameters;
 ///
 /// let pairs = [("title", "ring"), ("status", "available,lent")];
 /// let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
-/// let mut parameters = Parameters::new(pairs)?;
+/// let mut parameters = QueryParameters::new(pairs)?;
 /// assert_eq!(parameters.optional::<String>("title")?.as_deref(), Some("ring"));
 /// assert_eq!(parameters.several::<String>("status")?, ["available", "lent"]);
 /// assert!(parameters.required::<i64>("minPages").is_err());
 /// # Ok::<_, es_framework::query::QueryError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Parameters {
+pub struct QueryParameters {
     values: BTreeMap<String, Vec<String>>,
     known: Vec<&'static str>,
 }
 
-impl Parameters {
+impl QueryParameters {
     /// The parameters of these pairs.
     ///
     /// # Errors
@@ -124,11 +124,11 @@ impl Parameters {
 mod tests {
     use super::*;
 
-    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+    fn parameters(pairs: &[(&str, &str)]) -> QueryParameters {
         let pairs = pairs
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
-        Parameters::new(pairs).unwrap()
+        QueryParameters::new(pairs).unwrap()
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_parameter_has_bounds() {
         let long = ("a".to_owned(), "x".repeat(LONGEST_VALUE + 1));
-        assert!(Parameters::new([long]).is_err());
+        assert!(QueryParameters::new([long]).is_err());
         let many = vec!["1"; MOST_VALUES + 1].join(",");
         let mut given = parameters(&[("ids", &many)]);
         assert!(given.several::<i64>("ids").is_err());

@@ -144,19 +144,19 @@ const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Route {
+pub struct QueryRoute {
     /// The path, with parameters in braces.
     pub path: String,
     /// Where it is declared.
     pub declaration: Declaration,
     /// What is answered.
-    pub kind: RouteKind,
+    pub kind: QueryRouteKind,
 }
 
 /// What is answered at a path.
 ///
 /// ```
-/// use es_framework::{prelude::*, query::{QueryDescriptor, RouteKind}};
+/// use es_framework::{prelude::*, query::{QueryDescriptor, QueryRouteKind}};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent { id: Uuid, title: String }
 /// # #[derive(ReadModel)]
@@ -178,11 +178,11 @@ pub struct Route {
 /// #     #[filter(contains)]
 /// #     title: Option<String>,
 /// # }
-/// let kind = RouteKind::Query(QueryDescriptor::of::<BrowseStock>());
-/// assert!(matches!(kind, RouteKind::Query(query) if query.name == "BrowseStock"));
+/// let kind = QueryRouteKind::Query(QueryDescriptor::of::<BrowseStock>());
+/// assert!(matches!(kind, QueryRouteKind::Query(query) if query.name == "BrowseStock"));
 /// ```
 #[derive(Debug, Clone)]
-pub enum RouteKind {
+pub enum QueryRouteKind {
     /// A query.
     Query(QueryDescriptor),
     /// The rows of a read model whose rows are events.
@@ -191,13 +191,13 @@ pub enum RouteKind {
     Find(Table),
 }
 
-impl Route {
+impl QueryRoute {
     /// What a caller has to be, where callers are known.
     #[must_use]
     pub const fn role(&self) -> Option<&'static str> {
         match &self.kind {
-            RouteKind::Query(query) => query.role,
-            RouteKind::Browse(_) | RouteKind::Find(_) => None,
+            QueryRouteKind::Query(query) => query.role,
+            QueryRouteKind::Browse(_) | QueryRouteKind::Find(_) => None,
         }
     }
 }
@@ -229,7 +229,7 @@ impl Queries {
     fn check_routes(&self, models: &ReadModels) -> Result<(), QueriesError> {
         let mut seen = BTreeMap::new();
         for route in self.routes(models) {
-            let Route {
+            let QueryRoute {
                 path, declaration, ..
             } = route;
             if let Some(first) = seen.insert(shape(&path), declaration) {
@@ -245,25 +245,28 @@ impl Queries {
 
     /// Everything that is asked with `GET`.
     #[must_use]
-    pub fn routes(&self, models: &ReadModels) -> Vec<Route> {
+    pub fn routes(&self, models: &ReadModels) -> Vec<QueryRoute> {
         let mut routes = Vec::new();
         for query in &self.0 {
-            routes.push(Route {
+            routes.push(QueryRoute {
                 path: query.path.to_owned(),
                 declaration: query.declaration,
-                kind: RouteKind::Query(*query),
+                kind: QueryRouteKind::Query(*query),
             });
         }
         let are_events = |table: &&Table| table.model.identity == Identity::Event;
         for table in models.iter().filter(are_events) {
             let name = table.model.name;
             let kinds = [
-                (format!("/{name}"), RouteKind::Browse(table.clone())),
-                (format!("/{name}/{{key}}"), RouteKind::Find(table.clone())),
+                (format!("/{name}"), QueryRouteKind::Browse(table.clone())),
+                (
+                    format!("/{name}/{{key}}"),
+                    QueryRouteKind::Find(table.clone()),
+                ),
             ];
             for (path, kind) in kinds {
                 let declaration = table.model.declaration;
-                routes.push(Route {
+                routes.push(QueryRoute {
                     path,
                     declaration,
                     kind,

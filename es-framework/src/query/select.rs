@@ -20,10 +20,10 @@ use crate::projection::{
 /// use es_framework::prelude::*;
 ///
 /// async fn one_of<R: ReadModel>(
-///     reading: &Reading<'_>,
+///     context: &QueryContext<'_>,
 ///     titles: &[String],
 /// ) -> Result<Option<R>, QueryError> {
-///     reading.rows::<R>().one_of("title", titles).first().await
+///     context.rows::<R>().one_of("title", titles).first().await
 /// }
 /// ```
 #[derive(Debug)]

@@ -9,12 +9,12 @@ use super::open::OpenLoan;
 #[query(path = "/loans/overdue", paged, role = "staff")]
 pub struct OverdueLoans {}
 
-impl Answer for OverdueLoans {
-    type Answer = Page<OpenLoan>;
+impl QueryHandler for OverdueLoans {
+    type Output = Page<OpenLoan>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Page<OpenLoan>, QueryError> {
-        let overdue = reading.rows::<OpenLoan>().below("due_at", &reading.now());
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Page<OpenLoan>, QueryError> {
+        let overdue = context.rows::<OpenLoan>().below("due_at", &context.now());
         let longest_first = overdue.order_by("due_at", Direction::Ascending);
-        longest_first.page(reading.paging()).await
+        longest_first.page(context.paging()).await
     }
 }

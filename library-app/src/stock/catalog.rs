@@ -57,11 +57,11 @@ const TITLES: Sql = Sql {
     LIMIT $2",
 };
 
-impl Answer for BrowseCatalog {
-    type Answer = Page<Title>;
+impl QueryHandler for BrowseCatalog {
+    type Output = Page<Title>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Page<Title>, QueryError> {
-        let mut copies = reading.rows::<BookCopy>();
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Page<Title>, QueryError> {
+        let mut copies = context.rows::<BookCopy>();
         for (column, part) in [
             ("isbn", self.isbn),
             ("title", self.title),
@@ -72,7 +72,7 @@ impl Answer for BrowseCatalog {
             }
         }
         let order = |title: &Title| [&title.title, &title.author, &title.isbn].map(Clone::clone);
-        let found = reading.among(copies).await?;
+        let found = context.among(copies).await?;
         found.page(TITLES, vec![], order).await
     }
 }

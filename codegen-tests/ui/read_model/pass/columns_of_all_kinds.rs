@@ -115,11 +115,11 @@ struct Count {
     at_least: u32,
 }
 
-impl Answer for Count {
-    type Answer = usize;
+impl QueryHandler for Count {
+    type Output = usize;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<usize, QueryError> {
-        let rows = reading.rows::<Row>().at_least("count", &self.at_least);
+    async fn handle(self, context: &QueryContext<'_>) -> Result<usize, QueryError> {
+        let rows = context.rows::<Row>().at_least("count", &self.at_least);
         Ok(rows.all(1_000).await?.len())
     }
 }

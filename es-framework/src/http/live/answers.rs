@@ -20,7 +20,7 @@ use super::{
     LiveLimits,
     last_seen::LastSeen,
 };
-use crate::{projection::Changes, query::Parameters};
+use crate::{projection::Changes, query::QueryParameters};
 
 /// After so long a client whose connection broke connects anew.
 const RETRY: Duration = Duration::from_secs(2);
@@ -30,7 +30,7 @@ pub(in crate::http) struct Question {
     pub(in crate::http) asked: Arc<AskedAt>,
     pub(in crate::http) surface: Arc<Surface>,
     pub(in crate::http) uri: Uri,
-    pub(in crate::http) parameters: Parameters,
+    pub(in crate::http) parameters: QueryParameters,
     pub(in crate::http) headers: HeaderMap,
 }
 

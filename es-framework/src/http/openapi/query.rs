@@ -10,7 +10,7 @@ use crate::{
     },
     projection::ReadModelDescriptor,
     query::{
-        Described, ParameterDescription, QueryDescriptor, Route, RouteKind,
+        ParameterDescription, ParameterDescriptions, QueryDescriptor, QueryRoute, QueryRouteKind,
         page::{DEFAULT_LIMIT, MAX_LIMIT},
         parameters::{LONGEST_VALUE, MOST_VALUES},
     },
@@ -38,17 +38,17 @@ const PROBLEMS: [ProblemKind; 8] = [
 ];
 
 /// The operation that answers it.
-pub(super) fn operation(route: &Route, schemas: &mut Schemas) -> Operation {
+pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation {
     let operation = match &route.kind {
-        RouteKind::Query(query) => of_query(query, schemas),
-        RouteKind::Browse(table) => browse(&table.model, schemas),
-        RouteKind::Find(table) => find(&table.model, schemas),
+        QueryRouteKind::Query(query) => of_query(query, schemas),
+        QueryRouteKind::Browse(table) => browse(&table.model, schemas),
+        QueryRouteKind::Find(table) => find(&table.model, schemas),
     };
     operation.with_role(route.role())
 }
 
 fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
-    let mut described = Described::new(schemas.requests());
+    let mut described = ParameterDescriptions::new(schemas.requests());
     (query.parameters)(&mut described);
     let in_path: Vec<_> = path::parameters(query.path).collect();
     let mut operation = Operation::new(

@@ -67,8 +67,8 @@ enum Engine {
 ///     postgres: "SELECT json_build_object('title', title)::text FROM book_copies WHERE author = $1",
 /// };
 ///
-/// async fn titles(reading: &Reading<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
-///     reading.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
+/// async fn titles(context: &QueryContext<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
+///     context.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
 /// }
 /// ```
 #[derive(Debug, Clone, Copy)]

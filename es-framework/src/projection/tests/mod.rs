@@ -14,7 +14,7 @@ use super::{Database, Positions, Processor, Progress, ReadModels, ReadModelsErro
 use crate::{
     event::{self, Event, EventCandidate, EventId, Metadata},
     garden::{TREES, TreePlantedEvent},
-    query::{self, Parameters},
+    query::{self, QueryParameters},
     store::{EventStore as _, memory::MemoryStore},
 };
 
@@ -70,7 +70,7 @@ fn follow(store: &MemoryStore, database: &Database) -> Progress {
 
 async fn rows(database: &Database) -> Vec<String> {
     let trees = database.table("trees").unwrap();
-    let parameters = Parameters::new([("limit".into(), "1000".into())]).unwrap();
+    let parameters = QueryParameters::new([("limit".into(), "1000".into())]).unwrap();
     let page = query::browse(database, trees, parameters).await.unwrap();
     page.items.iter().map(|row| row.get().to_owned()).collect()
 }

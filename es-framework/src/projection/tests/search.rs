@@ -18,7 +18,7 @@ use crate::{
     projection::{
         ColumnUse, Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels, Sql, Table,
     },
-    query::{Paging, Parameters},
+    query::{Paging, QueryParameters},
     store::memory::MemoryStore,
 };
 
@@ -212,10 +212,10 @@ impl Notes {
                 ("total".into(), total.to_string()),
             ];
             let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
-            let mut given = Parameters::new(given.into_iter().chain(cursor_given)).unwrap();
+            let mut given = QueryParameters::new(given.into_iter().chain(cursor_given)).unwrap();
             let paging = Paging::parse(&mut given).unwrap();
-            let reading = Reading::new(&self.database, paging.clone(), Timestamp::now());
-            let mut rows = reading.rows::<Note>().contains("text", &question.text);
+            let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
+            let mut rows = context.rows::<Note>().contains("text", &question.text);
             if let Some(other) = &question.other {
                 rows = rows.contains("other", other);
             }
@@ -244,12 +244,12 @@ impl Notes {
             sqlite: "SELECT number || '' FROM notes WHERE number < ?1 AND {rows} ORDER BY number",
             postgres: "",
         };
-        let reading = Reading::new(&self.database, Paging::default(), Timestamp::now());
-        let mut rows = reading.rows::<Note>().contains("text", &question.text);
+        let context = QueryContext::new(&self.database, Paging::default(), Timestamp::now());
+        let mut rows = context.rows::<Note>().contains("text", &question.text);
         if let Some(other) = &question.other {
             rows = rows.contains("other", other);
         }
-        let among = reading.among(rows).await.unwrap();
+        let among = context.among(rows).await.unwrap();
         among.sql(NUMBERS, vec![Cell::Integer(8)]).await.unwrap()
     }
 
@@ -413,8 +413,8 @@ async fn rows_that_the_index_does_not_hold_are_counted() {
 #[tokio::test]
 async fn sql_among_rows_says_where_they_are_meant() {
     let notes = Notes::open(&DatabaseUrl::Memory).await;
-    let reading = Reading::new(&notes.database, Paging::default(), Timestamp::now());
-    let among = reading.among(reading.rows::<Note>()).await.unwrap();
+    let context = QueryContext::new(&notes.database, Paging::default(), Timestamp::now());
+    let among = context.among(context.rows::<Note>()).await.unwrap();
     let sql = |sqlite| Sql {
         sqlite,
         postgres: "",
@@ -424,15 +424,15 @@ async fn sql_among_rows_says_where_they_are_meant() {
     let without = sql("SELECT number FROM notes");
     let refused = among.sql::<u32>(without, vec![]).await.unwrap_err();
     assert!(refused.to_string().contains("without {rows}"), "{refused}");
-    let unknown = reading.rows::<Note>().contains("colour", "red");
-    let refused = reading.among(unknown).await.unwrap_err();
+    let unknown = context.rows::<Note>().contains("colour", "red");
+    let refused = context.among(unknown).await.unwrap_err();
     assert!(refused.to_string().contains("colour"), "{refused}");
 }
 
 /// The numbers of the rows that hold a part.
 async fn numbers(database: &Database, part: &str) -> Vec<u32> {
-    let reading = Reading::new(database, Paging::default(), Timestamp::now());
-    let found = reading.rows::<Note>().contains("text", part).all(100).await;
+    let context = QueryContext::new(database, Paging::default(), Timestamp::now());
+    let found = context.rows::<Note>().contains("text", part).all(100).await;
     found.unwrap().iter().map(|note| note.number).collect()
 }
 

@@ -74,12 +74,12 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
             const PATH: &'static str = #path;
             const PAGED: bool = #is_paged;
             const TABLES: &'static [&'static str] = &[#tables];
-            const FILTERS: &'static [#module::Filter] = &[#filters];
+            const FILTERS: &'static [#module::ColumnIndex] = &[#filters];
             #role
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn parse(
-                #parameters: &mut #module::Parameters,
+                #parameters: &mut #module::QueryParameters,
             ) -> ::core::result::Result<Self, #module::QueryError> {
                 ::core::result::Result::Ok(Self {
                     #(#fields,)*
@@ -109,7 +109,7 @@ fn described(query: &Query, framework: &Framework) -> Option<TokenStream> {
         .collect();
     (!parameters.is_empty()).then(|| {
         quote! {
-            fn describe(parameters: &mut #framework::query::Described<'_>) {
+            fn describe(parameters: &mut #framework::query::ParameterDescriptions<'_>) {
                 #(#parameters)*
             }
         }
@@ -148,7 +148,7 @@ fn filters(query: &Query, answer: &Answer, framework: &Framework) -> TokenStream
         .map(|order| (column(&order.field), quote!(Compared)));
     let filters = compared.chain(sorted).map(|(column, by)| {
         quote! {
-            #framework::query::Filter {
+            #framework::query::ColumnIndex {
                 table: #table,
                 column: #column,
                 by: #framework::projection::ColumnUse::#by,
@@ -205,19 +205,19 @@ fn answered(query: &Query, answer: &Answer, framework: &Framework) -> TokenStrea
         ),
         false => (
             quote!(#module::Page<#model>),
-            quote!(rows.page(reading.paging()).await),
+            quote!(rows.page(context.paging()).await),
         ),
     };
     quote! {
         #[automatically_derived]
-        impl #module::Answer for #ident {
-            type Answer = #output;
+        impl #module::QueryHandler for #ident {
+            type Output = #output;
 
-            async fn answer(
+            async fn handle(
                 self,
-                reading: &#module::Reading<'_>,
+                context: &#module::QueryContext<'_>,
             ) -> ::core::result::Result<#output, #module::QueryError> {
-                let rows = reading.rows::<#model>();
+                let rows = context.rows::<#model>();
                 #(#conditions)*
                 #order
                 #last
@@ -266,11 +266,11 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
             const PATH: &'static str = "/";
             const PAGED: bool = false;
             const TABLES: &'static [&'static str] = &[];
-            const FILTERS: &'static [#module::Filter] = &[];
+            const FILTERS: &'static [#module::ColumnIndex] = &[];
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn parse(
-                _: &mut #module::Parameters,
+                _: &mut #module::QueryParameters,
             ) -> ::core::result::Result<Self, #module::QueryError> {
                 ::core::unreachable!()
             }

@@ -27,19 +27,19 @@ use crate::projection::{Cell, Database, ReadModel, Sql};
 /// #     }
 /// # }
 /// /// The copies whose title begins with a letter or comes after it, a page at a time.
-/// async fn from_letter(reading: &Reading<'_>, letter: &String) -> Result<Page<BookCopy>, QueryError> {
-///     let rows = reading.rows::<BookCopy>().at_least("title", letter);
-///     rows.order_by("title", Direction::Ascending).page(reading.paging()).await
+/// async fn from_letter(context: &QueryContext<'_>, letter: &String) -> Result<Page<BookCopy>, QueryError> {
+///     let rows = context.rows::<BookCopy>().at_least("title", letter);
+///     rows.order_by("title", Direction::Ascending).page(context.paging()).await
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Reading<'a> {
+pub struct QueryContext<'a> {
     pub(super) database: &'a Database,
     pub(super) paging: Paging,
     now: Timestamp,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> QueryContext<'a> {
     /// What an answer at this time is made with.
     #[must_use]
     pub const fn new(database: &'a Database, paging: Paging, now: Timestamp) -> Self {
@@ -98,7 +98,7 @@ impl<'a> Reading<'a> {
 
     const fn own(&self) -> Among<'_> {
         Among {
-            reading: self,
+            context: self,
             rows: None,
         }
     }
@@ -125,9 +125,9 @@ impl<'a> Reading<'a> {
     ///     postgres: "SELECT DISTINCT to_json(title)::text FROM book_copies WHERE {rows} LIMIT 20",
     /// };
     ///
-    /// async fn titles(reading: &Reading<'_>, part: &str) -> Result<Vec<String>, QueryError> {
-    ///     let held = reading.rows::<BookCopy>().contains("title", part);
-    ///     reading.among(held).await?.sql(TITLES, vec![]).await
+    /// async fn titles(context: &QueryContext<'_>, part: &str) -> Result<Vec<String>, QueryError> {
+    ///     let held = context.rows::<BookCopy>().contains("title", part);
+    ///     context.among(held).await?.sql(TITLES, vec![]).await
     /// }
     /// ```
     ///
@@ -136,7 +136,7 @@ impl<'a> Reading<'a> {
     pub async fn among<R: ReadModel>(&self, rows: Select<'_, R>) -> Result<Among<'_>, QueryError> {
         let rows = Some(rows.condition().await?);
         Ok(Among {
-            reading: self,
+            context: self,
             rows,
         })
     }
