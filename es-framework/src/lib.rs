@@ -338,7 +338,6 @@ pub use query::Query;
 /// What the macros write code against. Not for use by hand: it may change in any release.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::query::checks::{comparable, comparable_list, comparable_option};
     pub use crate::validate::nested::{Nested, NoRules, OwnRules};
     pub use clap;
     pub use inventory;

@@ -4,6 +4,7 @@ pub mod auth;
 mod command;
 mod context;
 pub(crate) mod docs;
+mod event_position;
 pub mod headers;
 pub mod health;
 mod lag;
@@ -17,6 +18,8 @@ mod path;
 mod problem;
 pub(crate) mod projections;
 mod query;
+mod query_response;
+mod query_route;
 pub(crate) mod reactions;
 pub mod settings;
 #[cfg(test)]
@@ -249,7 +252,7 @@ impl Mounted {
 
     fn query(query: QueryRoute) -> Self {
         let (template, role) = (query.path.clone(), query.role());
-        let (path, route) = query::route(query);
+        let (path, route) = query_route::route(query);
         Self {
             template,
             path,

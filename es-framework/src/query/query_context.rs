@@ -1,13 +1,13 @@
-//! What an answer is made with.
+//! The context of a query's handler.
 
 use jiff::Timestamp;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
-use super::{Among, Page, Paging, QueryError, Select};
+use super::{Paging, QueryError, RowQuery};
 use crate::projection::{Cell, Database, ReadModel, Sql};
 
-/// What an answer is made with: the read models, the page that is asked for, and the time.
+/// The context of a query's handler: the read models, the requested page, and the time.
 ///
 /// ```
 /// use es_framework::prelude::*;
@@ -26,21 +26,21 @@ use crate::projection::{Cell, Database, ReadModel, Sql};
 /// #         Self { id: event.id, title: event.title.clone() }
 /// #     }
 /// # }
-/// /// The copies whose title begins with a letter or comes after it, a page at a time.
+/// /// Returns a page of the copies whose title begins with a letter or comes after it.
 /// async fn from_letter(context: &QueryContext<'_>, letter: &String) -> Result<Page<BookCopy>, QueryError> {
-///     let rows = context.rows::<BookCopy>().at_least("title", letter);
-///     rows.order_by("title", Direction::Ascending).page(context.paging()).await
+///     let rows = context.rows::<BookCopy>().filter(BookCopy::title().at_least(letter));
+///     rows.sort(BookCopy::title()).page(context.paging()).await
 /// }
 /// ```
 #[derive(Debug)]
 pub struct QueryContext<'a> {
-    pub(super) database: &'a Database,
-    pub(super) paging: Paging,
+    database: &'a Database,
+    paging: Paging,
     now: Timestamp,
 }
 
 impl<'a> QueryContext<'a> {
-    /// What an answer at this time is made with.
+    /// Makes the context of a query that arrives at this time.
     #[must_use]
     pub const fn new(database: &'a Database, paging: Paging, now: Timestamp) -> Self {
         Self {
@@ -50,26 +50,39 @@ impl<'a> QueryContext<'a> {
         }
     }
 
-    /// The rows of a read model.
+    /// Starts a query for rows of a read model.
     #[must_use]
-    pub const fn rows<R: ReadModel>(&self) -> Select<'a, R> {
-        Select::new(self.database)
+    pub const fn rows<R: ReadModel>(&self) -> RowQuery<'a, R> {
+        RowQuery::new(self.database)
     }
 
-    /// The page that is asked for; the first one if the query is not `paged`.
+    /// Returns the requested page: the first page if the query is not `paged`.
     #[must_use]
     pub const fn paging(&self) -> &Paging {
         &self.paging
     }
 
-    /// When the query came.
+    /// Returns the time at which the query arrived, by the application's clock.
     #[must_use]
     pub const fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// What SQL of your own finds: each row one column, a JSON object that is read as a `T`. Values
-    /// are parameters of the statement, in its order.
+    /// Runs hand-written SQL. Each row has one column, a JSON object that is read as a `T`. Values
+    /// belong into `parameters`, never into the statement.
+    ///
+    /// ```
+    /// use es_framework::{prelude::*, projection::{Cell, Sql}};
+    ///
+    /// const LONGEST: Sql = Sql {
+    ///     sqlite: "SELECT json_quote(title) FROM book_copies WHERE author = ?1 ORDER BY length(title) DESC LIMIT 20",
+    ///     postgres: "SELECT to_json(title)::text FROM book_copies WHERE author = $1 ORDER BY length(title) DESC LIMIT 20",
+    /// };
+    ///
+    /// async fn longest(context: &QueryContext<'_>, author: &str) -> Result<Vec<String>, QueryError> {
+    ///     context.sql(LONGEST, vec![Cell::Text(author.to_owned())]).await
+    /// }
+    /// ```
     ///
     /// # Errors
     /// The database refuses the statement, or a row is no `T`.
@@ -78,72 +91,9 @@ impl<'a> QueryContext<'a> {
         statement: Sql,
         parameters: Vec<Cell>,
     ) -> Result<Vec<T>, QueryError> {
-        self.own().sql(statement, parameters).await
-    }
-
-    /// A page of what SQL of your own finds. After `parameters` the statement takes two more: the
-    /// values by which the last row of the page before was sorted, as a JSON array or nothing, and
-    /// how many rows it may find. Pages are stable if no two rows are sorted by the same values.
-    ///
-    /// # Errors
-    /// The cursor belongs to another query, the database refuses the statement, or a row is no `T`.
-    pub async fn page<T: DeserializeOwned, K: Serialize + DeserializeOwned>(
-        &self,
-        statement: Sql,
-        parameters: Vec<Cell>,
-        sorted_by: impl Fn(&T) -> K,
-    ) -> Result<Page<T>, QueryError> {
-        self.own().page(statement, parameters, sorted_by).await
-    }
-
-    const fn own(&self) -> Among<'_> {
-        Among {
-            context: self,
-            rows: None,
-        }
-    }
-
-    /// For SQL of your own that finds something among these rows, whatever their order: `{rows}` in
-    /// the statement stands for the condition that a row is one of them. So it finds parts of texts
-    /// through their index, too. The condition names columns of the read model's table without the
-    /// name of the table.
-    ///
-    /// ```
-    /// use es_framework::{prelude::*, projection::Sql};
-    ///
-    /// # #[derive(Event)]
-    /// # struct BookPurchasedEvent { id: Uuid, title: String }
-    /// # #[derive(ReadModel)]
-    /// # #[read_model(table = "book_copies", subject = "/books/{id}")]
-    /// # struct BookCopy { #[key] id: Uuid, title: String }
-    /// # #[projection]
-    /// # impl BookCopy {
-    /// #     fn purchased(event: BookPurchasedEvent) -> Self { Self { id: event.id, title: event.title } }
-    /// # }
-    /// const TITLES: Sql = Sql {
-    ///     sqlite: "SELECT DISTINCT json_quote(title) FROM book_copies WHERE {rows} LIMIT 20",
-    ///     postgres: "SELECT DISTINCT to_json(title)::text FROM book_copies WHERE {rows} LIMIT 20",
-    /// };
-    ///
-    /// async fn titles(context: &QueryContext<'_>, part: &str) -> Result<Vec<String>, QueryError> {
-    ///     let held = context.rows::<BookCopy>().contains("title", part);
-    ///     context.among(held).await?.sql(TITLES, vec![]).await
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// The database failed, or a column is not declared.
-    pub async fn among<R: ReadModel>(&self, rows: Select<'_, R>) -> Result<Among<'_>, QueryError> {
-        let rows = Some(rows.condition().await?);
-        Ok(Among {
-            context: self,
-            rows,
-        })
-    }
-
-    /// The database, for what is not said in SQL and JSON.
-    #[must_use]
-    pub const fn database(&self) -> &'a Database {
-        self.database
+        let statement = self.database.own(statement).to_owned();
+        let rows = self.database.texts(statement, parameters).await?;
+        let rows = rows.iter().map(|row| serde_json::from_str(row));
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 }

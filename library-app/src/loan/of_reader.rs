@@ -23,7 +23,9 @@ impl QueryHandler for LoansOfReader {
     type Output = Vec<HeldCopy>;
 
     async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<HeldCopy>, QueryError> {
-        let loans = context.rows::<OpenLoan>().equal("reader", &self.reader);
+        let loans = context
+            .rows::<OpenLoan>()
+            .filter(OpenLoan::reader().eq(&self.reader));
         let held = |loan: OpenLoan| HeldCopy {
             book: loan.book,
             due_at: loan.due_at,

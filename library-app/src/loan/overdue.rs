@@ -13,8 +13,11 @@ impl QueryHandler for OverdueLoans {
     type Output = Page<OpenLoan>;
 
     async fn handle(self, context: &QueryContext<'_>) -> Result<Page<OpenLoan>, QueryError> {
-        let overdue = context.rows::<OpenLoan>().below("due_at", &context.now());
-        let longest_first = overdue.order_by("due_at", Direction::Ascending);
-        longest_first.page(context.paging()).await
+        context
+            .rows::<OpenLoan>()
+            .filter(OpenLoan::due_at().below(&context.now()))
+            .sort(OpenLoan::due_at())
+            .page(context.paging())
+            .await
     }
 }

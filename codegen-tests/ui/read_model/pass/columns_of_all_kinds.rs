@@ -119,7 +119,14 @@ impl QueryHandler for Count {
     type Output = usize;
 
     async fn handle(self, context: &QueryContext<'_>) -> Result<usize, QueryError> {
-        let rows = context.rows::<Row>().at_least("count", &self.at_least);
+        let rows = context
+            .rows::<Row>()
+            .filter(Row::count().at_least(&self.at_least))
+            .filter(Row::r#type().is_none().or(Row::kind_of_row().contains("oak")))
+            .filter(Row::at().above(&context.now()).or(Row::at().is_some()))
+            .filter(Row::tags().ne(&vec!["old".to_owned()]).and(Row::fine().eq(&true)))
+            .filter(Row::text().one_of(&["a".to_owned(), "b".to_owned()]))
+            .sort_descending(Row::weight());
         Ok(rows.all(1_000).await?.len())
     }
 }

@@ -194,6 +194,28 @@ impl Database {
         }
     }
 
+    /// Returns the SQL expression of a group of rows as JSON: the values of the columns that the rows
+    /// are grouped by, the number of rows, and the values of `collected` in the rows that meet the
+    /// condition `only`, sorted by `order`.
+    pub(crate) fn json_group(
+        &self,
+        columns: &str,
+        collected: &str,
+        order: &str,
+        only: &str,
+    ) -> String {
+        match &self.engine {
+            Engine::Sqlite(_) => format!(
+                "json_array(json_array({columns}), count(*), \
+                 json_group_array({collected} ORDER BY {order}) FILTER (WHERE {only}))"
+            ),
+            Engine::Postgres(_) => format!(
+                "json_build_array(json_build_array({columns}), count(*), \
+                 coalesce(json_agg({collected} ORDER BY {order}) FILTER (WHERE {only}), '[]'))::text"
+            ),
+        }
+    }
+
     /// Whether the database's texts cannot hold the character zero.
     pub(crate) const fn lacks_zero(&self) -> bool {
         matches!(self.engine, Engine::Postgres(_))

@@ -71,7 +71,9 @@ fn follow(store: &MemoryStore, database: &Database) -> Progress {
 async fn rows(database: &Database) -> Vec<String> {
     let trees = database.table("trees").unwrap();
     let parameters = QueryParameters::new([("limit".into(), "1000".into())]).unwrap();
-    let page = query::browse(database, trees, parameters).await.unwrap();
+    let page = query::browse_events(database, trees, parameters)
+        .await
+        .unwrap();
     page.items.iter().map(|row| row.get().to_owned()).collect()
 }
 

@@ -1,8 +1,8 @@
-//! The parameters of a query as those who ask it read about them.
+//! The descriptions of a query's parameters for the OpenAPI document.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-/// Gathers what a query's parameters are.
+/// Collects the descriptions of a query's parameters.
 ///
 /// ```
 /// use es_framework::{
@@ -20,7 +20,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 ///     const PATH: &'static str = "/trees/{id}";
 ///     const PAGED: bool = false;
 ///     const TABLES: &'static [&'static str] = &["trees"];
-///     const FILTERS: &'static [es_framework::query::ColumnIndex] = &[];
+///     const INDEXES: &'static [es_framework::query::ColumnIndex] = &[];
 ///     const DECLARATION: Declaration = es_framework::declaration!();
 ///
 ///     fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
@@ -39,7 +39,7 @@ pub struct ParameterDescriptions<'a> {
     parameters: Vec<ParameterDescription>,
 }
 
-/// What is to be known of a parameter.
+/// The description of a query's parameter.
 ///
 /// ```
 /// use es_framework::query::ParameterDescription;
@@ -50,20 +50,20 @@ pub struct ParameterDescriptions<'a> {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterDescription {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it means.
+    /// The doc comment of its field.
     pub description: &'static str,
-    /// Whether it has to be there.
+    /// Whether it has to be present.
     pub required: bool,
-    /// Whether it may be there several times.
+    /// Whether it takes several values.
     pub several: bool,
     /// The JSON schema of one value.
     pub schema: Schema,
 }
 
 impl<'a> ParameterDescriptions<'a> {
-    /// No parameters yet.
+    /// Starts without parameters.
     #[must_use]
     pub const fn new(generator: &'a mut SchemaGenerator) -> Self {
         let parameters = Vec::new();
@@ -73,17 +73,17 @@ impl<'a> ParameterDescriptions<'a> {
         }
     }
 
-    /// A parameter that has to be there.
+    /// Adds a parameter that has to be present.
     pub fn required<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
         self.push::<T>(name, description, true, false);
     }
 
-    /// A parameter that may be there.
+    /// Adds a parameter that may be absent.
     pub fn optional<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
         self.push::<T>(name, description, false, false);
     }
 
-    /// A parameter that may be there several times.
+    /// Adds a parameter that takes several values.
     pub fn several<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
         self.push::<T>(name, description, false, true);
     }
@@ -105,7 +105,7 @@ impl<'a> ParameterDescriptions<'a> {
         });
     }
 
-    /// The parameters, in the order of the fields.
+    /// Returns the parameters in the order of the fields.
     #[must_use]
     pub fn into_vec(self) -> Vec<ParameterDescription> {
         self.parameters
