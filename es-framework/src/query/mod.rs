@@ -3,7 +3,6 @@
 mod among;
 mod browse;
 pub(crate) mod checks;
-mod chosen;
 mod cursor;
 mod declared;
 mod described;
@@ -12,7 +11,6 @@ pub(crate) mod page;
 pub(crate) mod parameters;
 mod queries;
 mod reading;
-mod search;
 mod select;
 #[cfg(test)]
 mod tests;

@@ -134,7 +134,7 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// The database failed, or a column is not declared.
     pub async fn among<R: ReadModel>(&self, rows: Select<'_, R>) -> Result<Among<'_>, QueryError> {
-        let rows = Some(rows.condition().await?);
+        let rows = Some(rows.condition()?);
         Ok(Among {
             reading: self,
             rows,

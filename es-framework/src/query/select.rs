@@ -5,13 +5,9 @@ mod statement;
 
 use std::marker::PhantomData;
 
-use super::{
-    Direction, Page, Paging, QueryError,
-    search::{Part, Search},
-};
+use super::{Direction, Page, Paging, QueryError};
 use crate::projection::{
-    Cell, Cells, Column, ColumnValue, Database, ReadModel, Table,
-    tables::{self, quoted},
+    Cell, Cells, Column, ColumnValue, Database, ReadModel, Table, tables::quoted,
 };
 
 /// Rows that are asked for.
@@ -32,8 +28,6 @@ pub struct Select<'a, R> {
     conditions: Vec<String>,
     parameters: Vec<Cell>,
     order: Option<(&'static str, Direction)>,
-    /// The parts of texts that groups of characters find.
-    parts: Vec<Part>,
     /// What was asked for and is not there.
     undeclared: Option<String>,
     rows: PhantomData<fn() -> R>,
@@ -46,7 +40,6 @@ impl<'a, R: ReadModel> Select<'a, R> {
             conditions: Vec::new(),
             parameters: Vec::new(),
             order: None,
-            parts: Vec::new(),
             undeclared: None,
             rows: PhantomData,
         }
@@ -123,31 +116,19 @@ impl<'a, R: ReadModel> Select<'a, R> {
         self
     }
 
-    /// Rows whose column holds this text somewhere, whatever the case of its letters.
+    /// Rows whose column contains this text, whatever the case of its letters.
     #[must_use]
-    pub fn contains(mut self, name: &str, part: &str) -> Self {
+    pub fn contains(mut self, name: &str, substring: &str) -> Self {
         let Some(column) = self.column(name) else {
             return self;
         };
-        let table = self.database.table(R::TABLE);
-        let has_companion = table.is_some_and(|table| table.searched.contains(column.name));
-        let part = part.to_lowercase();
-        let searched = if has_companion {
-            tables::lowered(column.name)
-        } else {
-            // Nothing declares the search: the letters of ASCII have to do.
-            format!("lower({})", quoted(column.name))
-        };
-        let (condition, parameter) = self.database.holds(&searched, &part, has_companion);
-        if has_companion {
-            self.parts.push(Part {
-                text: part,
-                searched,
-                condition: condition.clone(),
-            });
+        // `page` reports a table that is not declared.
+        if let Some(table) = self.database.table(R::TABLE) {
+            for (condition, parameter) in self.database.contains(table, column.name, substring) {
+                self.conditions.push(condition);
+                self.parameters.push(parameter);
+            }
         }
-        self.conditions.push(condition);
-        self.parameters.push(parameter);
         self
     }
 
@@ -199,14 +180,7 @@ impl<'a, R: ReadModel> Select<'a, R> {
             true => Some(self.count(table).await?),
             false => None,
         };
-        let search = self.search(table).await?;
-        let rows = match search {
-            Some(search) => {
-                let (statement, parameters) = self.walk(&search, paging)?;
-                self.database.fetch(table, statement, parameters).await?
-            }
-            None => self.found(table, paging).await?,
-        };
+        let rows = self.load_page(table, paging).await?;
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let next_cursor = match rows.len() > limit {
             true => rows.get(..limit).and_then(<[_]>::last),
@@ -239,75 +213,23 @@ impl<'a, R: ReadModel> Select<'a, R> {
 
     async fn count(&self, table: &Table) -> Result<u64, QueryError> {
         let name = quoted(table.model.name);
-        let (all, parameters) = self.all_of(table).await?;
-        let statement = format!("SELECT count(*) FROM {name}{}", conditions(&all));
+        let statement = format!("SELECT count(*) FROM {name}{}", where_all(&self.conditions));
+        let parameters = self.parameters.clone();
         Ok(self.database.count(statement, parameters).await?)
     }
 
-    /// The condition that a row is one of these, and its parameters.
-    pub(super) async fn condition(mut self) -> Result<(String, Vec<Cell>), QueryError> {
-        let table = self.table()?;
-        let (all, parameters) = self.all_of(table).await?;
-        let condition = match all.is_empty() {
+    /// Returns the condition that a row is one of these, and its parameters.
+    pub(super) fn condition(mut self) -> Result<(String, Vec<Cell>), QueryError> {
+        self.table()?;
+        let condition = match self.conditions.is_empty() {
             true => "TRUE".to_owned(),
-            false => format!("({})", all.join(" AND ")),
+            false => format!("({})", self.conditions.join(" AND ")),
         };
-        Ok((condition, parameters))
-    }
-
-    /// The conditions if all rows are wanted that meet them. Groups of characters go first in SQLite,
-    /// unless very many rows have them.
-    async fn all_of(&self, table: &Table) -> Result<(Vec<String>, Vec<Cell>), QueryError> {
-        let (mut all, mut parameters) = (self.conditions.clone(), self.parameters.clone());
-        if let Some(search) = self.groups(table).await? {
-            let (statement, asked) = search.is_bounded();
-            if self.database.count(statement, asked).await? == 1 {
-                let (condition, parameter) = search.condition();
-                all.insert(0, condition);
-                parameters.insert(0, parameter);
-            }
-        }
-        let parts = self.parts.iter();
-        for (condition, parameter) in parts.filter_map(|part| part.may_be_held(self.database)) {
-            all.push(condition);
-            parameters.push(parameter);
-        }
-        Ok((all, parameters))
-    }
-
-    /// The groups of the parts, if the database has to be told of them.
-    async fn groups<'t>(&self, table: &'t Table) -> Result<Option<Search<'t>>, QueryError> {
-        let search = Search::of(table, &self.parts);
-        let has_groups = search.is_some() && self.database.has_groups(table).await?;
-        Ok(search.filter(|_| has_groups))
-    }
-
-    /// Finds out whether groups of characters help, and gives the search that goes through the rows
-    /// that have them, in the order of the rows. Otherwise that condition goes before all others, if
-    /// rows come in another order, unless the parts are frequent: what else is asked may be rarer.
-    async fn search<'t>(&mut self, table: &'t Table) -> Result<Option<Search<'t>>, QueryError> {
-        let Some(search) = self.groups(table).await? else {
-            return Ok(None);
-        };
-        let is_all = self.order.is_none() && self.conditions.len() == self.parts.len();
-        if is_all {
-            return Ok(Some(search));
-        }
-        let (statement, parameters) = search.choice(&self.parts);
-        if self.database.count(statement, parameters).await? != 1 {
-            return Ok(None);
-        }
-        if self.order.is_none() {
-            return Ok(Some(search));
-        }
-        let (condition, parameter) = search.condition();
-        self.conditions.insert(0, condition);
-        self.parameters.insert(0, parameter);
-        Ok(None)
+        Ok((condition, self.parameters))
     }
 }
 
-fn conditions(conditions: &[String]) -> String {
+fn where_all(conditions: &[String]) -> String {
     match conditions {
         [] => String::new(),
         conditions => format!(" WHERE {}", conditions.join(" AND ")),

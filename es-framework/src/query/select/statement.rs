@@ -1,78 +1,52 @@
 //! The statement of one page, and where the next page begins.
 
-use super::{Select, conditions};
+use super::{Select, where_all};
 use crate::{
     projection::{
         Cell, ReadModel, StoredRow, Table,
-        tables::{self, PLACE, quoted},
+        tables::{self, POSITION_COLUMN, quoted},
     },
     query::{
         Direction, Paging, QueryError,
-        chosen::Chosen,
         cursor::{AfterRow, Cursor, Value},
-        search::Search,
     },
 };
 
 impl<R: ReadModel> Select<'_, R> {
-    pub(super) fn walk(
-        &self,
-        search: &Search<'_>,
-        paging: &Paging,
-    ) -> Result<(String, Vec<Cell>), QueryError> {
-        let after = paging.after.as_ref().map(Cursor::row).transpose()?;
-        let after = match after {
-            None => -1,
-            Some(AfterRow { place, by: None }) => *place,
-            Some(_) => return Err(Cursor::of_another_query()),
-        };
-        Ok(search.page(after, more_than(paging), &self.conditions, &self.parameters))
-    }
-
-    /// The rows of the page, and one more if there is a next one, for a database that knows for itself
-    /// how it finds parts.
-    pub(super) async fn found(
+    /// Loads the rows of the page, and one more if there is a next page.
+    pub(super) async fn load_page(
         &self,
         table: &Table,
         paging: &Paging,
     ) -> Result<Vec<StoredRow>, QueryError> {
-        let order = self.sorted();
-        let after = self.after(paging)?;
-        if self.database.chooses_groups() && Search::of(table, &self.parts).is_some() {
-            let page = Chosen {
-                table,
-                conditions: &self.conditions,
-                parameters: &self.parameters,
-                parts: &self.parts,
-                after,
-                order: &order,
-                is_stored: self.order.is_none(),
-                limit: more_than(paging),
-            };
-            return page.find(self.database).await;
-        }
-        let (mut all, mut parameters) = (self.conditions.clone(), self.parameters.clone());
-        if let Some((condition, more)) = after {
-            all.push(condition);
+        let (mut conditions, mut parameters) = (self.conditions.clone(), self.parameters.clone());
+        if let Some((condition, more)) = self.after(paging)? {
+            conditions.push(condition);
             parameters.extend(more);
         }
         let statement = format!(
-            "{}{} ORDER BY {order} LIMIT ?",
+            "{}{} ORDER BY {} LIMIT ?",
             tables::select(table),
-            conditions(&all)
+            where_all(&conditions),
+            self.sort_order()
         );
-        parameters.push(Cell::Integer(more_than(paging)));
+        // One row more than a page has tells that there is a next page.
+        let limit = i64::from(paging.limit).saturating_add(1);
+        parameters.push(Cell::Integer(limit));
         Ok(self.database.fetch(table, statement, parameters).await?)
     }
 
-    fn sorted(&self) -> String {
+    fn sort_order(&self) -> String {
         let descending = match self.order {
             Some((_, Direction::Descending)) => " DESC",
             Some((_, Direction::Ascending)) | None => "",
         };
         match self.order {
-            Some((column, _)) => format!("{}{descending}, {PLACE}{descending}", quoted(column)),
-            None => PLACE.to_owned(),
+            Some((column, _)) => format!(
+                "{}{descending}, {POSITION_COLUMN}{descending}",
+                quoted(column)
+            ),
+            None => POSITION_COLUMN.to_owned(),
         }
     }
 
@@ -84,13 +58,13 @@ impl<R: ReadModel> Select<'_, R> {
         let after = after.row()?;
         let place = Cell::Integer(after.place);
         Ok(Some(match (self.order, after.by.clone()) {
-            (None, None) => (format!("{PLACE} > ?"), vec![place]),
+            (None, None) => (format!("{POSITION_COLUMN} > ?"), vec![place]),
             (Some((name, direction)), Some(value)) if is_value_of::<R>(name, &value) => {
                 let operator = match direction {
                     Direction::Descending => "<",
                     Direction::Ascending => ">",
                 };
-                let condition = format!("({}, {PLACE}) {operator} (?, ?)", quoted(name));
+                let condition = format!("({}, {POSITION_COLUMN}) {operator} (?, ?)", quoted(name));
                 (condition, vec![value.into(), place])
             }
             _ => return Err(Cursor::of_another_query()),
@@ -109,9 +83,4 @@ impl<R: ReadModel> Select<'_, R> {
 fn is_value_of<R: ReadModel>(name: &str, value: &Value) -> bool {
     let mut columns = R::COLUMNS.iter();
     columns.any(|column| column.name == name && value.fits(column.kind))
-}
-
-/// One row more than a page has tells whether there is a next one.
-fn more_than(paging: &Paging) -> i64 {
-    i64::from(paging.limit).saturating_add(1)
 }

@@ -1,4 +1,4 @@
-//! Searches for parts of texts: whatever the index holds, they find what a look at each row finds.
+//! Text searches through the index return the rows that a naive search returns.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -67,7 +67,6 @@ fn models() -> ReadModels {
 enum Step {
     Put(Note),
     Remove(u32),
-    Index,
     /// Other rows take their place, which were built beside.
     Rebuild,
     /// They begin anew.
@@ -105,7 +104,6 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => put,
         3 => (0..12_u32).prop_map(Step::Remove),
-        3 => Just(Step::Index),
         1 => Just(Step::Rebuild),
         1 => Just(Step::Reset),
     ]
@@ -163,10 +161,6 @@ impl Notes {
                 if let Some(place) = self.place(number) {
                     self.rows.remove(&place);
                 }
-            }
-            Step::Index => {
-                while self.database.index(&self.table).await.unwrap() {}
-                return;
             }
             Step::Rebuild => return self.rebuild().await,
             Step::Reset => {
@@ -364,50 +358,22 @@ async fn a_part_that_thousands_of_rows_hold_is_found_in_any_order() {
         notes.rows.insert(number.into(), note);
     }
     notes.write(&notes.table.clone(), changes).await;
-    for chunks in [0, 2, 10] {
-        for _ in 0..chunks {
-            notes.database.index(&notes.table).await.unwrap();
-        }
-        for text in ["even", "DE 7", "bcd", "dd ", "abcde", "nothing"] {
-            for (most, order) in [
-                (None, None),
-                (Some(1), None),
-                (None, Some(("text", true))),
-                (Some(0), Some(("size", false))),
-            ] {
-                let question = Question {
-                    text: text.into(),
-                    other: None,
-                    most,
-                    order,
-                };
-                notes.check(&question, 1_000).await;
-            }
+    for text in ["even", "DE 7", "bcd", "dd ", "abcde", "nothing"] {
+        for (most, order) in [
+            (None, None),
+            (Some(1), None),
+            (None, Some(("text", true))),
+            (Some(0), Some(("size", false))),
+        ] {
+            let question = Question {
+                text: text.into(),
+                other: None,
+                most,
+                order,
+            };
+            notes.check(&question, 1_000).await;
         }
     }
-}
-
-#[tokio::test]
-async fn rows_that_the_index_does_not_hold_are_counted() {
-    let mut notes = Notes::open(&DatabaseUrl::Memory).await;
-    let unindexed = async |notes: &Notes| notes.database.unindexed("notes").await.unwrap();
-    assert_eq!(unindexed(&notes).await, Some(0));
-    for number in 0..3 {
-        notes.take(Step::Put(note(number, "three"))).await;
-    }
-    assert_eq!(unindexed(&notes).await, Some(3));
-    notes.take(Step::Index).await;
-    assert_eq!(unindexed(&notes).await, Some(0));
-    notes.take(Step::Put(note(3, "one more"))).await;
-    notes.take(Step::Put(note(1, "changed"))).await;
-    assert_eq!(unindexed(&notes).await, Some(1));
-    notes.take(Step::Rebuild).await;
-    assert_eq!(unindexed(&notes).await, Some(4));
-    notes.take(Step::Index).await;
-    assert_eq!(unindexed(&notes).await, Some(0));
-    notes.take(Step::Reset).await;
-    assert_eq!(unindexed(&notes).await, Some(0));
-    assert_eq!(notes.database.unindexed("unknown").await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -444,19 +410,13 @@ async fn open_and_follow(file: &Path, store: &MemoryStore, until: u64) -> Databa
     let following = tokio::spawn(processor.run());
     let last = EventId::new(until);
     positions.reach(&[], last, PATIENCE).await.unwrap();
-    let table = database.table("notes").unwrap().clone();
-    let begin = std::time::Instant::now();
-    while !database.has_groups(&table).await.unwrap() {
-        assert!(begin.elapsed() < PATIENCE, "nothing is indexed");
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
     following.abort();
     let _ = following.await;
     database
 }
 
 #[tokio::test]
-async fn a_file_keeps_the_index_and_goes_on_with_it() {
+async fn a_file_keeps_its_search_index() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("notes.db");
     let store = MemoryStore::new();
@@ -480,4 +440,35 @@ async fn a_file_keeps_the_index_and_goes_on_with_it() {
     let database = open_and_follow(&file, &store, 4).await;
     assert_eq!(numbers(&database, "same").await, [0, 2, 3]);
     assert_eq!(numbers(&database, "another").await, [1]);
+}
+
+/// The search index of a file that an older release wrote.
+const OLD_INDEX: &str = "
+    CREATE VIRTUAL TABLE es_search_notes USING fts5(es_groups_text, content='',
+        contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1');
+    CREATE TRIGGER es_search_notes_delete AFTER DELETE ON notes
+        BEGIN DELETE FROM es_search_notes WHERE rowid = old.es_place; END;
+    UPDATE es_checkpoint SET definition = 'of an older release'";
+
+#[tokio::test]
+async fn a_file_of_an_older_release_is_rebuilt_with_the_new_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.db");
+    let store = MemoryStore::new();
+    for number in 0..3 {
+        let event = NoteWrittenEvent {
+            number,
+            text: format!("the same {number}"),
+            other: None,
+            size: 1,
+        };
+        write_event(&store, "/notes", &event).await;
+    }
+    drop(open_and_follow(&file, &store, 2).await);
+    let old = rusqlite::Connection::open(&file).unwrap();
+    old.execute_batch("DROP TABLE es_search_notes").unwrap();
+    old.execute_batch(OLD_INDEX).unwrap();
+    drop(old);
+    let database = open_and_follow(&file, &store, 2).await;
+    assert_eq!(numbers(&database, "SAME").await, [0, 1, 2]);
 }
