@@ -17,7 +17,7 @@ use crate::{
     event::EventId,
     metrics::{
         LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
-        READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, READ_MODEL_UNINDEXED, gauge, render,
+        READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render,
     },
     reaction::Statuses,
 };
@@ -42,9 +42,6 @@ async fn measure_lag(surface: &Surface) {
     for (name, progress) in surface.positions.iter() {
         let model = [("read_model", name)];
         gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
-        if let Ok(Some(rows)) = surface.database.unindexed(name).await {
-            gauge(&READ_MODEL_UNINDEXED, &model).set(number(rows));
-        }
         // Without the newest event nobody knows how many are missing.
         if newest.is_none() && progress.position().is_some() {
             continue;

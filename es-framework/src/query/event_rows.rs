@@ -11,7 +11,7 @@ use crate::{
     event::Subject,
     projection::{
         Cell, Database, Table,
-        tables::{self, PLACE, quoted},
+        tables::{self, POSITION_COLUMN, quoted},
     },
 };
 
@@ -56,7 +56,7 @@ pub async fn browse_events(
     let paging = parameters.paging()?;
     parameters.check_all_taken()?;
     let statement = format!(
-        "{} WHERE {PLACE} > ? ORDER BY {PLACE} LIMIT ?",
+        "{} WHERE {POSITION_COLUMN} > ? ORDER BY {POSITION_COLUMN} LIMIT ?",
         tables::select(table)
     );
     let after = match paging.after.as_ref().map(PageCursor::row).transpose()? {
@@ -99,7 +99,7 @@ pub async fn find_event(
     subject: &Subject,
 ) -> Result<Option<Box<RawValue>>, QueryError> {
     let statement = format!(
-        "{} WHERE {} = ? ORDER BY {PLACE} LIMIT 1",
+        "{} WHERE {} = ? ORDER BY {POSITION_COLUMN} LIMIT 1",
         tables::select(table),
         tables::key_column(table)
     );

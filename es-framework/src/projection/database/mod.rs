@@ -6,7 +6,6 @@ mod lease;
 mod numbered;
 mod postgres;
 mod rows;
-mod search;
 mod sqlite;
 mod url;
 
@@ -19,6 +18,8 @@ use std::{
 use super::{
     Cell, ReadModels, RowKey, Table,
     fold::{Changes, StoredRow},
+    search_index,
+    tables::{POSITION_COLUMN, lowercase_column, quoted},
 };
 use crate::event::EventId;
 
@@ -213,6 +214,39 @@ impl Database {
                 "json_build_array(json_build_array({columns}), count(*), \
                  coalesce(json_agg({collected} ORDER BY {order}) FILTER (WHERE {only}), '[]'))::text"
             ),
+        }
+    }
+
+    /// Returns the conditions that a column contains a substring, whatever the case of its letters,
+    /// and the parameter of each.
+    pub(crate) fn contains(
+        &self,
+        table: &Table,
+        column: &str,
+        substring: &str,
+    ) -> Vec<(String, Cell)> {
+        let substring = substring.to_lowercase();
+        let is_searched = table.searched.contains(column);
+        let text = match is_searched {
+            true => lowercase_column(column),
+            // No query declares the search, so only the case of ASCII letters is ignored.
+            false => format!("lower({})", quoted(column)),
+        };
+        match &self.engine {
+            Engine::Sqlite(_) => {
+                let trigrams = search_index::trigram_query(&substring).filter(|_| is_searched);
+                let exact = (format!("instr({text}, ?) > 0"), Cell::Text(substring));
+                let fts = search_index::fts_table(table);
+                let indexed =
+                    format!("{POSITION_COLUMN} IN (SELECT rowid FROM {fts} WHERE {fts} MATCH ?)");
+                let indexed = trigrams.map(|trigrams| (indexed, Cell::Text(trigrams)));
+                indexed.into_iter().chain([exact]).collect()
+            }
+            // The planner knows which part of this condition its index answers.
+            Engine::Postgres(_) => {
+                let pattern = search_index::like_pattern(&substring);
+                vec![(format!("{text} LIKE ?"), Cell::Text(pattern))]
+            }
         }
     }
 

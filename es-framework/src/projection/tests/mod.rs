@@ -3,7 +3,7 @@
 mod beside;
 mod keyed;
 mod refused;
-mod search;
+mod search_index;
 mod upcast;
 
 use std::{sync::Arc, time::Duration};

@@ -1,0 +1,208 @@
+//! Searches for a part of a title in the running library: with PostgreSQL's index, without it, and
+//! with that of SQLite.
+
+use crate::support::postgres_server::Postgres;
+use crate::support::{Library, book, client, eventually, json_of, post};
+use reqwest::Response;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+const TITLES: [&str; 6] = [
+    "The Lord of the RINGS",
+    "Überfahrt: 100% 'wahr'",
+    "a_b\\c",
+    "a%b\\\\c",
+    "Emma",
+    "Emma, again",
+];
+
+/// Parts, and which of the titles hold them.
+const PARTS: [(&str, &[usize]); 15] = [
+    ("ring", &[0]),
+    ("%C3%BCBERFAHRT", &[1]),
+    ("100%25%20%27", &[1]),
+    ("a_b", &[2]),
+    ("d%20of%20t", &[0]),
+    ("%2C%20a", &[5]),
+    ("a%25b", &[3]),
+    ("b%5Cc", &[2]),
+    ("b%5C%5C", &[3]),
+    ("%25", &[1, 3]),
+    ("emma", &[4, 5]),
+    ("emma%2C", &[5]),
+    ("", &[0, 1, 2, 3, 4, 5]),
+    ("rings%20of", &[]),
+    ("%27%29%20OR%201%3D1--", &[]),
+];
+
+fn position(answer: &Response) -> String {
+    assert!(answer.status().is_success(), "{}", answer.status());
+    let position = answer.headers()["event-position"].to_str().unwrap();
+    position.to_owned()
+}
+
+async fn purchase_all(library: &Library) -> (Vec<Uuid>, String) {
+    let mut ids = Vec::new();
+    let mut last = String::new();
+    for title in TITLES {
+        let mut copy = book(Uuid::new_v4());
+        copy["title"] = title.into();
+        last = position(&library.purchase(&copy).await);
+        ids.push(copy["id"].as_str().unwrap().parse().unwrap());
+    }
+    (ids, last)
+}
+
+async fn found(library: &Library, query: &str, position: &str) -> (Vec<Uuid>, Value) {
+    let request = client()
+        .get(format!("{}/books?{query}", library.url))
+        .header("event-position", position);
+    let page = json_of(request.send().await.unwrap()).await;
+    let items = page["items"].as_array();
+    let items = items.unwrap_or_else(|| panic!("{query}: {page}")).iter();
+    let ids = items.map(|item| item["id"].as_str().unwrap().parse().unwrap());
+    (ids.collect(), page["total"].clone())
+}
+
+/// Searches for all parts, alone and with all else that can be asked.
+async fn search(library: &Library, ids: &[Uuid], position: &str) {
+    for (part, titles) in PARTS {
+        let expected: Vec<Uuid> = titles.iter().map(|index| ids[*index]).collect();
+        let (here, _) = found(library, &format!("title={part}"), position).await;
+        assert_eq!(here, expected, "{part}");
+        let counted = format!("title={part}&total=true&status=available&limit=1");
+        let (here, total) = found(library, &counted, position).await;
+        assert_eq!(total, expected.len(), "{part}");
+        assert_eq!(here, expected[..expected.len().min(1)], "{part}");
+        assert_eq!(
+            one_by_one(library, part, position).await,
+            expected,
+            "{part}"
+        );
+        let mut expected: Vec<_> = titles.iter().map(|index| TITLES[*index]).collect();
+        expected.sort_unstable();
+        assert_eq!(catalog(library, part, position).await, expected, "{part}");
+    }
+}
+
+/// The titles of the catalog, by SQL of the library's own.
+async fn catalog(library: &Library, part: &str, position: &str) -> Vec<String> {
+    let (mut titles, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let asked = format!("title={part}&author=TOLKIEN&limit=4&total=true{cursor}");
+        let request = client().get(format!("{}/books/catalog?{asked}", library.url));
+        let request = request.header("event-position", position);
+        let page = json_of(request.send().await.unwrap()).await;
+        for item in page["items"].as_array().unwrap() {
+            titles.push(item["title"].as_str().unwrap().to_owned());
+        }
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => {
+                assert_eq!(page["total"], titles.len(), "{part}");
+                return titles;
+            }
+        }
+    }
+}
+
+/// The same a row at a time.
+async fn one_by_one(library: &Library, part: &str, position: &str) -> Vec<Uuid> {
+    let (mut ids, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let url = format!("{}/books?title={part}&limit=1{cursor}", library.url);
+        let request = client().get(url).header("event-position", position);
+        let page = json_of(request.send().await.unwrap()).await;
+        for item in page["items"].as_array().unwrap() {
+            ids.push(item["id"].as_str().unwrap().parse().unwrap());
+        }
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return ids,
+        }
+    }
+}
+
+async fn lend(library: &Library, id: Uuid) -> String {
+    let reader = Uuid::new_v4();
+    let body = json!({ "id": reader, "name": "Ada" }).to_string();
+    position(&post(&format!("{}/readers/register", library.url), body).await);
+    let body = json!({ "id": id, "reader": reader }).to_string();
+    position(&post(&format!("{}/books/borrow", library.url), body).await)
+}
+
+async fn go_on(library: &Library, ids: &[Uuid]) -> String {
+    let position = lend(library, ids[4]).await;
+    search_lent(library, ids, &position).await;
+    position
+}
+
+async fn search_lent(library: &Library, ids: &[Uuid], position: &str) {
+    let (lent, _) = found(library, "title=mma&status=lent", position).await;
+    assert_eq!(lent, [ids[4]]);
+    let (all, total) = found(library, "title=mma&total=true", position).await;
+    assert_eq!((all, total), (vec![ids[4], ids[5]], json!(2)));
+}
+
+#[tokio::test]
+async fn postgresql_finds_parts_by_its_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(server) = Postgres::start() else {
+        return;
+    };
+    let settings = [("DATABASE_URL", &*server.url())];
+    let library = Library::embedded_with(folder.path(), &settings);
+    let (ids, position) = purchase_all(&library).await;
+    search(&library, &ids, &position).await;
+    let index = "SELECT count(*) FROM pg_indexes \
+                 WHERE tablename = 'book_copies' AND indexdef LIKE '%gin_trgm_ops%'";
+    assert_eq!(server.query(index).trim(), "1");
+    let plan = "SET enable_seqscan = off; SET enable_indexscan = off; \
+                EXPLAIN SELECT 1 FROM book_copies WHERE es_lower_title LIKE '%ring%'";
+    assert!(server.query(plan).contains("Bitmap Index Scan"));
+    let position = go_on(&library, &ids).await;
+
+    // A rebuild comes with a table of its own, and that with an index.
+    let rebuilt = library.subcommand(&["projection", "rebuild", "book_copies"]);
+    assert!(rebuilt.status.success(), "{rebuilt:?}");
+    eventually("the rebuilt table has an index", async || {
+        let log = library.process.log();
+        let is_new = log.contains("rows that were built anew");
+        (is_new && server.query(index).trim() == "1").then_some(())
+    })
+    .await;
+    search_lent(&library, &ids, &position).await;
+}
+
+#[tokio::test]
+async fn without_the_extension_parts_are_found_in_each_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(server) = Postgres::start() else {
+        return;
+    };
+    server.query("CREATE ROLE librarian LOGIN; GRANT CREATE ON SCHEMA public TO librarian");
+    let url = server.url().replace("postgres@", "librarian@");
+    let library = Library::embedded_with(folder.path(), &[("DATABASE_URL", &url)]);
+    let (ids, position) = purchase_all(&library).await;
+    eventually("the lack is logged", async || {
+        let log = library.process.log();
+        log.contains("searches look at each row").then_some(())
+    })
+    .await;
+    search(&library, &ids, &position).await;
+    go_on(&library, &ids).await;
+}
+
+#[tokio::test]
+async fn sqlite_finds_parts_before_and_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = format!("sqlite:{}", folder.path().join("stock.db").display());
+    let settings = [("DATABASE_URL", file.as_str())];
+    let mut library = Library::embedded_with(&folder.path().join("data"), &settings);
+    let (ids, position) = purchase_all(&library).await;
+    search(&library, &ids, &position).await;
+    library.process.kill();
+    let library = Library::embedded_with(&folder.path().join("data"), &settings);
+    search(&library, &ids, &position).await;
+    go_on(&library, &ids).await;
+}
