@@ -30,7 +30,7 @@ const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
-    gauge(&LIVE_QUERIES, &[]).set(surface.live.open());
+    gauge(&LIVE_QUERIES, &[]).set(surface.live.open_count());
     let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
     ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::QueryError;
-use crate::projection::{Cell, ColumnKind};
+use crate::projection::{Cell, ColumnKind, Database};
 
 /// The end of a page: the next page begins after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,6 +78,16 @@ impl PageCursor {
     /// Returns the error for a cursor of another query, or of another sort order.
     pub(super) fn of_another_query() -> QueryError {
         QueryError::invalid("cursor", "belongs to another query")
+    }
+
+    /// Refuses a value that no row can have: a text of PostgreSQL has no character zero.
+    pub(super) fn check_storable(cell: &Cell, database: &Database) -> Result<(), QueryError> {
+        match cell {
+            Cell::Text(text) if database.lacks_zero() && text.contains('\0') => {
+                Err(Self::of_another_query())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the cursor after a group with this key.

@@ -5,8 +5,8 @@ use std::future::Future;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ParameterDescriptions, QueryContext, QueryError, QueryParameters};
-use crate::{Declaration, projection::ColumnUse};
+use super::{ColumnIndex, ParameterDescriptions, QueryContext, QueryError, QueryParameters};
+use crate::Declaration;
 
 /// A query of clients: a struct whose fields are the parameters of a `GET`. `#[derive(Query)]`
 /// implements it.
@@ -127,42 +127,4 @@ pub trait QueryHandler: Query {
         self,
         context: &QueryContext<'_>,
     ) -> impl Future<Output = Result<Self::Output, QueryError>> + Send;
-}
-
-/// An index that a query needs on a column. [`Column::comparison_index`](super::Column::comparison_index)
-/// and [`Column::search_index`](super::Column::search_index) make it.
-///
-/// ```
-/// use es_framework::prelude::*;
-/// # #[derive(Event)]
-/// # struct BookPurchasedEvent { id: Uuid, title: String }
-/// # #[derive(ReadModel)]
-/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
-/// # struct BookCopy {
-/// #     #[key]
-/// #     id: Uuid,
-/// #     title: String,
-/// # }
-/// # #[projection]
-/// # impl BookCopy {
-/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
-/// #         Self { id: event.id, title: event.title.clone() }
-/// #     }
-/// # }
-/// # #[derive(Query)]
-/// # #[query(path = "/books", rows = BookCopy)]
-/// # struct BrowseStock {
-/// #     #[filter(contains)]
-/// #     title: Option<String>,
-/// # }
-/// assert_eq!(BrowseStock::INDEXES, [BookCopy::title().search_index()]);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ColumnIndex {
-    /// The table's name.
-    pub table: &'static str,
-    /// The column's name.
-    pub column: &'static str,
-    /// The operations that the index makes fast.
-    pub by: ColumnUse,
 }

@@ -122,7 +122,7 @@ fn parse<Q: QueryHandler>(
 ) -> Result<Box<dyn RunQuery>, QueryError> {
     let query = Q::parse(&mut parameters)?;
     let paging = match Q::PAGED {
-        true => parameters.paging()?,
+        true => Paging::parse(&mut parameters)?,
         false => Paging::default(),
     };
     parameters.check_all_taken()?;

@@ -50,6 +50,22 @@ pub struct Group<T, const N: usize, V> {
     pub collected: Vec<V>,
 }
 
+impl<'a, R: ReadModel> RowQuery<'a, R> {
+    /// Groups the rows that have the same values in these columns. The groups are sorted by them;
+    /// [`RowQuery::sort`] has no effect. Rows without a value in one of the columns are left out.
+    #[must_use]
+    pub fn group_by<T: OrderedValue, const N: usize>(
+        self,
+        columns: [Column<R, T>; N],
+    ) -> GroupQuery<'a, R, T, N> {
+        const { assert!(N > 0, "rows are grouped by at least one column") };
+        let present =
+            |rows: Self, column: &Column<R, T>| rows.filter(Condition::is_not_null(column.name()));
+        let rows = columns.iter().fold(self, present);
+        GroupQuery { rows, columns }
+    }
+}
+
 impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
     /// Returns a page of the groups, sorted by their columns. Each group counts its rows, and
     /// collects one column of those rows that meet the condition `only`.
@@ -122,10 +138,8 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             .map(|(column, value)| Cell::of(column.name(), value))
             .collect();
         let cells = cells.map_err(|_| PageCursor::of_another_query())?;
-        // PostgreSQL has no such character, so that no row of it is sorted by one.
-        let has_zero = |cell: &Cell| matches!(cell, Cell::Text(text) if text.contains('\0'));
-        if self.rows.database.lacks_zero() && cells.iter().any(has_zero) {
-            return Err(PageCursor::of_another_query());
+        for cell in &cells {
+            PageCursor::check_storable(cell, self.rows.database)?;
         }
         let marks = ["?"; N].join(", ");
         let text = format!("({}) > ({marks})", self.column_list());

@@ -16,7 +16,7 @@ mod row_query;
 mod typed_column;
 
 pub use condition::Condition;
-pub use declaration::{ColumnIndex, Query, QueryHandler};
+pub use declaration::{Query, QueryHandler};
 pub use descriptor::QueryDescriptor;
 pub(crate) use descriptor::RunQuery;
 pub use error::QueryError;
@@ -28,4 +28,4 @@ pub use parameters::QueryParameters;
 pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteKind};
 pub use query_context::QueryContext;
 pub use row_query::RowQuery;
-pub use typed_column::{Column, ComparedWith, OrderedValue, TextValue};
+pub use typed_column::{Column, ColumnIndex, ComparedWith, OrderedValue, TextValue};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Paging, QueryError};
+use super::QueryError;
 use crate::projection::{ColumnValue, column};
 
 /// The largest number of values of a parameter that takes several.
@@ -101,11 +101,6 @@ impl QueryParameters {
             [only] => Ok(Some(only.clone())),
             _ => Err(QueryError::invalid(name, "is given twice")),
         }
-    }
-
-    /// Takes the parameters of the requested page.
-    pub(crate) fn paging(&mut self) -> Result<Paging, QueryError> {
-        Paging::parse(self)
     }
 
     /// Refuses a parameter that nothing took.

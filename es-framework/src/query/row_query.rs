@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{
-    Column, Condition, GroupQuery, OrderedValue, Page, Paging, QueryError,
+    Column, Condition, OrderedValue, Page, Paging, QueryError,
     condition::SqlText,
     cursor::{PageCursor, RowCursor, SortValue},
     page::Direction,
@@ -78,19 +78,6 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         let mut sorted = self.filter(Condition::is_not_null(column));
         sorted.order = Some(SortOrder { column, direction });
         sorted
-    }
-
-    /// Groups the rows that have the same values in these columns. The groups are sorted by them;
-    /// [`RowQuery::sort`] has no effect. Rows without a value in one of the columns are left out.
-    #[must_use]
-    pub fn group_by<T: OrderedValue, const N: usize>(
-        self,
-        columns: [Column<R, T>; N],
-    ) -> GroupQuery<'a, R, T, N> {
-        let present =
-            |rows: Self, column: &Column<R, T>| rows.filter(Condition::is_not_null(column.name()));
-        let rows = columns.iter().fold(self, present);
-        GroupQuery { rows, columns }
     }
 
     /// Returns the row that comes first.
@@ -206,8 +193,10 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
                     Direction::Ascending => ">",
                     Direction::Descending => "<",
                 };
+                let value = value.into();
+                PageCursor::check_storable(&value, self.database)?;
                 let text = format!("({}, {POSITION_COLUMN}) {operator} (?, ?)", quoted(column));
-                SqlText::new(text, vec![value.into(), position])
+                SqlText::new(text, vec![value, position])
             }
             _ => return Err(PageCursor::of_another_query()),
         }))

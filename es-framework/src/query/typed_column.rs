@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{ColumnIndex, Condition, condition::Comparison};
+use super::{Condition, condition::Comparison};
 use crate::projection::{ColumnUse, ColumnValue, ReadModel};
 
 /// A column of the read model `R` that holds values of the type `T`. `#[derive(ReadModel)]` generates
@@ -62,7 +62,7 @@ impl<R, T> fmt::Debug for Column<R, T> {
     }
 }
 
-impl<R: ReadModel, T: ColumnValue> Column<R, T> {
+impl<R, T> Column<R, T> {
     /// Names a column of the read model. The name becomes SQL as it is: it has to be one of
     /// [`ReadModel::COLUMNS`].
     #[must_use]
@@ -76,7 +76,9 @@ impl<R: ReadModel, T: ColumnValue> Column<R, T> {
     pub const fn name(self) -> &'static str {
         self.name
     }
+}
 
+impl<R: ReadModel, T: ColumnValue> Column<R, T> {
     /// Selects the rows whose column has this value.
     #[must_use]
     pub fn eq<V: ComparedWith<T>>(self, value: &V) -> Condition<R> {
@@ -246,3 +248,41 @@ pub trait TextValue: ColumnValue {}
 
 impl TextValue for String {}
 impl TextValue for Option<String> {}
+
+/// An index that a query needs on a column. [`Column::comparison_index`]
+/// and [`Column::search_index`] make it.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// assert_eq!(BrowseStock::INDEXES, [BookCopy::title().search_index()]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnIndex {
+    /// The table's name.
+    pub table: &'static str,
+    /// The column's name.
+    pub column: &'static str,
+    /// The operations that the index makes fast.
+    pub by: ColumnUse,
+}

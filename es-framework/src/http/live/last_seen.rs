@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 
-use super::{super::Problem, LAST_EVENT_ID};
+use super::super::Problem;
 use crate::event::EventId;
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// An output, identified by the position of the last event that it includes and by a digest of its
 /// JSON. The text form is both with a `-` between them; without an event, it begins with the `-`.

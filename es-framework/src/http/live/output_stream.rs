@@ -11,8 +11,8 @@ use tokio::{
 
 use super::{
     super::{Problem, query::QueryRequest, query_response::digest},
-    LiveLimits,
     last_seen::LastSeen,
+    live_queries::LiveLimits,
 };
 use crate::projection::Changes;
 

@@ -167,18 +167,6 @@ impl Database {
         }
     }
 
-    /// How many rows `statement` counts. Its parameters are numbered.
-    pub(crate) async fn count_own(
-        &self,
-        statement: String,
-        parameters: Vec<Cell>,
-    ) -> Result<u64, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.count(statement, parameters).await,
-            Engine::Postgres(postgres) => postgres.count(statement, parameters).await,
-        }
-    }
-
     /// An application's own statement for this database.
     pub(crate) const fn own(&self, statement: Sql) -> &'static str {
         match &self.engine {
