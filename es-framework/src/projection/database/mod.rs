@@ -249,11 +249,13 @@ impl Database {
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
-        let statement = match &self.engine {
-            Engine::Sqlite(_) => statement,
-            Engine::Postgres(_) => numbered(&statement, '$', 0),
-        };
-        self.count_own(statement, parameters).await
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.count(statement, parameters).await,
+            Engine::Postgres(postgres) => {
+                let statement = numbered(&statement, '$', 0);
+                postgres.count(statement, parameters).await
+            }
+        }
     }
 
     /// Takes the right to write, unless another process has it: the tables are there from then on.
