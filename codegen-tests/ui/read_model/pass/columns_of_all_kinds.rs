@@ -130,5 +130,3 @@ impl QueryHandler for Count {
         Ok(rows.all(1_000).await?.len())
     }
 }
-
-fn main() {}
