@@ -339,7 +339,6 @@ pub use query::Query;
 /// The items that expanded macros use. They can change in any release; do not use them directly.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::query::checks::{comparable, comparable_list, comparable_option};
     pub use crate::validate::nested_field::{NestedField, NestedRules, NoNestedRules};
     pub use clap;
     pub use inventory;

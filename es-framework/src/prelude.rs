@@ -8,7 +8,7 @@ pub use crate::{
     command::{Clock, Decision},
     event::Metadata,
     evolve, handler,
-    query::{Answer, Direction, Page, QueryError, Reading},
+    query::{Page, QueryContext, QueryError, QueryHandler},
     reaction::ReactionKey,
     upcast,
 };

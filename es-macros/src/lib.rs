@@ -301,7 +301,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Declares a query: something that clients ask with `GET`.
 ///
 /// Implements `Query` for a struct with named fields, each a parameter, and registers it with what
-/// answers it: the rows of a read model, or an `impl Answer` by hand. A query without an answer does
+/// answers it: the rows of a read model, or an `impl QueryHandler` by hand. A query without an answer does
 /// not compile.
 ///
 /// # `#[query(…)]` above the struct

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     command::{Clock, CommandBus, Registry, RegistryBuilder},
-    garden::{PlantTreeCommand, TREES},
+    test_fixture::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
     reaction::{self, ReactionStatuses},

@@ -15,7 +15,7 @@ mod processor;
 mod progress;
 mod read_model;
 mod rebuild;
-pub(crate) mod search;
+mod search_index;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;

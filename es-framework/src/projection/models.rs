@@ -114,7 +114,7 @@ impl Table {
 /// #     #[filter(contains)]
 /// #     title: Option<String>,
 /// # }
-/// assert_eq!(BrowseStock::FILTERS[0].by, ColumnUse::Searched);
+/// assert_eq!(BrowseStock::INDEXES[0].by, ColumnUse::Searched);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnUse {

@@ -1,6 +1,5 @@
 //! Follows the event store and keeps the read models up to date.
 
-mod search;
 mod tables;
 
 use std::{sync::Arc, time::Duration};
@@ -175,11 +174,8 @@ impl Processor {
         let run = |follower: Follower| follower.run(told.clone());
         let mut running: FuturesUnordered<_> = followers.into_iter().map(run).collect();
         let mut request = None;
-        let indexing = search::follow(&self.database, &self.models, &self.positions);
-        tokio::pin!(indexing);
         loop {
             tokio::select! {
-                () = &mut indexing => {}
                 Some(ended) = running.next() => if ended != Ended::Stopped { break },
                 asked = self.requests.recv() => {
                     request = asked;

@@ -5,6 +5,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     ColumnKind, Identity, Table,
     database::{Written, written_columns},
+    search_index,
 };
 
 pub(super) const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
@@ -28,8 +29,8 @@ pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, def
      VALUES (?1, ?2, ?3, ?4) ON CONFLICT (model) DO UPDATE SET \
      definition = excluded.definition, position = excluded.position, hash = excluded.hash";
 
-/// Where a row stands among all.
-pub(crate) const PLACE: &str = "es_place";
+/// The column with the position of a row in the order of the events.
+pub(crate) const POSITION_COLUMN: &str = "es_place";
 /// Which subject an event is about that is a row.
 pub(super) const SUBJECT: &str = "es_subject";
 
@@ -45,8 +46,24 @@ pub(crate) fn key_column(table: &Table) -> &'static str {
     }
 }
 
-/// The companion in lower case of a column.
-pub(crate) fn lowered(column: &str) -> String {
+/// Returns the column, as SQL, whose values a written row must not repeat.
+pub(super) fn conflict_column(table: &Table) -> String {
+    match table.model.identity {
+        Identity::Event => POSITION_COLUMN.to_owned(),
+        Identity::Column(name) => quoted(name),
+    }
+}
+
+/// Returns the index of this column among the written columns.
+pub(super) fn conflict_index(table: &Table) -> usize {
+    let column = conflict_column(table);
+    let columns = written_columns(table);
+    let index = columns.iter().position(|written| written.name == column);
+    index.unwrap_or_default()
+}
+
+/// Returns the name of the column that holds the text of a searched column in lower case.
+pub(crate) fn lowercase_column(column: &str) -> String {
     quoted(&format!("es_lower_{column}"))
 }
 
@@ -81,14 +98,26 @@ fn index_name(table: &Table, column: &str, names: IndexNames) -> String {
     format!("{}_{column}{end}", table.model.name)
 }
 
-/// The table of a read model and its indexes. STRICT refuses what does not fit its declaration.
+/// Returns the statements that create the table of a read model, its indexes and its search index in
+/// SQLite. STRICT refuses a value that does not fit its column.
 pub(super) fn create(table: &Table, names: IndexNames) -> Vec<String> {
-    create_with(table, names, sqlite_type, " STRICT")
+    let mut statements = create_with(table, names, sqlite_type, " STRICT");
+    statements.extend(search_index::create_fts_table(table));
+    statements
 }
 
-/// The same on PostgreSQL.
-pub(super) fn create_on_postgres(table: &Table, names: IndexNames) -> Vec<String> {
-    create_with(table, names, postgres_column, "")
+/// Returns the statements that create the table of a read model and its indexes in PostgreSQL, with a
+/// search index if the server has the extension for it.
+pub(super) fn create_on_postgres(
+    table: &Table,
+    names: IndexNames,
+    has_trigrams: bool,
+) -> Vec<String> {
+    let mut statements = create_with(table, names, postgres_column, "");
+    if has_trigrams {
+        statements.extend(search_index::create_gin_index(table));
+    }
+    statements
 }
 
 fn create_with(
@@ -101,7 +130,7 @@ fn create_with(
     let columns: Vec<_> = written_columns(table)
         .iter()
         .map(|column| {
-            let primary = if column.name == PLACE {
+            let primary = if column.name == POSITION_COLUMN {
                 " PRIMARY KEY"
             } else {
                 ""
@@ -120,7 +149,7 @@ fn create_with(
         create_index(table, key, names, unique, &quoted(key)),
     ];
     for column in table.indexed.iter().filter(|column| **column != key) {
-        let by = format!("{}, {PLACE}", quoted(column));
+        let by = format!("{}, {POSITION_COLUMN}", quoted(column));
         statements.push(create_index(table, column, names, "", &by));
     }
     statements
@@ -164,11 +193,36 @@ pub(super) fn drop(table: &Table) -> String {
     format!("DROP TABLE IF EXISTS {}", quoted(&table.name()))
 }
 
-/// Puts the table that was built beside in the place of the one that answered queries.
-pub(super) fn swap(table: &Table) -> [String; 2] {
-    let name = quoted(table.model.name);
-    let built = quoted(&table.beside().name());
-    [drop(table), format!("ALTER TABLE {built} RENAME TO {name}")]
+/// Returns the statement that drops the search index of a table in SQLite. Older releases give their
+/// index the same name.
+pub(super) fn drop_search_index(table: &Table) -> String {
+    format!("DROP TABLE IF EXISTS {}", search_index::fts_table(table))
+}
+
+/// Returns the statements that replace the table of a read model by its shadow table.
+pub(super) fn swap_on_postgres(table: &Table) -> Vec<String> {
+    let shadow = table.beside();
+    vec![drop(table), rename(&shadow.name(), &table.name())]
+}
+
+/// Returns the statements that replace the table of a read model and its search index by the shadow
+/// table and its search index in SQLite.
+pub(super) fn swap(table: &Table) -> Vec<String> {
+    let shadow = table.beside();
+    let mut statements = vec![drop(table), drop_search_index(table)];
+    statements.push(rename(&shadow.name(), &table.name()));
+    if !table.searched.is_empty() {
+        let (built, name) = (
+            search_index::fts_table(&shadow),
+            search_index::fts_table(table),
+        );
+        statements.push(format!("ALTER TABLE {built} RENAME TO {name}"));
+    }
+    statements
+}
+
+fn rename(from: &str, to: &str) -> String {
+    format!("ALTER TABLE {} RENAME TO {}", quoted(from), quoted(to))
 }
 
 /// What the rows of a table depend on, as one short text: another one means that they have to be
@@ -187,10 +241,15 @@ pub(super) fn definition(table: &Table) -> String {
     format!("{}.{}", layout(table), hashed(&text))
 }
 
-/// What of a definition the statements of queries depend on.
+/// Returns the part of a definition that the statements of queries depend on.
 pub(super) fn layout(table: &Table) -> String {
+    // Queries of searched columns need the search index.
+    let search_index = match table.searched.is_empty() {
+        true => String::new(),
+        false => format!(" fts5 trigram {:?}", table.searched),
+    };
     hashed(&format!(
-        "{:?} {:?}",
+        "{:?} {:?}{search_index}",
         written_columns(table),
         table.model.identity
     ))
@@ -225,19 +284,16 @@ pub(super) fn upsert_on_postgres(table: &Table) -> String {
 
 fn insert(table: &Table, columns: &[Written], values: &str) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
-    let on_conflict = if is_event(table) {
-        format!("({PLACE}) DO NOTHING")
-    } else {
-        let key = quoted(key_column(table));
-        let changed = names.iter().filter(|name| **name != PLACE && **name != key);
-        let set: Vec<_> = changed
-            .map(|name| format!("{name} = excluded.{name}"))
-            .collect();
-        if set.is_empty() {
-            format!("({key}) DO NOTHING")
-        } else {
-            format!("({key}) DO UPDATE SET {}", set.join(", "))
-        }
+    let key = conflict_column(table);
+    let changed = names
+        .iter()
+        .filter(|name| **name != POSITION_COLUMN && **name != key);
+    let set: Vec<_> = changed
+        .map(|name| format!("{name} = excluded.{name}"))
+        .collect();
+    let on_conflict = match is_event(table) || set.is_empty() {
+        true => format!("({key}) DO NOTHING"),
+        false => format!("({key}) DO UPDATE SET {}", set.join(", ")),
     };
     format!(
         "INSERT INTO {} ({}) {values} ON CONFLICT {on_conflict}",
@@ -263,7 +319,7 @@ pub(crate) fn read(table: &Table) -> String {
     let columns: String = columns
         .map(|column| format!(", {}", quoted(column.name)))
         .collect();
-    format!("{PLACE}{columns}")
+    format!("{POSITION_COLUMN}{columns}")
 }
 
 /// A name that may hold anything, as SQL.

@@ -41,7 +41,9 @@ fn part(name: &str) -> String {
 fn shown(item: Item, name: &str) -> String {
     match item {
         Item::Fn(function) => format!("// The function `{}` as it is.\n", function.sig.ident),
-        Item::Impl(block) if block.trait_.is_none() => "// The block as it is.\n".to_owned(),
+        Item::Impl(block) if block.trait_.is_none() && block.attrs.is_empty() => {
+            "// The block as it is.\n".to_owned()
+        }
         Item::Const(json) if is_json(&json) && name != JSON_IS_SHOWN_WITH => {
             "// Serialize, Deserialize and JsonSchema.\n".to_owned()
         }

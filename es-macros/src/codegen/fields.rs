@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use syn::{
     Attribute, Data, DataStruct, DeriveInput, Fields, GenericArgument, Ident, LitStr,
-    PathArguments, Type, ext::IdentExt as _, spanned::Spanned as _,
+    PathArguments, Type, Visibility, ext::IdentExt as _, spanned::Spanned as _,
 };
 
 use super::{
@@ -15,6 +15,7 @@ use super::{
 /// A named field.
 #[derive(Clone)]
 pub(crate) struct Field {
+    pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     /// The JSON name of the field.
@@ -148,6 +149,7 @@ fn read_field<'a>(
     let renamed = serde_attr::rename(&field.attrs, kind, errors);
     Some(Field {
         member: members.name(ident, renamed, errors),
+        vis: field.vis.clone(),
         ident: ident.clone(),
         ty: field.ty.clone(),
         attrs: field.attrs.clone(),

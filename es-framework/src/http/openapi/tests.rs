@@ -9,7 +9,7 @@ use crate::{
     command::Registry,
     http::{operators, routes},
     projection::ReadModels,
-    query::{Queries, Route},
+    query::{Queries, QueryRoute},
     test_fixture::{PlantTreeCommand, TREES, WaterTreeCommand},
 };
 
@@ -18,7 +18,7 @@ fn registry() -> Registry {
     registry.command::<WaterTreeCommand>().build().unwrap()
 }
 
-fn queries() -> Vec<Route> {
+fn queries() -> Vec<QueryRoute> {
     let models = ReadModels::new([TREES]).unwrap();
     let (queries, models) = Queries::new([], models).unwrap();
     queries.routes(&models)

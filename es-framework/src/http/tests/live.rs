@@ -22,7 +22,7 @@ use crate::{
     command::Registry,
     http::LiveLimits,
     net::{self, Door},
-    query::{Answer, QueryDescriptor, QueryError, Reading},
+    query::{QueryContext, QueryDescriptor, QueryError, QueryHandler},
     test_fixture::PlantTreeCommand,
 };
 
@@ -112,10 +112,10 @@ static IS_GONE: AtomicBool = AtomicBool::new(false);
 #[query(path = "/fading")]
 struct FadingQuery {}
 
-impl Answer for FadingQuery {
-    type Answer = u32;
+impl QueryHandler for FadingQuery {
+    type Output = u32;
 
-    async fn answer(self, _: &Reading<'_>) -> Result<u32, QueryError> {
+    async fn handle(self, _: &QueryContext<'_>) -> Result<u32, QueryError> {
         match IS_GONE.load(Ordering::Relaxed) {
             true => Err(QueryError::NotFound),
             false => Ok(7),

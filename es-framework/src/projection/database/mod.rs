@@ -6,7 +6,6 @@ mod lease;
 mod numbered;
 mod postgres;
 mod rows;
-mod search;
 mod sqlite;
 mod url;
 
@@ -19,6 +18,8 @@ use std::{
 use super::{
     Cell, ReadModels, RowKey, Table,
     fold::{Changes, StoredRow},
+    search_index,
+    tables::{POSITION_COLUMN, lowercase_column, quoted},
 };
 use crate::event::EventId;
 
@@ -67,8 +68,8 @@ enum Engine {
 ///     postgres: "SELECT json_build_object('title', title)::text FROM book_copies WHERE author = $1",
 /// };
 ///
-/// async fn titles(reading: &Reading<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
-///     reading.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
+/// async fn titles(context: &QueryContext<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
+///     context.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
 /// }
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -166,18 +167,6 @@ impl Database {
         }
     }
 
-    /// How many rows `statement` counts. Its parameters are numbered.
-    pub(crate) async fn count_own(
-        &self,
-        statement: String,
-        parameters: Vec<Cell>,
-    ) -> Result<u64, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.count(statement, parameters).await,
-            Engine::Postgres(postgres) => postgres.count(statement, parameters).await,
-        }
-    }
-
     /// An application's own statement for this database.
     pub(crate) const fn own(&self, statement: Sql) -> &'static str {
         match &self.engine {
@@ -194,6 +183,61 @@ impl Database {
         }
     }
 
+    /// Returns the SQL expression of a group of rows as JSON: the values of the columns that the rows
+    /// are grouped by, the number of rows, and the values of `collected` in the rows that meet the
+    /// condition `only`, sorted by `order`.
+    pub(crate) fn json_group(
+        &self,
+        columns: &str,
+        collected: &str,
+        order: &str,
+        only: &str,
+    ) -> String {
+        match &self.engine {
+            Engine::Sqlite(_) => format!(
+                "json_array(json_array({columns}), count(*), \
+                 json_group_array({collected} ORDER BY {order}) FILTER (WHERE {only}))"
+            ),
+            Engine::Postgres(_) => format!(
+                "json_build_array(json_build_array({columns}), count(*), \
+                 coalesce(json_agg({collected} ORDER BY {order}) FILTER (WHERE {only}), '[]'))::text"
+            ),
+        }
+    }
+
+    /// Returns the conditions that a column contains a substring, whatever the case of its letters,
+    /// and the parameter of each.
+    pub(crate) fn contains(
+        &self,
+        table: &Table,
+        column: &str,
+        substring: &str,
+    ) -> Vec<(String, Cell)> {
+        let substring = substring.to_lowercase();
+        let is_searched = table.searched.contains(column);
+        let text = match is_searched {
+            true => lowercase_column(column),
+            // No query declares the search, so only the case of ASCII letters is ignored.
+            false => format!("lower({})", quoted(column)),
+        };
+        match &self.engine {
+            Engine::Sqlite(_) => {
+                let trigrams = search_index::trigram_query(&substring).filter(|_| is_searched);
+                let exact = (format!("instr({text}, ?) > 0"), Cell::Text(substring));
+                let fts = search_index::fts_table(table);
+                let indexed =
+                    format!("{POSITION_COLUMN} IN (SELECT rowid FROM {fts} WHERE {fts} MATCH ?)");
+                let indexed = trigrams.map(|trigrams| (indexed, Cell::Text(trigrams)));
+                indexed.into_iter().chain([exact]).collect()
+            }
+            // The planner knows which part of this condition its index answers.
+            Engine::Postgres(_) => {
+                let pattern = search_index::like_pattern(&substring);
+                vec![(format!("{text} LIKE ?"), Cell::Text(pattern))]
+            }
+        }
+    }
+
     /// Whether the database's texts cannot hold the character zero.
     pub(crate) const fn lacks_zero(&self) -> bool {
         matches!(self.engine, Engine::Postgres(_))
@@ -205,11 +249,13 @@ impl Database {
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
-        let statement = match &self.engine {
-            Engine::Sqlite(_) => statement,
-            Engine::Postgres(_) => numbered(&statement, '$', 0),
-        };
-        self.count_own(statement, parameters).await
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.count(statement, parameters).await,
+            Engine::Postgres(postgres) => {
+                let statement = numbered(&statement, '$', 0);
+                postgres.count(statement, parameters).await
+            }
+        }
     }
 
     /// Takes the right to write, unless another process has it: the tables are there from then on.

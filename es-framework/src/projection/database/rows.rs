@@ -13,14 +13,17 @@ pub(in crate::projection) struct Written {
 /// The columns of a table in the order in which they are written.
 pub(in crate::projection) fn written_columns(table: &Table) -> Vec<Written> {
     let column = |name: String, kind| Written { name, kind };
-    let mut columns = vec![column(tables::PLACE.to_owned(), ColumnKind::Integer)];
+    let mut columns = vec![column(
+        tables::POSITION_COLUMN.to_owned(),
+        ColumnKind::Integer,
+    )];
     if table.model.identity == Identity::Event {
         columns.push(column(tables::SUBJECT.to_owned(), ColumnKind::Text));
     }
     let declared = table.model.columns.iter();
     columns.extend(declared.map(|one| column(tables::quoted(one.name), one.kind)));
     let searched = table.searched.iter();
-    columns.extend(searched.map(|name| column(tables::lowered(name), ColumnKind::Text)));
+    columns.extend(searched.map(|name| column(tables::lowercase_column(name), ColumnKind::Text)));
     columns
 }
 

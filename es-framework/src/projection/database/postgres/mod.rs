@@ -2,10 +2,15 @@
 //! says who projects; a pool reads.
 
 mod cells;
-mod search;
 mod write;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use sqlx::{
     AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _,
@@ -21,7 +26,7 @@ use super::{
     super::{
         Cell, RowKey, Table,
         fold::{Changes, StoredRow},
-        tables,
+        search_index, tables,
     },
     Checkpoint, DatabaseError, Kept,
     numbered::numbered,
@@ -34,6 +39,10 @@ const READERS: u32 = 8;
 /// The lock of those who project. The number has no meaning beyond being ours.
 const LOCK: i64 = 0x6573_5f72_6561_6473;
 
+const CREATE_EXTENSION: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
+const HAS_SEARCH_INDEX: &str = "SELECT EXISTS (SELECT 1 FROM pg_index \
+     WHERE indrelid = to_regclass($1) AND pg_get_indexdef(indexrelid) LIKE '%gin_trgm_ops%')";
+
 const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
      (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position BIGINT, hash TEXT)";
 
@@ -43,6 +52,8 @@ pub(super) struct PostgresDatabase {
     options: Arc<PgConnectOptions>,
     reader: PgPool,
     writer: Arc<Mutex<Option<PgConnection>>>,
+    /// True if the server has the extension for search indexes.
+    has_trigrams: Arc<AtomicBool>,
 }
 
 impl PostgresDatabase {
@@ -55,7 +66,7 @@ impl PostgresDatabase {
             .connect_with(options.clone().options([
                 ("default_transaction_read_only", "on"),
                 ("statement_timeout", time.as_str()),
-                // A plan for any part of a text reads all rows.
+                // A generic plan for a text search reads all rows.
                 ("plan_cache_mode", "force_custom_plan"),
             ]))
             .await?;
@@ -63,6 +74,7 @@ impl PostgresDatabase {
             options: Arc::new(options),
             reader,
             writer: Arc::default(),
+            has_trigrams: Arc::default(),
         })
     }
 
@@ -102,10 +114,23 @@ impl PostgresDatabase {
         for statement in [CREATE_CHECKPOINTS, tables::CREATE_SKIPPED] {
             sqlx::query(statement).execute(&mut *connection).await?;
         }
+        let extension = sqlx::query(CREATE_EXTENSION)
+            .execute(&mut *connection)
+            .await;
+        if let Err(error) = &extension {
+            tracing::warn!(
+                %error,
+                "the database has no pg_trgm, so text searches look at each row"
+            );
+        }
+        let has_trigrams = extension.is_ok();
+        self.has_trigrams.store(has_trigrams, Ordering::Relaxed);
         for table in wanted {
             let kept = read_checkpoint(connection, table).await?;
             if !kept.is_some_and(|kept| kept.is_of(table) || kept.checkpoint.is_some()) {
-                reset(connection, table).await?;
+                reset(connection, table, has_trigrams).await?;
+            } else if has_trigrams {
+                create_missing_search_index(connection, table).await?;
             }
         }
         Ok(())
@@ -113,7 +138,9 @@ impl PostgresDatabase {
 
     pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;
-        reset(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+        let has_trigrams = self.has_trigrams.load(Ordering::Relaxed);
+        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
+        reset(connection, table, has_trigrams).await
     }
 
     pub(super) async fn remove(&self, table: &Table) -> Result<(), DatabaseError> {
@@ -220,4 +247,24 @@ impl PostgresDatabase {
         let texts = rows.iter().map(|row| row.try_get(0));
         Ok(texts.collect::<Result<_, sqlx::Error>>()?)
     }
+}
+
+/// Creates the search index of a table that was created while the server lacked the extension.
+async fn create_missing_search_index(
+    connection: &mut PgConnection,
+    table: &Table,
+) -> Result<(), DatabaseError> {
+    let Some(create) = search_index::create_gin_index(table) else {
+        return Ok(());
+    };
+    let has_index: bool = sqlx::query_scalar(HAS_SEARCH_INDEX)
+        .bind(tables::quoted(&table.name()))
+        .fetch_one(&mut *connection)
+        .await?;
+    if !has_index {
+        sqlx::query(AssertSqlSafe(create))
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
 }

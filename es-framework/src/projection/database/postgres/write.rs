@@ -24,6 +24,7 @@ const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, po
 pub(super) async fn reset(
     connection: &mut PgConnection,
     table: &Table,
+    has_trigrams: bool,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
     run(&mut transaction, [tables::drop(table)]).await?;
@@ -32,7 +33,11 @@ pub(super) async fn reset(
         .fetch_one(&mut *transaction)
         .await?;
     let names = IndexNames::free(is_taken);
-    run(&mut transaction, tables::create_on_postgres(table, names)).await?;
+    run(
+        &mut transaction,
+        tables::create_on_postgres(table, names, has_trigrams),
+    )
+    .await?;
     write_checkpoint(&mut transaction, table, None).await?;
     Ok(transaction.commit().await?)
 }
@@ -58,7 +63,7 @@ pub(super) async fn swap(
     let built = read_checkpoint(&mut transaction, &beside).await?;
     // Whoever reads for long must not hold up all others behind the swap.
     run(&mut transaction, [LOCK_TIMEOUT.to_owned()]).await?;
-    run(&mut transaction, tables::swap(table)).await?;
+    run(&mut transaction, tables::swap_on_postgres(table)).await?;
     delete_checkpoint(&mut transaction, &beside).await?;
     let built = built.and_then(|kept| kept.checkpoint);
     write_checkpoint(&mut transaction, table, built).await?;

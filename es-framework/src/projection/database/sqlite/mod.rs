@@ -2,7 +2,7 @@
 //! a pool of sqlx reads.
 
 mod freed;
-mod search;
+mod search_index;
 mod write;
 mod writer;
 
@@ -20,7 +20,7 @@ use sqlx::{
 };
 
 use super::{
-    super::{Cell, Column, ColumnKind, Table, fold::StoredRow, search as groups},
+    super::{Cell, Column, ColumnKind, Table, fold::StoredRow},
     DatabaseError,
 };
 
@@ -95,12 +95,6 @@ impl SqliteDatabase {
             .fetch_one(&mut *self.reading().await?)
             .await?;
         Ok(u64::try_from(bytes).unwrap_or_default())
-    }
-
-    pub(super) async fn has_groups(&self, table: &Table) -> Result<bool, DatabaseError> {
-        let keeper = Cell::Text(groups::keeper(table));
-        let count = self.count(groups::IS_KEPT.to_owned(), vec![keeper]).await?;
-        Ok(count > 0)
     }
 
     pub(super) async fn fetch(

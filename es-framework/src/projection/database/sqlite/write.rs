@@ -10,28 +10,34 @@ use super::super::{
     },
     Checkpoint, Kept, rows,
 };
+use super::search_index::SearchIndexUpdate;
 
 pub(super) fn write_rows(
     connection: &Connection,
     table: &Table,
     changes: Changes,
 ) -> Result<(), rusqlite::Error> {
+    let mut index = SearchIndexUpdate::new(connection, table);
     if !changes.removed.is_empty() {
         let mut delete = connection.prepare_cached(&tables::delete(table))?;
         for key in changes.removed {
-            delete.execute([Cell::from(key)])?;
+            let key = Cell::from(key);
+            index.delete_row(key.clone())?;
+            delete.execute([key])?;
         }
     }
     let mut upsert = connection.prepare_cached(&tables::upsert(table))?;
     for row in changes.rows {
-        upsert.execute(params_from_iter(rows::written(table, row)))?;
+        let cells: Vec<_> = rows::written(table, row).collect();
+        index.write_row(&cells)?;
+        upsert.execute(params_from_iter(cells))?;
     }
-    Ok(())
+    index.apply()
 }
 
 /// Makes a table anew.
 pub(super) fn reset(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
-    connection.execute_batch(&tables::drop(table))?;
+    drop_table(connection, table)?;
     let is_taken = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?1)";
     let is_taken =
         connection.query_row(is_taken, [tables::first_index(table)], |row| row.get(0))?;
@@ -41,9 +47,14 @@ pub(super) fn reset(connection: &Connection, table: &Table) -> Result<(), rusqli
     write_checkpoint(connection, table, None)
 }
 
+fn drop_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    connection.execute_batch(&tables::drop(table))?;
+    connection.execute_batch(&tables::drop_search_index(table))
+}
+
 /// Removes a table.
 pub(super) fn remove(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
-    connection.execute_batch(&tables::drop(table))?;
+    drop_table(connection, table)?;
     connection
         .prepare_cached(tables::DELETE_CHECKPOINT)?
         .execute([table.name()])?;
@@ -94,23 +105,27 @@ pub(super) fn read_row(
     row: &rusqlite::Row<'_>,
     columns: usize,
 ) -> Result<StoredRow, rusqlite::Error> {
-    let cells = (1..=columns)
-        .map(|index| {
-            Ok(match row.get_ref(index)? {
-                types::ValueRef::Integer(number) => Cell::Integer(number),
-                types::ValueRef::Real(number) => Cell::Real(number),
-                types::ValueRef::Text(text) => {
-                    Cell::Text(String::from_utf8_lossy(text).into_owned())
-                }
-                types::ValueRef::Null | types::ValueRef::Blob(_) => Cell::Null,
-            })
-        })
-        .collect::<Result<_, rusqlite::Error>>()?;
     Ok(StoredRow {
         place: row.get(0)?,
         subject: None,
-        cells,
+        cells: read_cells(row, columns)?,
     })
+}
+
+/// Reads the columns behind the position of a row.
+pub(super) fn read_cells(
+    row: &rusqlite::Row<'_>,
+    columns: usize,
+) -> Result<Vec<Cell>, rusqlite::Error> {
+    let cells = (1..=columns).map(|index| {
+        Ok(match row.get_ref(index)? {
+            types::ValueRef::Integer(number) => Cell::Integer(number),
+            types::ValueRef::Real(number) => Cell::Real(number),
+            types::ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+            types::ValueRef::Null | types::ValueRef::Blob(_) => Cell::Null,
+        })
+    });
+    cells.collect()
 }
 
 impl rusqlite::ToSql for Cell {

@@ -19,7 +19,7 @@ use super::{
         Checkpoint, DatabaseError, Kept,
         lease::Lease,
     },
-    BUSY_TIMEOUT, Location, freed, search,
+    BUSY_TIMEOUT, Location, freed,
     write::{read_checkpoint, read_row, remove, reset, swap, write_checkpoint, write_rows},
 };
 
@@ -148,18 +148,6 @@ impl Writer {
             // Before the first process that writes there is nothing.
             connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
             Ok(read_checkpoint(connection, &table)?)
-        })
-        .await
-    }
-
-    /// Adds the next rows to the index of texts, and says whether more may follow.
-    pub(in super::super) async fn index(&self, table: Table) -> Result<bool, DatabaseError> {
-        self.with(move |connection| {
-            give_way(connection, true)?;
-            let transaction = connection.transaction()?;
-            let more = search::advance(&transaction, &table)?;
-            transaction.commit()?;
-            Ok(more)
         })
         .await
     }

@@ -1,13 +1,13 @@
-//! The parameters of a query as those who ask it read about them.
+//! The descriptions of a query's parameters for the OpenAPI document.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-/// Gathers what a query's parameters are.
+/// Collects the descriptions of a query's parameters.
 ///
 /// ```
 /// use es_framework::{
 ///     Declaration, prelude::*,
-///     query::{Described, Parameters, Query, QueryError},
+///     query::{ParameterDescriptions, QueryParameters, Query, QueryError},
 /// };
 ///
 /// struct FindTree {
@@ -20,26 +20,26 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 ///     const PATH: &'static str = "/trees/{id}";
 ///     const PAGED: bool = false;
 ///     const TABLES: &'static [&'static str] = &["trees"];
-///     const FILTERS: &'static [es_framework::query::Filter] = &[];
+///     const INDEXES: &'static [es_framework::query::ColumnIndex] = &[];
 ///     const DECLARATION: Declaration = es_framework::declaration!();
 ///
-///     fn parse(parameters: &mut Parameters) -> Result<Self, QueryError> {
+///     fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
 ///         let id = parameters.required("id")?;
 ///         Ok(Self { id })
 ///     }
 ///
-///     fn describe(parameters: &mut Described<'_>) {
+///     fn describe(parameters: &mut ParameterDescriptions<'_>) {
 ///         parameters.required::<Uuid>("id", "The tree.");
 ///     }
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Described<'a> {
+pub struct ParameterDescriptions<'a> {
     generator: &'a mut SchemaGenerator,
     parameters: Vec<ParameterDescription>,
 }
 
-/// What is to be known of a parameter.
+/// The description of a query's parameter.
 ///
 /// ```
 /// use es_framework::query::ParameterDescription;
@@ -50,20 +50,20 @@ pub struct Described<'a> {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterDescription {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it means.
+    /// The doc comment of its field.
     pub description: &'static str,
-    /// Whether it has to be there.
+    /// Whether it has to be present.
     pub required: bool,
-    /// Whether it may be there several times.
+    /// Whether it takes several values.
     pub several: bool,
     /// The JSON schema of one value.
     pub schema: Schema,
 }
 
-impl<'a> Described<'a> {
-    /// No parameters yet.
+impl<'a> ParameterDescriptions<'a> {
+    /// Starts without parameters.
     #[must_use]
     pub const fn new(generator: &'a mut SchemaGenerator) -> Self {
         let parameters = Vec::new();
@@ -73,17 +73,17 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// A parameter that has to be there.
+    /// Adds a parameter that has to be present.
     pub fn required<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
         self.push::<T>(name, description, true, false);
     }
 
-    /// A parameter that may be there.
+    /// Adds a parameter that may be absent.
     pub fn optional<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
         self.push::<T>(name, description, false, false);
     }
 
-    /// A parameter that may be there several times.
+    /// Adds a parameter that takes several values.
     pub fn several<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
         self.push::<T>(name, description, false, true);
     }
@@ -105,7 +105,7 @@ impl<'a> Described<'a> {
         });
     }
 
-    /// The parameters, in the order of the fields.
+    /// Returns the parameters in the order of the fields.
     #[must_use]
     pub fn into_vec(self) -> Vec<ParameterDescription> {
         self.parameters

@@ -1,27 +1,27 @@
-//! Browsing the rows that are events, `#[event(read_model = "…")]`: oldest first, a page at a time.
+//! The queries for read models whose rows are events, `#[event(read_model = "…")]`.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Page, Parameters, QueryError,
-    cursor::{AfterRow, Cursor},
+    Page, Paging, QueryError, QueryParameters,
+    cursor::{PageCursor, RowCursor},
 };
 use crate::{
     event::Subject,
     projection::{
         Cell, Database, Table,
-        tables::{self, PLACE, quoted},
+        tables::{self, POSITION_COLUMN, quoted},
     },
 };
 
-/// The page that is asked for.
+/// Returns the requested page of a read model whose rows are events, the oldest event first.
 ///
 /// ```
 /// use es_framework::{
 ///     prelude::*,
 ///     projection::{Database, ReadModelDescriptor, ReadModels},
-///     query::{Parameters, browse},
+///     query::{QueryParameters, browse_events},
 /// };
 ///
 /// #[derive(Event)]
@@ -37,9 +37,9 @@ use crate::{
 /// # tokio::spawn(es_framework::projection::Processor::new(
 /// #     std::sync::Arc::new(es_framework::store::memory::MemoryStore::new()), database.clone(), models.clone(),
 /// # ).run());
-/// # while database.size().await? == 0 || browse(&database, models.iter().next().unwrap(), Parameters::new([])?).await.is_err() { tokio::task::yield_now().await }
+/// # while database.size().await? == 0 || browse_events(&database, models.iter().next().unwrap(), QueryParameters::new([])?).await.is_err() { tokio::task::yield_now().await }
 /// for table in models.iter() {
-///     let page = browse(&database, table, Parameters::new([])?).await?;
+///     let page = browse_events(&database, table, QueryParameters::new([])?).await?;
 ///     assert!(page.items.is_empty() && page.next_cursor.is_none());
 /// }
 /// # Ok(())
@@ -48,25 +48,23 @@ use crate::{
 ///
 /// # Errors
 /// A parameter is unknown or malformed, or the database failed.
-pub async fn browse(
+pub async fn browse_events(
     database: &Database,
     table: &Table,
-    mut parameters: Parameters,
+    mut parameters: QueryParameters,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
-    let paging = parameters.paging()?;
+    let paging = Paging::parse(&mut parameters)?;
     parameters.check_all_taken()?;
     let statement = format!(
-        "{} WHERE {PLACE} > ? ORDER BY {PLACE} LIMIT ?",
+        "{} WHERE {POSITION_COLUMN} > ? ORDER BY {POSITION_COLUMN} LIMIT ?",
         tables::select(table)
     );
-    let after = match paging.after.as_ref().map(Cursor::row).transpose()? {
+    let after = match paging.after.as_ref().map(PageCursor::row).transpose()? {
         None => -1,
-        Some(AfterRow { place, by: None }) => *place,
-        Some(_) => return Err(Cursor::of_another_query()),
+        Some(RowCursor { position, by: None }) => *position,
+        Some(_) => return Err(PageCursor::of_another_query()),
     };
-    // One more tells whether there is a next page.
-    let limit = i64::from(paging.limit).saturating_add(1);
-    let cells = vec![Cell::Integer(after), Cell::Integer(limit)];
+    let cells = vec![Cell::Integer(after), paging.limit_and_one()];
     let rows = database.fetch(table, statement, cells).await?;
     let total = match paging.total {
         true => {
@@ -75,67 +73,56 @@ pub async fn browse(
         }
         false => None,
     };
-    let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
-    let last = rows
-        .get(..limit)
-        .filter(|_| rows.len() > limit)
-        .and_then(<[_]>::last);
-    let cursor = |place| Cursor::Row(AfterRow { place, by: None }).encode();
-    let next_cursor = last.map(|row| cursor(row.place)).transpose()?;
-    let shown = rows.into_iter().take(limit);
-    let items = shown
-        .map(|row| object(table, row.cells))
-        .collect::<Result<_, _>>()?;
-    Ok(Page {
-        items,
-        next_cursor,
-        total,
-    })
+    let page = Page::new(rows, &paging, total, |last| {
+        let (position, by) = (last.place, None);
+        Ok(PageCursor::Row(RowCursor { position, by }))
+    })?;
+    page.try_map(|row| to_json(table, row.cells))
 }
 
-/// The first row of a subject.
+/// Returns the row of the subject's first event.
 ///
 /// ```
-/// use es_framework::{event::Subject, prelude::*, projection::{Database, Table}, query::find};
+/// use es_framework::{event::Subject, prelude::*, projection::{Database, Table}, query::find_event};
 ///
-/// /// Whether anything was ever donated here.
+/// /// Returns whether a donation has this subject.
 /// async fn is_known(database: &Database, donations: &Table, subject: &Subject) -> Result<bool, QueryError> {
-///     Ok(find(database, donations, subject).await?.is_some())
+///     Ok(find_event(database, donations, subject).await?.is_some())
 /// }
 /// ```
 ///
 /// # Errors
 /// The database failed.
-pub async fn find(
+pub async fn find_event(
     database: &Database,
     table: &Table,
     subject: &Subject,
 ) -> Result<Option<Box<RawValue>>, QueryError> {
     let statement = format!(
-        "{} WHERE {} = ? ORDER BY {PLACE} LIMIT 1",
+        "{} WHERE {} = ? ORDER BY {POSITION_COLUMN} LIMIT 1",
         tables::select(table),
         tables::key_column(table)
     );
     let subject = Cell::Text(subject.as_str().to_owned());
     let rows = database.fetch(table, statement, vec![subject]).await?;
     let first = rows.into_iter().next();
-    first.map(|row| object(table, row.cells)).transpose()
+    first.map(|row| to_json(table, row.cells)).transpose()
 }
 
-fn object(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError> {
+fn to_json(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError> {
     let columns = table.model.columns.iter();
     let members = columns.zip(cells).map(|(column, cell)| {
         let value = cell.into_json(column.kind)?;
         Ok((column.member, value))
     });
     let members = members.collect::<Result<_, serde_json::Error>>()?;
-    Ok(serde_json::value::to_raw_value(&Object(members))?)
+    Ok(serde_json::value::to_raw_value(&JsonObject(members))?)
 }
 
-/// Members in the order of the columns.
-struct Object(Vec<(&'static str, Value)>);
+/// A JSON object whose members have the order of the columns.
+struct JsonObject(Vec<(&'static str, Value)>);
 
-impl Serialize for Object {
+impl Serialize for JsonObject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }

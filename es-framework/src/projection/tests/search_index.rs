@@ -1,4 +1,4 @@
-//! Searches for parts of texts: whatever the index holds, they find what a look at each row finds.
+//! Text searches through the index return the rows that a naive search returns.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -16,9 +16,9 @@ use crate::{
     event::{EventId, Hash},
     prelude::*,
     projection::{
-        ColumnUse, Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels, Sql, Table,
+        ColumnUse, Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels, Table,
     },
-    query::{Paging, Parameters},
+    query::{Paging, QueryParameters, RowQuery},
     store::memory::MemoryStore,
 };
 
@@ -67,7 +67,6 @@ fn models() -> ReadModels {
 enum Step {
     Put(Note),
     Remove(u32),
-    Index,
     /// Other rows take their place, which were built beside.
     Rebuild,
     /// They begin anew.
@@ -105,7 +104,6 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => put,
         3 => (0..12_u32).prop_map(Step::Remove),
-        3 => Just(Step::Index),
         1 => Just(Step::Rebuild),
         1 => Just(Step::Reset),
     ]
@@ -164,10 +162,6 @@ impl Notes {
                     self.rows.remove(&place);
                 }
             }
-            Step::Index => {
-                while self.database.index(&self.table).await.unwrap() {}
-                return;
-            }
             Step::Rebuild => return self.rebuild().await,
             Step::Reset => {
                 self.rows.clear();
@@ -212,23 +206,20 @@ impl Notes {
                 ("total".into(), total.to_string()),
             ];
             let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
-            let mut given = Parameters::new(given.into_iter().chain(cursor_given)).unwrap();
+            let mut given = QueryParameters::new(given.into_iter().chain(cursor_given)).unwrap();
             let paging = Paging::parse(&mut given).unwrap();
-            let reading = Reading::new(&self.database, paging.clone(), Timestamp::now());
-            let mut rows = reading.rows::<Note>().contains("text", &question.text);
-            if let Some(other) = &question.other {
-                rows = rows.contains("other", other);
-            }
+            let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
+            let mut rows = question.rows(&context);
             if let Some(most) = &question.most {
-                rows = rows.at_most("size", most);
+                rows = rows.filter(Note::size().at_most(most));
             }
-            if let Some((column, descends)) = question.order {
-                let direction = match descends {
-                    true => Direction::Descending,
-                    false => Direction::Ascending,
-                };
-                rows = rows.order_by(column, direction);
-            }
+            rows = match question.order {
+                None => rows,
+                Some(("text", false)) => rows.sort(Note::text()),
+                Some(("text", true)) => rows.sort_descending(Note::text()),
+                Some((_, false)) => rows.sort(Note::size()),
+                Some((_, true)) => rows.sort_descending(Note::size()),
+            };
             let page = rows.page(&paging).await.unwrap();
             found.extend(page.items);
             cursor = page.next_cursor;
@@ -238,19 +229,28 @@ impl Notes {
         }
     }
 
-    /// The numbers of the same rows, by SQL of one's own.
-    async fn numbers(&self, question: &Question) -> Vec<u32> {
-        const NUMBERS: Sql = Sql {
-            sqlite: "SELECT number || '' FROM notes WHERE number < ?1 AND {rows} ORDER BY number",
-            postgres: "",
-        };
-        let reading = Reading::new(&self.database, Paging::default(), Timestamp::now());
-        let mut rows = reading.rows::<Note>().contains("text", &question.text);
-        if let Some(other) = &question.other {
-            rows = rows.contains("other", other);
+    /// Returns the groups of the same rows by size, with the small numbers in each, page after page.
+    async fn groups(&self, question: &Question, limit: usize) -> Vec<(u32, u64, Vec<u32>)> {
+        let (mut groups, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let limit = ("limit".to_owned(), limit.to_string());
+            let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
+            let mut given = QueryParameters::new([limit].into_iter().chain(cursor_given)).unwrap();
+            let paging = Paging::parse(&mut given).unwrap();
+            let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
+            let by_size = question.rows(&context).group_by([Note::size()]);
+            let is_small = Note::number().below(&8_u32);
+            let page = by_size.collect_page(Note::number(), is_small, &paging);
+            let page = page.await.unwrap();
+            groups.extend(page.items.into_iter().map(|group| {
+                let [size] = group.key;
+                (size, group.count, group.collected)
+            }));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return groups;
+            }
         }
-        let among = reading.among(rows).await.unwrap();
-        among.sql(NUMBERS, vec![Cell::Integer(8)]).await.unwrap()
     }
 
     /// What anyone would find who looks at each row.
@@ -289,12 +289,32 @@ impl Notes {
         }
         let all = Question {
             most: None,
+            order: None,
             ..question.clone()
         };
-        let numbers = self.naive(&all).into_iter().map(|note| note.number);
-        let mut numbers: Vec<_> = numbers.filter(|number| *number < 8).collect();
-        numbers.sort_unstable();
-        assert_eq!(self.numbers(question).await, numbers, "{question:?}");
+        let mut groups = BTreeMap::<u32, (u64, Vec<u32>)>::new();
+        for note in self.naive(&all) {
+            let (count, numbers) = groups.entry(note.size).or_default();
+            *count += 1;
+            numbers.extend(Some(note.number).filter(|number| *number < 8));
+        }
+        let groups = groups.into_iter();
+        let groups: Vec<_> = groups
+            .map(|(size, (count, numbers))| (size, count, numbers))
+            .collect();
+        assert_eq!(self.groups(question, limit).await, groups, "{question:?}");
+    }
+}
+
+impl Question {
+    /// Starts the query for the rows that contain the texts.
+    fn rows<'a>(&self, context: &QueryContext<'a>) -> RowQuery<'a, Note> {
+        let rows = context.rows::<Note>();
+        let rows = rows.filter(Note::text().contains(&self.text));
+        match &self.other {
+            Some(other) => rows.filter(Note::other().contains(other)),
+            None => rows,
+        }
     }
 }
 
@@ -364,75 +384,32 @@ async fn a_part_that_thousands_of_rows_hold_is_found_in_any_order() {
         notes.rows.insert(number.into(), note);
     }
     notes.write(&notes.table.clone(), changes).await;
-    for chunks in [0, 2, 10] {
-        for _ in 0..chunks {
-            notes.database.index(&notes.table).await.unwrap();
-        }
-        for text in ["even", "DE 7", "bcd", "dd ", "abcde", "nothing"] {
-            for (most, order) in [
-                (None, None),
-                (Some(1), None),
-                (None, Some(("text", true))),
-                (Some(0), Some(("size", false))),
-            ] {
-                let question = Question {
-                    text: text.into(),
-                    other: None,
-                    most,
-                    order,
-                };
-                notes.check(&question, 1_000).await;
-            }
+    for text in ["even", "DE 7", "bcd", "dd ", "abcde", "nothing"] {
+        for (most, order) in [
+            (None, None),
+            (Some(1), None),
+            (None, Some(("text", true))),
+            (Some(0), Some(("size", false))),
+        ] {
+            let question = Question {
+                text: text.into(),
+                other: None,
+                most,
+                order,
+            };
+            notes.check(&question, 1_000).await;
         }
     }
-}
-
-#[tokio::test]
-async fn rows_that_the_index_does_not_hold_are_counted() {
-    let mut notes = Notes::open(&DatabaseUrl::Memory).await;
-    let unindexed = async |notes: &Notes| notes.database.unindexed("notes").await.unwrap();
-    assert_eq!(unindexed(&notes).await, Some(0));
-    for number in 0..3 {
-        notes.take(Step::Put(note(number, "three"))).await;
-    }
-    assert_eq!(unindexed(&notes).await, Some(3));
-    notes.take(Step::Index).await;
-    assert_eq!(unindexed(&notes).await, Some(0));
-    notes.take(Step::Put(note(3, "one more"))).await;
-    notes.take(Step::Put(note(1, "changed"))).await;
-    assert_eq!(unindexed(&notes).await, Some(1));
-    notes.take(Step::Rebuild).await;
-    assert_eq!(unindexed(&notes).await, Some(4));
-    notes.take(Step::Index).await;
-    assert_eq!(unindexed(&notes).await, Some(0));
-    notes.take(Step::Reset).await;
-    assert_eq!(unindexed(&notes).await, Some(0));
-    assert_eq!(notes.database.unindexed("unknown").await.unwrap(), None);
-}
-
-#[tokio::test]
-async fn sql_among_rows_says_where_they_are_meant() {
-    let notes = Notes::open(&DatabaseUrl::Memory).await;
-    let reading = Reading::new(&notes.database, Paging::default(), Timestamp::now());
-    let among = reading.among(reading.rows::<Note>()).await.unwrap();
-    let sql = |sqlite| Sql {
-        sqlite,
-        postgres: "",
-    };
-    let all = sql("SELECT number FROM notes WHERE {rows}");
-    assert_eq!(among.sql::<u32>(all, vec![]).await.unwrap(), [0_u32; 0]);
-    let without = sql("SELECT number FROM notes");
-    let refused = among.sql::<u32>(without, vec![]).await.unwrap_err();
-    assert!(refused.to_string().contains("without {rows}"), "{refused}");
-    let unknown = reading.rows::<Note>().contains("colour", "red");
-    let refused = reading.among(unknown).await.unwrap_err();
-    assert!(refused.to_string().contains("colour"), "{refused}");
 }
 
 /// The numbers of the rows that hold a part.
 async fn numbers(database: &Database, part: &str) -> Vec<u32> {
-    let reading = Reading::new(database, Paging::default(), Timestamp::now());
-    let found = reading.rows::<Note>().contains("text", part).all(100).await;
+    let context = QueryContext::new(database, Paging::default(), Timestamp::now());
+    let found = context
+        .rows::<Note>()
+        .filter(Note::text().contains(part))
+        .all(100)
+        .await;
     found.unwrap().iter().map(|note| note.number).collect()
 }
 
@@ -444,19 +421,13 @@ async fn open_and_follow(file: &Path, store: &MemoryStore, until: u64) -> Databa
     let following = tokio::spawn(processor.run());
     let last = EventId::new(until);
     positions.reach(&[], last, PATIENCE).await.unwrap();
-    let table = database.table("notes").unwrap().clone();
-    let begin = std::time::Instant::now();
-    while !database.has_groups(&table).await.unwrap() {
-        assert!(begin.elapsed() < PATIENCE, "nothing is indexed");
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
     following.abort();
     let _ = following.await;
     database
 }
 
 #[tokio::test]
-async fn a_file_keeps_the_index_and_goes_on_with_it() {
+async fn a_file_keeps_its_search_index() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("notes.db");
     let store = MemoryStore::new();
@@ -480,4 +451,35 @@ async fn a_file_keeps_the_index_and_goes_on_with_it() {
     let database = open_and_follow(&file, &store, 4).await;
     assert_eq!(numbers(&database, "same").await, [0, 2, 3]);
     assert_eq!(numbers(&database, "another").await, [1]);
+}
+
+/// The search index of a file that an older release wrote.
+const OLD_INDEX: &str = "
+    CREATE VIRTUAL TABLE es_search_notes USING fts5(es_groups_text, content='',
+        contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1');
+    CREATE TRIGGER es_search_notes_delete AFTER DELETE ON notes
+        BEGIN DELETE FROM es_search_notes WHERE rowid = old.es_place; END;
+    UPDATE es_checkpoint SET definition = 'of an older release'";
+
+#[tokio::test]
+async fn a_file_of_an_older_release_is_rebuilt_with_the_new_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.db");
+    let store = MemoryStore::new();
+    for number in 0..3 {
+        let event = NoteWrittenEvent {
+            number,
+            text: format!("the same {number}"),
+            other: None,
+            size: 1,
+        };
+        write_event(&store, "/notes", &event).await;
+    }
+    drop(open_and_follow(&file, &store, 2).await);
+    let old = rusqlite::Connection::open(&file).unwrap();
+    old.execute_batch("DROP TABLE es_search_notes").unwrap();
+    old.execute_batch(OLD_INDEX).unwrap();
+    drop(old);
+    let database = open_and_follow(&file, &store, 2).await;
+    assert_eq!(numbers(&database, "SAME").await, [0, 1, 2]);
 }
