@@ -1,7 +1,6 @@
-//! Searches for a part of a title in the running library: with PostgreSQL's index, without it, and
-//! with that of SQLite.
+//! Searches for a substring of a title: in PostgreSQL with and without its index, and in SQLite.
 
-use crate::support::postgres_server::Postgres;
+use crate::support::postgres_server::PostgresServer;
 use crate::support::{Library, book, client, eventually, json_of, post};
 use reqwest::Response;
 use serde_json::{Value, json};
@@ -147,7 +146,7 @@ async fn search_lent(library: &Library, ids: &[Uuid], position: &str) {
 #[tokio::test]
 async fn postgresql_finds_parts_by_its_index() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     let settings = [("DATABASE_URL", &*server.url())];
@@ -177,7 +176,7 @@ async fn postgresql_finds_parts_by_its_index() {
 #[tokio::test]
 async fn without_the_extension_parts_are_found_in_each_row() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     server.query("CREATE ROLE librarian LOGIN; GRANT CREATE ON SCHEMA public TO librarian");
