@@ -132,7 +132,7 @@ impl Processor {
     }
 
     async fn begin(&mut self) -> Result<Vec<Follower>, BeginError> {
-        if !self.database.take_lease().await? {
+        if !self.database.acquire_lease().await? {
             tracing::info!("another process keeps the read models up to date; this one stands by");
             self.stand_by().await?;
             tracing::info!("this process keeps the read models up to date from now on");
@@ -145,9 +145,9 @@ impl Processor {
         let newest = newest_id(&*self.store).await?;
         loop {
             for table in self.models.iter() {
-                let kept = self.database.kept(table).await?;
+                let kept = self.database.load_checkpoint(table).await?;
                 // A release of another definition may still be the one that projects.
-                let usable = kept.filter(|kept| kept.answers_for(table));
+                let usable = kept.filter(|kept| kept.is_readable(table));
                 let position = usable.and_then(|kept| kept.checkpoint);
                 let position = position.map(|checkpoint| checkpoint.id);
                 if let Some(progress) = self.positions.get(table.model.name) {
@@ -160,7 +160,7 @@ impl Processor {
             while let Ok(request) = self.requests.try_recv() {
                 request.answer(Err(OperatorError::StandsBy));
             }
-            if self.database.take_lease().await? {
+            if self.database.acquire_lease().await? {
                 return Ok(());
             }
             tokio::time::sleep(STAND_BY).await;

@@ -80,6 +80,15 @@ pub(super) fn create_gin_index(table: &Table) -> Option<String> {
     })
 }
 
+/// Returns the expression of the text that a search in a column compares, in lower case.
+pub(super) fn searched_text(table: &Table, column: &str) -> String {
+    match table.searched.contains(column) {
+        true => lowercase_column(column),
+        // No query declares the search, so SQL ignores the case of ASCII letters only.
+        false => format!("lower({})", quoted(column)),
+    }
+}
+
 /// Returns the FTS5 query for the rows that may contain a substring, which is in lower case. Returns
 /// `None` if the substring has no trigram.
 pub(super) fn trigram_query(substring: &str) -> Option<String> {

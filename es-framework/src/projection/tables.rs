@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     ColumnKind, Identity, Table,
-    database::{Written, written_columns},
+    database::{WrittenColumn, written_columns},
     search_index,
 };
 
@@ -282,7 +282,7 @@ pub(super) fn upsert_on_postgres(table: &Table) -> String {
     insert(table, &columns, &values)
 }
 
-fn insert(table: &Table, columns: &[Written], values: &str) -> String {
+fn insert(table: &Table, columns: &[WrittenColumn], values: &str) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
     let key = conflict_column(table);
     let changed = names

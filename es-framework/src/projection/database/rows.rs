@@ -1,18 +1,18 @@
-//! What of a row is written: its place, its columns and what the framework adds to them.
+//! The columns that a table has and the cells that a row writes to them.
 
 use super::super::{Cell, ColumnKind, Identity, Table, fold::StoredRow, tables};
 
-/// A column that is written.
+/// A column of a table: one of the read model or one of the framework.
 #[derive(Debug)]
-pub(in crate::projection) struct Written {
-    /// Its name as SQL.
+pub(in crate::projection) struct WrittenColumn {
+    /// The name as SQL.
     pub(in crate::projection) name: String,
     pub(in crate::projection) kind: ColumnKind,
 }
 
-/// The columns of a table in the order in which they are written.
-pub(in crate::projection) fn written_columns(table: &Table) -> Vec<Written> {
-    let column = |name: String, kind| Written { name, kind };
+/// Returns the columns of a table in the order in which rows write them.
+pub(in crate::projection) fn written_columns(table: &Table) -> Vec<WrittenColumn> {
+    let column = |name: String, kind| WrittenColumn { name, kind };
     let mut columns = vec![column(
         tables::POSITION_COLUMN.to_owned(),
         ColumnKind::Integer,
@@ -27,7 +27,7 @@ pub(in crate::projection) fn written_columns(table: &Table) -> Vec<Written> {
     columns
 }
 
-/// The cells of a row in the same order.
+/// Returns the cells of a row in the same order.
 pub(super) fn written(table: &Table, row: StoredRow) -> impl Iterator<Item = Cell> {
     let lowered: Vec<_> = table
         .searched

@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use super::{
     super::{
         Progress, Table,
-        database::{Checkpoint, Kept},
+        database::{Checkpoint, TableCheckpoint},
         follower::{Followed, Follower},
     },
     BeginError, Processor,
@@ -63,7 +63,7 @@ impl Processor {
     /// model is now. Others go on answering, if they can, until the new ones are built.
     async fn serving(&self, table: &Table, progress: &Progress) -> Result<bool, BeginError> {
         let name = table.model.name;
-        let kept = self.database.kept(table).await?;
+        let kept = self.database.load_checkpoint(table).await?;
         let checkpoint = kept.as_ref().and_then(|kept| kept.checkpoint);
         let is_ours = match checkpoint {
             Some(checkpoint) => self.is_stored(checkpoint).await?,
@@ -76,10 +76,10 @@ impl Processor {
             self.database.remove(&table.beside()).await?;
             progress.builds(None);
         }
-        let kept: Option<Kept> = kept.filter(|_| is_ours);
+        let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
         let position = checkpoint.filter(|_| is_ours).map(|last| last.id);
-        let is_current = kept.as_ref().is_some_and(|kept| kept.is_of(table));
-        let is_usable = kept.is_some_and(|kept| kept.answers_for(table));
+        let is_current = kept.as_ref().is_some_and(|kept| kept.is_current(table));
+        let is_usable = kept.is_some_and(|kept| kept.is_readable(table));
         if position.is_some() && !is_current {
             if progress.beside().is_none() {
                 tracing::info!(
@@ -108,9 +108,9 @@ impl Processor {
         is_needed: bool,
     ) -> Result<Option<(Table, Progress)>, BeginError> {
         let beside = table.beside();
-        let kept = self.database.kept(&beside).await?;
+        let kept = self.database.load_checkpoint(&beside).await?;
         let goes_on = match &kept {
-            Some(kept) if kept.is_of(table) => match kept.checkpoint {
+            Some(kept) if kept.is_current(table) => match kept.checkpoint {
                 Some(checkpoint) => self.is_stored(checkpoint).await?,
                 None => true,
             },

@@ -133,7 +133,7 @@ impl Notes {
     async fn open(url: &DatabaseUrl) -> Self {
         let models = models();
         let database = Database::open(url, &models).await.unwrap();
-        assert!(database.take_lease().await.unwrap());
+        assert!(database.acquire_lease().await.unwrap());
         Self {
             database,
             table: models.get("notes").unwrap().clone(),
