@@ -1,26 +1,27 @@
-//! Read models: what clients ask about, kept in SQL and rebuilt from events.
+//! Read models: tables that are built from events and answer queries.
 
-mod ahead;
-mod batch;
+mod batch_fold;
+mod batch_reader;
 mod changes;
 pub mod column;
 mod database;
 mod descriptor;
 mod fold;
-mod follower;
 mod key;
 mod models;
 mod operator;
+mod pipeline;
 mod processor;
 mod progress;
+mod projected_model;
 mod read_model;
-mod rebuild;
+mod rebuild_progress;
 mod search_index;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use batch::Refused;
+pub use batch_fold::Refused;
 pub(crate) use changes::Changes;
 pub use column::{Cell, CellError, Column, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};

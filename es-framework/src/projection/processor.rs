@@ -9,8 +9,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::{
     Asked, Database, DatabaseError, Operator, OperatorError, Positions, ReadModels,
-    follower::{Ended, Follower, Pause},
     operator::{Answer, Question, Request},
+    pipeline::{PipelineEnd, ProjectionPipeline, RetryPause},
 };
 use crate::{
     event::Upcasters,
@@ -115,14 +115,14 @@ impl Processor {
     /// again from the checkpoint. While another process writes to the same database, it stands by
     /// and takes over when that one ends.
     pub async fn run(mut self) {
-        let mut pause = Pause::default();
+        let mut pause = RetryPause::default();
         loop {
             let followed = match self.begin().await {
-                Ok(followers) => self.follow(followers).await,
+                Ok(pipelines) => self.follow(pipelines).await,
                 Err(error) => Err(error),
             };
             match followed {
-                Ok(()) => pause = Pause::default(),
+                Ok(()) => pause = RetryPause::default(),
                 Err(error) => {
                     tracing::warn!(%error, "the read models cannot be followed yet");
                     pause.wait().await;
@@ -131,13 +131,13 @@ impl Processor {
         }
     }
 
-    async fn begin(&mut self) -> Result<Vec<Follower>, BeginError> {
+    async fn begin(&mut self) -> Result<Vec<ProjectionPipeline>, BeginError> {
         if !self.database.acquire_lease().await? {
             tracing::info!("another process keeps the read models up to date; this one stands by");
             self.stand_by().await?;
             tracing::info!("this process keeps the read models up to date from now on");
         }
-        self.followers().await
+        self.pipelines().await
     }
 
     /// Watches how far the other process comes, until it ends.
@@ -169,14 +169,14 @@ impl Processor {
 
     /// Follows until it has to be said anew who follows what: rows were built, an operator asks
     /// something, or another process may write.
-    async fn follow(&mut self, followers: Vec<Follower>) -> Result<(), BeginError> {
+    async fn follow(&mut self, pipelines: Vec<ProjectionPipeline>) -> Result<(), BeginError> {
         let (end, told) = watch::channel(false);
-        let run = |follower: Follower| follower.run(told.clone());
-        let mut running: FuturesUnordered<_> = followers.into_iter().map(run).collect();
+        let run = |pipeline: ProjectionPipeline| pipeline.run(told.clone());
+        let mut running: FuturesUnordered<_> = pipelines.into_iter().map(run).collect();
         let mut request = None;
         loop {
             tokio::select! {
-                Some(ended) = running.next() => if ended != Ended::Stopped { break },
+                Some(ended) = running.next() => if ended != PipelineEnd::AllStopped { break },
                 asked = self.requests.recv() => {
                     request = asked;
                     break;

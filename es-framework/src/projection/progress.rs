@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
-use super::batch::Refused;
+use super::batch_fold::Refused;
 use crate::event::EventId;
 
 /// How far each read model has come.

@@ -8,7 +8,8 @@ use super::{
     super::{
         Progress, Table,
         database::{Checkpoint, TableCheckpoint},
-        follower::{Followed, Follower},
+        pipeline::ProjectionPipeline,
+        projected_model::ProjectedModel,
     },
     BeginError, Processor,
 };
@@ -23,8 +24,8 @@ const BATCH: usize = 2_000;
 impl Processor {
     /// Read models that stand at one event are followed together, so that the events are read once
     /// for all of them; one that is behind catches up by itself and holds no other back.
-    pub(super) async fn followers(&self) -> Result<Vec<Follower>, BeginError> {
-        let mut groups: BTreeMap<Option<EventId>, Vec<Followed>> = BTreeMap::new();
+    pub(super) async fn pipelines(&self) -> Result<Vec<ProjectionPipeline>, BeginError> {
+        let mut groups: BTreeMap<Option<EventId>, Vec<ProjectedModel>> = BTreeMap::new();
         for table in self.models.iter() {
             let Some(progress) = self.positions.get(table.model.name) else {
                 continue;
@@ -37,7 +38,7 @@ impl Processor {
                     continue;
                 }
                 let skipped = self.database.skipped(&table).await?;
-                let followed = Followed {
+                let followed = ProjectedModel {
                     table,
                     progress,
                     skipped,
@@ -46,12 +47,12 @@ impl Processor {
                 groups.entry(position).or_default().push(followed);
             }
         }
-        let followers = groups.into_values().map(|models| self.follower(models));
-        Ok(followers.collect())
+        let pipelines = groups.into_values().map(|models| self.pipeline(models));
+        Ok(pipelines.collect())
     }
 
-    fn follower(&self, models: Vec<Followed>) -> Follower {
-        Follower {
+    fn pipeline(&self, models: Vec<ProjectedModel>) -> ProjectionPipeline {
+        ProjectionPipeline {
             store: Arc::clone(&self.store),
             database: self.database.clone(),
             upcasters: self.upcasters.clone(),
@@ -193,7 +194,7 @@ impl Processor {
         let lower = built.position().and_then(EventId::next);
         let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
         let skipped = self.database.skipped(&table).await?;
-        let follower = self.follower(vec![Followed {
+        let pipeline = self.pipeline(vec![ProjectedModel {
             table,
             progress: built.clone(),
             skipped,
@@ -201,7 +202,7 @@ impl Processor {
         let mut batches = events.ready_chunks(BATCH);
         while let Some(batch) = batches.next().await {
             let events = batch.into_iter().collect::<Result<Vec<_>, _>>()?;
-            follower.take(&events).await?;
+            pipeline.apply_events(&events).await?;
         }
         Ok(())
     }

@@ -13,7 +13,8 @@ use crate::{
         Cell, Database, DatabaseError, DatabaseUrl, Positions, ReadModels,
         database::Checkpoint,
         fold::{Changes, StoredRow},
-        follower::{Followed, Follower},
+        pipeline::ProjectionPipeline,
+        projected_model::ProjectedModel,
     },
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
 };
@@ -41,21 +42,21 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     let events = store.read(Subject::root(), ReadOptions::recursive());
     let events: Vec<_> = events.try_collect().await.unwrap();
     let progress = Positions::of(["trees"]).get("trees").unwrap().clone();
-    let follower = Follower {
+    let pipeline = ProjectionPipeline {
         store: Arc::new(store),
         database: database.clone(),
         upcasters: Upcasters::default(),
-        models: vec![Followed {
+        models: vec![ProjectedModel {
             table: database.table("trees").unwrap().clone(),
             progress: progress.clone(),
             skipped: BTreeSet::new(),
         }],
     };
-    let failure = follower.take(&events).await.unwrap_err();
+    let failure = pipeline.apply_events(&events).await.unwrap_err();
     assert!(failure.to_string().contains("malformed"), "{failure}");
     assert_eq!(progress.position(), EventId::new(0));
     outside.execute_batch("DROP TRIGGER trouble").unwrap();
-    follower.take(&events).await.unwrap();
+    pipeline.apply_events(&events).await.unwrap();
     assert_eq!(progress.position(), EventId::new(1));
 }
 

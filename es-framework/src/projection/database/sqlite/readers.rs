@@ -59,7 +59,7 @@ impl SqliteReaders {
         let readers = self.clone();
         run_blocking(move || {
             let _permit = permit;
-            let connection = readers.connection()?;
+            let mut connection = readers.connection()?;
             let (begin, limit) = (Instant::now(), readers.query_time);
             let is_over = move || is_cancelled.load(Ordering::Relaxed) || begin.elapsed() >= limit;
             connection.progress_handler(STEPS, Some(is_over))?;
