@@ -2,7 +2,7 @@
 
 use super::{
     Database, DatabaseError, ProjectionError, Table,
-    fold::{Changes, Fold, Place, Poison},
+    fold::{Fold, FoldFailure, RowChanges, RowPosition},
     projected_model::ProjectedModel,
 };
 use crate::event::{EventId, RecordedEvent, Subject, Upcasters};
@@ -47,7 +47,7 @@ impl Refused {
 /// written.
 pub(super) struct BatchFold {
     fold: Box<dyn Fold>,
-    poison: Option<Poison>,
+    poison: Option<FoldFailure>,
     first: Option<EventId>,
     count: usize,
 }
@@ -77,7 +77,7 @@ impl BatchFold {
             return;
         }
         if let Err(error) = decode(&mut *self.fold, upcasters, index, event) {
-            self.poison = Some(Poison { index, error });
+            self.poison = Some(FoldFailure { index, error });
         }
     }
 
@@ -94,14 +94,16 @@ impl BatchFold {
         mut self,
         database: &Database,
         table: &Table,
-    ) -> Result<(Option<Changes>, Option<Poison>), DatabaseError> {
-        for row in database.load(table, self.fold.wanted()).await? {
+    ) -> Result<(Option<RowChanges>, Option<FoldFailure>), DatabaseError> {
+        for row in database.load(table, self.fold.required_keys()).await? {
             // No event is at fault if the read model cannot read its own row: another release wrote
             // the row, and a rebuild helps.
-            self.fold.load(row).map_err(|error| DatabaseError::Row {
-                table: table.model.name,
-                reason: error.to_string(),
-            })?;
+            self.fold
+                .load_row(row)
+                .map_err(|error| DatabaseError::Row {
+                    table: table.model.name,
+                    reason: error.to_string(),
+                })?;
         }
         Ok(match self.fold.finish() {
             Ok(changes) => (Some(changes), self.poison),
@@ -116,16 +118,16 @@ fn decode(
     index: usize,
     event: &RecordedEvent,
 ) -> Result<(), ProjectionError> {
-    let mut view: Place = 0;
+    let mut view: RowPosition = 0;
     upcasters.read(event, |read| {
         let position = row_position(event.id, view);
         view = view.saturating_add(1);
-        fold.take(index, position, &read)
+        fold.add_event(index, position, &read)
     })
 }
 
 /// Returns the position of a row, which orders rows as their events are ordered.
-fn row_position(id: EventId, view: Place) -> Place {
+fn row_position(id: EventId, view: RowPosition) -> RowPosition {
     let id = i64::try_from(id.get()).unwrap_or(i64::MAX);
     id.saturating_mul(VIEWS).saturating_add(view)
 }

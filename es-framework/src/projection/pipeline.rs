@@ -13,7 +13,7 @@ use super::{
     batch_fold::BatchFold,
     batch_reader::{BATCH, BatchReader, EventBatch},
     database::Checkpoint,
-    fold::Poison,
+    fold::FoldFailure,
     projected_model::ProjectedModel,
     rebuild_progress::RebuildProgress,
 };
@@ -225,7 +225,7 @@ impl ProjectionPipeline {
         loop {
             let folded = fold.take().unwrap_or_else(|| self.fold(model, events));
             let (changes, poison) = folded.finish(&self.database, &model.table).await?;
-            if let Some(Poison { index, error }) = poison {
+            if let Some(FoldFailure { index, error }) = poison {
                 let (before, from) = events.split_at_checked(index).unwrap_or((events, &[]));
                 refused = from.first().map(|event| Refused::new(event, error));
                 events = before;

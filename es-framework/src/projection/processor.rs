@@ -204,7 +204,7 @@ impl Processor {
             if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.is_rebuilt() {
                 return Err(OperatorError::Rebuilding(name));
             }
-            let reset = self.database.reset(&table.beside()).await;
+            let reset = self.database.reset(&table.shadow()).await;
             reset.map_err(failed)?;
             progress.builds(None);
             tracing::warn!(read_model = name, "an operator has the read model rebuilt");

@@ -20,7 +20,7 @@ pub(super) struct ProjectedModel {
 impl ProjectedModel {
     /// Returns true if the table is a shadow table that can replace the current one.
     pub(super) fn is_built(&self) -> bool {
-        self.table.is_beside && self.progress.is_rebuilt()
+        self.table.is_shadow && self.progress.is_rebuilt()
     }
 
     /// Adds a span to the traces of the commands whose events were applied.

@@ -73,7 +73,7 @@ impl RebuildProgress {
                 } = pace;
                 tracing::info!(
                     read_model,
-                    beside = model.table.is_beside,
+                    beside = model.table.is_shadow,
                     events_left,
                     events_per_second,
                     seconds_left,

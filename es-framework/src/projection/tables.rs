@@ -201,14 +201,14 @@ pub(super) fn drop_search_index(table: &Table) -> String {
 
 /// Returns the statements that replace the table of a read model by its shadow table.
 pub(super) fn swap_on_postgres(table: &Table) -> Vec<String> {
-    let shadow = table.beside();
+    let shadow = table.shadow();
     vec![drop(table), rename(&shadow.name(), &table.name())]
 }
 
 /// Returns the statements that replace the table of a read model and its search index by the shadow
 /// table and its search index in SQLite.
 pub(super) fn swap(table: &Table) -> Vec<String> {
-    let shadow = table.beside();
+    let shadow = table.shadow();
     let mut statements = vec![drop(table), drop_search_index(table)];
     statements.push(rename(&shadow.name(), &table.name()));
     if !table.searched.is_empty() {
@@ -229,7 +229,7 @@ fn rename(from: &str, to: &str) -> String {
 /// made again. What precedes the dot is the same for tables of the same columns.
 pub(super) fn definition(table: &Table) -> String {
     let serving = Table {
-        is_beside: false,
+        is_shadow: false,
         ..table.clone()
     };
     let text = format!(

@@ -18,7 +18,7 @@ use std::{
 
 use super::{
     Cell, ReadModels, RowKey, Table,
-    fold::{Changes, StoredRow},
+    fold::{RowChanges, StoredRow},
 };
 use crate::event::EventId;
 
@@ -253,7 +253,7 @@ impl Database {
     pub(super) async fn write(
         &self,
         table: &Table,
-        changes: Changes,
+        changes: RowChanges,
         checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
         self.store.write_batch(table, changes, checkpoint).await

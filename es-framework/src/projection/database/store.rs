@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{Changes, StoredRow},
+        fold::{RowChanges, StoredRow},
     },
     Checkpoint, DatabaseError, Sql, TableCheckpoint,
 };
@@ -94,7 +94,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     async fn write_batch(
         &self,
         table: &Table,
-        changes: Changes,
+        changes: RowChanges,
         checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError>;
 

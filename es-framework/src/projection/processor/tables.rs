@@ -74,7 +74,7 @@ impl Processor {
             tracing::warn!(
                 "the rows of {name} follow from another event store: they are made anew"
             );
-            self.database.remove(&table.beside()).await?;
+            self.database.remove(&table.shadow()).await?;
             progress.builds(None);
         }
         let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
@@ -108,7 +108,7 @@ impl Processor {
         progress: &Progress,
         is_needed: bool,
     ) -> Result<Option<(Table, Progress)>, BeginError> {
-        let beside = table.beside();
+        let beside = table.shadow();
         let kept = self.database.load_checkpoint(&beside).await?;
         let goes_on = match &kept {
             Some(kept) if kept.is_current(table) => match kept.checkpoint {
@@ -164,7 +164,7 @@ impl Processor {
                 continue;
             };
             // Whoever was shown an event must not miss it in the new rows.
-            self.catch_up(table.beside(), &built, progress.position())
+            self.catch_up(table.shadow(), &built, progress.position())
                 .await?;
             if built.is_stopped() {
                 continue;

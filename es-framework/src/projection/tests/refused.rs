@@ -12,7 +12,7 @@ use crate::{
     projection::{
         Cell, Database, DatabaseError, DatabaseUrl, Positions, ReadModels,
         database::Checkpoint,
-        fold::{Changes, StoredRow},
+        fold::{RowChanges, StoredRow},
         pipeline::ProjectionPipeline,
         projected_model::ProjectedModel,
     },
@@ -74,7 +74,7 @@ async fn grow(
         subject: Some(format!("/trees/{place}")),
         cells: vec![Cell::Text("oak".into()), num_leaves(place)],
     };
-    let changes = Changes {
+    let changes = RowChanges {
         removed: Vec::new(),
         rows: places.map(row).collect(),
     };

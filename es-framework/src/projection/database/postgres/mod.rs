@@ -24,7 +24,7 @@ use self::{
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{Changes, StoredRow},
+        fold::{RowChanges, StoredRow},
         search_index::{create_gin_index, like_pattern, searched_text},
         tables,
     },
@@ -278,7 +278,7 @@ impl ReadModelStore for PostgresReadModelStore {
     async fn write_batch(
         &self,
         table: &Table,
-        changes: Changes,
+        changes: RowChanges,
         checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;

@@ -6,7 +6,7 @@ use super::{
     super::{
         super::{
             Cell, Table,
-            fold::Changes,
+            fold::RowChanges,
             tables::{self, IndexNames},
         },
         Checkpoint, DatabaseError, TableCheckpoint, rows,
@@ -60,7 +60,7 @@ pub(super) async fn swap_tables(
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    let shadow = table.beside();
+    let shadow = table.shadow();
     let built = read_checkpoint(&mut transaction, &shadow).await?;
     // The swap waits for a long query, and all later queries would wait for the swap.
     run(&mut transaction, [LOCK_TIMEOUT.to_owned()]).await?;
@@ -98,7 +98,7 @@ async fn delete_checkpoint(
 pub(super) async fn write_batch(
     connection: &mut PgConnection,
     table: &Table,
-    changes: Changes,
+    changes: RowChanges,
     checkpoint: Checkpoint,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;

@@ -22,7 +22,7 @@ use self::{
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{Changes, StoredRow},
+        fold::{RowChanges, StoredRow},
         search_index::{fts_table, searched_text, trigram_query},
         tables::{self, POSITION_COLUMN},
     },
@@ -220,7 +220,7 @@ impl ReadModelStore for SqliteReadModelStore {
     async fn write_batch(
         &self,
         table: &Table,
-        changes: Changes,
+        changes: RowChanges,
         checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
         let table = table.clone();

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter, types};
 use super::super::{
     super::{
         Cell, Table,
-        fold::{Changes, StoredRow},
+        fold::{RowChanges, StoredRow},
         tables::{self, IndexNames},
     },
     Checkpoint, TableCheckpoint, rows,
@@ -16,7 +16,7 @@ use super::search_index::SearchIndexUpdate;
 pub(super) fn write_rows(
     connection: &Connection,
     table: &Table,
-    changes: Changes,
+    changes: RowChanges,
 ) -> Result<(), rusqlite::Error> {
     let mut index = SearchIndexUpdate::new(connection, table);
     if !changes.removed.is_empty() {
@@ -81,7 +81,7 @@ pub(super) fn drop_table(connection: &Connection, table: &Table) -> Result<(), r
 
 /// Replaces a table by its shadow table.
 pub(super) fn swap_tables(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
-    let shadow = table.beside();
+    let shadow = table.shadow();
     let built = read_checkpoint(connection, &shadow)?.and_then(|stored| stored.checkpoint);
     for statement in tables::swap(table) {
         connection.execute_batch(&statement)?;
