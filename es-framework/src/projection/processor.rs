@@ -1,4 +1,4 @@
-//! Follows the event store and keeps the read models up to date.
+//! The processor that keeps all read models up to date.
 
 mod tables;
 
@@ -17,7 +17,7 @@ use crate::{
     store::{EventStore, StoreError, newest_id},
 };
 
-/// How often a process that stands by looks how far the other one is.
+/// The interval in which a standby process reads the positions of the active process.
 const STAND_BY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,7 @@ enum BeginError {
     Store(#[from] StoreError),
 }
 
-/// Follows the event store and keeps the read models up to date, for as long as it runs.
+/// Keeps the read models up to date while it runs.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
@@ -77,7 +77,7 @@ pub struct Processor {
 }
 
 impl Processor {
-    /// A processor that has not begun.
+    /// Creates a processor that does not run yet.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
         let positions = Positions::of(models.iter().map(|table| table.model.name));
@@ -99,21 +99,21 @@ impl Processor {
         Self { upcasters, ..self }
     }
 
-    /// How far it has come.
+    /// Returns the progress of the read models.
     #[must_use]
     pub fn positions(&self) -> Positions {
         self.positions.clone()
     }
 
-    /// What takes an operator's requests.
+    /// Returns the handle for an operator's requests.
     #[must_use]
     pub fn operator(&self) -> Operator {
         self.operator.clone()
     }
 
-    /// Follows the event store until the returned future is dropped. After a failure it starts
-    /// again from the checkpoint. While another process writes to the same database, it stands by
-    /// and takes over when that one ends.
+    /// Runs until the returned future is dropped. After a failure it restarts from the checkpoints. While
+    /// another process writes to the same database, it stands by, and it takes over when that process
+    /// ends.
     pub async fn run(mut self) {
         let mut pause = RetryPause::default();
         loop {
@@ -140,13 +140,13 @@ impl Processor {
         self.pipelines().await
     }
 
-    /// Watches how far the other process comes, until it ends.
+    /// Publishes the positions of the active process until that process ends.
     async fn stand_by(&mut self) -> Result<(), BeginError> {
         let newest = newest_id(&*self.store).await?;
         loop {
             for table in self.models.iter() {
                 let kept = self.database.load_checkpoint(table).await?;
-                // A release of another definition may still be the one that projects.
+                // The active process may be a release with another definition.
                 let usable = kept.filter(|kept| kept.is_readable(table));
                 let position = usable.and_then(|kept| kept.checkpoint);
                 let position = position.map(|checkpoint| checkpoint.id);
@@ -167,8 +167,8 @@ impl Processor {
         }
     }
 
-    /// Follows until it has to be said anew who follows what: rows were built, an operator asks
-    /// something, or another process may write.
+    /// Runs the pipelines until they have to be arranged anew: a shadow table is built, an operator
+    /// requests something, or another process may write.
     async fn follow(&mut self, pipelines: Vec<ProjectionPipeline>) -> Result<(), BeginError> {
         let (end, told) = watch::channel(false);
         let run = |pipeline: ProjectionPipeline| pipeline.run(told.clone());
@@ -183,7 +183,7 @@ impl Processor {
                 }
             }
         }
-        // Whatever is being written is written to its end.
+        // Each pipeline finishes the batch that it is writing.
         end.send_replace(true);
         while running.next().await.is_some() {}
         if let Some(request) = request.filter(Request::is_wanted) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Table,
-    tables::{POSITION_COLUMN, conflict_column, lowercase_column, quoted},
+    sql_names::{POSITION_COLUMN, conflict_column, lowercase_column, quoted},
 };
 
 /// The length of an index entry in characters. The index cannot find a shorter substring.

@@ -1,4 +1,4 @@
-//! Which tables are followed from where, those that are built beside others included.
+//! The arrangement of tables and shadow tables into pipelines.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -18,12 +18,12 @@ use crate::{
     store::{Bound, EventStream, ReadOptions},
 };
 
-/// How many events are taken at once before a swap.
+/// The number of events in a batch before a swap.
 const BATCH: usize = 2_000;
 
 impl Processor {
-    /// Read models that stand at one event are followed together, so that the events are read once
-    /// for all of them; one that is behind catches up by itself and holds no other back.
+    /// Returns one pipeline for all tables with the same position, so that their events are read once. A
+    /// table with another position catches up in a pipeline of its own.
     pub(super) async fn pipelines(&self) -> Result<Vec<ProjectionPipeline>, BeginError> {
         let mut groups: BTreeMap<Option<EventId>, Vec<ProjectedModel>> = BTreeMap::new();
         for table in self.models.iter() {
@@ -60,8 +60,8 @@ impl Processor {
         }
     }
 
-    /// Finds out how far the rows are that answer queries, and whether they are declared as the read
-    /// model is now. Others go on answering, if they can, until the new ones are built.
+    /// Publishes the position of a table. Returns false if the table has another definition, so that a
+    /// shadow table has to replace it. Until then, the table answers queries if they can read it.
     async fn serving(&self, table: &Table, progress: &Progress) -> Result<bool, BeginError> {
         let name = table.model.name;
         let kept = self.database.load_checkpoint(table).await?;
@@ -101,7 +101,7 @@ impl Processor {
         Ok(true)
     }
 
-    /// The table that is built beside another one, if one is or `is_needed`.
+    /// Returns the shadow table of a table, if it is being built or `is_needed`.
     async fn beside(
         &self,
         table: &Table,
@@ -136,8 +136,8 @@ impl Processor {
         Ok(Some((beside, building)))
     }
 
-    /// Whether the event is in this event store. Rows that follow from the events of another one
-    /// are of no use.
+    /// Returns true if this event store contains the event of a checkpoint. Rows that were built from
+    /// another event store are useless.
     async fn is_stored(&self, checkpoint: Checkpoint) -> Result<bool, BeginError> {
         let only = Some(Bound::Inclusive(checkpoint.id));
         let stored = self.read(only, only).next().await.transpose()?;
@@ -153,7 +153,7 @@ impl Processor {
         self.store.read(Subject::root(), options)
     }
 
-    /// Puts rows that are built in the place of those that answer queries.
+    /// Replaces tables by their shadow tables that are up to date.
     pub(super) async fn swap_built(&self) -> Result<(), BeginError> {
         for table in self.models.iter() {
             let Some(progress) = self.positions.get(table.model.name) else {
@@ -163,7 +163,7 @@ impl Processor {
             let Some(built) = built.filter(|built| !built.is_stopped()) else {
                 continue;
             };
-            // Whoever was shown an event must not miss it in the new rows.
+            // A client that has seen an event must not miss it in the new rows.
             self.catch_up(table.shadow(), &built, progress.position())
                 .await?;
             if built.is_stopped() {
