@@ -123,12 +123,16 @@ impl PostgresReadModelStore {
         self.has_trigrams.store(has_trigrams, Ordering::Relaxed);
         for table in tables.values() {
             let stored = read_checkpoint(connection, table).await?;
-            // The processor rebuilds a table of another definition beside the current one.
-            if !stored.is_some_and(|stored| stored.is_current(table) || stored.checkpoint.is_some())
+            if stored
+                .as_ref()
+                .is_some_and(|stored| stored.is_current(table))
             {
+                if has_trigrams {
+                    create_missing_search_index(connection, table).await?;
+                }
+            } else if stored.and_then(|stored| stored.checkpoint).is_none() {
+                // The processor rebuilds other tables of another definition beside the current one.
                 reset_table(connection, table, has_trigrams).await?;
-            } else if has_trigrams {
-                create_missing_search_index(connection, table).await?;
             }
         }
         Ok(())
