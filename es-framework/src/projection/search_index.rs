@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Table,
-    tables::{POSITION_COLUMN, conflict_column, lowercase_column, quoted},
+    sql_names::{POSITION_COLUMN, conflict_column, lowercase_column, quoted},
 };
 
 /// The length of an index entry in characters. The index cannot find a shorter substring.
@@ -78,6 +78,15 @@ pub(super) fn create_gin_index(table: &Table) -> Option<String> {
         let rows = quoted(&table.name());
         format!("CREATE INDEX ON {rows} USING gin ({})", columns.join(", "))
     })
+}
+
+/// Returns the expression of the text that a search in a column compares, in lower case.
+pub(super) fn searched_text(table: &Table, column: &str) -> String {
+    match table.searched.contains(column) {
+        true => lowercase_column(column),
+        // No query declares the search, so SQL ignores the case of ASCII letters only.
+        false => format!("lower({})", quoted(column)),
+    }
 }
 
 /// Returns the FTS5 query for the rows that may contain a substring, which is in lower case. Returns

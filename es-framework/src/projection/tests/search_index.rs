@@ -8,7 +8,7 @@ use super::{
     super::{
         Cell, RowKey,
         database::Checkpoint,
-        fold::{Changes, StoredRow},
+        fold::{RowChanges, StoredRow},
     },
     PATIENCE, write_event,
 };
@@ -133,7 +133,7 @@ impl Notes {
     async fn open(url: &DatabaseUrl) -> Self {
         let models = models();
         let database = Database::open(url, &models).await.unwrap();
-        assert!(database.take_lease().await.unwrap());
+        assert!(database.acquire_lease().await.unwrap());
         Self {
             database,
             table: models.get("notes").unwrap().clone(),
@@ -149,7 +149,7 @@ impl Notes {
     }
 
     async fn take(&mut self, step: Step) {
-        let mut changes = Changes::default();
+        let mut changes = RowChanges::default();
         match step {
             Step::Put(note) => {
                 let place = self.place(note.number).unwrap_or(self.written);
@@ -171,7 +171,7 @@ impl Notes {
         self.write(&self.table.clone(), changes).await;
     }
 
-    async fn write(&mut self, table: &Table, changes: Changes) {
+    async fn write(&mut self, table: &Table, changes: RowChanges) {
         self.written += 1;
         let id = EventId::new(self.written.unsigned_abs()).unwrap();
         let hash = Hash::ZERO;
@@ -181,16 +181,16 @@ impl Notes {
     }
 
     async fn rebuild(&mut self) {
-        let beside = self.table.beside();
+        let beside = self.table.shadow();
         self.database.reset(&beside).await.unwrap();
         for note in self.rows.values_mut() {
             note.text = note.text.chars().rev().collect();
         }
         let rows = self.rows.iter();
         let rows = rows.map(|(place, note)| stored(*place, note)).collect();
-        let changes = Changes {
+        let changes = RowChanges {
             rows,
-            ..Changes::default()
+            ..RowChanges::default()
         };
         self.write(&beside, changes).await;
         self.database.swap(&self.table).await.unwrap();
@@ -376,7 +376,7 @@ fn note(number: u32, text: &str) -> Note {
 #[tokio::test]
 async fn a_part_that_thousands_of_rows_hold_is_found_in_any_order() {
     let mut notes = Notes::open(&DatabaseUrl::Memory).await;
-    let mut changes = Changes::default();
+    let mut changes = RowChanges::default();
     for number in 0..11_000_u32 {
         let part = if number % 2 == 0 { "Even" } else { "odd" };
         let note = note(number, &format!("{part} abcd bcde {}", number % 97));

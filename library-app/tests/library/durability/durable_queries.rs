@@ -47,11 +47,7 @@ async fn everything(library: &Library) -> Vec<Value> {
     all_of(library, &paths).await
 }
 
-<<<<<<< HEAD
-/// The results of text searches.
-=======
-/// The results of substring searches, with and without the index.
->>>>>>> main
+/// The results of substring searches.
 async fn searched(library: &Library) -> Vec<Value> {
     let paths = [
         "/books?limit=100&title=olume%201",

@@ -14,16 +14,19 @@ use super::{
 pub(super) struct SearchIndexUpdate<'a> {
     connection: &'a Connection,
     table: &'a Table,
+    /// The index of the key among the cells of a row.
+    key: usize,
     outdated: Vec<i64>,
     /// The position and the texts of each new entry.
     added: Vec<Vec<Cell>>,
 }
 
 impl<'a> SearchIndexUpdate<'a> {
-    pub(super) const fn new(connection: &'a Connection, table: &'a Table) -> Self {
+    pub(super) fn new(connection: &'a Connection, table: &'a Table) -> Self {
         Self {
             connection,
             table,
+            key: tables::conflict_index(table),
             outdated: Vec::new(),
             added: Vec::new(),
         }
@@ -39,10 +42,12 @@ impl<'a> SearchIndexUpdate<'a> {
 
     /// Records that a row is about to be written, given all of its cells.
     pub(super) fn write_row(&mut self, cells: &[Cell]) -> Result<(), rusqlite::Error> {
-        let key = tables::conflict_index(self.table);
+        if self.table.searched.is_empty() {
+            return Ok(());
+        }
         let texts = cells.len().saturating_sub(self.table.searched.len());
         let (Some(Cell::Integer(position)), Some(key), Some(texts)) =
-            (cells.first(), cells.get(key), cells.get(texts..))
+            (cells.first(), cells.get(self.key), cells.get(texts..))
         else {
             return Ok(());
         };

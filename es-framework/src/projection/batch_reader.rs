@@ -1,36 +1,30 @@
-//! Events gathered into batches, each noted by the folds that will take it. During a rebuild the next
-//! batch is read and noted while the one before it is written.
-
-use std::thread;
+//! The batches of events that a pipeline applies.
 
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::{batch::Noted, follower::Follower};
+use super::{batch_fold::BatchFold, projected_model::ProjectedModel};
 use crate::{
-    event::{EventId, RecordedEvent},
+    event::{EventId, RecordedEvent, Upcasters},
     store::{EventStream, StoreError},
 };
 
-/// How many events are folded into one transaction at the most.
+/// The number of events of a full batch.
 pub(super) const BATCH: usize = 2_000;
-/// From how much of their data on, in bytes, a batch is full with fewer.
+/// The size of the data of a full batch in bytes.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
-/// After so many events that came while commands are carried out, other threads may have the
-/// processor: the system would have a command's flush wait until the whole batch is noted.
-const TURN: usize = 16;
 
-/// Some events in order.
+/// Events in order.
 #[derive(Default)]
-pub(super) struct Batch {
+pub(super) struct EventBatch {
     pub(super) events: Vec<RecordedEvent>,
-    /// What the read models of the follower have noted of them, those that go on.
-    pub(super) noted: Vec<Option<Noted>>,
-    /// What came after them instead of another event; `None` inside for the end.
+    /// The folds of the pipeline's read models, without those that have stopped.
+    pub(super) folds: Vec<Option<BatchFold>>,
+    /// The failure that followed the events; `Some(None)` if the subscription ended.
     pub(super) failure: Option<Option<StoreError>>,
     bytes: usize,
 }
 
-impl Batch {
+impl EventBatch {
     fn is_full(&self) -> bool {
         self.events.len() >= BATCH || self.bytes >= BATCH_BYTES || self.failure.is_some()
     }
@@ -40,44 +34,45 @@ impl Batch {
     }
 }
 
-/// The events that a follower observes.
-pub(super) struct Batches<'a> {
-    follower: &'a Follower,
+/// Reads the events of a subscription in batches and decodes them.
+pub(super) struct BatchReader<'a> {
+    models: &'a [ProjectedModel],
+    upcasters: &'a Upcasters,
     events: EventStream,
-    /// What was read ahead.
-    batch: Batch,
+    /// The next batch as far as it was read ahead.
+    batch: EventBatch,
 }
 
-impl<'a> Batches<'a> {
-    pub(super) fn new(follower: &'a Follower, events: EventStream) -> Self {
-        let batch = Batch::default();
+impl<'a> BatchReader<'a> {
+    pub(super) fn new(
+        models: &'a [ProjectedModel],
+        upcasters: &'a Upcasters,
+        events: EventStream,
+    ) -> Self {
         Self {
-            follower,
+            models,
+            upcasters,
             events,
-            batch,
+            batch: EventBatch::default(),
         }
     }
 
-    /// Whatever has come, once something has.
-    pub(super) async fn next(&mut self) -> Batch {
+    /// Waits for an event and returns all events that have arrived, up to a full batch.
+    pub(super) async fn next(&mut self) -> EventBatch {
         if self.batch.events.is_empty() && !self.batch.is_full() {
             self.receive().await;
         }
-        while !self.batch.is_full() && self.receive().now_or_never().is_some() {
-            if self.batch.events.len().is_multiple_of(TURN) {
-                thread::yield_now();
-            }
-        }
-        let next = Batch {
+        while !self.batch.is_full() && self.receive().now_or_never().is_some() {}
+        let next = EventBatch {
             // The next batch is likely to be as large.
             events: Vec::with_capacity(self.batch.events.len()),
-            ..Batch::default()
+            ..EventBatch::default()
         };
         std::mem::replace(&mut self.batch, next)
     }
 
-    /// Reads ahead until a batch is full or has the event `last`. Nothing is lost where that is given
-    /// up.
+    /// Reads ahead until the batch is full or contains the event `last`. A dropped future loses no
+    /// event.
     pub(super) async fn fill(&mut self, last: Option<EventId>) {
         while !self.batch.is_full() && self.batch.last() < last {
             self.receive().await;
@@ -93,15 +88,14 @@ impl<'a> Batches<'a> {
     }
 
     fn add(&mut self, event: RecordedEvent) {
-        let models = &self.follower.models;
-        self.batch.noted.resize_with(models.len(), || None);
-        for (model, noted) in models.iter().zip(&mut self.batch.noted) {
+        self.batch.folds.resize_with(self.models.len(), || None);
+        for (model, fold) in self.models.iter().zip(&mut self.batch.folds) {
             let is_new = || model.progress.position() < Some(event.id);
-            if noted.is_none() && !model.progress.is_stopped() && is_new() {
-                *noted = Some(Noted::new(&model.table));
+            if fold.is_none() && !model.progress.is_stopped() && is_new() {
+                *fold = Some(BatchFold::new(&model.table));
             }
-            if let Some(noted) = noted {
-                noted.add(self.follower.taking(model), &event);
+            if let Some(fold) = fold {
+                fold.add(model, self.upcasters, &event);
             }
         }
         self.batch.bytes = self.batch.bytes.saturating_add(event.data.get().len());
@@ -111,26 +105,11 @@ impl<'a> Batches<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use futures_util::stream;
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::{
-        event::{EventCandidate, EventTime, Hash, Upcasters},
-        projection::{Database, ReadModels},
-        store::memory::MemoryStore,
-    };
-
-    async fn follower() -> Follower {
-        Follower {
-            store: Arc::new(MemoryStore::new()),
-            database: Database::in_memory(&ReadModels::default()).await.unwrap(),
-            upcasters: Upcasters::default(),
-            models: Vec::new(),
-        }
-    }
+    use crate::event::{EventCandidate, EventTime, Hash};
 
     fn event(id: u64, length: usize) -> Result<RecordedEvent, StoreError> {
         let data = format!(r#"{{"text":"{}"}}"#, "x".repeat(length));
@@ -146,18 +125,18 @@ mod tests {
         Ok(event)
     }
 
-    fn ids(batch: &Batch) -> Vec<u64> {
+    fn ids(batch: &EventBatch) -> Vec<u64> {
         batch.events.iter().map(|event| event.id.get()).collect()
     }
 
     #[tokio::test]
     async fn a_batch_ends_after_many_events_or_much_data() {
-        let follower = follower().await;
+        let upcasters = Upcasters::default();
         let many = u64::try_from(BATCH).unwrap();
         let small = (0..many + 1).map(|id| event(id, 1));
         let large = (many + 1..many + 4).map(|id| event(id, BATCH_BYTES / 2));
         let events = stream::iter(small.chain(large)).boxed();
-        let mut batches = Batches::new(&follower, events);
+        let mut batches = BatchReader::new(&[], &upcasters, events);
         assert_eq!(batches.next().await.events.len(), BATCH);
         assert_eq!(ids(&batches.next().await), [many, many + 1, many + 2]);
         let last = batches.next().await;
@@ -167,9 +146,10 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_read_ahead_is_the_next_batch_even_if_that_was_given_up() {
-        let follower = follower().await;
+        let upcasters = Upcasters::default();
         let events = stream::iter((0..4).map(|id| event(id, 1)));
-        let mut batches = Batches::new(&follower, events.chain(stream::pending()).boxed());
+        let mut batches =
+            BatchReader::new(&[], &upcasters, events.chain(stream::pending()).boxed());
         batches.fill(EventId::new(1)).await;
         assert_eq!(ids(&batches.batch), [0, 1]);
         assert!(batches.fill(EventId::new(9)).now_or_never().is_none());
@@ -179,10 +159,10 @@ mod tests {
 
     #[tokio::test]
     async fn the_events_before_a_failure_come_with_it() {
-        let follower = follower().await;
+        let upcasters = Upcasters::default();
         let failure = StoreError::Refused("no".into());
         let events = stream::iter([event(0, 1), Err(failure), event(1, 1)]).boxed();
-        let mut batches = Batches::new(&follower, events);
+        let mut batches = BatchReader::new(&[], &upcasters, events);
         batches.fill(EventId::new(9)).await;
         let batch = batches.next().await;
         assert_eq!(ids(&batch), [0]);

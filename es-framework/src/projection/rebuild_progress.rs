@@ -1,15 +1,15 @@
-//! The way of read models to the last event that was stored when they set out.
+//! The progress of read models towards the last event that was stored at their start.
 
 use std::time::{Duration, Instant};
 
-use super::{Pace, follower::Followed};
+use super::{Pace, projected_model::ProjectedModel};
 use crate::{event::EventId, telemetry::milliseconds_since};
 
-/// How often a rebuild says in the log how far it is.
+/// The interval between two lines of the log about a rebuild.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// The way to the last event that was stored when it began.
-pub(super) struct Rebuild {
+/// The progress towards the last event that was stored at the start.
+pub(super) struct RebuildProgress {
     newest: Option<EventId>,
     is_over: bool,
     begin: Instant,
@@ -17,7 +17,7 @@ pub(super) struct Rebuild {
     reported: Instant,
 }
 
-impl Rebuild {
+impl RebuildProgress {
     pub(super) fn new(newest: Option<EventId>, from: Option<EventId>) -> Self {
         let now = Instant::now();
         Self {
@@ -29,7 +29,7 @@ impl Rebuild {
         }
     }
 
-    /// The last event of its way.
+    /// Returns the last event that was stored at the start.
     pub(super) const fn newest(&self) -> Option<EventId> {
         self.newest
     }
@@ -38,11 +38,11 @@ impl Rebuild {
         self.is_over
     }
 
-    /// Notes how far read models that go together have come.
-    pub(super) fn note<'a>(
+    /// Publishes the progress of read models that have applied the events up to a position.
+    pub(super) fn update<'a>(
         &mut self,
         position: Option<EventId>,
-        models: impl Iterator<Item = &'a Followed>,
+        models: impl Iterator<Item = &'a ProjectedModel>,
     ) {
         if self.is_over {
             return;
@@ -73,7 +73,7 @@ impl Rebuild {
                 } = pace;
                 tracing::info!(
                     read_model,
-                    beside = model.table.is_beside,
+                    beside = model.table.is_shadow,
                     events_left,
                     events_per_second,
                     seconds_left,
@@ -86,7 +86,7 @@ impl Rebuild {
         }
     }
 
-    /// How many events are left, how fast they are taken, and how long the rest will take.
+    /// Returns the speed of the rebuild and an estimate of the time that is left.
     fn pace(&self, position: Option<EventId>) -> Pace {
         let events_left =
             EventId::count_to(self.newest).saturating_sub(EventId::count_to(position));
