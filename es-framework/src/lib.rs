@@ -1,9 +1,10 @@
-//! An event-sourcing framework: declare a command, an event and a handler; the rest is supplied.
+//! An event-sourcing framework. The application declares commands, events and handlers; the
+//! framework supplies the rest.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
-// So that what the macros write, `::es_framework::…`, also resolves in here.
+// Lets the paths `::es_framework::…`, which the macros write, resolve inside this crate.
 #[allow(unused_extern_crates)]
 extern crate self as es_framework;
 
@@ -15,8 +16,6 @@ mod declaration;
 mod error;
 pub mod event;
 pub mod eventql;
-#[cfg(test)]
-mod garden;
 pub mod http;
 mod limits;
 pub mod metrics;
@@ -36,6 +35,8 @@ mod shutdown;
 pub mod state;
 pub mod store;
 pub mod telemetry;
+#[cfg(test)]
+mod test_fixture;
 pub mod testing;
 pub mod validate;
 mod watched;
@@ -335,11 +336,10 @@ pub use event::Event;
 pub use projection::ReadModel;
 pub use query::Query;
 
-/// What the macros write code against. Not for use by hand: it may change in any release.
+/// The items that expanded macros use. They can change in any release; do not use them directly.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::query::checks::{comparable, comparable_list, comparable_option};
-    pub use crate::validate::nested::{Nested, NoRules, OwnRules};
+    pub use crate::validate::nested_field::{NestedField, NestedRules, NoNestedRules};
     pub use clap;
     pub use inventory;
     pub use schemars;

@@ -97,11 +97,11 @@ const FOR_EVER: Sql = Sql {
         SELECT max(n)::text FROM number",
 };
 
-impl Answer for CountForEver {
-    type Answer = Vec<u64>;
+impl QueryHandler for CountForEver {
+    type Output = Vec<u64>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Vec<u64>, QueryError> {
-        reading.sql(FOR_EVER, vec![]).await
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<u64>, QueryError> {
+        context.sql(FOR_EVER, vec![]).await
     }
 }
 
@@ -115,11 +115,11 @@ const ONE: Sql = Sql {
     postgres: "SELECT '1'",
 };
 
-impl Answer for CountToOne {
-    type Answer = Vec<u64>;
+impl QueryHandler for CountToOne {
+    type Output = Vec<u64>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Vec<u64>, QueryError> {
-        reading.sql(ONE, vec![]).await
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<u64>, QueryError> {
+        context.sql(ONE, vec![]).await
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     },
     net,
     projection::{Database, Processor, ReadModels},
-    query::Route,
+    query::QueryRoute,
     reaction::{Operator, Reactions},
     state::Snapshots,
     telemetry::milliseconds_since,
@@ -28,7 +28,7 @@ pub(super) struct Served {
     pub(super) reactions: Reactions,
     pub(super) services: Services,
     pub(super) models: ReadModels,
-    pub(super) queries: Vec<Route>,
+    pub(super) queries: Vec<QueryRoute>,
 }
 
 impl Served {
@@ -202,7 +202,7 @@ async fn open_database(config: &Config, models: &ReadModels) -> Result<Database>
     Ok(database)
 }
 
-fn log_routes(registry: &Registry, queries: &[Route]) {
+fn log_routes(registry: &Registry, queries: &[QueryRoute]) {
     for command in registry.commands() {
         let way = match command.is_internal() {
             true => "by reactions alone".to_owned(),

@@ -7,7 +7,7 @@ use super::Condition;
 use crate::validate::Validate;
 use crate::{
     Declaration,
-    event::{InvalidPart, Subject},
+    event::{InvalidSubjectPart, Subject},
 };
 
 /// A command: a request to change something, named in the imperative. `#[derive(Command)]`
@@ -60,5 +60,5 @@ pub trait Command:
     ///
     /// # Errors
     /// A field's value cannot stand in a subject.
-    fn subject(&self) -> Result<Subject, InvalidPart>;
+    fn subject(&self) -> Result<Subject, InvalidSubjectPart>;
 }

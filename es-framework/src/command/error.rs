@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Rejection, Violation};
 use crate::{
     Declaration,
-    event::{DecodeError, EventId, InvalidPart, Subject, UpcastersError},
+    event::{DecodeError, EventId, InvalidSubjectPart, Subject, UpcastersError},
     store::StoreError,
 };
 
@@ -139,7 +139,7 @@ pub enum HandlerError {
         /// The event's type.
         event_type: &'static str,
         /// The field.
-        part: InvalidPart,
+        part: InvalidSubjectPart,
     },
     /// The handler reads a parameter that [`Handle::PARAMETERS`](super::Handle::PARAMETERS) does not
     /// describe.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Declaration,
-    event::{InvalidPart, Metadata, Subject},
+    event::{InvalidSubjectPart, Metadata, Subject},
     state::CachedState,
 };
 
@@ -46,7 +46,7 @@ pub trait Handle: Command {
     ///
     /// # Errors
     /// A field's value is not a valid subject segment.
-    fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidPart> {
+    fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidSubjectPart> {
         let _ = parameter;
         self.subject()
     }

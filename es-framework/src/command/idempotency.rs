@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 
 use super::{CommandError, CommandOutcome, CommandRequest, IdempotencyKey, NewEvent, Violation};
 use crate::{
-    event::{self, EventId, EventType, InvalidPart, Metadata, RecordedEvent, Subject, SubjectPart},
+    event::{
+        self, EventId, EventType, InvalidSubjectPart, Metadata, RecordedEvent, Subject, SubjectPart,
+    },
     store::{EventStore, latest_event},
 };
 
@@ -109,7 +111,7 @@ impl IdempotencyCheck {
     }
 }
 
-fn record_subject(key: &IdempotencyKey) -> Result<Subject, InvalidPart> {
+fn record_subject(key: &IdempotencyKey) -> Result<Subject, InvalidSubjectPart> {
     Subject::from_parts(&[
         SubjectPart::Text("/es-framework/idempotency-keys/"),
         SubjectPart::Field("Idempotency-Key", &key.digest()),

@@ -9,7 +9,7 @@ use super::{
     ParameterOrigin, Violation, handler::Argument,
 };
 use crate::{
-    event::{EventId, InvalidPart, Subject},
+    event::{EventId, InvalidSubjectPart, Subject},
     state::{CachePolicy, CachedState, RebuildError, StateKind, StateSource},
     store::{Precondition, latest_event, newest_id},
 };
@@ -48,7 +48,7 @@ impl ReadPlan {
         })
     }
 
-    fn resolve<C: Handle>(command: &C) -> Result<Self, InvalidPart> {
+    fn resolve<C: Handle>(command: &C) -> Result<Self, InvalidSubjectPart> {
         let source = |(index, parameter): (usize, &'static Parameter)| {
             let source = match parameter.origin {
                 ParameterOrigin::State(_) => Some(StateSource {
@@ -66,7 +66,7 @@ impl ReadPlan {
                 .iter()
                 .enumerate()
                 .map(source)
-                .collect::<Result<_, InvalidPart>>()?,
+                .collect::<Result<_, InvalidSubjectPart>>()?,
         })
     }
 

@@ -23,11 +23,12 @@ use super::{
 };
 use crate::{
     command::{Clock, CommandBus, Registry, RegistryBuilder},
-    garden::{PlantTreeCommand, TREES},
+    test_fixture::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
     reaction::{self, ReactionStatuses},
     store::{EventStore, memory::MemoryStore},
+    test_fixture::{PlantTreeCommand, TREES},
 };
 
 async fn garden() -> Router {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     event::{
-        self, EventCandidate, EventId, EventType, InvalidPart, Metadata, Subject, SubjectPart,
+        self, EventCandidate, EventId, EventType, InvalidSubjectPart, Metadata, Subject, SubjectPart,
     },
     store::{AppendError, EventStore, Precondition, StoreError, latest_event},
 };
@@ -61,7 +61,7 @@ impl CheckpointStore {
         store: Arc<dyn EventStore>,
         source: Arc<str>,
         instance: Uuid,
-    ) -> Result<Self, InvalidPart> {
+    ) -> Result<Self, InvalidSubjectPart> {
         let subject = Subject::from_parts(&[
             SubjectPart::Text("/es-framework/reactions/"),
             SubjectPart::Field("name", &reaction),

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::{
     command::CommandError,
-    event::{DecodeError, InvalidPart},
+    event::{DecodeError, InvalidSubjectPart},
     store::StoreError,
 };
 
@@ -46,7 +46,7 @@ pub enum ReactionError {
     },
     /// The name of the reaction is not a valid subject segment.
     #[error("a reaction cannot have this name: {0}")]
-    Name(InvalidPart),
+    Name(InvalidSubjectPart),
     /// The event store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

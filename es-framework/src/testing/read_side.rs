@@ -12,7 +12,7 @@ use crate::{
     ReadModel,
     event::{EventId, Subject, UpcasterDescriptor, Upcasters},
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
-    query::{Answer, Paging, Queries, QueryDescriptor, QueryError, Reading},
+    query::{Paging, Queries, QueryContext, QueryDescriptor, QueryError, QueryHandler},
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -32,12 +32,12 @@ impl Scenario {
     /// An event cannot be projected, or has no subject.
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
-    pub fn ask<Q: Answer>(self, query: Q) -> Result<Q::Answer, QueryError>
+    pub fn ask<Q: QueryHandler>(self, query: Q) -> Result<Q::Output, QueryError>
     where
-        Q::Answer: Send,
+        Q::Output: Send,
     {
         let (past, now) = self.into_past();
-        let answered = on_a_thread(past, now, async move |reading| query.answer(&reading).await);
+        let answered = on_a_thread(past, now, async move |context| query.handle(&context).await);
         answered.unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -50,8 +50,8 @@ impl Scenario {
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn rows<R: ReadModel>(self) -> Vec<R> {
         let (past, now) = self.into_past();
-        let rows = on_a_thread(past, now, async |reading| {
-            reading.rows::<R>().all(MAX_ROWS).await
+        let rows = on_a_thread(past, now, async |context| {
+            context.rows::<R>().all(MAX_ROWS).await
         });
         match rows {
             Ok(Ok(rows)) => rows,
@@ -65,13 +65,13 @@ impl Scenario {
 fn on_a_thread<T: Send>(
     past: Vec<PastEvent>,
     now: Timestamp,
-    ask: impl AsyncFnOnce(Reading<'_>) -> T + Send,
+    ask: impl AsyncFnOnce(QueryContext<'_>) -> T + Send,
 ) -> Result<T, ScenarioError> {
     let asking = || -> Result<T, ScenarioError> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build()?.block_on(async {
             let database = projected(past).await?;
-            Ok(ask(Reading::new(&database, Paging::default(), now)).await)
+            Ok(ask(QueryContext::new(&database, Paging::default(), now)).await)
         })
     };
     std::thread::scope(|scope| {

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{CommandExpectation, given};
 use crate::{
-    garden::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
     prelude::Uuid,
+    test_fixture::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
 };
 
 fn planted() -> TreePlantedEvent {

@@ -18,11 +18,11 @@ use super::{
 };
 use crate::{
     event::{EventCandidate, RecordedEvent, Subject},
-    garden::{PlantTreeCommand, WaterTreeCommand},
     store::{
         AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
         StoreError, memory::MemoryStore,
     },
+    test_fixture::{PlantTreeCommand, WaterTreeCommand},
 };
 
 /// The fault that an append meets.
