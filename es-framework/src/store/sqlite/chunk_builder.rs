@@ -33,7 +33,7 @@ impl EventChunkBuilder {
     /// Creates a builder of at most `most` events.
     pub(super) fn new(most: usize, limits: ChunkLimits) -> Self {
         Self {
-            decoder: RowRowDecoder::default(),
+            decoder: RowDecoder::default(),
             events: Vec::new(),
             bytes: 0,
             most,
