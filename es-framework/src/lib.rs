@@ -10,7 +10,6 @@ extern crate self as es_framework;
 mod app;
 mod bearer;
 pub mod command;
-pub mod config;
 mod declaration;
 mod error;
 pub mod event;
@@ -18,7 +17,6 @@ pub mod eventql;
 #[cfg(test)]
 mod garden;
 pub mod http;
-mod limits;
 pub mod metrics;
 mod net;
 mod operator;
@@ -46,6 +44,16 @@ mod watched;
 /// }
 /// ```
 pub use app::App;
+pub use app::{Application, ApplicationClient, ClientResponse};
+/// The version of axum that [`App::routes`] takes a router of.
+///
+/// ```
+/// use es_framework::{App, axum::{Router, routing::get}};
+///
+/// let routes = Router::new().route("/opening-hours", get(async || "10 to 18"));
+/// let app = App::new("library-service").routes(routes);
+/// ```
+pub use axum;
 pub use command::{Command, Rejection};
 pub use declaration::Declaration;
 pub use error::{Error, Result};
@@ -334,6 +342,7 @@ pub use es_macros::{Query, ReadModel};
 pub use event::Event;
 pub use projection::ReadModel;
 pub use query::Query;
+pub use settings::Settings;
 
 /// What the macros write code against. Not for use by hand: it may change in any release.
 #[doc(hidden)]

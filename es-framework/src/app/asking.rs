@@ -17,7 +17,7 @@ use serde_json::Value;
 use host::Host;
 
 use super::token;
-use crate::{Error, Result, config::Secret};
+use crate::{Error, Result, settings::Secret};
 
 /// How long the application may take to answer.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Result, config::Secret, secret_file};
+use crate::{Error, Result, settings::Secret, secret_file};
 
 const FILE: &str = "api-token";
 

@@ -1,8 +1,9 @@
 //! Headers of every answer: what a browser may do with it, and from where it may ask.
 
-use std::time::Duration;
+use std::{str::FromStr, time::Duration};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use reqwest::Url;
 use tower_http::cors::{Any, CorsLayer};
 
 /// How long a browser may keep to what it was told.
@@ -30,6 +31,33 @@ pub enum Origins {
     These(Vec<HeaderValue>),
     /// From every page. Callers still have to prove who they are.
     All,
+}
+
+impl FromStr for Origins {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "*" {
+            return Ok(Self::All);
+        }
+        text.split(',')
+            .map(origin)
+            .collect::<Result<_, _>>()
+            .map(Self::These)
+    }
+}
+
+/// An origin as browsers send it (RFC 6454, section 6.2): anything else would never match.
+fn origin(text: &str) -> Result<HeaderValue, String> {
+    let text = text.trim();
+    let url = text.parse().ok();
+    let is_origin = url.is_some_and(|url: Url| url.origin().ascii_serialization() == text);
+    let is_origin = is_origin && !text.contains('*');
+    let value = HeaderValue::from_str(text).ok().filter(|_| is_origin);
+    value.ok_or_else(|| {
+        let text = text.escape_debug();
+        format!("{text} is no origin: write a scheme, a host and nothing after it but a port, in small letters, such as https://library.example.com")
+    })
 }
 
 /// What is said to browsers.
@@ -89,5 +117,40 @@ pub(super) fn cors(origins: Origins) -> CorsLayer {
     match origins {
         Origins::These(origins) => layer.allow_origin(origins),
         Origins::All => layer.allow_origin(Any),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_taken_as_browsers_send_them() {
+        let parsed: Origins = "https://library.example.com, http://localhost:3001"
+            .parse()
+            .unwrap();
+        let values = ["https://library.example.com", "http://localhost:3001"];
+        let values = values.map(HeaderValue::from_static).to_vec();
+        assert_eq!(parsed, Origins::These(values));
+        assert_eq!("*".parse(), Ok(Origins::All));
+    }
+
+    #[test]
+    fn what_would_never_match_is_refused() {
+        for text in [
+            "",
+            "null",
+            "library.example.com",
+            "https://library.example.com/",
+            "https://library.example.com/page",
+            "https://Library.example.com",
+            "https://library.example.com:443",
+            "https://*.example.com",
+            "https://library.example.com,*",
+            "https://a.example.com\r\nx: y",
+        ] {
+            let error = text.parse::<Origins>().unwrap_err();
+            assert!(error.contains("is no origin"), "{text}: {error}");
+        }
     }
 }

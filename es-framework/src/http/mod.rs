@@ -3,6 +3,7 @@
 pub mod auth;
 mod command;
 mod context;
+pub(crate) mod custom;
 pub(crate) mod docs;
 pub mod headers;
 pub mod health;
@@ -18,7 +19,6 @@ mod problem;
 pub(crate) mod projections;
 mod query;
 pub(crate) mod reactions;
-pub mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +42,7 @@ use crate::{
 };
 
 use auth::{Auth, RateLimit};
+pub(crate) use custom::{CustomRoutes, RouteCollision};
 use headers::Browsers;
 use health::Health;
 use limits::Keeper;
@@ -149,15 +150,51 @@ pub struct Surface {
 /// ```
 pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
     let document = openapi::document(name, registry, &queries);
-    let mut router = Router::new();
+    let routes = routes(registry, queries, openapi::Served::new(&document));
+    let is_root_free = routes.iter().all(|route| route.path != "/");
+    assemble(routes, surface, Router::new(), |router| router, is_root_free)
+}
+
+/// The routes of [`router`], and those that the application adds.
+pub(crate) async fn router_with(
+    name: &str,
+    registry: &Registry,
+    queries: Vec<Route>,
+    surface: Surface,
+    custom: CustomRoutes<Arc<Surface>>,
+) -> Result<Router, RouteCollision> {
+    let document = openapi::document(name, registry, &queries);
+    let routes = routes(registry, queries, openapi::Served::new(&document));
+    for route in routes.iter().chain(&operators::routes()) {
+        custom.check(&route.template, &route.owner).await?;
+    }
+    for path in docs::paths() {
+        custom.check(path, FRAMEWORK).await?;
+    }
+    let is_root_free = routes.iter().all(|route| route.path != "/");
+    let is_root_free = is_root_free && custom.route_at("/").await.is_none();
+    let (custom, apply_layers) = custom.into_parts();
+    Ok(assemble(routes, surface, custom, apply_layers, is_root_free))
+}
+
+/// Puts all routes behind the authentication, the limits and the log.
+fn assemble(
+    routes: Vec<Mounted>,
+    surface: Surface,
+    custom: Router<Arc<Surface>>,
+    apply_layers: impl FnOnce(Router<Arc<Surface>>) -> Router<Arc<Surface>>,
+    is_root_free: bool,
+) -> Router {
+    let mut router = custom;
     let mut templates = Vec::new();
-    for mounted in routes(registry, queries, openapi::Served::new(&document)) {
-        let Mounted {
-            template,
-            path,
-            role,
-            route,
-        } = mounted;
+    for Mounted {
+        template,
+        path,
+        role,
+        route,
+        ..
+    } in routes
+    {
         router = router.route(&path, surface.auth.require(role, route));
         templates.push((path, template));
     }
@@ -165,24 +202,23 @@ pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Sur
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
     let router = auth::guarded(router, surface.auth.clone(), surface.rate.clone());
-    // Beside the guard: operators are known by the event store's token, as no other caller is.
+    // Not behind the authentication of callers: the event store's token authorizes operators.
     let mut operators = Router::new();
     for Mounted { path, route, .. } in operators::routes() {
         operators = operators.route(&path, route);
     }
     let router = router.merge(operators.method_not_allowed_fallback(method_not_allowed));
-    // The page says nothing that not everybody may know; what it shows is asked for by its reader.
-    let router = docs::routes(router);
-    let is_root_free = templates.iter().all(|(path, _)| path != "/");
-    let router = match is_root_free {
-        true => router.route("/", get(docs::redirect)),
-        false => router,
-    };
+    // The page itself holds nothing secret; its requests need the credential of its reader.
+    let mut router = docs::routes(router);
+    if is_root_free {
+        router = router.route("/", get(docs::redirect));
+    }
+    let router = apply_layers(router);
     let router = router.layer(middleware::from_fn_with_state(
         Keeper::new(surface.limits),
         limits::keep,
     ));
-    // Around the guard: a browser asks whether it may call before it sends who calls.
+    // Outside of the authentication: a browser's preflight request carries no credential.
     let router = match surface.browsers.origins.clone() {
         Some(origins) => router.layer(headers::cors(origins)),
         None => router,
@@ -219,8 +255,12 @@ struct Mounted {
     path: String,
     /// What a caller has to be.
     role: Option<&'static str>,
+    /// The declaration that the route comes from, as the end of a sentence.
+    owner: String,
     route: MethodRouter<Arc<Surface>>,
 }
+
+const FRAMEWORK: &str = "belongs to the framework";
 
 impl Mounted {
     fn own(path: &str, route: MethodRouter<Arc<Surface>>) -> Self {
@@ -228,6 +268,7 @@ impl Mounted {
             template: path.to_owned(),
             path: path.to_owned(),
             role: None,
+            owner: FRAMEWORK.to_owned(),
             route,
         }
     }
@@ -238,17 +279,20 @@ impl Mounted {
             template: command.path.to_owned(),
             path,
             role: command.role,
+            owner: format!("the command {} declares at {}", command.name, command.declaration),
             route,
         }
     }
 
     fn query(query: Route) -> Self {
         let (template, role) = (query.path.clone(), query.role());
+        let owner = format!("a query declares at {}", query.declaration);
         let (path, route) = query::route(query);
         Self {
             template,
             path,
             role,
+            owner,
             route,
         }
     }

@@ -5,6 +5,20 @@ fn name(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
+/// Returns whether a segment is a parameter.
+pub(super) fn is_parameter(segment: &str) -> bool {
+    name(segment).is_some()
+}
+
+/// Returns the path with this value for each parameter.
+pub(super) fn fill(path: &str, value: &str) -> String {
+    let segments = path.split('/').map(|segment| match name(segment) {
+        Some(_) => value,
+        None => segment,
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
 /// The names of a path's parameters, in order.
 pub(super) fn parameters(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(name)

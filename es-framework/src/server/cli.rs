@@ -25,7 +25,7 @@ use self::{
 };
 use super::{InvalidApiToken, InvalidSigningKey, Settings, SigningKey, serve};
 use crate::{
-    config::DialectName,
+    settings::DialectName,
     shutdown,
     store::{
         EventStore as _, StoreError,

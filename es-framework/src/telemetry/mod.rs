@@ -6,7 +6,7 @@ mod writer;
 
 use std::{io, time::Instant};
 
-use clap::{Args, ValueEnum};
+use clap::ValueEnum;
 use tracing::Subscriber;
 use tracing_subscriber::{
     EnvFilter, Layer, filter,
@@ -21,36 +21,15 @@ use crate::{Error, Result};
 use traces::Exporter;
 use writer::{Lines, Writing};
 
-/// What is logged, and where traces go.
-///
-/// ```
-/// use clap::Parser as _;
-/// use es_framework::{config::Config, telemetry::LogFormat};
-///
-/// let config = Config::parse_from(["library-app", "--log-format", "json"]);
-/// assert_eq!(config.telemetry.log_format, LogFormat::Json);
-/// ```
-#[derive(Debug, Clone, Args)]
-pub struct TelemetrySettings {
-    /// Shape of the log: text for people, json for programs.
-    #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
-    pub log_format: LogFormat,
-
-    /// What is logged: error, warn, info, debug or trace, and other levels for parts of it, as in
-    /// info,es_framework::http=off.
-    #[arg(
-        long,
-        env = "RUST_LOG",
-        value_name = "FILTER",
-        default_value = "info",
-        hide_env_values = true
-    )]
-    pub log_filter: String,
-
-    /// Collector of traces that speaks OTLP over HTTP, such as http://localhost:4318. Without it,
-    /// there are no traces.
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
-    pub otel_exporter_otlp_endpoint: Option<String>,
+/// The settings of the log and of traces.
+#[derive(Debug, Clone)]
+pub(crate) struct TelemetrySettings {
+    /// Format of the log.
+    pub(crate) log_format: LogFormat,
+    /// Filter of the log, such as `info,es_framework::http=off`.
+    pub(crate) log_filter: String,
+    /// Collector of traces that speaks OTLP over HTTP. Without it, there are no traces.
+    pub(crate) otel_exporter_otlp_endpoint: Option<String>,
 }
 
 /// The shape of a log.

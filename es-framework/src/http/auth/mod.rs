@@ -6,14 +6,13 @@ mod denied;
 mod guard;
 mod jwt;
 mod rate;
-mod settings;
+mod setup;
 mod streams;
 mod tokens;
 
 pub use caller::Caller;
 pub use guard::Guard;
 pub use rate::RateLimit;
-pub use settings::AuthSettings;
 
 pub(super) use caller::Anonymous;
 pub(super) use guard::guarded;

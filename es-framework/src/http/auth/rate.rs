@@ -60,11 +60,10 @@ impl Client {
 /// So many requests a second for each client.
 ///
 /// ```
-/// use clap::Parser as _;
-/// use es_framework::config::Config;
+/// use es_framework::Settings;
 ///
-/// let config = Config::parse_from(["library-app", "--http-rate-limit", "50"]);
-/// assert_eq!(config.surface.http_rate_limit.map(|rate| rate.get()), Some(50));
+/// let settings = Settings::default().http_rate_limit("50".parse().ok());
+/// assert_eq!(settings.http_rate_limit.map(|rate| rate.get()), Some(50));
 /// ```
 #[derive(Debug, Clone)]
 pub struct RateLimit {

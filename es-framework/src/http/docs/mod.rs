@@ -52,6 +52,11 @@ const ASSETS: [Asset; 12] = [
     ),
 ];
 
+/// Returns the paths of the page.
+pub(super) fn paths() -> impl Iterator<Item = &'static str> {
+    ASSETS.into_iter().map(|(path, ..)| path).chain(["/docs/"])
+}
+
 /// The routes of the page.
 pub(super) fn routes<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
     let router = router.route("/docs/", get(redirect));

@@ -53,8 +53,8 @@ impl Lifecycle {
         self.0.stops.store(true, Ordering::Release);
     }
 
-    /// Notes that a thread broke, which nothing but another start mends.
-    pub(crate) fn broke(&self, thread: &str) {
+    /// Records a thread that panicked. Only a restart of the application helps.
+    pub(crate) fn record_broken_thread(&self, thread: &str) {
         self.lock().push(thread.to_owned());
     }
 
@@ -66,8 +66,8 @@ impl Lifecycle {
         })
     }
 
-    /// The threads that broke.
-    pub(crate) fn broken(&self) -> Vec<String> {
+    /// Returns the threads that panicked.
+    pub(crate) fn broken_threads(&self) -> Vec<String> {
         self.lock().clone()
     }
 
@@ -78,7 +78,7 @@ impl Lifecycle {
 
 impl Health {
     fn liveness(&self) -> Report {
-        let broken = self.lifecycle.broken();
+        let broken = self.lifecycle.broken_threads();
         let threads = if broken.is_empty() {
             Component::up(Value::Null)
         } else {

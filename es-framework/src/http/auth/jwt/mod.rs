@@ -2,6 +2,7 @@
 
 mod claims;
 mod fetch;
+mod issuer_settings;
 mod signature;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,9 @@ use super::{Caller, denied::Denied};
 use crate::{Error, Result};
 use claims::Claims;
 use fetch::Keys;
+use issuer_settings::IssuerSettings;
+
+pub(super) use issuer_settings::connect_issuer;
 
 /// How far the clocks of issuer and service may be apart, in seconds.
 const LEEWAY: u64 = 60;
@@ -29,14 +33,6 @@ const PAUSE: Duration = Duration::from_secs(10);
 const REFRESH: Duration = Duration::from_secs(10 * 60);
 /// Keys that are older count no longer, even if the issuer is away.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Where tokens come from, and what they have to say.
-#[derive(Debug, Clone)]
-pub(super) struct IssuerSettings {
-    pub(super) issuer: String,
-    pub(super) audience: String,
-    pub(super) roles_claim: String,
-}
 
 /// Checks the tokens of one issuer.
 pub(super) struct Issuer {

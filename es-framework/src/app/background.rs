@@ -1,5 +1,5 @@
-//! A thread for what goes on beside the requests, such as keeping the read models up to date. A
-//! runtime of its own keeps it from waiting behind hundreds of requests at each of its steps.
+//! A thread for background work, such as keeping the read models up to date. It has a runtime of its
+//! own, so that it does not wait behind hundreds of requests at each step.
 
 use std::{
     thread::JoinHandle,
@@ -10,17 +10,18 @@ use tokio::{runtime, sync::oneshot};
 
 use crate::{Error, Result, http::health::Lifecycle};
 
-/// How long a thread may take to end. Between two steps it ends at once; one that an application's
-/// own code blocks must not keep the process.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Time that a thread has to end. A thread ends at once between two steps; application code that
+/// blocks must not keep the process alive.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Work that goes on until it is told to stop.
-pub(super) struct Processing {
+/// A thread for background work. The work ends when the value is dropped.
+#[derive(Debug)]
+pub(super) struct BackgroundThread {
     stop: oneshot::Sender<()>,
     thread: JoinHandle<()>,
 }
 
-impl Processing {
+impl BackgroundThread {
     pub(super) fn start(
         name: &str,
         failure: &'static str,
@@ -33,14 +34,14 @@ impl Processing {
             .build()
             .map_err(failed)?;
         let (stop, stopped) = oneshot::channel();
-        let witness = Witness {
+        let panic_reporter = PanicReporter {
             name: name.to_owned(),
             lifecycle: lifecycle.clone(),
         };
         let thread = std::thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || {
-                let _witness = witness;
+                let _panic_reporter = panic_reporter;
                 runtime.block_on(async {
                     tokio::select! {
                         () = work => {}
@@ -52,37 +53,38 @@ impl Processing {
         Ok(Self { stop, thread })
     }
 
+    /// Stops the work and waits for the thread to end.
     pub(super) fn stop(self) {
         let _ = self.stop.send(());
         let name = self.thread.thread().name().unwrap_or_default().to_owned();
         let begin = Instant::now();
         while !self.thread.is_finished() {
-            if begin.elapsed() > PATIENCE {
-                tracing::error!("the thread of {name} does not end and is left behind");
+            if begin.elapsed() > STOP_TIMEOUT {
+                tracing::error!("the thread {name} does not end and is abandoned");
                 return;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
         if self.thread.join().is_err() {
-            tracing::error!("the thread of {name} did not end well");
+            tracing::error!("the thread {name} panicked");
         }
     }
 }
 
-/// Notes a thread that breaks: nothing but another start brings it back.
-struct Witness {
+/// Reports a thread that panics to the health check: only a restart of the application helps.
+struct PanicReporter {
     name: String,
     lifecycle: Lifecycle,
 }
 
-impl Drop for Witness {
+impl Drop for PanicReporter {
     fn drop(&mut self) {
         if std::thread::panicking() {
             tracing::error!(
-                "the thread of {} broke; start the application again",
+                "the thread {} panicked; start the application again",
                 self.name
             );
-            self.lifecycle.broke(&self.name);
+            self.lifecycle.record_broken_thread(&self.name);
         }
     }
 }
@@ -92,30 +94,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_breaks_is_noted_and_one_that_is_stopped_is_not() {
+    fn a_thread_that_panics_is_reported_and_one_that_is_stopped_is_not() {
         let lifecycle = Lifecycle::begin("garden");
         let failure = "it cannot begin";
         let going = std::future::pending();
-        let going = Processing::start("going", failure, going, &lifecycle).unwrap();
+        let going = BackgroundThread::start("going", failure, going, &lifecycle).unwrap();
         going.stop();
         let breaking = async { assert!(failure.is_empty(), "on purpose") };
-        let breaking = Processing::start("breaking", failure, breaking, &lifecycle).unwrap();
-        // One that is stopped before it began does not break.
+        let breaking = BackgroundThread::start("breaking", failure, breaking, &lifecycle).unwrap();
+        // A thread that is stopped before it began would not panic.
         while !breaking.thread.is_finished() {
             std::thread::sleep(Duration::from_millis(1));
         }
         breaking.stop();
-        assert_eq!(lifecycle.broken(), ["breaking"]);
+        assert_eq!(lifecycle.broken_threads(), ["breaking"]);
     }
 
     #[test]
-    fn a_thread_that_is_blocked_is_left_behind() {
+    fn a_thread_that_is_blocked_is_abandoned() {
         let lifecycle = Lifecycle::begin("garden");
         let (release, blocked) = std::sync::mpsc::channel::<()>();
         let work = async move {
             let _ = blocked.recv();
         };
-        let blocked = Processing::start("blocked", "it cannot begin", work, &lifecycle).unwrap();
+        let blocked = BackgroundThread::start("blocked", "it cannot begin", work, &lifecycle).unwrap();
         blocked.stop();
         drop(release);
     }
