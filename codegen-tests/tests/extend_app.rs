@@ -4,7 +4,12 @@
 // Also the functions that tests share panic on what they do not expect.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::{Path, PathBuf}, sync::Arc};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use es_framework::{
     App, Application, ApplicationClient, Settings,
@@ -103,7 +108,10 @@ async fn a_custom_route_has_the_limits_and_the_headers_of_the_framework() {
         .unwrap();
     let client = application.client();
     let response = client.post("/echo", &"ahoy").await.unwrap();
-    assert_eq!((response.status, response.text().as_str()), (200, "\"ahoy\""));
+    assert_eq!(
+        (response.status, response.text().as_str()),
+        (200, "\"ahoy\"")
+    );
     assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
     let long = client.header(HeaderName::from_static("x-long"), &"x".repeat(1_000));
     assert_eq!(long.post("/echo", &"ahoy").await.unwrap().status, 431);
@@ -188,7 +196,10 @@ async fn a_custom_route_may_be_the_root_page() {
         .await
         .unwrap();
     let response = application.client().get("/").await.unwrap();
-    assert_eq!((response.status, response.text().as_str()), (200, "Welcome"));
+    assert_eq!(
+        (response.status, response.text().as_str()),
+        (200, "Welcome")
+    );
 }
 
 /// Serves an application on a free port, and returns its address, the sender that stops it, and the
@@ -231,7 +242,10 @@ async fn two_applications_run_in_one_process() {
     let second = app().build().await.unwrap();
     let (first_client, second_client) = (first.client(), second.client());
     let position = rent_boat(&first_client, "Hispaniola").await;
-    assert_eq!(boats(&first_client, &position).await[0]["name"], "Hispaniola");
+    assert_eq!(
+        boats(&first_client, &position).await[0]["name"],
+        "Hispaniola"
+    );
     let position = rent_boat(&second_client, "Walrus").await;
     let rows = boats(&second_client, &position).await;
     assert_eq!(rows.as_array().unwrap().len(), 1, "{rows}");

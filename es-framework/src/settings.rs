@@ -9,16 +9,21 @@ mod limits;
 mod parser;
 mod secret;
 
-use std::{net::{IpAddr, Ipv4Addr}, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    num::NonZeroU32,
+    path::PathBuf,
+    time::Duration,
+};
 
 use axum::http::HeaderName;
 
 pub(crate) use arguments::SettingsArguments;
 pub use clash::SettingsClash;
 pub(crate) use clash::check;
-pub use dialect::DialectName;
-pub use declared::{DeclaredSettings, SettingsDescriptor, value};
 pub(crate) use declared::declared;
+pub use declared::{DeclaredSettings, SettingsDescriptor, value};
+pub use dialect::DialectName;
 pub use parser::{SettingValue, parser};
 pub use secret::{InvalidSecret, Secret};
 

@@ -1,10 +1,6 @@
 //! An application that is built: its background work runs, and it is ready to serve.
 
-use std::{
-    fmt,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{fmt, sync::Arc, time::Instant};
 
 use axum::Router;
 use tokio::net::TcpListener;
@@ -19,7 +15,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    command::{Bus, Services},
+    command::Bus,
     http::{
         self, LiveLimits, LiveQueries, Surface,
         auth::{Auth, RateLimit},
@@ -28,7 +24,7 @@ use crate::{
     },
     net::{self, tls::Tls},
     projection::{Database, Processor, ReadModels},
-    reaction::{Ground, Reactions, Reactors},
+    reaction::{Ground, Reactors},
     settings::Settings,
     shutdown,
     state::Snapshots,
@@ -207,7 +203,10 @@ impl Application {
         let url = format!("{scheme}://{address}");
         tracing::info!("{name} listens on {url}");
         tracing::info!("try it out at {url}{}", http::docs::PATH);
-        tracing::info!(milliseconds = milliseconds_since(self.begin), "the start took");
+        tracing::info!(
+            milliseconds = milliseconds_since(self.begin),
+            "the start took"
+        );
         let drain = self.settings.shutdown_timeout;
         let stopping = async {
             stop.await;
@@ -238,9 +237,7 @@ impl Application {
     pub async fn shutdown(self) {
         self.stop_requests();
         let stopped = tokio::task::spawn_blocking(|| {
-            self.background
-                .into_iter()
-                .for_each(BackgroundThread::stop);
+            self.background.into_iter().for_each(BackgroundThread::stop);
         });
         let _ = stopped.await;
         self.store.close().await;

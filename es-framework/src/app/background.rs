@@ -117,7 +117,8 @@ mod tests {
         let work = async move {
             let _ = blocked.recv();
         };
-        let blocked = BackgroundThread::start("blocked", "it cannot begin", work, &lifecycle).unwrap();
+        let blocked =
+            BackgroundThread::start("blocked", "it cannot begin", work, &lifecycle).unwrap();
         blocked.stop();
         drop(release);
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use clap::CommandFactory as _;
+
 use super::App;
 use crate::{
     Declaration, Error, Result,
@@ -10,7 +12,7 @@ use crate::{
     projection::ReadModels,
     query::{Queries, Route},
     reaction::Reactions,
-    settings::{self, SettingsDescriptor},
+    settings::{self, SettingsArguments, SettingsDescriptor},
 };
 
 /// The declarations that an application serves, after they are checked against each other.
@@ -67,6 +69,8 @@ impl Declarations {
     /// Reads the settings that no code provides from the environment.
     pub(super) fn read_declared_settings(&mut self) -> Result<()> {
         let declared = self.declared_settings();
+        let framework = SettingsArguments::command();
+        settings::check(&framework, &declared).map_err(|error| start_error(self.name, error))?;
         let command = clap::Command::new(self.name)
             .no_binary_name(true)
             .args(declared.iter().flat_map(|settings| (settings.arguments)()));

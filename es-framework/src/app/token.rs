@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Result, settings::Secret, secret_file};
+use crate::{Error, Result, secret_file, settings::Secret};
 
 const FILE: &str = "api-token";
 

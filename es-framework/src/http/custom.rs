@@ -57,7 +57,11 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
     /// Splits them into the routes and a function that applies the layers.
     pub(super) fn into_parts(self) -> (Router<S>, impl FnOnce(Router<S>) -> Router<S>) {
         let layers = self.layers;
-        let apply = |router| layers.into_iter().fold(router, |router, apply| apply(router));
+        let apply = |router| {
+            layers
+                .into_iter()
+                .fold(router, |router, apply| apply(router))
+        };
         (self.router.with_state(()), apply)
     }
 
@@ -83,13 +87,7 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
         let value = Uuid::new_v4().to_string();
         let request = Request::builder().uri(path::fill(declared, &value));
         let request = request.body(Body::empty()).ok()?;
-        let answer = middleware::from_fn(async |route: Option<MatchedPath>, _: Request| {
-            let mut response = Response::new(Body::empty());
-            if let Some(route) = route {
-                response.extensions_mut().insert(route);
-            }
-            response
-        });
+        let answer = middleware::from_fn(answer_with_route);
         let router = self.router.clone().route_layer(answer);
         let router = router.fallback(async || StatusCode::NOT_FOUND);
         let response = router.oneshot(request).await;
@@ -97,6 +95,15 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
         let route = response.extensions().get::<MatchedPath>();
         route.map(|route| route.as_str().to_owned())
     }
+}
+
+/// Answers a request with the path of its route among the extensions, and calls no handler.
+async fn answer_with_route(request: Request, _: middleware::Next) -> Response {
+    let mut response = Response::new(Body::empty());
+    if let Some(route) = request.extensions().get::<MatchedPath>() {
+        response.extensions_mut().insert(route.clone());
+    }
+    response
 }
 
 /// Returns whether one router cannot hold both paths. A fixed segment may stand beside a parameter,

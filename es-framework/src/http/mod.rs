@@ -152,7 +152,13 @@ pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Sur
     let document = openapi::document(name, registry, &queries);
     let routes = routes(registry, queries, openapi::Served::new(&document));
     let is_root_free = routes.iter().all(|route| route.path != "/");
-    assemble(routes, surface, Router::new(), |router| router, is_root_free)
+    assemble(
+        routes,
+        surface,
+        Router::new(),
+        |router| router,
+        is_root_free,
+    )
 }
 
 /// The routes of [`router`], and those that the application adds.
@@ -174,7 +180,13 @@ pub(crate) async fn router_with(
     let is_root_free = routes.iter().all(|route| route.path != "/");
     let is_root_free = is_root_free && custom.route_at("/").await.is_none();
     let (custom, apply_layers) = custom.into_parts();
-    Ok(assemble(routes, surface, custom, apply_layers, is_root_free))
+    Ok(assemble(
+        routes,
+        surface,
+        custom,
+        apply_layers,
+        is_root_free,
+    ))
 }
 
 /// Puts all routes behind the authentication, the limits and the log.
@@ -279,7 +291,10 @@ impl Mounted {
             template: command.path.to_owned(),
             path,
             role: command.role,
-            owner: format!("the command {} declares at {}", command.name, command.declaration),
+            owner: format!(
+                "the command {} declares at {}",
+                command.name, command.declaration
+            ),
             route,
         }
     }

@@ -1,27 +1,21 @@
 //! The command line and the environment variables behind [`Settings`].
 
-use std::{
-    net::IpAddr,
-    num::NonZeroU32,
-    path::PathBuf,
-    time::Duration,
-};
+use std::{net::IpAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
 use super::{DialectName, Secret, Settings};
-use crate::{
-    http::headers::Origins,
-    projection::DatabaseUrl,
-    telemetry::LogFormat,
-};
+use crate::{http::headers::Origins, projection::DatabaseUrl, telemetry::LogFormat};
 
 /// The flags of every application.
 #[derive(Debug, Clone, Parser)]
 // Otherwise `--help` would show this comment.
 #[command(about = "An event-sourced application.", long_about = None)]
-#[allow(rustdoc::bare_urls, reason = "--help shows the URLs as they stand here")]
+#[allow(
+    rustdoc::bare_urls,
+    reason = "--help shows the URLs as they stand here"
+)]
 pub(crate) struct SettingsArguments {
     /// Port that the application listens on.
     #[arg(long, env = "HTTP_PORT", default_value_t = 8080)]
@@ -389,7 +383,10 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_specification() {
         let settings = Settings::default();
-        assert_eq!((settings.http_port, settings.event_store_port), (8080, 3000));
+        assert_eq!(
+            (settings.http_port, settings.event_store_port),
+            (8080, 3000)
+        );
         assert!(settings.http_host.is_loopback());
         assert_eq!(settings.event_store_dialect, Dialect::Item);
     }

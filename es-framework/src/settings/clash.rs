@@ -122,7 +122,10 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::*;
-    use crate::{prelude::*, settings::{DeclaredSettings as _, SettingsArguments}};
+    use crate::{
+        prelude::*,
+        settings::{DeclaredSettings as _, SettingsArguments},
+    };
 
     #[derive(Settings)]
     struct Lending {
@@ -170,7 +173,9 @@ mod tests {
     }
 
     fn refused(declared: &[&SettingsDescriptor]) -> String {
-        check(&SettingsArguments::command(), declared).unwrap_err().to_string()
+        check(&SettingsArguments::command(), declared)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
