@@ -7,6 +7,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as es_framework;
 
+mod api_token;
 mod app;
 mod bearer;
 pub mod command;
@@ -19,7 +20,7 @@ mod garden;
 pub mod http;
 pub mod metrics;
 mod net;
-mod operator;
+pub mod operator;
 pub mod prelude;
 pub mod projection;
 pub mod query;

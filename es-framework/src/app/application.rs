@@ -17,9 +17,9 @@ use crate::{
     Error, Result,
     command::Bus,
     http::{
-        self, LiveLimits, LiveQueries, Surface,
+        self, HttpContext, LiveLimits, LiveQueries,
         auth::{Auth, RateLimit},
-        headers::Browsers,
+        headers::BrowserPolicy,
         health::{Health, Lifecycle},
     },
     net::{self, tls::Tls},
@@ -117,13 +117,13 @@ impl Application {
             store: store.port(),
             database: database.clone(),
             positions: processor.positions(),
-            reactions: reactors.operator().statuses().clone(),
+            reactions: reactors.statuses(),
             folder: store.folder(),
             certificates: settings.event_store_ca_file.clone(),
             lifecycle: lifecycle.clone(),
             tls: tls.clone(),
         };
-        let context = Surface {
+        let context = HttpContext {
             live: live.clone(),
             clock: declarations.services.clock(),
             bus,
@@ -133,13 +133,13 @@ impl Application {
             limits: settings.request_limits(),
             auth: auth.clone(),
             rate: settings.http_rate_limit.map(RateLimit::per_second),
-            browsers: Browsers {
+            browsers: BrowserPolicy {
                 origins: settings.http_cors_origins.clone(),
                 tls: tls.is_some(),
             },
             metadata_headers: settings.event_metadata_headers.clone(),
             metadata_caller: settings.event_metadata_caller,
-            operator: processor.operator(),
+            read_models: processor.operator(),
             reactions: reactors.operator(),
             operator_token: store.token(),
         };

@@ -2,13 +2,10 @@
 
 use clap::{ArgMatches, Command, CommandFactory as _};
 
-use super::{
-    declarations::{Declarations, start_error},
-    projections, reactions,
-};
+use super::declarations::{Declarations, start_error};
 use crate::{
     Result,
-    http::{auth, openapi},
+    http::{auth, openapi, operator},
     schema_lock,
     settings::{self, SettingsArguments, SettingsDescriptor},
 };
@@ -32,8 +29,7 @@ pub(super) fn command_line(
         .subcommand(schema_lock::cli::command())
         .subcommand(openapi::cli::command())
         .subcommand(auth::cli::command())
-        .subcommand(projections::command())
-        .subcommand(reactions::command())
+        .subcommands(operator::cli::commands())
         .subcommand_negates_reqs(true))
 }
 
@@ -53,8 +49,6 @@ pub(super) fn run_subcommand(
         schema_lock::cli::NAME => Some(schema_lock::cli::run(matches, registry)),
         openapi::cli::NAME => Some(openapi::cli::run(matches, name, registry, queries)),
         auth::cli::NAME => Some(auth::cli::run(matches)),
-        projections::NAME => Some(projections::run(matches)),
-        reactions::NAME => Some(reactions::run(matches)),
-        _ => None,
+        _ => operator::cli::run(subcommand, matches),
     }
 }

@@ -8,7 +8,7 @@ use super::App;
 use crate::{
     Declaration, Error, Result,
     command::{Registry, Services},
-    http::{CustomRoutes, Surface},
+    http::{CustomRoutes, HttpContext},
     projection::ReadModels,
     query::{Queries, Route},
     reaction::Reactions,
@@ -23,7 +23,7 @@ pub(super) struct Declarations {
     pub(super) services: Services,
     pub(super) models: ReadModels,
     pub(super) queries: Vec<Route>,
-    pub(super) custom: CustomRoutes<Arc<Surface>>,
+    pub(super) custom: CustomRoutes<Arc<HttpContext>>,
 }
 
 impl App {

@@ -11,10 +11,9 @@ use tokio::{sync::Notify, task::JoinHandle};
 use super::{
     event_store::parse_token,
     listener::{listen, local_address},
-    token,
 };
 use crate::{
-    Error, Result,
+    Error, Result, api_token,
     event::EventId,
     server::{self, ApiToken},
     settings::{Secret, Settings},
@@ -44,7 +43,7 @@ impl EmbeddedStoreService {
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?;
         log_opened(&store, &folder, begin).await?;
-        let token = parse_token(&api_token(settings, &folder)?)?;
+        let token = parse_token(&load_token(settings, &folder)?)?;
         Ok(Self {
             store,
             folder,
@@ -117,11 +116,11 @@ async fn log_opened(store: &EmbeddedStore, folder: &Path, begin: Instant) -> Res
 }
 
 /// Returns the token of the settings, or the generated one, whose file the log names.
-fn api_token(settings: &Settings, folder: &Path) -> Result<Secret> {
+fn load_token(settings: &Settings, folder: &Path) -> Result<Secret> {
     if let Some(token) = &settings.event_store_api_token {
         return Ok(token.clone());
     }
-    let (token, file) = token::load_or_generate(folder)?;
+    let (token, file) = api_token::load_or_generate(folder)?;
     tracing::info!("the event store's API token is in {}", file.display());
     Ok(token)
 }

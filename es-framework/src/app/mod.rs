@@ -1,7 +1,6 @@
 //! The builder of an application.
 
 mod application;
-mod asking;
 mod background;
 mod client;
 mod command_line;
@@ -9,10 +8,7 @@ mod declarations;
 mod embedded_store;
 mod event_store;
 mod listener;
-mod projections;
-mod reactions;
 mod run;
-mod token;
 
 use std::{convert::Infallible, fmt, sync::Arc};
 
@@ -23,7 +19,7 @@ use crate::{
     Result,
     command::{Clock, Handle, Inject, Registry, RegistryBuilder, Services},
     event::{Event, Upcast},
-    http::{CustomRoutes, Surface},
+    http::{CustomRoutes, HttpContext},
     projection::{Project, ReadModelDescriptor},
     query::{Answer, QueryDescriptor},
     reaction::{React, ReactionDescriptor},
@@ -50,7 +46,7 @@ pub struct App {
     queries: Vec<QueryDescriptor>,
     reactions: Vec<ReactionDescriptor>,
     services: Services,
-    custom: CustomRoutes<Arc<Surface>>,
+    custom: CustomRoutes<Arc<HttpContext>>,
     settings: Option<Settings>,
     event_store: Option<Arc<dyn EventStore>>,
 }

@@ -63,13 +63,13 @@ fn origin(text: &str) -> Result<HeaderValue, String> {
 /// What is said to browsers.
 ///
 /// ```
-/// use es_framework::http::headers::{Browsers, Origins};
+/// use es_framework::http::headers::{BrowserPolicy, Origins};
 ///
-/// let open = Browsers { origins: Some(Origins::All), tls: false };
-/// assert_ne!(open.origins, Browsers::default().origins);
+/// let open = BrowserPolicy { origins: Some(Origins::All), tls: false };
+/// assert_ne!(open.origins, BrowserPolicy::default().origins);
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Browsers {
+pub struct BrowserPolicy {
     /// From where they may ask, besides pages of the service itself.
     pub origins: Option<Origins>,
     /// Whether the service is reached by TLS, and is to be reached by nothing else.

@@ -10,7 +10,7 @@ use crate::{
 
 /// What a read model has not taken yet.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lag {
+pub(super) struct ReadModelLag {
     /// How many events.
     pub(super) events: u64,
     /// The age of the oldest of them, unless the store does not say.
@@ -28,7 +28,7 @@ pub(super) fn events_behind(position: Option<EventId>, newest: Option<EventId>) 
     EventId::count_to(newest).saturating_sub(EventId::count_to(position))
 }
 
-impl Lag {
+impl ReadModelLag {
     /// What lies between a read model and the newest event.
     pub(super) async fn of(
         progress: &Progress,

@@ -10,8 +10,8 @@ use axum::{
 };
 
 use super::{
-    Surface,
-    lag::{Lag, events_behind, newest},
+    HttpContext,
+    lag::{ReadModelLag, events_behind, newest},
 };
 use crate::{
     event::EventId,
@@ -29,13 +29,13 @@ pub(super) const PATH: &str = "/actuator/prometheus";
 const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
+pub(super) async fn show(State(surface): State<Arc<HttpContext>>) -> Response {
     gauge(&LIVE_QUERIES, &[]).set(surface.live.open());
     let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
     ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
 }
 
-async fn measure_lag(surface: &Surface) {
+async fn measure_lag(surface: &HttpContext) {
     let store = &*surface.health.store;
     let newest = newest(store).await;
     measure_reactions(&surface.health.reactions, newest);
@@ -49,7 +49,7 @@ async fn measure_lag(surface: &Surface) {
         if newest.is_none() && progress.position().is_some() {
             continue;
         }
-        let lag = Lag::of(progress, store, newest).await;
+        let lag = ReadModelLag::of(progress, store, newest).await;
         gauge(&READ_MODEL_LAG, &model).set(number(lag.events));
         if let Some(seconds) = lag.seconds {
             gauge(&READ_MODEL_LAG_SECONDS, &model).set(seconds);

@@ -1,4 +1,4 @@
-//! The application's own HTTP surface: commands, queries, health.
+//! The HTTP API of an application: commands, queries, health, and the operator API.
 
 pub mod auth;
 mod command;
@@ -13,12 +13,10 @@ mod live;
 mod metrics;
 mod observe;
 pub(crate) mod openapi;
-mod operators;
+pub(crate) mod operator;
 mod path;
 mod problem;
-pub(crate) mod projections;
 mod query;
-pub(crate) mod reactions;
 #[cfg(test)]
 mod tests;
 
@@ -35,19 +33,19 @@ use axum::{
 
 use crate::{
     command::{Bus, Clock, CommandDescriptor, Registry},
-    projection::{Database, Operator, Positions},
+    operator::OperatorClient,
+    projection::{Database, Positions},
     query::Route,
-    reaction,
     server::ApiToken,
 };
 
 use auth::{Auth, RateLimit};
 pub(crate) use custom::{CustomRoutes, RouteCollision};
-use headers::Browsers;
+use headers::BrowserPolicy;
 use health::Health;
-use limits::Keeper;
+use limits::RequestLimiter;
 pub use live::{LiveLimits, LiveQueries};
-use observe::Templates;
+use observe::RouteTemplates;
 pub use problem::Problem;
 
 /// Bounds on what a client may ask of the server.
@@ -94,16 +92,16 @@ impl Default for RequestLimits {
 /// ```
 /// use std::time::Duration;
 ///
-/// use es_framework::http::Surface;
+/// use es_framework::http::HttpContext;
 ///
 /// /// For clients that would rather ask again than wait.
-/// fn impatient(mut surface: Surface) -> Surface {
-///     surface.limits.position_wait = Duration::from_millis(100);
-///     surface
+/// fn impatient(mut context: HttpContext) -> HttpContext {
+///     context.limits.position_wait = Duration::from_millis(100);
+///     context
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Surface {
+pub struct HttpContext {
     /// Carries commands to the store.
     pub bus: Bus,
     /// Tells queries the time.
@@ -123,16 +121,16 @@ pub struct Surface {
     /// How often each client may.
     pub rate: Option<RateLimit>,
     /// What is said to browsers.
-    pub browsers: Browsers,
+    pub browsers: BrowserPolicy,
     /// The headers of a request that go into the metadata of its events.
     pub metadata_headers: Vec<HeaderName>,
     /// Whether the name of the caller does, too.
     pub metadata_caller: bool,
-    /// Takes what an operator asks of the read models.
-    pub operator: Operator,
-    /// Takes what an operator asks of the reactions.
-    pub reactions: reaction::Operator,
-    /// What an operator is known by; without it there is none.
+    /// Sends the commands of operators to the read models.
+    pub read_models: OperatorClient,
+    /// Sends the commands of operators to the reactions.
+    pub reactions: OperatorClient,
+    /// The credential of operators. Without it, nobody is an operator.
     pub operator_token: Option<ApiToken>,
 }
 
@@ -140,21 +138,26 @@ pub struct Surface {
 ///
 /// ```
 /// use axum::{Router, routing::get};
-/// use es_framework::{command::Registry, http::{self, Surface}};
+/// use es_framework::{command::Registry, http::{self, HttpContext}};
 ///
 /// /// The application's routes, and one of its own beside them.
-/// fn routes(registry: &Registry, surface: Surface) -> Router {
-///     let router = http::router("library-service", registry, vec![], surface);
+/// fn routes(registry: &Registry, context: HttpContext) -> Router {
+///     let router = http::router("library-service", registry, vec![], context);
 ///     router.route("/opening-hours", get(async || "10 to 18"))
 /// }
 /// ```
-pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
+pub fn router(
+    name: &str,
+    registry: &Registry,
+    queries: Vec<Route>,
+    context: HttpContext,
+) -> Router {
     let document = openapi::document(name, registry, &queries);
-    let routes = routes(registry, queries, openapi::Served::new(&document));
+    let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
     let is_root_free = routes.iter().all(|route| route.path != "/");
     assemble(
         routes,
-        surface,
+        context,
         Router::new(),
         |router| router,
         is_root_free,
@@ -166,13 +169,16 @@ pub(crate) async fn router_with(
     name: &str,
     registry: &Registry,
     queries: Vec<Route>,
-    surface: Surface,
-    custom: CustomRoutes<Arc<Surface>>,
+    context: HttpContext,
+    custom: CustomRoutes<Arc<HttpContext>>,
 ) -> Result<Router, RouteCollision> {
     let document = openapi::document(name, registry, &queries);
-    let routes = routes(registry, queries, openapi::Served::new(&document));
-    for route in routes.iter().chain(&operators::routes()) {
+    let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
+    for route in &routes {
         custom.check(&route.template, &route.owner).await?;
+    }
+    for (path, _) in operator::routes() {
+        custom.check(&path, FRAMEWORK).await?;
     }
     for path in docs::paths() {
         custom.check(path, FRAMEWORK).await?;
@@ -182,7 +188,7 @@ pub(crate) async fn router_with(
     let (custom, apply_layers) = custom.into_parts();
     Ok(assemble(
         routes,
-        surface,
+        context,
         custom,
         apply_layers,
         is_root_free,
@@ -191,15 +197,15 @@ pub(crate) async fn router_with(
 
 /// Puts all routes behind the authentication, the limits and the log.
 fn assemble(
-    routes: Vec<Mounted>,
-    surface: Surface,
-    custom: Router<Arc<Surface>>,
-    apply_layers: impl FnOnce(Router<Arc<Surface>>) -> Router<Arc<Surface>>,
+    routes: Vec<MountedRoute>,
+    context: HttpContext,
+    custom: Router<Arc<HttpContext>>,
+    apply_layers: impl FnOnce(Router<Arc<HttpContext>>) -> Router<Arc<HttpContext>>,
     is_root_free: bool,
 ) -> Router {
     let mut router = custom;
     let mut templates = Vec::new();
-    for Mounted {
+    for MountedRoute {
         template,
         path,
         role,
@@ -207,16 +213,16 @@ fn assemble(
         ..
     } in routes
     {
-        router = router.route(&path, surface.auth.require(role, route));
+        router = router.route(&path, context.auth.require(role, route));
         templates.push((path, template));
     }
     let router = router
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
-    let router = auth::guarded(router, surface.auth.clone(), surface.rate.clone());
+    let router = auth::guarded(router, context.auth.clone(), context.rate.clone());
     // Not behind the authentication of callers: the event store's token authorizes operators.
     let mut operators = Router::new();
-    for Mounted { path, route, .. } in operators::routes() {
+    for (path, route) in operator::routes() {
         operators = operators.route(&path, route);
     }
     let router = router.merge(operators.method_not_allowed_fallback(method_not_allowed));
@@ -227,33 +233,33 @@ fn assemble(
     }
     let router = apply_layers(router);
     let router = router.layer(middleware::from_fn_with_state(
-        Keeper::new(surface.limits),
-        limits::keep,
+        RequestLimiter::new(context.limits),
+        limits::enforce_limits,
     ));
     // Outside of the authentication: a browser's preflight request carries no credential.
-    let router = match surface.browsers.origins.clone() {
+    let router = match context.browsers.origins.clone() {
         Some(origins) => router.layer(headers::cors(origins)),
         None => router,
     };
-    let edge = Edge {
-        templates: Templates::new(templates),
-        tls: surface.browsers.tls,
+    let edge = OuterLayer {
+        templates: RouteTemplates::new(templates),
+        tls: context.browsers.tls,
     };
     router
-        .layer(middleware::from_fn_with_state(edge, Edge::pass))
-        .with_state(Arc::new(surface))
+        .layer(middleware::from_fn_with_state(edge, OuterLayer::handle))
+        .with_state(Arc::new(context))
 }
 
 /// What every request and every answer passes: one layer, since each has its price for each request.
 #[derive(Debug, Clone)]
-struct Edge {
-    templates: Templates,
+struct OuterLayer {
+    templates: RouteTemplates,
     /// Whether the service is reached by TLS alone.
     tls: bool,
 }
 
-impl Edge {
-    async fn pass(State(edge): State<Self>, request: Request, next: Next) -> Response {
+impl OuterLayer {
+    async fn handle(State(edge): State<Self>, request: Request, next: Next) -> Response {
         let mut answer = observe::observe(&edge.templates, request, next).await;
         headers::secure(answer.headers_mut(), edge.tls);
         answer
@@ -261,7 +267,7 @@ impl Edge {
 }
 
 /// A route, and the path that it is mounted at.
-struct Mounted {
+struct MountedRoute {
     /// Its path as it was declared.
     template: String,
     path: String,
@@ -269,13 +275,13 @@ struct Mounted {
     role: Option<&'static str>,
     /// The declaration that the route comes from, as the end of a sentence.
     owner: String,
-    route: MethodRouter<Arc<Surface>>,
+    route: MethodRouter<Arc<HttpContext>>,
 }
 
 const FRAMEWORK: &str = "belongs to the framework";
 
-impl Mounted {
-    fn own(path: &str, route: MethodRouter<Arc<Surface>>) -> Self {
+impl MountedRoute {
+    fn own(path: &str, route: MethodRouter<Arc<HttpContext>>) -> Self {
         Self {
             template: path.to_owned(),
             path: path.to_owned(),
@@ -314,19 +320,19 @@ impl Mounted {
 }
 
 /// All that is in the document of OpenAPI, and nothing else, besides what operators may ask.
-fn routes(registry: &Registry, queries: Vec<Route>, document: openapi::Served) -> Vec<Mounted> {
+fn routes(registry: &Registry, queries: Vec<Route>, document: openapi::OpenApiDocument) -> Vec<MountedRoute> {
     let mut routes = vec![
-        Mounted::own(health::PATH, get(health::show)),
-        Mounted::own(health::LIVENESS, get(health::liveness)),
-        Mounted::own(health::READINESS, get(health::readiness)),
-        Mounted::own(health::INFO, get(health::info)),
-        Mounted::own(metrics::PATH, get(metrics::show)),
-        Mounted::own(openapi::PATH, get(async move || document.show())),
+        MountedRoute::own(health::PATH, get(health::show)),
+        MountedRoute::own(health::LIVENESS, get(health::liveness)),
+        MountedRoute::own(health::READINESS, get(health::readiness)),
+        MountedRoute::own(health::INFO, get(health::info)),
+        MountedRoute::own(metrics::PATH, get(metrics::show)),
+        MountedRoute::own(openapi::PATH, get(async move || document.show())),
     ];
     let commands = registry.commands().iter().copied();
     let posted = commands.filter(|command| !command.is_internal());
-    routes.extend(posted.map(Mounted::command));
-    routes.extend(queries.into_iter().map(Mounted::query));
+    routes.extend(posted.map(MountedRoute::command));
+    routes.extend(queries.into_iter().map(MountedRoute::query));
     routes
 }
 

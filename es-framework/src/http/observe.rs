@@ -31,14 +31,14 @@ static IN_FLIGHT: LazyLock<Gauge> = LazyLock::new(|| gauge(&HTTP_IN_FLIGHT, &[])
 
 /// The templates of routes, as they were declared, by the paths that they are mounted at.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Templates(Arc<HashMap<String, Arc<str>>>);
+pub(super) struct RouteTemplates(Arc<HashMap<String, Arc<str>>>);
 
 /// Method, route and status.
 type Key = (&'static str, Arc<str>, Option<StatusCode>);
 
 static DURATIONS: LazyLock<Handles<Key, Histogram>> = LazyLock::new(Handles::default);
 
-impl Templates {
+impl RouteTemplates {
     pub(super) fn new(routes: impl IntoIterator<Item = (String, String)>) -> Self {
         let declared = |(mounted, template): (String, String)| (mounted, template.into());
         Self(Arc::new(routes.into_iter().map(declared).collect()))
@@ -54,7 +54,7 @@ impl Templates {
 }
 
 /// A request that is being answered.
-struct Observed {
+struct ObservedRequest {
     method: &'static str,
     route: Arc<str>,
     status: Option<StatusCode>,
@@ -63,8 +63,8 @@ struct Observed {
     begin: Instant,
 }
 
-pub(super) async fn observe(templates: &Templates, request: Request, next: Next) -> Response {
-    let mut observed = Observed::begin(templates.of(&request), &request);
+pub(super) async fn observe(templates: &RouteTemplates, request: Request, next: Next) -> Response {
+    let mut observed = ObservedRequest::begin(templates.of(&request), &request);
     let span = observed.span();
     let response = next.run(request).instrument(span.clone()).await;
     observed.caller = response.extensions().get().cloned();
@@ -72,7 +72,7 @@ pub(super) async fn observe(templates: &Templates, request: Request, next: Next)
     response
 }
 
-impl Observed {
+impl ObservedRequest {
     fn begin(route: Arc<str>, request: &Request) -> Self {
         IN_FLIGHT.increment(1);
         Self {
@@ -142,7 +142,7 @@ fn milliseconds(duration: Duration) -> f64 {
 }
 
 /// Also where the client went away and nobody asks for the answer any more.
-impl Drop for Observed {
+impl Drop for ObservedRequest {
     fn drop(&mut self) {
         IN_FLIGHT.decrement(1);
         let key = (self.method, Arc::clone(&self.route), self.status);

@@ -15,7 +15,7 @@ use axum::{
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use super::{Problem, Surface, command::EVENT_POSITION, limits::Gate, live, path};
+use super::{HttpContext, Problem, command::EVENT_POSITION, limits::ConcurrencyLimit, live, path};
 use crate::{
     event::{EventId, Subject},
     projection::Table,
@@ -26,20 +26,20 @@ use crate::{
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 /// The route of a query.
-pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
+pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<HttpContext>>) {
     let names = path::parameters(&route.path).map(str::to_owned).collect();
     let mounted = path::mounted(&route.path);
     let asked = Arc::new(AskedAt {
         names,
         kind: route.kind,
     });
-    let handler = async move |State(surface): State<Arc<Surface>>,
-                              Extension(gate): Extension<Gate>,
+    let handler = async move |State(surface): State<Arc<HttpContext>>,
+                              Extension(gate): Extension<ConcurrencyLimit>,
                               uri: Uri,
                               in_path: InPath,
                               in_query: InQuery,
                               headers: HeaderMap| {
-        let _place = gate.enter()?;
+        let _permit = gate.acquire()?;
         // What is no text leads nowhere.
         let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
         let parameters = asked.parameters(&in_path, in_query)?;
@@ -114,7 +114,7 @@ impl AskedAt {
 
     pub(super) async fn answer(
         &self,
-        surface: &Surface,
+        surface: &HttpContext,
         uri: &Uri,
         parameters: Parameters,
         headers: &HeaderMap,
@@ -139,7 +139,7 @@ fn malformed_parameters() -> Problem {
 
 async fn answer(
     query: &QueryDescriptor,
-    surface: &Surface,
+    surface: &HttpContext,
     parameters: Parameters,
     headers: &HeaderMap,
 ) -> Result<Box<RawValue>, Refused> {
@@ -160,7 +160,7 @@ fn is_in_path(path: &str, parameter: &str) -> bool {
 
 async fn browse(
     table: &Table,
-    surface: &Surface,
+    surface: &HttpContext,
     parameters: Parameters,
     headers: &HeaderMap,
 ) -> Result<Box<RawValue>, Refused> {
@@ -171,7 +171,7 @@ async fn browse(
 
 async fn find(
     table: &Table,
-    surface: &Surface,
+    surface: &HttpContext,
     uri: &Uri,
     headers: &HeaderMap,
 ) -> Result<Box<RawValue>, Refused> {
@@ -233,7 +233,7 @@ const LOOK_LIMIT: Duration = Duration::from_secs(2);
 /// Waits until the read models are rebuilt and have seen the event that the caller names, if any,
 /// so that callers read what they wrote.
 async fn await_position(
-    surface: &Surface,
+    surface: &HttpContext,
     tables: &[&str],
     headers: &HeaderMap,
 ) -> Result<(), Problem> {
@@ -260,7 +260,7 @@ async fn await_position(
 }
 
 /// Nobody waits for an event that there is not.
-async fn check_is_there(surface: &Surface, position: EventId) -> Result<(), Problem> {
+async fn check_is_there(surface: &HttpContext, position: EventId) -> Result<(), Problem> {
     let store = &*surface.health.store;
     match tokio::time::timeout(LOOK_LIMIT, newest_id(store)).await {
         Ok(Ok(newest)) if newest < Some(position) => Err(Problem::no_such_event(position)),

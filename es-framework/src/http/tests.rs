@@ -15,18 +15,19 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::{
-    LiveLimits, LiveQueries, RequestLimits, Surface,
+    HttpContext, LiveLimits, LiveQueries, RequestLimits,
     auth::Auth,
-    headers::Browsers,
+    headers::BrowserPolicy,
     health::{Health, Lifecycle},
     router,
 };
 use crate::{
     command::{Bus, Clock, Registry, RegistryBuilder},
     garden::{PlantTreeCommand, TREES},
+    operator::{ComponentKind, OperatorClient},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
-    reaction::{self, Statuses},
+    reaction::Statuses,
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -58,7 +59,7 @@ async fn serve_with(
         lifecycle: Lifecycle::begin("garden"),
         tls: None,
     };
-    let surface = Surface {
+    let surface = HttpContext {
         clock: Clock::system(),
         bus: Bus::new(store, "garden"),
         database,
@@ -68,11 +69,11 @@ async fn serve_with(
         limits: RequestLimits::default(),
         auth: Auth::Open,
         rate: None,
-        browsers: Browsers::default(),
+        browsers: BrowserPolicy::default(),
         metadata_headers: Vec::new(),
         metadata_caller: false,
-        operator: processor.operator(),
-        reactions: reaction::Operator::default(),
+        read_models: processor.operator(),
+        reactions: OperatorClient::separate(ComponentKind::Reaction, [].into_iter()).0,
         operator_token: None,
     };
     tokio::spawn(processor.run());

@@ -9,7 +9,6 @@ mod deadlines;
 mod declared;
 mod due;
 mod error;
-mod operator;
 mod perform;
 mod reactions;
 mod reactor;
@@ -26,7 +25,6 @@ pub use declared::{
     happened, pending,
 };
 pub use error::ReactionError;
-pub use operator::{Asked, Operator, OperatorError};
 pub(crate) use perform::Ground;
 pub use reactions::{Reactions, ReactionsError};
 pub use reactors::Reactors;

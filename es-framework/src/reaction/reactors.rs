@@ -1,19 +1,18 @@
 //! Runs the reactions of an application: each follows the event store by itself, so that one that
 //! cannot go on holds no other up.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 
-use tokio::sync::mpsc;
-
 use super::{
-    Operator, ReactionDescriptor, ReactionError, Reactions, Statuses,
-    operator::{Request, Requests, unstopped},
+    ReactionDescriptor, ReactionError, Reactions, Statuses,
     perform::{Ground, Performer},
     reactor::Reactor,
     stopped::{Failed, Stop},
 };
+
+use crate::operator::{ComponentKind, OperatorClient, OperatorError, OperatorRequests};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
@@ -34,25 +33,33 @@ const LAST_PAUSE: Duration = Duration::from_secs(5);
 pub struct Reactors {
     ground: Arc<Ground>,
     reactions: Reactions,
-    operator: Operator,
-    requests: Requests,
+    statuses: Statuses,
+    operator: OperatorClient,
+    requests: BTreeMap<&'static str, OperatorRequests>,
 }
 
 impl Reactors {
     pub(crate) fn new(ground: Ground, reactions: Reactions) -> Self {
         let names = reactions.iter().map(|reaction| reaction.name);
-        let (operator, requests) = Operator::of(names, Statuses::default());
+        let (operator, requests) = OperatorClient::separate(ComponentKind::Reaction, names);
         Self {
             ground: Arc::new(ground),
             reactions,
+            statuses: Statuses::default(),
             operator,
             requests,
         }
     }
 
-    /// How they are doing, and what takes an operator's requests.
+    /// Returns the statuses of the reactions.
     #[must_use]
-    pub fn operator(&self) -> Operator {
+    pub fn statuses(&self) -> Statuses {
+        self.statuses.clone()
+    }
+
+    /// Returns the client that sends the commands of operators to the reactions.
+    #[must_use]
+    pub fn operator(&self) -> OperatorClient {
         self.operator.clone()
     }
 
@@ -63,7 +70,7 @@ impl Reactors {
             let performer = Performer {
                 reaction: *reaction,
                 ground: Arc::clone(&self.ground),
-                statuses: self.operator.statuses().clone(),
+                statuses: self.statuses.clone(),
             };
             let requests = self.requests.remove(reaction.name)?;
             Some(run_one(performer, requests))
@@ -80,7 +87,7 @@ enum Ended {
     Away(ReactionError, bool),
 }
 
-async fn run_one(performer: Performer, mut requests: mpsc::Receiver<Request>) {
+async fn run_one(performer: Performer, mut requests: OperatorRequests) {
     let (name, statuses) = (performer.reaction.name, performer.statuses.clone());
     let mut pause = FIRST_PAUSE;
     loop {
@@ -126,4 +133,23 @@ pub(crate) async fn settle(
     };
     let mut reactor = Reactor::begin(performer).await?;
     reactor.settle().await.map_err(Failed::into_error)
+}
+
+/// Works, and meanwhile answers operators that nothing has stopped. A command that waited would hit
+/// a later event.
+async fn unstopped<T>(
+    reaction: &'static str,
+    requests: &mut OperatorRequests,
+    work: impl Future<Output = T>,
+) -> T {
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            Some(request) = requests.recv() => {
+                request.respond(Err(OperatorError::NotStopped(ComponentKind::Reaction, reaction)));
+            }
+        }
+    }
 }

@@ -3,13 +3,12 @@
 
 use std::time::Duration;
 
-use tokio::sync::mpsc;
-
-use super::{
-    Asked, OperatorError, ReactionError, Refused, checkpoint::Task, operator::Request,
-    reactor::Reactor,
+use super::{ReactionError, Refused, checkpoint::Task, reactor::Reactor};
+use crate::{
+    event::RecordedEvent,
+    operator::{ComponentKind, OperatorCommand, OperatorError, OperatorRequests, OperatorResult},
+    store::StoreError,
 };
-use crate::{event::RecordedEvent, store::StoreError};
 
 /// How often a reaction that is stopped looks whether another instance is past the event.
 const LOOK: Duration = Duration::from_secs(1);
@@ -77,7 +76,7 @@ impl Failed {
 
 impl Reactor {
     /// Says at which event it stops, and waits there.
-    pub(super) async fn stand(mut self, stop: &Stop, requests: &mut mpsc::Receiver<Request>) {
+    pub(super) async fn stand(mut self, stop: &Stop, requests: &mut OperatorRequests) {
         self.give_up().await;
         let _ = self.checkpoints.load().await;
         if self.is_past(stop) {
@@ -87,13 +86,13 @@ impl Reactor {
         loop {
             tokio::select! {
                 request = requests.recv() => match request {
-                    Some(request) if request.is_wanted() => {
-                        let answer = self.carry_out(request.asked, stop).await;
-                        let goes_on = answer.is_ok();
+                    Some(request) if request.is_awaited() => {
+                        let result = self.execute(request.command, stop).await;
+                        let goes_on = result.is_ok();
                         if goes_on {
                             self.go_on();
                         }
-                        request.answer(answer);
+                        request.respond(result);
                         if goes_on {
                             return;
                         }
@@ -124,19 +123,25 @@ impl Reactor {
         }
     }
 
-    async fn carry_out(&mut self, asked: Asked, stop: &Stop) -> Result<Refused, OperatorError> {
+    async fn execute(&mut self, command: OperatorCommand, stop: &Stop) -> OperatorResult {
         let RecordedEvent { id, subject, .. } = &stop.event;
         let reaction = self.performer.reaction.name;
-        match asked {
-            Asked::Retry => {
+        match command {
+            OperatorCommand::Rebuild => {
+                return Err(OperatorError::CannotRebuild(reaction));
+            }
+            OperatorCommand::Retry => {
                 tracing::warn!(reaction, event = %id, %subject, "an operator has the reaction take an event again");
             }
-            Asked::Skip => {
-                self.leave_out(stop).await?;
+            OperatorCommand::Skip => {
+                let saved = self.leave_out(stop).await;
+                saved.map_err(|error| {
+                    OperatorError::Failed(ComponentKind::Reaction, error.to_string())
+                })?;
                 tracing::warn!(reaction, event = %id, %subject, "an operator has the reaction leave out what it cannot do about an event");
             }
         }
-        Ok(stop.refused())
+        Ok(Some(stop.refused()))
     }
 
     /// Notes in the event store that something is not to be done, for every instance and every start.

@@ -10,14 +10,15 @@ use std::{sync::Arc, time::Duration};
 use futures_util::TryStreamExt as _;
 
 use super::{
-    Action, Begin, Commands, Deadline, Ground, IntoCommands as _, Operator, React,
-    ReactionDescriptor, ReactionError, Reactions, Reactors, Step, Time as _, When, settle,
+    Action, Begin, Commands, Deadline, Ground, IntoCommands as _, React, ReactionDescriptor,
+    ReactionError, Reactions, Reactors, Refused, Statuses, Step, Time as _, When, settle,
 };
 use crate::{
     Declaration,
     command::{Bus, Services},
     declaration,
     event::{self, EventCandidate, EventType, Subject, Upcasters},
+    operator::{OperatorClient, OperatorCommand, OperatorError},
     prelude::*,
     store::{EventStore, ReadOptions, memory::MemoryStore},
 };
@@ -160,8 +161,31 @@ impl World {
     fn start(&self, reactions: &[ReactionDescriptor]) -> (tokio::task::JoinHandle<()>, Operator) {
         let reactions = Reactions::new(reactions.iter().copied()).unwrap();
         let reactors = Reactors::new(self.ground(), reactions);
-        let operator = reactors.operator();
+        let operator = Operator {
+            client: reactors.operator(),
+            statuses: reactors.statuses(),
+        };
         (tokio::spawn(reactors.run()), operator)
+    }
+}
+
+/// The operator of reactions that run.
+struct Operator {
+    client: OperatorClient,
+    statuses: Statuses,
+}
+
+impl Operator {
+    async fn send(
+        &self,
+        reaction: &str,
+        command: OperatorCommand,
+    ) -> Result<Option<Refused>, OperatorError> {
+        self.client.send(reaction, command).await
+    }
+
+    fn statuses(&self) -> &Statuses {
+        &self.statuses
     }
 }
 

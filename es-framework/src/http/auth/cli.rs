@@ -18,17 +18,17 @@ pub(crate) const NAME: &str = "token";
 /// Makes and revokes the tokens that callers send.
 #[derive(Debug, Parser)]
 #[command(name = NAME)]
-struct Tokening {
+struct TokenArguments {
     #[command(subcommand)]
-    command: Command,
+    command: TokenCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum TokenCommand {
     /// Makes a token and prints it, this once: the file keeps its hash only.
     Create {
         #[command(flatten)]
-        place: Place,
+        tokens: TokensFile,
         /// Whose it is.
         #[arg(long, value_parser = word)]
         name: String,
@@ -39,7 +39,7 @@ enum Command {
     /// Makes a token worthless, within about a second, by its name.
     Revoke {
         #[command(flatten)]
-        place: Place,
+        tokens: TokensFile,
         /// Whose it is.
         #[arg(long, value_parser = word)]
         name: String,
@@ -47,7 +47,7 @@ enum Command {
 }
 
 #[derive(Debug, Args)]
-struct Place {
+struct TokensFile {
     /// The file with tokens; made when it is needed.
     #[arg(long, env = "AUTH_TOKENS_FILE", value_name = "FILE")]
     file: PathBuf,
@@ -62,21 +62,21 @@ fn word(text: &str) -> Result<String, &'static str> {
 
 /// The subcommand, for the application's command line.
 pub(crate) fn command() -> clap::Command {
-    <Tokening as clap::CommandFactory>::command()
+    <TokenArguments as clap::CommandFactory>::command()
 }
 
 /// Carries it out.
 pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
-    let asked = Tokening::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
+    let asked = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     match asked.command {
-        Command::Create { place, name, roles } => {
-            let secret = create(&place.file, &name, &roles)?;
+        TokenCommand::Create { tokens, name, roles } => {
+            let secret = create(&tokens.file, &name, &roles)?;
             let mut out = io::stdout().lock();
             writeln!(out, "{secret}")
                 .and_then(|()| out.flush())
                 .map_err(|error| Error::because("cannot write to standard output", error))
         }
-        Command::Revoke { place, name } => revoke(&place.file, &name),
+        TokenCommand::Revoke { tokens, name } => revoke(&tokens.file, &name),
     }
 }
 

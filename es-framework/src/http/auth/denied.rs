@@ -10,7 +10,7 @@ use crate::http::{Problem, problem::kind};
 
 /// Why a request goes no further.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Denied {
+pub(super) enum AccessDenied {
     /// It carries no credential.
     NoCredential,
     /// Its credential is none that counts here. Why it is not is for the log: a caller who may
@@ -22,7 +22,7 @@ pub(super) enum Denied {
     IssuerAway,
 }
 
-impl IntoResponse for Denied {
+impl IntoResponse for AccessDenied {
     fn into_response(self) -> Response {
         let (problem, challenge) = match self {
             Self::NoCredential => (

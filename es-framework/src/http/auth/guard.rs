@@ -13,7 +13,7 @@ use axum::{
 
 use super::{
     Anonymous, Auth, Caller, RateLimit,
-    denied::Denied,
+    denied::AccessDenied,
     jwt::Issuer,
     rate::Client,
     streams::{is_stream, until},
@@ -57,7 +57,7 @@ impl Guard {
         self.tokens.clone()
     }
 
-    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Denied> {
+    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, AccessDenied> {
         let credential = bearer::credential(headers)?;
         // The tokens of a file have no dots.
         if let Some(issuer) = &self.issuer
@@ -67,13 +67,13 @@ impl Guard {
         }
         let tokens = self.tokens.as_ref().map(Watched::get);
         let caller = tokens.and_then(|tokens| tokens.caller(credential));
-        caller.ok_or(Denied::InvalidCredential)
+        caller.ok_or(AccessDenied::InvalidCredential)
     }
 }
 
 /// What every request passes.
 #[derive(Debug, Clone)]
-struct Gate {
+struct AuthenticationState {
     auth: Auth,
     rate: Option<RateLimit>,
 }
@@ -90,13 +90,13 @@ where
 {
     match (&auth, &rate) {
         (Auth::Open, None) => router,
-        _ => router.layer(middleware::from_fn_with_state(Gate { auth, rate }, check)),
+        _ => router.layer(middleware::from_fn_with_state(AuthenticationState { auth, rate }, check)),
     }
 }
 
 impl Auth {
     /// Who calls, where that is known.
-    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, Denied> {
+    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, AccessDenied> {
         match self {
             Self::Open => Ok(None),
             Self::Guarded(guard) => guard.caller(headers).await.map(Some),
@@ -124,12 +124,12 @@ impl Auth {
 async fn check_role(State(role): State<&'static str>, request: Request, next: Next) -> Response {
     match request.extensions().get::<Caller>() {
         Some(caller) if caller.has_role(role) => next.run(request).await,
-        Some(_) => Denied::NoRole(role).into_response(),
-        None => Denied::NoCredential.into_response(),
+        Some(_) => AccessDenied::NoRole(role).into_response(),
+        None => AccessDenied::NoCredential.into_response(),
     }
 }
 
-async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+async fn check(State(gate): State<AuthenticationState>, mut request: Request, next: Next) -> Response {
     let known = gate.auth.caller(request.headers()).await;
     if let Some(rate) = &gate.rate {
         // A guess counts for the address that it comes from, and takes nothing from the caller.
@@ -152,7 +152,7 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
             response.extensions_mut().insert(caller);
             response
         }
-        Err(Denied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
+        Err(AccessDenied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
             request.extensions_mut().insert(Anonymous);
             next.run(request).await
         }
@@ -160,7 +160,7 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
     }
 }
 
-impl From<NoBearer> for Denied {
+impl From<NoBearer> for AccessDenied {
     fn from(none: NoBearer) -> Self {
         match none {
             NoBearer::Missing => Self::NoCredential,

@@ -73,7 +73,7 @@ pub struct RateLimit {
 
 /// A client asked too often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooMany {
+pub(super) struct RateExceeded {
     /// After so many seconds one more request is answered.
     pub(super) retry_after: u64,
 }
@@ -90,7 +90,7 @@ impl RateLimit {
         }
     }
 
-    pub(super) fn count(&self, client: Client) -> Result<(), TooMany> {
+    pub(super) fn count(&self, client: Client) -> Result<(), RateExceeded> {
         let limiter = self
             .clients
             .get_with(client, || Arc::new(RateLimiter::direct(self.quota)));
@@ -98,12 +98,12 @@ impl RateLimit {
             let wait = until.wait_time_from(limiter.clock().now());
             // Rounded up: who comes back a moment early would be refused again.
             let retry_after = wait.as_secs().saturating_add(1);
-            TooMany { retry_after }
+            RateExceeded { retry_after }
         })
     }
 }
 
-impl IntoResponse for TooMany {
+impl IntoResponse for RateExceeded {
     fn into_response(self) -> Response {
         let problem = Problem::new(
             kind::TOO_MANY_REQUESTS,
@@ -136,7 +136,7 @@ mod tests {
         let limit = limit(1);
         let alice = || Client::Known("alice".into());
         assert_eq!(limit.count(alice()), Ok(()));
-        assert_eq!(limit.count(alice()), Err(TooMany { retry_after: 1 }));
+        assert_eq!(limit.count(alice()), Err(RateExceeded { retry_after: 1 }));
         assert_eq!(limit.count(Client::Known("bob".into())), Ok(()));
         assert_eq!(limit.count(client("192.0.2.1")), Ok(()));
     }

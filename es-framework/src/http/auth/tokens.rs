@@ -36,7 +36,7 @@ pub(super) enum TokensError {
     #[error("it is larger than {MAX_FILE} bytes")]
     TooLarge,
     #[error("it holds more than {MAX_TOKENS} tokens")]
-    TooMany,
+    RateExceeded,
     #[error(
         "line {0} is not a name, roles with commas between them, and 64 hexadecimal digits: remove it, and make a token with the command `token create`"
     )]
@@ -77,7 +77,7 @@ impl Tokens {
             tokens.push(token);
         }
         if tokens.len() > MAX_TOKENS {
-            return Err(TokensError::TooMany);
+            return Err(TokensError::RateExceeded);
         }
         Ok(Self(tokens))
     }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Component;
+use super::HealthComponent;
 use crate::{
     http::{
-        lag::{Lag, newest},
+        lag::{ReadModelLag, newest},
         operators::refused,
     },
     projection::{Database, Positions, Progress},
@@ -16,7 +16,7 @@ pub(super) async fn check(
     database: &Database,
     positions: &Positions,
     store: &dyn EventStore,
-) -> Component {
+) -> HealthComponent {
     let models = read_models(database, positions, store).await;
     let details = |size: Option<u64>, error: Value| {
         json!({
@@ -27,8 +27,8 @@ pub(super) async fn check(
         })
     };
     match database.size().await {
-        Ok(size) => Component::up(details(Some(size), Value::Null)),
-        Err(error) => Component::down(details(None, error.to_string().into())),
+        Ok(size) => HealthComponent::up(details(Some(size), Value::Null)),
+        Err(error) => HealthComponent::down(details(None, error.to_string().into())),
     }
 }
 
@@ -41,7 +41,7 @@ pub(in crate::http) async fn read_models(
     let newest = newest(store).await;
     let mut models = serde_json::Map::new();
     for (name, progress) in positions.iter() {
-        let lag = Lag::of(progress, store, newest).await;
+        let lag = ReadModelLag::of(progress, store, newest).await;
         // That the database does not answer is said beside.
         let unindexed = database.unindexed(name).await.ok().flatten();
         models.insert(name.to_owned(), read_model(progress, lag, unindexed));
@@ -49,7 +49,7 @@ pub(in crate::http) async fn read_models(
     Value::Object(models)
 }
 
-fn read_model(progress: &Progress, lag: Lag, unindexed: Option<u64>) -> Value {
+fn read_model(progress: &Progress, lag: ReadModelLag, unindexed: Option<u64>) -> Value {
     json!({
         "position": progress.position().map(|id| id.to_string()),
         "eventsBehind": lag.events,

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Component;
+use super::HealthComponent;
 use crate::{
     event::EventId,
     http::{
@@ -14,7 +14,7 @@ use crate::{
     store::EventStore,
 };
 
-pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> Component {
+pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> HealthComponent {
     let health = store.health().await;
     let mut details = Map::new();
     details.insert("store".into(), store.description().into());
@@ -27,10 +27,10 @@ pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> Compon
         details.insert("reactions".into(), reactions(statuses, newest));
     }
     match health {
-        Ok(()) => Component::up(details.into()),
+        Ok(()) => HealthComponent::up(details.into()),
         Err(error) => {
             details.insert("error".into(), error.to_string().into());
-            Component::down(details.into())
+            HealthComponent::down(details.into())
         }
     }
 }

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 pub(super) use database::read_models;
 pub(super) use event_store::reactions;
 
-use super::{Surface, auth::Anonymous};
+use super::{HttpContext, auth::Anonymous};
 use crate::{
     net::tls::Tls,
     projection::{Database, Positions},
@@ -75,15 +75,15 @@ pub struct Health {
 /// Whether something works.
 ///
 /// ```
-/// use es_framework::http::health::Status;
+/// use es_framework::http::health::HealthStatus;
 ///
-/// assert_eq!(serde_json::to_string(&Status::Up)?, r#""UP""#);
+/// assert_eq!(serde_json::to_string(&HealthStatus::Up)?, r#""UP""#);
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(rename = "HealthStatus", description = "Whether something works.")]
-pub enum Status {
+pub enum HealthStatus {
     /// It does.
     Up,
     /// It does not.
@@ -93,17 +93,17 @@ pub enum Status {
 /// One component's health.
 ///
 /// ```
-/// use es_framework::http::health::Component;
+/// use es_framework::http::health::HealthComponent;
 ///
 /// /// As it stands in the answer to `GET /actuator/health`.
-/// fn json(component: &Component) -> serde_json::Result<String> {
+/// fn json(component: &HealthComponent) -> serde_json::Result<String> {
 ///     serde_json::to_string(component) // {"status":"UP","details":{…}}
 /// }
 /// ```
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "HealthOfComponent", description = "One component's health.")]
-pub struct Component {
-    status: Status,
+pub struct HealthComponent {
+    status: HealthStatus,
     /// What else is known, such as the reason.
     #[serde(skip_serializing_if = "Value::is_null")]
     details: Value,
@@ -112,23 +112,23 @@ pub struct Component {
 /// Whether the service works, and each part of it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
-struct Report {
-    status: Status,
+struct HealthReport {
+    status: HealthStatus,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    components: BTreeMap<&'static str, Component>,
+    components: BTreeMap<&'static str, HealthComponent>,
 }
 
-impl Component {
+impl HealthComponent {
     const fn up(details: Value) -> Self {
         Self {
-            status: Status::Up,
+            status: HealthStatus::Up,
             details,
         }
     }
 
     const fn down(details: Value) -> Self {
         Self {
-            status: Status::Down,
+            status: HealthStatus::Down,
             details,
         }
     }
@@ -140,7 +140,7 @@ impl Component {
 }
 
 impl Health {
-    async fn report(&self) -> Report {
+    async fn report(&self) -> HealthReport {
         let (db, event_store, disk, ssl) = tokio::join!(
             within_limit(database::check(
                 &self.database,
@@ -158,53 +158,53 @@ impl Health {
             ("db", db),
             ("diskSpace", disk),
             ("eventstore", event_store),
-            ("ping", Component::up(Value::Null)),
+            ("ping", HealthComponent::up(Value::Null)),
             ("ssl", ssl),
         ]);
-        Report::of(components)
+        HealthReport::of(components)
     }
 }
 
-impl Report {
+impl HealthReport {
     /// All is up if each component is.
-    fn of(components: BTreeMap<&'static str, Component>) -> Self {
-        let mut components_up = components.values().map(|one| one.status == Status::Up);
+    fn of(components: BTreeMap<&'static str, HealthComponent>) -> Self {
+        let mut components_up = components.values().map(|one| one.status == HealthStatus::Up);
         let status = if components_up.all(|is_up| is_up) {
-            Status::Up
+            HealthStatus::Up
         } else {
-            Status::Down
+            HealthStatus::Down
         };
         Self { status, components }
     }
 }
 
-async fn within_limit(check: impl Future<Output = Component>) -> Component {
+async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthComponent {
     tokio::time::timeout(CHECK_LIMIT, check)
         .await
-        .unwrap_or_else(|_| Component::silent())
+        .unwrap_or_else(|_| HealthComponent::silent())
 }
 
 /// What the report looks like.
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<Report>()
+    generator.subschema_for::<HealthReport>()
 }
 
 /// All of it, but only the status for those who did not say who they are where that matters: the
 /// details name folders and addresses.
 pub(super) async fn show(
-    State(surface): State<Arc<Surface>>,
+    State(surface): State<Arc<HttpContext>>,
     anonymous: Option<Extension<Anonymous>>,
 ) -> Response {
     answer(surface.health.report().await, anonymous)
 }
 
-fn answer(mut report: Report, anonymous: Option<Extension<Anonymous>>) -> Response {
+fn answer(mut report: HealthReport, anonymous: Option<Extension<Anonymous>>) -> Response {
     if anonymous.is_some() {
         report.components.clear();
     }
     let status = match report.status {
-        Status::Up => StatusCode::OK,
-        Status::Down => StatusCode::SERVICE_UNAVAILABLE,
+        HealthStatus::Up => StatusCode::OK,
+        HealthStatus::Down => StatusCode::SERVICE_UNAVAILABLE,
     };
     (status, Json(report)).into_response()
 }

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     super::{
-        Problem, Surface,
+        HttpContext, Problem,
         query::{AskedAt, digest},
     },
     LiveLimits,
@@ -28,7 +28,7 @@ const RETRY: Duration = Duration::from_secs(2);
 /// What a client asked, to be asked again.
 pub(in crate::http) struct Question {
     pub(in crate::http) asked: Arc<AskedAt>,
-    pub(in crate::http) surface: Arc<Surface>,
+    pub(in crate::http) surface: Arc<HttpContext>,
     pub(in crate::http) uri: Uri,
     pub(in crate::http) parameters: Parameters,
     pub(in crate::http) headers: HeaderMap,

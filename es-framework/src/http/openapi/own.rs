@@ -2,17 +2,18 @@
 
 use serde_json::json;
 
-use super::{Answer, Operation, Schemas, operators, serve};
+use super::{OpenApiResponse, Operation, Schemas, serve};
 use crate::http::{health, metrics};
 
 /// A path, a method and what it does.
-pub(super) type Described = (&'static str, &'static str, Operation);
+pub(super) type DescribedOperation = (&'static str, &'static str, Operation);
 
 /// All of it.
-pub(super) fn operations(schemas: &mut Schemas) -> Vec<Described> {
+pub(super) fn operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
     let shown = shown(schemas).into_iter();
-    let shown = shown.map(|(path, operation)| (path, "get", operation));
-    shown.chain(operators::operations()).collect()
+    shown
+        .map(|(path, operation)| (path, "get", operation))
+        .collect()
 }
 
 /// The paths that everybody may look at, and what each answers to `GET`.
@@ -49,7 +50,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
 }
 
 fn info() -> Operation {
-    let answer = Answer::new(200, "The application and its framework.", &[])
+    let answer = OpenApiResponse::new(200, "The application and its framework.", &[])
         .with_json(json!({ "type": "object" }));
     Operation::new("info", "Tells what runs here, and since when.", "").with_answer(answer)
 }
@@ -57,7 +58,7 @@ fn info() -> Operation {
 fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
     let report = health::schema(schemas.answers()).to_value();
     let answer =
-        |status, description| Answer::new(status, description, &[]).with_json(report.clone());
+        |status, description| OpenApiResponse::new(status, description, &[]).with_json(report.clone());
     Operation::new(id, summary, "")
         .with_answer(answer(200, "All is well."))
         .with_answer(answer(503, "Something does not work."))
@@ -65,7 +66,7 @@ fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
 
 fn measurements() -> Operation {
     let summary = "Tells what was measured since the start, for Prometheus.";
-    let answer = Answer::new(200, "The measurements.", &[])
+    let answer = OpenApiResponse::new(200, "The measurements.", &[])
         .with_content("text/plain", json!({ "type": "string" }));
     Operation::new("prometheus", summary, "").with_answer(answer)
 }
@@ -73,6 +74,6 @@ fn measurements() -> Operation {
 fn this_document() -> Operation {
     let summary = "Describes the service: this document.";
     let answer =
-        Answer::new(200, "A document of OpenAPI 3.1.", &[]).with_json(json!({ "type": "object" }));
+        OpenApiResponse::new(200, "A document of OpenAPI 3.1.", &[]).with_json(json!({ "type": "object" }));
     Operation::new("openapi", summary, "").with_answer(answer)
 }

@@ -38,17 +38,17 @@ pub(super) enum FetchError {
 
 /// A key, and what it may be used with.
 #[derive(Debug)]
-pub(super) struct Key {
+pub(super) struct IssuerKey {
     pub(super) decoding: DecodingKey,
     /// Any algorithm of its family, if there is none.
     pub(super) algorithm: Option<Algorithm>,
 }
 
 /// An issuer's keys by their ids. The one without an id has an empty one.
-pub(super) type Keys = HashMap<String, Key>;
+pub(super) type Keys = HashMap<String, IssuerKey>;
 
 #[derive(Deserialize)]
-struct Discovery {
+struct DiscoveryDocument {
     issuer: String,
     jwks_uri: String,
 }
@@ -74,8 +74,8 @@ pub(super) async fn keys(client: &Client, issuer: &str, at: &Url) -> Result<Keys
 }
 
 async fn fetch(client: &Client, issuer: &str, at: &Url) -> Result<Keys, FetchError> {
-    let discovery: Discovery = get(client, at).await?;
-    // OpenID Connect Discovery 1.0, section 4.3: exactly the same.
+    let discovery: DiscoveryDocument = get(client, at).await?;
+    // OpenID Connect DiscoveryDocument 1.0, section 4.3: exactly the same.
     if discovery.issuer != issuer {
         return Err(FetchError::OtherIssuer(shown(&discovery.issuer)));
     }
@@ -128,7 +128,7 @@ fn shown(text: &str) -> String {
 }
 
 /// A key for signatures; others, and those of kinds that are not known here, are passed over.
-fn key(value: Value) -> Option<(String, Key)> {
+fn key(value: Value) -> Option<(String, IssuerKey)> {
     let jwk: Jwk = serde_json::from_value(value).ok()?;
     let usage = &jwk.common.public_key_use;
     if usage
@@ -145,7 +145,7 @@ fn key(value: Value) -> Option<(String, Key)> {
     let id = jwk.common.key_id.unwrap_or_default();
     Some((
         id,
-        Key {
+        IssuerKey {
             decoding,
             algorithm,
         },

@@ -17,7 +17,7 @@ use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
 use reqwest::{Client, Url};
 use tokio::sync::Mutex;
 
-use super::{Caller, denied::Denied};
+use super::{Caller, denied::AccessDenied};
 use crate::{Error, Result};
 use claims::Claims;
 use fetch::Keys;
@@ -41,13 +41,13 @@ pub(super) struct Issuer {
     client: Client,
     validation: Validation,
     pause: Duration,
-    fetched: RwLock<Option<Fetched>>,
+    fetched: RwLock<Option<FetchedKeys>>,
     /// When the issuer was last asked; held while it is asked, so that it is asked once.
     asked: Mutex<Option<Instant>>,
 }
 
 #[derive(Clone)]
-struct Fetched {
+struct FetchedKeys {
     at: Instant,
     keys: Arc<Keys>,
 }
@@ -100,10 +100,10 @@ impl Issuer {
     }
 
     /// Who a token belongs to.
-    pub(super) async fn caller(self: &Arc<Self>, token: &[u8]) -> Result<Caller, Denied> {
+    pub(super) async fn caller(self: &Arc<Self>, token: &[u8]) -> Result<Caller, AccessDenied> {
         let invalid = |reason: &dyn fmt::Display| {
             tracing::debug!(%reason, "a JWT was refused");
-            Denied::InvalidCredential
+            AccessDenied::InvalidCredential
         };
         let header = decode_header(token).map_err(|error| invalid(&error))?;
         if !signature::ALLOWED.contains(&header.alg) {
@@ -130,7 +130,7 @@ impl Issuer {
     }
 
     /// The keys, fetched again if the issuer may have a new one of this id.
-    async fn keys_with(self: &Arc<Self>, id: &str) -> Result<Arc<Keys>, Denied> {
+    async fn keys_with(self: &Arc<Self>, id: &str) -> Result<Arc<Keys>, AccessDenied> {
         match self.fetched() {
             Some(fetched) if fetched.keys.contains_key(id) => {
                 if fetched.at.elapsed() >= REFRESH {
@@ -147,13 +147,13 @@ impl Issuer {
                 match keys {
                     Some(keys) if answered || keys.contains_key(id) => Ok(keys),
                     // It may be a good token: to call it invalid would have its owner throw it away.
-                    _ => Err(Denied::IssuerAway),
+                    _ => Err(AccessDenied::IssuerAway),
                 }
             }
         }
     }
 
-    fn fetched(&self) -> Option<Fetched> {
+    fn fetched(&self) -> Option<FetchedKeys> {
         let fetched = self.fetched.read().unwrap_or_else(PoisonError::into_inner);
         fetched
             .clone()
@@ -169,7 +169,7 @@ impl Issuer {
             return true;
         }
         if asked.is_some_and(|asked| asked.elapsed() < self.pause) {
-            // Fetched when it was last asked: then that is its last word.
+            // FetchedKeys when it was last asked: then that is its last word.
             return fetched.is_some() && fetched >= *asked;
         }
         *asked = Some(Instant::now());
@@ -179,7 +179,7 @@ impl Issuer {
                 tracing::info!("{} keys of {issuer} are known", keys.len());
                 let (at, keys) = (Instant::now(), Arc::new(keys));
                 let mut fetched = self.fetched.write().unwrap_or_else(PoisonError::into_inner);
-                *fetched = Some(Fetched { at, keys });
+                *fetched = Some(FetchedKeys { at, keys });
                 true
             }
             Err(error) => {

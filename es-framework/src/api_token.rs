@@ -10,7 +10,7 @@ use crate::{Error, Result, secret_file, settings::Secret};
 const FILE: &str = "api-token";
 
 /// The credential kept in a folder; made where there is none.
-pub(super) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
+pub(crate) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
     let file = folder.join(FILE);
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
@@ -32,7 +32,7 @@ pub(super) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
 }
 
 /// The credential kept in a folder, if there is one.
-pub(super) fn load(folder: &Path) -> Result<Option<Secret>> {
+pub(crate) fn load(folder: &Path) -> Result<Option<Secret>> {
     match folder.join(FILE).try_exists() {
         Ok(true) => load_or_generate(folder).map(|(token, _)| Some(token)),
         Ok(false) | Err(_) => Ok(None),

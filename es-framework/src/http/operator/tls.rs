@@ -1,4 +1,4 @@
-//! An application that speaks TLS is known by the certificate that its own setting names.
+//! TLS between the command line and a running application.
 
 use std::{error::Error as StdError, io, path::Path};
 
@@ -7,8 +7,8 @@ use rustls::CertificateError;
 
 use crate::{Error, Result, net::tls};
 
-/// Trusts the certificates of a file, and no other.
-pub(super) fn trusting(client: ClientBuilder, file: &Path) -> Result<ClientBuilder> {
+/// Makes a client trust the certificates of a file, and no others.
+pub(super) fn trust_only(client: ClientBuilder, file: &Path) -> Result<ClientBuilder> {
     let failed =
         |error: &dyn StdError| Error::new(format!("HTTP_TLS_CERTIFICATE cannot be used: {error}"));
     let certificates = tls::certificates(file).map_err(|error| failed(&error))?;
@@ -20,8 +20,8 @@ pub(super) fn trusting(client: ClientBuilder, file: &Path) -> Result<ClientBuild
     Ok(client.tls_certs_only(certificates).https_only(true))
 }
 
-/// What is wrong between this program and an application that speaks TLS, if that is what is wrong.
-pub(super) fn complaint(error: &reqwest::Error, address: &str) -> Option<Error> {
+/// Returns a sentence about a failed TLS handshake, or `None` for another error.
+pub(super) fn handshake_error(error: &reqwest::Error, address: &str) -> Option<Error> {
     let reason = match cause(error)? {
         rustls::Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -39,7 +39,7 @@ pub(super) fn complaint(error: &reqwest::Error, address: &str) -> Option<Error> 
     Some(Error::new(reason))
 }
 
-/// The error of TLS among the causes, which those of input and output hide.
+/// Finds the TLS error among the causes of an error. I/O errors hide it from `source`.
 fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
     let mut next = Some(error);
     while let Some(error) = next {

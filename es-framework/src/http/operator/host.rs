@@ -1,4 +1,4 @@
-//! Where an application is asked: the address that it listens on, or a name that leads there.
+//! The host of an application in a URL.
 
 use std::{
     fmt,
@@ -6,7 +6,7 @@ use std::{
     str::FromStr,
 };
 
-/// An address or a name.
+/// The address or the name of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Host {
     Address(IpAddr),
@@ -18,7 +18,7 @@ impl FromStr for Host {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Ok(address) = text.parse::<IpAddr>() {
-            // Who listens on all addresses is reached on this one.
+            // An application that listens on all addresses is reached on this one.
             return Ok(Self::Address(match address.is_unspecified() {
                 true => Ipv4Addr::LOCALHOST.into(),
                 false => address,
@@ -27,12 +27,12 @@ impl FromStr for Host {
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
         match (1..=253).contains(&text.len()) && text.chars().all(is_of_name) {
             true => Ok(Self::Name(text.to_owned())),
-            false => Err("it is no address and no name of a machine"),
+            false => Err("it is no address and no host name"),
         }
     }
 }
 
-/// As it stands in a URL.
+/// Writes the host as a URL has it.
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
