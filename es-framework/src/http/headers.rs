@@ -1,4 +1,4 @@
-//! Headers of every answer: what a browser may do with it, and from where it may ask.
+//! Headers of every response that tell browsers what they may do, and cross-origin requests.
 
 use std::{str::FromStr, time::Duration};
 
@@ -6,17 +6,17 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use reqwest::Url;
 use tower_http::cors::{Any, CorsLayer};
 
-/// How long a browser may keep to what it was told.
+/// Time that a browser may cache the response of a preflight request.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(60 * 60);
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
-/// An answer is no page: nothing in it is loaded, and nothing frames it.
+/// A response is not a page: browsers load nothing in it and show it in no frame.
 const NO_PAGE: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-/// A year, as the preload lists of browsers ask for.
+/// One year, as the preload lists of browsers require.
 const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// From where browsers may ask.
+/// The origins whose pages may call the service.
 ///
 /// ```
 /// use es_framework::http::headers::Origins;
@@ -27,9 +27,9 @@ const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origins {
-    /// From pages of these origins.
+    /// Pages of these origins.
     These(Vec<HeaderValue>),
-    /// From every page. Callers still have to prove who they are.
+    /// All pages. Callers still have to authenticate.
     All,
 }
 
@@ -47,7 +47,7 @@ impl FromStr for Origins {
     }
 }
 
-/// An origin as browsers send it (RFC 6454, section 6.2): anything else would never match.
+/// Parses an origin as browsers send it (RFC 6454, section 6.2). Another spelling would never match.
 fn origin(text: &str) -> Result<HeaderValue, String> {
     let text = text.trim();
     let url = text.parse().ok();
@@ -60,7 +60,7 @@ fn origin(text: &str) -> Result<HeaderValue, String> {
     })
 }
 
-/// What is said to browsers.
+/// The rules that responses give to browsers.
 ///
 /// ```
 /// use es_framework::http::headers::{BrowserPolicy, Origins};
@@ -70,17 +70,17 @@ fn origin(text: &str) -> Result<HeaderValue, String> {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct BrowserPolicy {
-    /// From where they may ask, besides pages of the service itself.
+    /// The origins whose pages may call the service, in addition to its own.
     pub origins: Option<Origins>,
-    /// Whether the service is reached by TLS, and is to be reached by nothing else.
+    /// True if browsers must use TLS to reach the service.
     pub tls: bool,
 }
 
-/// Has every answer say what a browser may do with it.
+/// Adds the security headers to a response.
 pub(super) fn secure(headers: &mut HeaderMap, tls: bool) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(header::REFERRER_POLICY, NO_REFERRER);
-    // A page says itself what it loads.
+    // A page sets its own policy.
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
         .or_insert(NO_PAGE);
@@ -89,7 +89,7 @@ pub(super) fn secure(headers: &mut HeaderMap, tls: bool) {
     }
 }
 
-/// Has answers say from where browsers may ask.
+/// Returns the layer that answers cross-origin requests.
 pub(super) fn cors(origins: Origins) -> CorsLayer {
     let name = HeaderName::from_static;
     let layer = CorsLayer::new()

@@ -1,5 +1,4 @@
-//! `GET /actuator/prometheus`: what was measured, and how far the read models are behind at this
-//! moment.
+//! `GET /actuator/prometheus`: all metrics, with the current lag of read models and reactions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,10 +21,10 @@ use crate::{
     reaction::Statuses,
 };
 
-/// Where the measurements are.
+/// The path of the metrics.
 pub(super) const PATH: &str = "/actuator/prometheus";
 
-/// An event store or a database that answers later leaves the lag as it was told last.
+/// Time to measure the lag. After it, the response has the lag of the last measurement.
 const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -45,7 +44,7 @@ async fn measure_lag(surface: &HttpContext) {
         if let Ok(Some(rows)) = surface.database.unindexed(name).await {
             gauge(&READ_MODEL_UNINDEXED, &model).set(number(rows));
         }
-        // Without the newest event nobody knows how many are missing.
+        // Without the newest event, the lag is unknown.
         if newest.is_none() && progress.position().is_some() {
             continue;
         }
@@ -74,7 +73,7 @@ fn flag(is_so: bool) -> f64 {
     f64::from(u8::from(is_so))
 }
 
-/// Exact up to 2^53.
+/// Converts a count, exactly up to 2^53.
 #[allow(clippy::cast_precision_loss)]
 const fn number(count: u64) -> f64 {
     count as f64

@@ -48,7 +48,7 @@ pub use live::{LiveLimits, LiveQueries};
 use observe::RouteTemplates;
 pub use problem::Problem;
 
-/// Bounds on what a client may ask of the server.
+/// The limits of requests.
 ///
 /// ```
 /// use es_framework::http::RequestLimits;
@@ -57,19 +57,19 @@ pub use problem::Problem;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLimits {
-    /// The largest body, in bytes.
+    /// Longest body, in bytes.
     pub body_size: usize,
-    /// How long a client may take to send a body.
+    /// Time that a client has to send a body.
     pub body_time: Duration,
-    /// All headers together, in bytes.
+    /// Size of all headers together, in bytes.
     pub headers_size: usize,
-    /// How many headers there are.
+    /// Number of headers.
     pub header_count: usize,
-    /// Commands and queries that are carried out at once.
+    /// Number of commands and queries that run at once.
     pub requests: usize,
-    /// How long a request may take from its headers to its answer.
+    /// Time from the headers of a request to its response.
     pub request_time: Duration,
-    /// How long a query waits for the position that its caller asks for.
+    /// Time that a query waits for the position in its `Event-Position` header.
     pub position_wait: Duration,
 }
 
@@ -87,14 +87,14 @@ impl Default for RequestLimits {
     }
 }
 
-/// What the routes work with.
+/// The shared state of all routes.
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use es_framework::http::HttpContext;
 ///
-/// /// For clients that would rather ask again than wait.
+/// /// Makes queries fail early instead of waiting for a position.
 /// fn impatient(mut context: HttpContext) -> HttpContext {
 ///     context.limits.position_wait = Duration::from_millis(100);
 ///     context
@@ -102,29 +102,29 @@ impl Default for RequestLimits {
 /// ```
 #[derive(Debug)]
 pub struct HttpContext {
-    /// Carries commands to the store.
+    /// Handles commands.
     pub bus: Bus,
-    /// Tells queries the time.
+    /// The clock of queries.
     pub clock: Clock,
-    /// Answers queries.
+    /// The database of the read models.
     pub database: Database,
-    /// How far the read models have come.
+    /// The positions of the read models.
     pub positions: Positions,
-    /// Checks of all that the application needs.
+    /// The health checks.
     pub health: Health,
-    /// Queries whose answers are kept up to date.
+    /// The open live queries.
     pub live: LiveQueries,
-    /// Bounds on requests.
+    /// The limits of requests.
     pub limits: RequestLimits,
-    /// Who may call.
+    /// The authentication of callers.
     pub auth: Auth,
-    /// How often each client may.
+    /// The rate limit of each client.
     pub rate: Option<RateLimit>,
-    /// What is said to browsers.
+    /// The headers for browsers.
     pub browsers: BrowserPolicy,
-    /// The headers of a request that go into the metadata of its events.
+    /// The request headers that are copied into the metadata of events.
     pub metadata_headers: Vec<HeaderName>,
-    /// Whether the name of the caller does, too.
+    /// True if the name of the caller is copied into the metadata of events.
     pub metadata_caller: bool,
     /// Sends the commands of operators to the read models.
     pub read_models: OperatorClient,
@@ -134,13 +134,13 @@ pub struct HttpContext {
     pub operator_token: Option<ApiToken>,
 }
 
-/// The router of the application of this name.
+/// Returns the router of an application, without custom routes.
 ///
 /// ```
 /// use axum::{Router, routing::get};
 /// use es_framework::{command::Registry, http::{self, HttpContext}};
 ///
-/// /// The application's routes, and one of its own beside them.
+/// /// Adds a route to those of the application.
 /// fn routes(registry: &Registry, context: HttpContext) -> Router {
 ///     let router = http::router("library-service", registry, vec![], context);
 ///     router.route("/opening-hours", get(async || "10 to 18"))
@@ -164,7 +164,7 @@ pub fn router(
     )
 }
 
-/// The routes of [`router`], and those that the application adds.
+/// Returns the router of an application, with custom routes and layers.
 pub(crate) async fn router_with(
     name: &str,
     registry: &Registry,
@@ -250,11 +250,12 @@ fn assemble(
         .with_state(Arc::new(context))
 }
 
-/// What every request and every answer passes: one layer, since each has its price for each request.
+/// The outermost layer: logs and measures a request, and adds headers to its response. It is one
+/// layer, since each layer costs time for each request.
 #[derive(Debug, Clone)]
 struct OuterLayer {
     templates: RouteTemplates,
-    /// Whether the service is reached by TLS alone.
+    /// True if the service speaks TLS only.
     tls: bool,
 }
 
@@ -266,12 +267,12 @@ impl OuterLayer {
     }
 }
 
-/// A route, and the path that it is mounted at.
+/// A route with its path.
 struct MountedRoute {
-    /// Its path as it was declared.
+    /// The path with the declared names of its parameters.
     template: String,
     path: String,
-    /// What a caller has to be.
+    /// The role that a caller needs.
     role: Option<&'static str>,
     /// The declaration that the route comes from, as the end of a sentence.
     owner: String,
@@ -319,7 +320,7 @@ impl MountedRoute {
     }
 }
 
-/// All that is in the document of OpenAPI, and nothing else, besides what operators may ask.
+/// Returns the routes that the OpenAPI document describes, without those of operators.
 fn routes(registry: &Registry, queries: Vec<Route>, document: openapi::OpenApiDocument) -> Vec<MountedRoute> {
     let mut routes = vec![
         MountedRoute::own(health::PATH, get(health::show)),

@@ -1,4 +1,4 @@
-//! Each request is measured and logged, under the route that it found and never under its path.
+//! Measures and logs each request under the path of its route, such as `/books/{id}`.
 
 use std::{
     collections::HashMap,
@@ -22,18 +22,18 @@ use crate::{
     telemetry::traces,
 };
 
-/// The route of a request that found none.
+/// The route in the log and the metrics of a request that no route matches.
 const UNMATCHED: &str = "unmatched";
-/// The status of a request whose client went away before the answer.
+/// The status of a request whose client disconnected before the response.
 const ABORTED: &str = "aborted";
 
 static IN_FLIGHT: LazyLock<Gauge> = LazyLock::new(|| gauge(&HTTP_IN_FLIGHT, &[]));
 
-/// The templates of routes, as they were declared, by the paths that they are mounted at.
+/// The declared paths of routes, by the paths in the router.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RouteTemplates(Arc<HashMap<String, Arc<str>>>);
 
-/// Method, route and status.
+/// The labels of a measurement: method, route and status.
 type Key = (&'static str, Arc<str>, Option<StatusCode>);
 
 static DURATIONS: LazyLock<Handles<Key, Histogram>> = LazyLock::new(Handles::default);
@@ -53,7 +53,7 @@ impl RouteTemplates {
     }
 }
 
-/// A request that is being answered.
+/// A request that is in progress.
 struct ObservedRequest {
     method: &'static str,
     route: Arc<str>,
@@ -85,8 +85,7 @@ impl ObservedRequest {
         }
     }
 
-    /// The span that all steps of the request are part of, under the names that OpenTelemetry has
-    /// for it.
+    /// Returns the span of the request, with the attribute names of OpenTelemetry.
     fn span(&mut self) -> Span {
         let span = tracing::info_span!(
             "request",
@@ -115,8 +114,8 @@ impl ObservedRequest {
         }
     }
 
-    /// One line, which holds nothing that the client chose but for the trace's id, and who it is once
-    /// that is proved.
+    /// Writes one line to the log. The client chooses nothing in it except the id of the trace, and the
+    /// caller's name only after authentication.
     fn log(&self, duration: Duration) {
         let said = match self.status {
             Some(_) => "request",
@@ -135,13 +134,13 @@ impl ObservedRequest {
     }
 }
 
-/// To the microsecond.
+/// Returns a duration in milliseconds, rounded to the microsecond.
 fn milliseconds(duration: Duration) -> f64 {
     const TO_THE_MICROSECOND: f64 = 1e6;
     (duration.as_secs_f64() * TO_THE_MICROSECOND).round() / 1e3
 }
 
-/// Also where the client went away and nobody asks for the answer any more.
+/// Runs also if the client disconnects before the response.
 impl Drop for ObservedRequest {
     fn drop(&mut self) {
         IN_FLIGHT.decrement(1);
@@ -158,7 +157,7 @@ fn register((method, route, status): &Key) -> Histogram {
     histogram(&HTTP_DURATION, &labels)
 }
 
-/// A method may be any word; those that nobody knows are one.
+/// Returns the name of a method. Unknown methods share one name, since a client may send any word.
 fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

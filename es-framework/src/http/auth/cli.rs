@@ -15,7 +15,7 @@ use crate::{Error, Result, secret_file};
 /// The name of the subcommand.
 pub(crate) const NAME: &str = "token";
 
-/// Makes and revokes the tokens that callers send.
+/// Creates and revokes the bearer tokens of callers.
 #[derive(Debug, Parser)]
 #[command(name = NAME)]
 struct TokenArguments {
@@ -25,22 +25,22 @@ struct TokenArguments {
 
 #[derive(Debug, Subcommand)]
 enum TokenCommand {
-    /// Makes a token and prints it, this once: the file keeps its hash only.
+    /// Creates a token and prints it once. The file stores only its hash.
     Create {
         #[command(flatten)]
         tokens: TokensFile,
-        /// Whose it is.
+        /// Name of the caller.
         #[arg(long, value_parser = word)]
         name: String,
-        /// What its owner may do. May be repeated.
+        /// Role of the caller. May be repeated.
         #[arg(long = "role", value_name = "ROLE", value_parser = word)]
         roles: Vec<String>,
     },
-    /// Makes a token worthless, within about a second, by its name.
+    /// Revokes the token of this name. It becomes invalid within about a second.
     Revoke {
         #[command(flatten)]
         tokens: TokensFile,
-        /// Whose it is.
+        /// Name of the caller.
         #[arg(long, value_parser = word)]
         name: String,
     },
@@ -48,7 +48,7 @@ enum TokenCommand {
 
 #[derive(Debug, Args)]
 struct TokensFile {
-    /// The file with tokens; made when it is needed.
+    /// File with the tokens. It is created if it does not exist.
     #[arg(long, env = "AUTH_TOKENS_FILE", value_name = "FILE")]
     file: PathBuf,
 }
@@ -60,12 +60,12 @@ fn word(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The subcommand, for the application's command line.
+/// Returns the subcommand, for the application's command line.
 pub(crate) fn command() -> clap::Command {
     <TokenArguments as clap::CommandFactory>::command()
 }
 
-/// Carries it out.
+/// Runs the subcommand.
 pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
     let asked = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     match asked.command {
@@ -109,7 +109,7 @@ fn revoke(file: &Path, name: &str) -> Result<()> {
     replace(file, &rest)
 }
 
-/// Lines as they stand, with an end to the last one; none if there is no file yet.
+/// Reads the lines of the file, and ends the last one. A missing file has none.
 fn text(file: &Path) -> Result<String> {
     let read = secret_file::check_owner_only(file).and_then(|()| fs::read_to_string(file));
     match read {
@@ -126,7 +126,7 @@ fn parse(file: &Path, text: &str) -> Result<Tokens> {
     Tokens::parse(text).map_err(failed)
 }
 
-/// One command at a time changes a file. The lock is on a file of its own, since the other one is
+/// Locks the file against other commands. The lock is a separate file, because the tokens file is
 /// replaced.
 fn lock(file: &Path) -> Result<File> {
     let beside = secret_file::beside(file, "lock");

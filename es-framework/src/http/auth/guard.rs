@@ -1,4 +1,4 @@
-//! What stands before every route: it lets a request pass once it knows who calls.
+//! The middleware that authenticates the caller of every request.
 
 use std::sync::Arc;
 
@@ -26,16 +26,16 @@ use crate::{
     watched::Watched,
 };
 
-/// Paths that take no credential: whoever starts or balances services asks whether this one is up,
-/// and is told no more than that.
+/// Paths that need no credential, for orchestrators and load balancers. Without one, they return the
+/// status only.
 const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 
-/// Knows callers by what they send.
+/// Authenticates callers by their bearer tokens.
 ///
 /// ```
 /// use es_framework::http::auth::Auth;
 ///
-/// /// Whether a request has to say who sends it.
+/// /// Returns whether every request needs a credential.
 /// fn is_guarded(auth: &Auth) -> bool {
 ///     matches!(auth, Auth::Guarded(_))
 /// }
@@ -71,15 +71,14 @@ impl Guard {
     }
 }
 
-/// What every request passes.
+/// The state of the middleware.
 #[derive(Debug, Clone)]
 struct AuthenticationState {
     auth: Auth,
     rate: Option<RateLimit>,
 }
 
-/// The routes behind what `auth` says, for those who do not ask too often. Routes that are added
-/// later are not.
+/// Adds authentication and the rate limit to a router. Routes that are added later do not have them.
 pub(in crate::http) fn guarded<S>(
     router: Router<S>,
     auth: Auth,
@@ -95,7 +94,7 @@ where
 }
 
 impl Auth {
-    /// Who calls, where that is known.
+    /// Returns the caller, or `None` where the service is open to everyone.
     async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, AccessDenied> {
         match self {
             Self::Open => Ok(None),
@@ -103,7 +102,7 @@ impl Auth {
         }
     }
 
-    /// The route for those who have the role, and for everyone where callers are not known.
+    /// Restricts a route to callers with a role, unless the service is open to everyone.
     pub(in crate::http) fn require<S>(
         &self,
         role: Option<&'static str>,
@@ -132,7 +131,7 @@ async fn check_role(State(role): State<&'static str>, request: Request, next: Ne
 async fn check(State(gate): State<AuthenticationState>, mut request: Request, next: Next) -> Response {
     let known = gate.auth.caller(request.headers()).await;
     if let Some(rate) = &gate.rate {
-        // A guess counts for the address that it comes from, and takes nothing from the caller.
+        // A wrong credential counts against the address of the client, not against a caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);
         let peer = request.extensions().get::<Peer>().copied();
         if let Err(too_many) = rate.count(Client::of(caller, peer)) {
@@ -148,7 +147,7 @@ async fn check(State(gate): State<AuthenticationState>, mut request: Request, ne
             if is_stream(&response) {
                 response = until(response, end);
             }
-            // For the log.
+            // The log needs the caller.
             response.extensions_mut().insert(caller);
             response
         }

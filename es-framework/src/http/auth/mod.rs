@@ -1,4 +1,4 @@
-//! Who may call: every request is checked before anything of it but its head is read.
+//! The authentication of callers. It runs before the body of a request is read.
 
 mod caller;
 pub(crate) mod cli;
@@ -17,7 +17,7 @@ pub use rate::RateLimit;
 pub(super) use caller::Anonymous;
 pub(super) use guard::guarded;
 
-/// Who may call.
+/// The authentication of callers.
 ///
 /// ```
 /// use es_framework::http::auth::Auth;
@@ -26,9 +26,9 @@ pub(super) use guard::guarded;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub enum Auth {
-    /// Everyone.
+    /// Everyone may call.
     #[default]
     Open,
-    /// Those who prove who they are.
+    /// Callers have to authenticate.
     Guarded(Guard),
 }

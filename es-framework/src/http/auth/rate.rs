@@ -1,4 +1,4 @@
-//! How often a client may ask.
+//! The rate limit of each client.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -20,23 +20,24 @@ use crate::{
     net::Peer,
 };
 
-/// Clients beyond so many push out those that asked least: memory stays bounded whoever asks.
+/// Number of clients that are counted. More clients evict the least active ones, so memory stays
+/// bounded.
 const MAX_CLIENTS: u64 = 20_000;
-/// A client that was silent for so long has its whole quota back.
+/// Time after which an idle client has its whole quota again.
 const IDLE: Duration = Duration::from_secs(120);
 
-/// Whose requests are counted together.
+/// The client whose requests are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Client {
-    /// A caller who proved who they are.
+    /// An authenticated caller.
     Known(Arc<str>),
-    /// Everyone at this address; the first half of it, if it is of version 6, since one customer
-    /// commonly has all of the other half.
+    /// All clients at this address. Of an IPv6 address, only the first half counts, since one customer
+    /// commonly has all addresses of the other half.
     At(IpAddr),
 }
 
 impl Client {
-    /// The caller, or who is at the other end of the connection.
+    /// Returns the caller, or the address at the other end of the connection.
     pub(super) fn of(caller: Option<&Caller>, peer: Option<Peer>) -> Self {
         match (caller, peer) {
             (Some(caller), _) => Self::Known(caller.name().into()),
@@ -57,7 +58,7 @@ impl Client {
     }
 }
 
-/// So many requests a second for each client.
+/// The number of requests a second that each client may send.
 ///
 /// ```
 /// use es_framework::Settings;
@@ -71,15 +72,15 @@ pub struct RateLimit {
     clients: Cache<Client, Arc<DefaultDirectRateLimiter>>,
 }
 
-/// A client asked too often.
+/// A client exceeded its rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RateExceeded {
-    /// After so many seconds one more request is answered.
+    /// The number of seconds until the next request is allowed.
     pub(super) retry_after: u64,
 }
 
 impl RateLimit {
-    /// As many at once as in a second.
+    /// Creates a limit for each second, which is also the size of a burst.
     pub(crate) fn per_second(rate: NonZeroU32) -> Self {
         Self {
             quota: Quota::per_second(rate),
@@ -96,7 +97,7 @@ impl RateLimit {
             .get_with(client, || Arc::new(RateLimiter::direct(self.quota)));
         limiter.check().map_err(|until| {
             let wait = until.wait_time_from(limiter.clock().now());
-            // Rounded up: who comes back a moment early would be refused again.
+            // Rounded up: a client that returns a moment early would be refused again.
             let retry_after = wait.as_secs().saturating_add(1);
             RateExceeded { retry_after }
         })

@@ -1,4 +1,4 @@
-//! Whether the secondary database answers a query, and how far its read models have come.
+//! The health check of the database: it runs a query and reports the read models.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub(super) async fn check(
     }
 }
 
-/// How each read model is doing.
+/// Returns the status of each read model as JSON.
 pub(in crate::http) async fn read_models(
     database: &Database,
     positions: &Positions,
@@ -42,7 +42,7 @@ pub(in crate::http) async fn read_models(
     let mut models = serde_json::Map::new();
     for (name, progress) in positions.iter() {
         let lag = ReadModelLag::of(progress, store, newest).await;
-        // That the database does not answer is said beside.
+        // The check reports a database that does not answer.
         let unindexed = database.unindexed(name).await.ok().flatten();
         models.insert(name.to_owned(), read_model(progress, lag, unindexed));
     }
@@ -63,7 +63,7 @@ fn read_model(progress: &Progress, lag: ReadModelLag, unindexed: Option<u64>) ->
     })
 }
 
-/// How a rebuild is doing, in place or beside the rows that answer queries.
+/// Returns the progress of a rebuild, in place or in a shadow table.
 fn rebuild(progress: &Progress) -> Value {
     let beside = progress.beside();
     if beside.is_none() && progress.is_rebuilt() {

@@ -1,4 +1,4 @@
-//! Whether the disk has room left.
+//! The health check of the disk space.
 
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::HealthComponent;
 
-/// Less free space than this is trouble: 10 MiB.
+/// Smallest free space of a healthy disk: 10 MiB.
 const THRESHOLD: u64 = 10 * 1024 * 1024;
 
 pub(super) async fn check(folder: PathBuf) -> HealthComponent {
-    // A disk that hangs must not hang the other requests.
+    // A disk that hangs must not block other requests.
     let checked = tokio::task::spawn_blocking(move || check_now(&folder)).await;
     checked.unwrap_or_else(|error| HealthComponent::down(json!({ "error": error.to_string() })))
 }

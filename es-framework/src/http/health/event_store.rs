@@ -1,5 +1,4 @@
-//! Whether the event store answers and takes the credential, and how the reactions to its events are
-//! doing.
+//! The health check of the event store: it reads the newest event and reports the reactions.
 
 use serde_json::{Map, Value, json};
 
@@ -19,7 +18,7 @@ pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> Health
     let mut details = Map::new();
     details.insert("store".into(), store.description().into());
     if !statuses.all().is_empty() {
-        // One that does not answer is not asked twice.
+        // A store that does not answer gets no second request.
         let newest = match &health {
             Ok(()) => newest(store).await,
             Err(_) => None,
@@ -35,7 +34,7 @@ pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> Health
     }
 }
 
-/// How each reaction is doing, when this is the newest event of the store.
+/// Returns the status of each reaction as JSON, with its lag behind the newest event.
 pub(in crate::http) fn reactions(statuses: &Statuses, newest: Option<EventId>) -> Value {
     let told = statuses.all().into_iter();
     let told = told.map(|(name, status)| (name.to_owned(), reaction(&status, newest)));

@@ -1,4 +1,4 @@
-//! `GET /actuator/health`: every component is really checked, at the moment it is asked about.
+//! `GET /actuator/health`: checks every component at the time of the request.
 
 mod database;
 mod disk;
@@ -32,22 +32,22 @@ use crate::{
 pub use probes::Lifecycle;
 pub(super) use probes::{info, liveness, readiness};
 
-/// A check that takes longer has failed.
+/// Longest time of a check. A slower one fails.
 const CHECK_LIMIT: Duration = Duration::from_secs(3);
 
-/// Where the report is.
+/// The path of the report.
 pub(super) const PATH: &str = "/actuator/health";
-/// Where the probes are, and what runs here.
+/// The paths of the probes and of the information about the application.
 pub(super) const LIVENESS: &str = "/actuator/health/liveness";
 pub(super) const READINESS: &str = "/actuator/health/readiness";
 pub(super) const INFO: &str = "/actuator/info";
 
-/// What is checked.
+/// The components that the health check examines.
 ///
 /// ```
 /// use es_framework::http::health::Health;
 ///
-/// /// The read models that wait for an operator.
+/// /// Counts the read models that wait for an operator.
 /// fn stopped(health: &Health) -> usize {
 ///     health.positions.iter().filter(|(_, progress)| progress.is_stopped()).count()
 /// }
@@ -58,21 +58,21 @@ pub struct Health {
     pub store: Arc<dyn EventStore>,
     /// The secondary database.
     pub database: Database,
-    /// How far the read models have come.
+    /// The positions of the read models.
     pub positions: Positions,
-    /// How the reactions are doing, whose checkpoints are in the event store.
+    /// The statuses of the reactions.
     pub reactions: Statuses,
     /// A folder on the disk that must not be full.
     pub folder: PathBuf,
-    /// A PEM file with certificates that the service relies on.
+    /// A PEM file with certificates that the service trusts.
     pub certificates: Option<PathBuf>,
-    /// What only the process itself knows of its life.
+    /// The lifecycle of the process.
     pub lifecycle: Lifecycle,
-    /// What the service itself shows its clients, if they come by TLS.
+    /// The service's own certificate, if it speaks TLS.
     pub(crate) tls: Option<Tls>,
 }
 
-/// Whether something works.
+/// The health of a component or of the whole service.
 ///
 /// ```
 /// use es_framework::http::health::HealthStatus;
@@ -84,9 +84,9 @@ pub struct Health {
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(rename = "HealthStatus", description = "Whether something works.")]
 pub enum HealthStatus {
-    /// It does.
+    /// It works.
     Up,
-    /// It does not.
+    /// It does not work.
     Down,
 }
 
@@ -95,7 +95,7 @@ pub enum HealthStatus {
 /// ```
 /// use es_framework::http::health::HealthComponent;
 ///
-/// /// As it stands in the answer to `GET /actuator/health`.
+/// /// Writes a component as in the response to `GET /actuator/health`.
 /// fn json(component: &HealthComponent) -> serde_json::Result<String> {
 ///     serde_json::to_string(component) // {"status":"UP","details":{…}}
 /// }
@@ -104,12 +104,12 @@ pub enum HealthStatus {
 #[schemars(rename = "HealthOfComponent", description = "One component's health.")]
 pub struct HealthComponent {
     status: HealthStatus,
-    /// What else is known, such as the reason.
+    /// Further details, such as the reason.
     #[serde(skip_serializing_if = "Value::is_null")]
     details: Value,
 }
 
-/// Whether the service works, and each part of it.
+/// The health of the service and of each component.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
 struct HealthReport {
@@ -133,7 +133,7 @@ impl HealthComponent {
         }
     }
 
-    /// A component whose check gave no answer in time.
+    /// Returns a component whose check did not end in time.
     fn silent() -> Self {
         Self::down(json!({ "error": format!("no answer within {} s", CHECK_LIMIT.as_secs()) }))
     }
@@ -166,7 +166,7 @@ impl Health {
 }
 
 impl HealthReport {
-    /// All is up if each component is.
+    /// The service is up if each component is.
     fn of(components: BTreeMap<&'static str, HealthComponent>) -> Self {
         let mut components_up = components.values().map(|one| one.status == HealthStatus::Up);
         let status = if components_up.all(|is_up| is_up) {
@@ -184,13 +184,13 @@ async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthCom
         .unwrap_or_else(|_| HealthComponent::silent())
 }
 
-/// What the report looks like.
+/// Returns the JSON schema of the report.
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<HealthReport>()
 }
 
-/// All of it, but only the status for those who did not say who they are where that matters: the
-/// details name folders and addresses.
+/// Returns the report. A caller without a credential gets only the status where the service
+/// authenticates callers, because the details name folders and addresses.
 pub(super) async fn show(
     State(surface): State<Arc<HttpContext>>,
     anonymous: Option<Extension<Anonymous>>,

@@ -1,5 +1,5 @@
-//! Probes for whatever starts the service and sends requests to it: whether another start would help,
-//! and whether commands and queries can be carried out at this moment.
+//! The liveness probe reports if a restart of the service would help. The readiness probe reports if
+//! it can handle commands and queries now.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{HealthComponent, Health, HealthReport, answer, event_store, within_limit};
 use crate::http::{HttpContext, auth::Anonymous};
 
-/// What only the process itself knows of its life. Clones share it.
+/// The lifecycle of the process: its start, its shutdown and its broken threads. Clones share it.
 ///
 /// ```
 /// use es_framework::http::health::Lifecycle;
@@ -37,7 +37,7 @@ struct LifecycleState {
 }
 
 impl Lifecycle {
-    /// An application of this name that begins now.
+    /// Begins the lifecycle of an application of this name.
     #[must_use]
     pub fn begin(name: &'static str) -> Self {
         Self(Arc::new(LifecycleState {
@@ -48,7 +48,7 @@ impl Lifecycle {
         }))
     }
 
-    /// Notes that the application was told to stop.
+    /// Records that the shutdown began.
     pub(crate) fn stop(&self) {
         self.0.stops.store(true, Ordering::Release);
     }
@@ -58,7 +58,7 @@ impl Lifecycle {
         self.lock().push(thread.to_owned());
     }
 
-    /// What runs here.
+    /// Returns the information about the application and the framework.
     fn info(&self) -> Value {
         json!({
             "app": { "name": self.0.name, "startedAt": self.0.begin },
@@ -107,7 +107,8 @@ impl Health {
         }
     }
 
-    /// One that stopped does not get better by waiting, and the others are of use.
+    /// Checks that no read model is being rebuilt. A stopped one is ignored: waiting does not repair
+    /// it, and the others still answer.
     fn rebuilt(&self) -> HealthComponent {
         let positions = self.positions.iter();
         let missing = positions.filter(|(_, model)| !model.is_rebuilt() && !model.is_stopped());

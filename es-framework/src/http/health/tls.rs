@@ -1,4 +1,4 @@
-//! Whether the certificates that the service shows and relies on are valid today.
+//! The health check of certificates: the service's own and those that it trusts.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use x509_parser::{certificate::X509Certificate, parse_x509_certificate, pem::Pem
 
 use super::HealthComponent;
 
-/// Of the service itself, as it is shown at the moment, and of a file with those that it trusts.
+/// Checks the service's own certificate chain, and a file with certificates that it trusts.
 pub(super) async fn check(
     own: Vec<CertificateDer<'static>>,
     trusted: Option<PathBuf>,
@@ -56,7 +56,7 @@ impl CertificateChains {
         Ok(())
     }
 
-    /// What a certificate says of itself, and whether it is valid now.
+    /// Adds the details of a certificate, and its validity at this time.
     fn add(&mut self, certificate: &X509Certificate<'_>) {
         let validity = certificate.validity();
         let chain = json!({
@@ -89,7 +89,7 @@ impl CertificateChains {
 mod tests {
     use super::{super::Status, *};
 
-    /// The check of a file that holds these texts.
+    /// Checks a file with these texts.
     async fn checked(texts: &[&str]) -> HealthComponent {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("certificates.pem");

@@ -23,7 +23,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
             health::PATH,
             health(
                 "health",
-                "Tells whether the service and all that it needs work.",
+                "Reports the health of the service and its components.",
                 schemas,
             ),
         ),
@@ -31,7 +31,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
             health::LIVENESS,
             health(
                 "liveness",
-                "Tells whether another start of the service would help.",
+                "Reports if a restart of the service would help.",
                 schemas,
             ),
         ),
@@ -39,7 +39,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
             health::READINESS,
             health(
                 "readiness",
-                "Tells whether commands and queries can be carried out now.",
+                "Reports if the service can handle commands and queries now.",
                 schemas,
             ),
         ),
@@ -52,7 +52,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
 fn info() -> Operation {
     let answer = OpenApiResponse::new(200, "The application and its framework.", &[])
         .with_json(json!({ "type": "object" }));
-    Operation::new("info", "Tells what runs here, and since when.", "").with_answer(answer)
+    Operation::new("info", "Returns the name, the version and the start time of the application.", "").with_answer(answer)
 }
 
 fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
@@ -60,19 +60,19 @@ fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
     let answer =
         |status, description| OpenApiResponse::new(status, description, &[]).with_json(report.clone());
     Operation::new(id, summary, "")
-        .with_answer(answer(200, "All is well."))
-        .with_answer(answer(503, "Something does not work."))
+        .with_answer(answer(200, "Every component works."))
+        .with_answer(answer(503, "A component does not work."))
 }
 
 fn measurements() -> Operation {
-    let summary = "Tells what was measured since the start, for Prometheus.";
-    let answer = OpenApiResponse::new(200, "The measurements.", &[])
+    let summary = "Returns the metrics in the text format of Prometheus.";
+    let answer = OpenApiResponse::new(200, "The metrics.", &[])
         .with_content("text/plain", json!({ "type": "string" }));
     Operation::new("prometheus", summary, "").with_answer(answer)
 }
 
 fn this_document() -> Operation {
-    let summary = "Describes the service: this document.";
+    let summary = "Returns this OpenAPI document.";
     let answer =
         OpenApiResponse::new(200, "A document of OpenAPI 3.1.", &[]).with_json(json!({ "type": "object" }));
     Operation::new("openapi", summary, "").with_answer(answer)
