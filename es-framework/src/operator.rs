@@ -189,7 +189,7 @@ impl OperatorClient {
         component: &str,
         command: OperatorCommand,
     ) -> Result<Option<Refused>, OperatorError> {
-        let Some((component, sender)) = self.components.get_key_value(component) else {
+        let Some((&component, sender)) = self.components.get_key_value(component) else {
             let name = component.chars().take(100).collect();
             return Err(OperatorError::Unknown(self.kind, name));
         };

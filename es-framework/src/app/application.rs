@@ -1,6 +1,6 @@
 //! An application that is built: its background work runs, and it is ready to serve.
 
-use std::{fmt, sync::Arc, time::Instant};
+use std::{fmt, path::PathBuf, sync::Arc, time::Instant};
 
 use axum::Router;
 use tokio::net::TcpListener;
@@ -95,24 +95,20 @@ impl Application {
         let mut bus = Bus::new(store.port(), source(name, &settings))
             .with_upcasters(upcasters.clone())
             .with_services(declarations.services.clone());
-        // A store of code may be one in memory, whose ids begin anew.
-        if settings.snapshot_file.is_some() || !has_store_of_code {
-            bus = bus.with_snapshots(Snapshots::in_file(settings.snapshots()));
+        if let Some(file) = snapshot_file(&settings, has_store_of_code) {
+            bus = bus.with_snapshots(Snapshots::in_file(file));
         }
         let ground = Ground {
+            source: source(name, &settings).into(),
             bus: bus.clone(),
             store: store.port(),
-            source: source(name, &settings).into(),
             services: declarations.services.clone(),
             upcasters,
             instance: Uuid::new_v4(),
             witness: None,
         };
         let reactors = Reactors::new(ground, declarations.reactions);
-        let live = LiveQueries::new(LiveLimits {
-            open: settings.live_queries.into(),
-            ..LiveLimits::default()
-        });
+        let live = live_queries(&settings);
         let health = Health {
             store: store.port(),
             database: database.clone(),
@@ -133,10 +129,7 @@ impl Application {
             limits: settings.request_limits(),
             auth: auth.clone(),
             rate: settings.http_rate_limit.map(RateLimit::per_second),
-            browsers: BrowserPolicy {
-                origins: settings.http_cors_origins.clone(),
-                tls: tls.is_some(),
-            },
+            browsers: browser_policy(&settings, tls.as_ref()),
             metadata_headers: settings.event_metadata_headers.clone(),
             metadata_caller: settings.event_metadata_caller,
             read_models: processor.operator(),
@@ -263,6 +256,30 @@ impl fmt::Debug for Application {
 /// Returns the source of events: the application's name, unless the settings name another one.
 fn source<'a>(name: &'a str, settings: &'a Settings) -> &'a str {
     settings.event_source.as_deref().unwrap_or(name)
+}
+
+fn live_queries(settings: &Settings) -> LiveQueries {
+    LiveQueries::new(LiveLimits {
+        open: settings.live_queries.into(),
+        ..LiveLimits::default()
+    })
+}
+
+fn browser_policy(settings: &Settings, tls: Option<&Tls>) -> BrowserPolicy {
+    BrowserPolicy {
+        origins: settings.http_cors_origins.clone(),
+        tls: tls.is_some(),
+    }
+}
+
+/// Returns the file with snapshots. A store of code has one only if the settings name it: it may be
+/// in memory, and its ids begin anew.
+fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf> {
+    if has_store_of_code {
+        settings.snapshot_file.clone()
+    } else {
+        Some(settings.snapshots())
+    }
 }
 
 /// Starts the projections and the reactions, each in a thread.

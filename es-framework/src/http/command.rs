@@ -12,7 +12,9 @@ use axum::{
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-use super::{HttpContext, Problem, RequestLimits, auth::Caller, context, limits::ConcurrencyLimit, path};
+use super::{
+    HttpContext, Problem, RequestLimits, auth::Caller, context, limits::ConcurrencyLimit, path,
+};
 use crate::command::{CommandDescriptor, CommandRequest, Outcome};
 
 /// Names the last event that a command wrote, or that a query has to have seen.

@@ -321,7 +321,11 @@ impl MountedRoute {
 }
 
 /// Returns the routes that the OpenAPI document describes, without those of operators.
-fn routes(registry: &Registry, queries: Vec<Route>, document: openapi::OpenApiDocument) -> Vec<MountedRoute> {
+fn routes(
+    registry: &Registry,
+    queries: Vec<Route>,
+    document: openapi::OpenApiDocument,
+) -> Vec<MountedRoute> {
     let mut routes = vec![
         MountedRoute::own(health::PATH, get(health::show)),
         MountedRoute::own(health::LIVENESS, get(health::liveness)),

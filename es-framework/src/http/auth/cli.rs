@@ -69,7 +69,11 @@ pub(crate) fn command() -> clap::Command {
 pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
     let asked = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     match asked.command {
-        TokenCommand::Create { tokens, name, roles } => {
+        TokenCommand::Create {
+            tokens,
+            name,
+            roles,
+        } => {
             let secret = create(&tokens.file, &name, &roles)?;
             let mut out = io::stdout().lock();
             writeln!(out, "{secret}")

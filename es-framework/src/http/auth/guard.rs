@@ -89,7 +89,10 @@ where
 {
     match (&auth, &rate) {
         (Auth::Open, None) => router,
-        _ => router.layer(middleware::from_fn_with_state(AuthenticationState { auth, rate }, check)),
+        _ => router.layer(middleware::from_fn_with_state(
+            AuthenticationState { auth, rate },
+            check,
+        )),
     }
 }
 
@@ -128,7 +131,11 @@ async fn check_role(State(role): State<&'static str>, request: Request, next: Ne
     }
 }
 
-async fn check(State(gate): State<AuthenticationState>, mut request: Request, next: Next) -> Response {
+async fn check(
+    State(gate): State<AuthenticationState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let known = gate.auth.caller(request.headers()).await;
     if let Some(rate) = &gate.rate {
         // A wrong credential counts against the address of the client, not against a caller.

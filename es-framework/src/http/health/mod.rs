@@ -168,7 +168,9 @@ impl Health {
 impl HealthReport {
     /// The service is up if each component is.
     fn of(components: BTreeMap<&'static str, HealthComponent>) -> Self {
-        let mut components_up = components.values().map(|one| one.status == HealthStatus::Up);
+        let mut components_up = components
+            .values()
+            .map(|one| one.status == HealthStatus::Up);
         let status = if components_up.all(|is_up| is_up) {
             HealthStatus::Up
         } else {

@@ -13,7 +13,7 @@ use axum::{Extension, Json, extract::State, response::Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{HealthComponent, Health, HealthReport, answer, event_store, within_limit};
+use super::{Health, HealthComponent, HealthReport, answer, event_store, within_limit};
 use crate::http::{HttpContext, auth::Anonymous};
 
 /// The lifecycle of the process: its start, its shutdown and its broken threads. Clones share it.

@@ -36,7 +36,7 @@ use crate::{Declaration, command::Registry, http::operator, query::Route};
 pub(super) use operation::{OpenApiResponse, Operation};
 use schemas::Schemas;
 
-pub(super) use serve::{PATH, OpenApiDocument};
+pub(super) use serve::{OpenApiDocument, PATH};
 
 /// The version of the specification that the document follows.
 const OPENAPI: &str = "3.1.1";

@@ -52,13 +52,19 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
 fn info() -> Operation {
     let answer = OpenApiResponse::new(200, "The application and its framework.", &[])
         .with_json(json!({ "type": "object" }));
-    Operation::new("info", "Returns the name, the version and the start time of the application.", "").with_answer(answer)
+    Operation::new(
+        "info",
+        "Returns the name, the version and the start time of the application.",
+        "",
+    )
+    .with_answer(answer)
 }
 
 fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
     let report = health::schema(schemas.answers()).to_value();
-    let answer =
-        |status, description| OpenApiResponse::new(status, description, &[]).with_json(report.clone());
+    let answer = |status, description| {
+        OpenApiResponse::new(status, description, &[]).with_json(report.clone())
+    };
     Operation::new(id, summary, "")
         .with_answer(answer(200, "Every component works."))
         .with_answer(answer(503, "A component does not work."))
@@ -73,7 +79,7 @@ fn measurements() -> Operation {
 
 fn this_document() -> Operation {
     let summary = "Returns this OpenAPI document.";
-    let answer =
-        OpenApiResponse::new(200, "A document of OpenAPI 3.1.", &[]).with_json(json!({ "type": "object" }));
+    let answer = OpenApiResponse::new(200, "A document of OpenAPI 3.1.", &[])
+        .with_json(json!({ "type": "object" }));
     Operation::new("openapi", summary, "").with_answer(answer)
 }

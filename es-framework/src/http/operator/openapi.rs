@@ -44,7 +44,9 @@ fn read_models() -> Operation {
         "rebuild": nullable(rebuild),
     }));
     Operation::new("readModels", summary, "")
-        .with_answer(OpenApiResponse::new(200, "The status of each, by name.", &[]).with_json(by_name(&one)))
+        .with_answer(
+            OpenApiResponse::new(200, "The status of each, by name.", &[]).with_json(by_name(&one)),
+        )
         .for_operators(false)
 }
 
@@ -57,7 +59,9 @@ fn all_reactions() -> Operation {
         "stopped": { "type": "boolean", "description": "True if an event stopped it." },
     }));
     Operation::new("reactions", summary, "")
-        .with_answer(OpenApiResponse::new(200, "The status of each, by name.", &[]).with_json(by_name(&one)))
+        .with_answer(
+            OpenApiResponse::new(200, "The status of each, by name.", &[]).with_json(by_name(&one)),
+        )
         .for_operators(false)
 }
 
@@ -85,7 +89,9 @@ fn command_operation(component: ComponentKind, command: OperatorCommand) -> Oper
     let id = format!("{}{noun}", command.verb());
     let operation = Operation::new(&id, component.description(command), "")
         .with_parameter(name)
-        .with_answer(OpenApiResponse::new(200, "The command was carried out.", &[]).with_json(response))
+        .with_answer(
+            OpenApiResponse::new(200, "The command was carried out.", &[]).with_json(response),
+        )
         .with_problems([kind::NOT_FOUND])
         .for_operators(true)
         .with_problems([unless, component.unavailable()]);
