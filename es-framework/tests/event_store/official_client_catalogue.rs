@@ -1,4 +1,4 @@
-//! The database's own client for Rust against this crate's server: subjects, types and schemas.
+//! The official client for Rust against this server: subjects, event types and schemas.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
