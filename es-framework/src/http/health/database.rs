@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::HealthComponent;
 use crate::{
     http::{
+        health::stopping_event,
         lag::{ReadModelLag, newest},
-        operators::refused,
     },
     projection::{Database, Positions, Progress},
     store::EventStore,
@@ -57,7 +57,7 @@ fn read_model(progress: &Progress, lag: ReadModelLag, unindexed: Option<u64>) ->
         "rebuilt": progress.is_rebuilt(),
         "stopped": progress.is_stopped(),
         "error": progress.trouble(),
-        "event": progress.refused().map(refused),
+        "event": progress.refused().map(stopping_event),
         "rebuild": rebuild(progress),
         "unindexedRows": unindexed,
     })
@@ -78,6 +78,6 @@ fn rebuild(progress: &Progress) -> Value {
         "eventsPerSecond": pace.map(|pace| pace.events_per_second),
         "secondsLeft": pace.and_then(|pace| pace.seconds_left),
         "error": rebuilt.trouble(),
-        "event": rebuilt.refused().map(refused),
+        "event": rebuilt.refused().map(stopping_event),
     })
 }

@@ -6,8 +6,8 @@ use super::HealthComponent;
 use crate::{
     event::EventId,
     http::{
+        health::stopping_event,
         lag::{events_behind, newest},
-        operators::refused,
     },
     reaction::{Status, Statuses},
     store::EventStore,
@@ -49,6 +49,6 @@ fn reaction(status: &Status, newest: Option<EventId>) -> Value {
         "nextDeadline": status.next_deadline,
         "stopped": status.is_stopped(),
         "error": status.trouble,
-        "event": status.stopped_at.clone().map(refused),
+        "event": status.stopped_at.clone().map(stopping_event),
     })
 }

@@ -24,7 +24,7 @@ pub(super) use event_store::reactions;
 use super::{HttpContext, auth::Anonymous};
 use crate::{
     net::tls::Tls,
-    projection::{Database, Positions},
+    projection::{Database, Positions, Refused},
     reaction::Statuses,
     store::EventStore,
 };
@@ -184,6 +184,15 @@ async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthCom
     tokio::time::timeout(CHECK_LIMIT, check)
         .await
         .unwrap_or_else(|_| HealthComponent::silent())
+}
+
+/// Returns the event that stopped a read model or a reaction as JSON.
+pub(super) fn stopping_event(event: Refused) -> Value {
+    json!({
+        "id": event.id.to_string(),
+        "subject": event.subject.as_str(),
+        "error": event.reason,
+    })
 }
 
 /// Returns the JSON schema of the report.

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
@@ -17,7 +17,6 @@ use super::{
 use crate::{
     http::{HttpContext, Problem, health, lag::newest, problem::kind},
     operator::{ComponentKind, OperatorCommand, OperatorError},
-    projection::Refused,
 };
 
 type Route = MethodRouter<Arc<HttpContext>>;
@@ -71,7 +70,7 @@ async fn send_command(
     };
     match operator.send(&name, command).await {
         Ok(event) => {
-            let event = event.map(event_json);
+            let event = event.map(health::stopping_event);
             Json(json!({ component.member(): name, "event": event })).into_response()
         }
         Err(error) => problem(component, &error).into_response(),
@@ -100,13 +99,4 @@ fn problem(component: ComponentKind, error: &OperatorError) -> Problem {
             Problem::new(component.unavailable(), detail)
         }
     }
-}
-
-/// Returns the event that a component stopped at, as JSON.
-fn event_json(event: Refused) -> Value {
-    json!({
-        "id": event.id.to_string(),
-        "subject": event.subject.as_str(),
-        "error": event.reason,
-    })
 }
