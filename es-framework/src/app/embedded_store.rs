@@ -17,7 +17,7 @@ use crate::{
     event::EventId,
     server::{self, ApiToken},
     settings::{Secret, Settings},
-    store::{EventStore, newest_id, sql::EmbeddedStore},
+    store::{EventStore, newest_id, sqlite::EmbeddedStore},
     telemetry::milliseconds_since,
 };
 

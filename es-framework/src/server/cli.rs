@@ -29,7 +29,7 @@ use crate::{
     shutdown,
     store::{
         EventStore as _, StoreError,
-        sql::embedded::{EmbeddedStore, OpenError, RestoreError},
+        sqlite::{EmbeddedStore, OpenError, RestoreError},
     },
     telemetry,
 };

@@ -15,7 +15,7 @@ use es_framework::{
     store::{
         AppendError, EventStore, Precondition, ReadOptions,
         eventsourcingdb::{EventSourcingDbStore, Settings},
-        sql::EmbeddedStore,
+        sqlite::EmbeddedStore,
     },
 };
 use futures_util::{TryStreamExt as _, future::join_all};

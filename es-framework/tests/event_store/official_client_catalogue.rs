@@ -5,7 +5,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 use es_framework::{
     event::Dialect,
     server::{self, Settings},
-    store::sql::embedded::EmbeddedStore,
+    store::sqlite::EmbeddedStore,
 };
 use eventsourcingdb::{
     Client, EventCandidate,

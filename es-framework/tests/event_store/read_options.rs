@@ -9,7 +9,7 @@ use es_framework::{
         Bound, EventStore, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions,
         eventsourcingdb::{EventSourcingDbStore, Settings},
         memory::MemoryStore,
-        sql::embedded::EmbeddedStore,
+        sqlite::EmbeddedStore,
     },
 };
 use futures_util::{StreamExt as _, TryStreamExt as _};

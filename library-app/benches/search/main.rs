@@ -23,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_framework::store::{EventStore as _, sql::EmbeddedStore};
+use es_framework::store::{EventStore as _, sqlite::EmbeddedStore};
 use reqwest::Client;
 use serde_json::{Value, json};
 use support::{Library, postgres_server::PostgresServer, purchased};

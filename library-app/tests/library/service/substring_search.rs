@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::postgres_server::PostgresServer;
 use crate::support::{Library, book, eventually, get, json_of, purchased};
-use es_framework::store::{EventStore as _, sql::EmbeddedStore};
+use es_framework::store::{EventStore as _, sqlite::EmbeddedStore};
 use serde_json::json;
 use uuid::Uuid;
 
