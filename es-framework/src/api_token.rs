@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Result, secret_file, settings::Secret};
+use crate::{Error, Result, config::Secret, secret_file};
 
 const FILE: &str = "api-token";
 

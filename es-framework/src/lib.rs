@@ -11,6 +11,7 @@ mod api_token;
 mod app;
 mod bearer;
 pub mod command;
+pub mod config;
 mod declaration;
 mod error;
 pub mod event;
@@ -56,6 +57,7 @@ pub use app::{Application, ApplicationClient, ClientResponse};
 /// ```
 pub use axum;
 pub use command::{Command, Rejection};
+pub use config::Settings;
 pub use declaration::Declaration;
 pub use error::{Error, Result};
 /// ```
@@ -343,7 +345,6 @@ pub use es_macros::{Query, ReadModel};
 pub use event::Event;
 pub use projection::ReadModel;
 pub use query::Query;
-pub use settings::Settings;
 
 /// What the macros write code against. Not for use by hand: it may change in any release.
 #[doc(hidden)]

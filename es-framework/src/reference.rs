@@ -9,7 +9,7 @@ use std::{
 use axum::http::StatusCode;
 use clap::{Arg, Command, CommandFactory as _};
 
-use crate::{server, settings::SettingsArguments};
+use crate::{config::SettingsArguments, server};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

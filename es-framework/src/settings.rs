@@ -1,190 +1,133 @@
-//! The settings of an application: those of the framework as the plain struct [`Settings`], and
-//! those that an application declares with `#[derive(Settings)]`.
+//! Settings that an application declares: flags, with environment variables behind them, that
+//! handlers take as parameters.
 
-mod arguments;
 mod clash;
-mod declared;
-mod dialect;
-mod limits;
 mod parser;
-mod secret;
 
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    num::NonZeroU32,
-    path::PathBuf,
-    time::Duration,
-};
-
-use axum::http::HeaderName;
-
-pub(crate) use arguments::SettingsArguments;
 pub use clash::SettingsClash;
 pub(crate) use clash::check;
-pub(crate) use declared::declared;
-pub use declared::{DeclaredSettings, SettingsDescriptor, value};
-pub use dialect::DialectName;
 pub use parser::{SettingValue, parser};
-pub use secret::{InvalidSecret, Secret};
+
+use clap::{Arg, ArgMatches, error::ErrorKind};
 
 use crate::{
-    event::Dialect,
-    http::headers::Origins,
-    projection::DatabaseUrl,
-    telemetry::{LogFormat, TelemetrySettings},
+    Declaration,
+    command::{Inject, ServiceKind, Services},
 };
 
-/// Declares each setting once: its field, its default and its setter.
-macro_rules! settings {
-    ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
-        /// The settings of an application. Each has the name of its environment variable in small
-        /// letters.
-        ///
-        /// ```
-        /// use es_framework::Settings;
-        ///
-        /// let settings = Settings::default().http_port(0).event_store_port(0);
-        /// assert_eq!(settings.http_port, 0);
-        /// assert!(settings.http_host.is_loopback());
-        /// ```
-        #[derive(Debug, Clone)]
-        #[non_exhaustive]
-        pub struct Settings {
-            $($(#[$doc])* pub $name: $type,)*
-        }
+/// Settings of an application. `#[derive(Settings)]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, settings::DeclaredSettings as _};
+///
+/// /// What the library allows its readers.
+/// #[derive(Settings)]
+/// struct Lending {
+///     /// How many days a copy is lent for.
+///     #[setting(default = 28)]
+///     loan_days: u32,
+/// }
+///
+/// let command = clap::Command::new("library-app").args(Lending::arguments());
+/// let matches = command.get_matches_from(["library-app", "--loan-days", "14"]);
+/// assert_eq!(Lending::read(&matches)?.loan_days, 14);
+/// # Ok::<_, clap::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not hold settings",
+    label = "these are no settings",
+    note = "put `#[derive(Settings)]` on the struct `{Self}`"
+)]
+pub trait DeclaredSettings: Inject + Sized {
+    /// Where they are declared.
+    const DECLARATION: Declaration;
 
-        impl Default for Settings {
-            fn default() -> Self {
-                Self { $($name: $default,)* }
-            }
-        }
+    /// One argument for each field.
+    fn arguments() -> Vec<Arg>;
 
-        impl Settings {
-            $(
-                $(#[$doc])*
-                #[must_use]
-                pub fn $name(mut self, $name: $type) -> Self {
-                    self.$name = $name;
-                    self
-                }
-            )*
-        }
-    };
-}
-
-settings! {
-    /// Port that the application listens on; 0 chooses a free one.
-    http_port: u16 = 8080,
-    /// Address that the application listens on.
-    http_host: IpAddr = Ipv4Addr::LOCALHOST.into(),
-    /// File with the bearer tokens of callers. With it, every request needs a token.
-    auth_tokens_file: Option<PathBuf> = None,
-    /// Issuer of OpenID Connect tokens. With it, every request needs a token.
-    auth_issuer: Option<String> = None,
-    /// Name of this service at the issuer.
-    auth_audience: Option<String> = None,
-    /// Claim of a token that holds the caller's roles.
-    auth_roles_claim: String = "roles".to_owned(),
-    /// Lets everyone call on an address that other machines reach.
-    http_open: bool = false,
-    /// Writes the name of the caller into the metadata of each event.
-    event_metadata_caller: bool = false,
-    /// PEM file with the certificate chain of this service. With it, the service speaks https only.
-    http_tls_certificate: Option<PathBuf> = None,
-    /// PEM file with the private key of the certificate.
-    http_tls_key: Option<PathBuf> = None,
-    /// Origins whose web pages may call the service.
-    http_cors_origins: Option<Origins> = None,
-    /// Requests a second that each client may send.
-    http_rate_limit: Option<NonZeroU32> = None,
-    /// URL of the event store. Without it, an event store is embedded.
-    event_store_url: Option<String> = None,
-    /// API token of the event store, which also authorizes operators.
-    event_store_api_token: Option<Secret> = None,
-    /// PEM file with certificates to trust in addition to the system's, for an event store behind https.
-    event_store_ca_file: Option<PathBuf> = None,
-    /// Port of the embedded event store's HTTP API; 0 chooses a free one.
-    event_store_port: u16 = 3000,
-    /// Address of the embedded event store's HTTP API.
-    event_store_host: IpAddr = Ipv4Addr::LOCALHOST.into(),
-    /// Format in which the embedded event store sends events.
-    event_store_dialect: Dialect = Dialect::Item,
-    /// Folder of the embedded event store.
-    event_store_data_dir: PathBuf = PathBuf::from("./data"),
-    /// Database of the read models.
-    database_url: DatabaseUrl = DatabaseUrl::default(),
-    /// Source of every published event. Without it, the application's name.
-    event_source: Option<String> = None,
-    /// Request headers that are copied into the metadata of events.
-    event_metadata_headers: Vec<HeaderName> = Vec::new(),
-    /// Number of live queries that may be open at once.
-    live_queries: u16 = 64,
-    /// File with snapshots of long subjects. Without it, `snapshots.sqlite` in the folder of the
-    /// embedded event store.
-    snapshot_file: Option<PathBuf> = None,
-    /// Time that open requests have to end after a shutdown began.
-    shutdown_timeout: Duration = Duration::from_secs(10),
-    /// Format of the log. Only `App::run` starts a log.
-    log_format: LogFormat = LogFormat::Text,
-    /// Filter of the log, such as `info,es_framework::http=off`.
-    log_filter: String = "info".to_owned(),
-    /// Collector of traces that speaks OTLP over HTTP. Only `App::run` exports traces.
-    otel_exporter_otlp_endpoint: Option<String> = None,
-    /// Longest body of a request, in bytes.
-    http_body_limit: usize = 1_048_576,
-    /// Time that a client has to send a body.
-    http_body_seconds: Duration = Duration::from_secs(20),
-    /// Size of all headers of a request together, in bytes.
-    http_headers_limit: usize = 16_384,
-    /// Number of headers that a request may have.
-    http_header_count_limit: usize = 64,
-    /// Time that a client has to send the headers of a request.
-    http_headers_seconds: Duration = Duration::from_secs(30),
-    /// Number of connections that may be open at once.
-    http_connection_limit: usize = 480,
-    /// Number of commands and queries that run at once.
-    http_request_limit: usize = 400,
-    /// Time from the headers of a request to its response.
-    http_request_seconds: Duration = Duration::from_secs(60),
-    /// Time that the database may spend on one query.
-    query_seconds: Duration = Duration::from_secs(10),
-    /// Number of subscribers that the embedded event store serves at once.
-    event_store_observer_limit: usize = 100,
-    /// Time that one EventQL query of the embedded event store may take.
-    event_store_query_seconds: Duration = Duration::from_secs(60),
-    /// Memory that one EventQL query of the embedded event store may use, in bytes.
-    event_store_query_memory: usize = 67_108_864,
-}
-
-impl Settings {
-    /// Reads the environment variables and takes the defaults for the rest. The command line is not
-    /// read.
-    ///
-    /// ```
-    /// use es_framework::Settings;
-    ///
-    /// let settings = Settings::from_env()?.http_port(0);
-    /// assert_eq!(settings.http_port, 0);
-    /// # Ok::<_, es_framework::Error>(())
-    /// ```
+    /// The values that were given, or the defaults.
     ///
     /// # Errors
-    /// A variable has a wrong value; the error names it.
-    pub fn from_env() -> crate::Result<Self> {
-        SettingsArguments::from_env().map(Self::from)
-    }
+    /// A value is missing; clap has reported those that are wrong.
+    fn read(matches: &ArgMatches) -> Result<Self, clap::Error>;
+}
 
-    /// The file with snapshots.
-    pub(crate) fn snapshots(&self) -> PathBuf {
-        let default = || self.event_store_data_dir.join("snapshots.sqlite");
-        self.snapshot_file.clone().unwrap_or_else(default)
-    }
+/// A declaration of settings without its Rust type.
+///
+/// ```
+/// use es_framework::{prelude::*, settings::SettingsDescriptor};
+///
+/// #[derive(Settings)]
+/// struct Lending {
+///     /// How many copies a reader may have.
+///     #[setting(default = 3)]
+///     copies_at_once: u32,
+/// }
+///
+/// let lending = SettingsDescriptor::of::<Lending>("Lending");
+/// assert_eq!((lending.kind.name, (lending.arguments)().len()), ("Lending", 1));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SettingsDescriptor {
+    /// The type that handlers take.
+    pub kind: ServiceKind,
+    /// Where they are declared.
+    pub declaration: Declaration,
+    /// One argument for each field.
+    pub arguments: fn() -> Vec<Arg>,
+    /// Reads the values and provides handlers with them.
+    pub provide: fn(&ArgMatches, Services) -> Result<Services, clap::Error>,
+}
 
-    pub(crate) fn telemetry(&self) -> TelemetrySettings {
-        TelemetrySettings {
-            log_format: self.log_format,
-            log_filter: self.log_filter.clone(),
-            otel_exporter_otlp_endpoint: self.otel_exporter_otlp_endpoint.clone(),
+inventory::collect!(SettingsDescriptor);
+
+impl SettingsDescriptor {
+    /// The descriptor of the settings `S`, which are called `name`.
+    #[must_use]
+    pub const fn of<S: DeclaredSettings>(name: &'static str) -> Self {
+        Self {
+            kind: ServiceKind::of::<S>(name),
+            declaration: S::DECLARATION,
+            arguments: S::arguments,
+            provide: |matches, services| Ok(services.with(S::read(matches)?)),
         }
     }
+}
+
+/// The declared settings that are wanted, in the order of their places.
+pub(crate) fn declared(
+    is_wanted: impl Fn(&SettingsDescriptor) -> bool,
+) -> Vec<&'static SettingsDescriptor> {
+    let mut settings: Vec<_> = inventory::iter::<SettingsDescriptor>()
+        .filter(|settings| is_wanted(settings))
+        .collect();
+    settings.sort_by_key(|settings| settings.declaration);
+    settings
+}
+
+/// The value of one setting, as what `#[derive(Settings)]` writes asks for it.
+///
+/// ```
+/// use clap::{Arg, Command};
+/// use es_framework::settings::{parser, value};
+///
+/// let days = Arg::new("loan_days").long("loan-days").value_parser(parser::<u32>());
+/// let command = Command::new("library-app").arg(days);
+/// let matches = command.get_matches_from(["library-app", "--loan-days", "14"]);
+/// assert_eq!(value::<u32>(&matches, "loan_days")?, 14);
+/// assert!(value::<u32>(&matches, "copies_at_once").is_err());
+/// # Ok::<_, clap::Error>(())
+/// ```
+///
+/// # Errors
+/// It was not given and has no default.
+pub fn value<T: Clone + Send + Sync + 'static>(
+    matches: &ArgMatches,
+    name: &'static str,
+) -> Result<T, clap::Error> {
+    let value = matches.try_get_one::<T>(name).ok().flatten().cloned();
+    value.ok_or_else(|| {
+        let message = format!("the setting {name} has no value\n");
+        clap::Error::raw(ErrorKind::MissingRequiredArgument, message)
+    })
 }

@@ -16,6 +16,7 @@ use super::{
 use crate::{
     Error, Result,
     command::Bus,
+    config::Settings,
     http::{
         self, HttpContext, LiveLimits, LiveQueries,
         auth::{Auth, RateLimit},
@@ -25,7 +26,6 @@ use crate::{
     net::{self, tls::Tls},
     projection::{Database, Processor, ReadModels},
     reaction::{Ground, Reactors},
-    settings::Settings,
     shutdown,
     state::Snapshots,
     store::EventStore,

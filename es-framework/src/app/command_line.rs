@@ -5,9 +5,10 @@ use clap::{ArgMatches, Command, CommandFactory as _};
 use super::declarations::{Declarations, start_error};
 use crate::{
     Result,
+    config::SettingsArguments,
     http::{auth, openapi, operator},
     schema_lock,
-    settings::{self, SettingsArguments, SettingsDescriptor},
+    settings::{self, SettingsDescriptor},
 };
 
 /// Returns the command line with the framework's settings, those that the application declares, and

@@ -8,11 +8,12 @@ use super::App;
 use crate::{
     Declaration, Error, Result,
     command::{Registry, Services},
+    config::SettingsArguments,
     http::{CustomRoutes, HttpContext},
     projection::ReadModels,
     query::{Queries, Route},
     reaction::Reactions,
-    settings::{self, SettingsArguments, SettingsDescriptor},
+    settings::{self, SettingsDescriptor},
 };
 
 /// The declarations that an application serves, after they are checked against each other.

@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     Error, Result, api_token,
+    config::{Secret, Settings},
     event::EventId,
     server::{self, ApiToken},
-    settings::{Secret, Settings},
     store::{EventStore, newest_id, sqlite::EmbeddedStore},
     telemetry::milliseconds_since,
 };

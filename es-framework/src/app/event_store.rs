@@ -5,8 +5,8 @@ use std::{path::PathBuf, sync::Arc};
 use super::embedded_store::EmbeddedStoreService;
 use crate::{
     Error, Result,
+    config::{Secret, Settings},
     server::ApiToken,
-    settings::{Secret, Settings},
     store::{
         EventStore,
         eventsourcingdb::{self, EventSourcingDbStore},

@@ -6,9 +6,9 @@ use tokio::net::TcpListener;
 
 use crate::{
     Error, Result,
+    config::Settings,
     http::auth::Auth,
     net::tls::{Tls, TlsFiles},
-    settings::Settings,
 };
 
 /// Loads the certificate and the key that the settings name.

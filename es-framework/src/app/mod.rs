@@ -18,12 +18,12 @@ use tower::{Layer, Service};
 use crate::{
     Result,
     command::{Clock, Handle, Inject, Registry, RegistryBuilder, Services},
+    config::Settings,
     event::{Event, Upcast},
     http::{CustomRoutes, HttpContext},
     projection::{Project, ReadModelDescriptor},
     query::{Answer, QueryDescriptor},
     reaction::{React, ReactionDescriptor},
-    settings::Settings,
     store::EventStore,
 };
 

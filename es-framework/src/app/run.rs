@@ -11,8 +11,9 @@ use super::{
     listener::listen,
 };
 use crate::{
-    Error, Result, metrics,
-    settings::{Settings, SettingsArguments},
+    Error, Result,
+    config::{Settings, SettingsArguments},
+    metrics,
     telemetry::Telemetry,
 };
 

@@ -25,7 +25,7 @@ use self::{
 };
 use super::{InvalidApiToken, InvalidSigningKey, Settings, SigningKey, serve};
 use crate::{
-    settings::DialectName,
+    config::DialectName,
     shutdown,
     store::{
         EventStore as _, StoreError,

@@ -122,10 +122,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::*;
-    use crate::{
-        prelude::*,
-        settings::{DeclaredSettings as _, SettingsArguments},
-    };
+    use crate::{config::SettingsArguments, prelude::*, settings::DeclaredSettings as _};
 
     #[derive(Settings)]
     struct Lending {

@@ -1,7 +1,7 @@
 //! Sets up authentication from the settings.
 
 use super::{Auth, Guard, jwt::connect_issuer, tokens::Tokens};
-use crate::{Error, Result, settings::Settings, watched::Watched};
+use crate::{Error, Result, config::Settings, watched::Watched};
 
 impl Auth {
     /// Reads the tokens and connects to the issuer that the settings name. Without both, everyone

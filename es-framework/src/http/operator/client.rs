@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::Value;
 
 use super::{host::Host, tls};
-use crate::{Error, Result, api_token, settings::Secret};
+use crate::{Error, Result, api_token, config::Secret};
 
 /// Time that the application has to respond.
 const TIMEOUT: Duration = Duration::from_secs(15);

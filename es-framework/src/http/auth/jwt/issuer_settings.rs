@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Issuer;
-use crate::{Error, Result, settings::Settings};
+use crate::{Error, Result, config::Settings};
 
 /// The issuer of tokens, and the claims that its tokens need.
 #[derive(Debug, Clone)]

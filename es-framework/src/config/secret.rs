@@ -5,11 +5,11 @@ use std::{fmt, str::FromStr};
 /// A secret text that no log shows.
 ///
 /// ```
-/// use es_framework::settings::Secret;
+/// use es_framework::config::Secret;
 ///
 /// let token: Secret = "hunter2".parse()?;
 /// assert_eq!((token.reveal(), format!("{token:?}")), ("hunter2", "***".to_owned()));
-/// # Ok::<_, es_framework::settings::InvalidSecret>(())
+/// # Ok::<_, es_framework::config::InvalidSecret>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Box<str>);
@@ -40,7 +40,7 @@ impl FromStr for Secret {
 /// The error of a text that cannot be sent as a credential.
 ///
 /// ```
-/// use es_framework::settings::{InvalidSecret, Secret};
+/// use es_framework::config::{InvalidSecret, Secret};
 ///
 /// assert_eq!("two words".parse::<Secret>(), Err(InvalidSecret));
 /// ```

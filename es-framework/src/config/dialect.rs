@@ -7,7 +7,7 @@ use crate::event::Dialect;
 /// The name of a [`Dialect`] on the command line.
 ///
 /// ```
-/// use es_framework::{event::Dialect, settings::DialectName};
+/// use es_framework::{event::Dialect, config::DialectName};
 ///
 /// assert_eq!(Dialect::from(DialectName::default()), Dialect::Item);
 /// ```

@@ -1,0 +1,182 @@
+//! The settings of the framework: the plain struct [`Settings`], and the flags and environment
+//! variables behind it.
+
+mod arguments;
+mod dialect;
+mod limits;
+mod secret;
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    num::NonZeroU32,
+    path::PathBuf,
+    time::Duration,
+};
+
+use axum::http::HeaderName;
+
+pub(crate) use arguments::SettingsArguments;
+pub use dialect::DialectName;
+pub use secret::{InvalidSecret, Secret};
+
+use crate::{
+    event::Dialect,
+    http::headers::Origins,
+    projection::DatabaseUrl,
+    telemetry::{LogFormat, TelemetrySettings},
+};
+
+/// Declares each setting once: its field, its default and its setter.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
+        /// The settings of an application. Each has the name of its environment variable in small
+        /// letters.
+        ///
+        /// ```
+        /// use es_framework::Settings;
+        ///
+        /// let settings = Settings::default().http_port(0).event_store_port(0);
+        /// assert_eq!(settings.http_port, 0);
+        /// assert!(settings.http_host.is_loopback());
+        /// ```
+        #[derive(Debug, Clone)]
+        #[non_exhaustive]
+        pub struct Settings {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl Default for Settings {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl Settings {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name(mut self, $name: $type) -> Self {
+                    self.$name = $name;
+                    self
+                }
+            )*
+        }
+    };
+}
+
+settings! {
+    /// Port that the application listens on; 0 chooses a free one.
+    http_port: u16 = 8080,
+    /// Address that the application listens on.
+    http_host: IpAddr = Ipv4Addr::LOCALHOST.into(),
+    /// File with the bearer tokens of callers. With it, every request needs a token.
+    auth_tokens_file: Option<PathBuf> = None,
+    /// Issuer of OpenID Connect tokens. With it, every request needs a token.
+    auth_issuer: Option<String> = None,
+    /// Name of this service at the issuer.
+    auth_audience: Option<String> = None,
+    /// Claim of a token that holds the caller's roles.
+    auth_roles_claim: String = "roles".to_owned(),
+    /// Lets everyone call on an address that other machines reach.
+    http_open: bool = false,
+    /// Writes the name of the caller into the metadata of each event.
+    event_metadata_caller: bool = false,
+    /// PEM file with the certificate chain of this service. With it, the service speaks https only.
+    http_tls_certificate: Option<PathBuf> = None,
+    /// PEM file with the private key of the certificate.
+    http_tls_key: Option<PathBuf> = None,
+    /// Origins whose web pages may call the service.
+    http_cors_origins: Option<Origins> = None,
+    /// Requests a second that each client may send.
+    http_rate_limit: Option<NonZeroU32> = None,
+    /// URL of the event store. Without it, an event store is embedded.
+    event_store_url: Option<String> = None,
+    /// API token of the event store, which also authorizes operators.
+    event_store_api_token: Option<Secret> = None,
+    /// PEM file with certificates to trust in addition to the system's, for an event store behind https.
+    event_store_ca_file: Option<PathBuf> = None,
+    /// Port of the embedded event store's HTTP API; 0 chooses a free one.
+    event_store_port: u16 = 3000,
+    /// Address of the embedded event store's HTTP API.
+    event_store_host: IpAddr = Ipv4Addr::LOCALHOST.into(),
+    /// Format in which the embedded event store sends events.
+    event_store_dialect: Dialect = Dialect::Item,
+    /// Folder of the embedded event store.
+    event_store_data_dir: PathBuf = PathBuf::from("./data"),
+    /// Database of the read models.
+    database_url: DatabaseUrl = DatabaseUrl::default(),
+    /// Source of every published event. Without it, the application's name.
+    event_source: Option<String> = None,
+    /// Request headers that are copied into the metadata of events.
+    event_metadata_headers: Vec<HeaderName> = Vec::new(),
+    /// Number of live queries that may be open at once.
+    live_queries: u16 = 64,
+    /// File with snapshots of long subjects. Without it, `snapshots.sqlite` in the folder of the
+    /// embedded event store.
+    snapshot_file: Option<PathBuf> = None,
+    /// Time that open requests have to end after a shutdown began.
+    shutdown_timeout: Duration = Duration::from_secs(10),
+    /// Format of the log. Only `App::run` starts a log.
+    log_format: LogFormat = LogFormat::Text,
+    /// Filter of the log, such as `info,es_framework::http=off`.
+    log_filter: String = "info".to_owned(),
+    /// Collector of traces that speaks OTLP over HTTP. Only `App::run` exports traces.
+    otel_exporter_otlp_endpoint: Option<String> = None,
+    /// Longest body of a request, in bytes.
+    http_body_limit: usize = 1_048_576,
+    /// Time that a client has to send a body.
+    http_body_seconds: Duration = Duration::from_secs(20),
+    /// Size of all headers of a request together, in bytes.
+    http_headers_limit: usize = 16_384,
+    /// Number of headers that a request may have.
+    http_header_count_limit: usize = 64,
+    /// Time that a client has to send the headers of a request.
+    http_headers_seconds: Duration = Duration::from_secs(30),
+    /// Number of connections that may be open at once.
+    http_connection_limit: usize = 480,
+    /// Number of commands and queries that run at once.
+    http_request_limit: usize = 400,
+    /// Time from the headers of a request to its response.
+    http_request_seconds: Duration = Duration::from_secs(60),
+    /// Time that the database may spend on one query.
+    query_seconds: Duration = Duration::from_secs(10),
+    /// Number of subscribers that the embedded event store serves at once.
+    event_store_observer_limit: usize = 100,
+    /// Time that one EventQL query of the embedded event store may take.
+    event_store_query_seconds: Duration = Duration::from_secs(60),
+    /// Memory that one EventQL query of the embedded event store may use, in bytes.
+    event_store_query_memory: usize = 67_108_864,
+}
+
+impl Settings {
+    /// Reads the environment variables and takes the defaults for the rest. The command line is not
+    /// read.
+    ///
+    /// ```
+    /// use es_framework::Settings;
+    ///
+    /// let settings = Settings::from_env()?.http_port(0);
+    /// assert_eq!(settings.http_port, 0);
+    /// # Ok::<_, es_framework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A variable has a wrong value; the error names it.
+    pub fn from_env() -> crate::Result<Self> {
+        SettingsArguments::from_env().map(Self::from)
+    }
+
+    /// The file with snapshots.
+    pub(crate) fn snapshots(&self) -> PathBuf {
+        let default = || self.event_store_data_dir.join("snapshots.sqlite");
+        self.snapshot_file.clone().unwrap_or_else(default)
+    }
+
+    pub(crate) fn telemetry(&self) -> TelemetrySettings {
+        TelemetrySettings {
+            log_format: self.log_format,
+            log_filter: self.log_filter.clone(),
+            otel_exporter_otlp_endpoint: self.otel_exporter_otlp_endpoint.clone(),
+        }
+    }
+}
