@@ -87,7 +87,7 @@ impl CertificateChains {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Status, *};
+    use super::{super::HealthStatus, *};
 
     /// Checks a file with these texts.
     async fn checked(texts: &[&str]) -> HealthComponent {
