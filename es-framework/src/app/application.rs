@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    command::Bus,
+    command::CommandBus,
     config::Settings,
     http::{
         self, HttpContext, LiveLimits, LiveQueries,
@@ -25,7 +25,7 @@ use crate::{
     },
     net::{self, tls::Tls},
     projection::{Database, Processor, ReadModels},
-    reaction::{Ground, Reactors},
+    reaction::{ReactionRunner, ReactionRuntime},
     shutdown,
     state::Snapshots,
     store::EventStore,
@@ -92,28 +92,28 @@ impl Application {
         let upcasters = declarations.registry.upcasters();
         let processor = Processor::new(store.port(), database.clone(), declarations.models)
             .with_upcasters(upcasters.clone());
-        let mut bus = Bus::new(store.port(), source(name, &settings))
+        let mut bus = CommandBus::new(store.port(), source(name, &settings))
             .with_upcasters(upcasters.clone())
             .with_services(declarations.services.clone());
         if let Some(file) = snapshot_file(&settings, has_store_of_code) {
             bus = bus.with_snapshots(Snapshots::in_file(file));
         }
-        let ground = Ground {
+        let runtime = ReactionRuntime {
             source: source(name, &settings).into(),
             bus: bus.clone(),
             store: store.port(),
             services: declarations.services.clone(),
             upcasters,
             instance: Uuid::new_v4(),
-            witness: None,
+            sent_commands: None,
         };
-        let reactors = Reactors::new(ground, declarations.reactions);
+        let runner = ReactionRunner::new(runtime, declarations.reactions);
         let live = live_queries(&settings);
         let health = Health {
             store: store.port(),
             database: database.clone(),
             positions: processor.positions(),
-            reactions: reactors.statuses(),
+            reactions: runner.statuses(),
             folder: store.folder(),
             certificates: settings.event_store_ca_file.clone(),
             lifecycle: lifecycle.clone(),
@@ -133,7 +133,7 @@ impl Application {
             metadata_headers: settings.event_metadata_headers.clone(),
             metadata_caller: settings.event_metadata_caller,
             read_models: processor.operator(),
-            reactions: reactors.operator(),
+            reactions: runner.operator(),
             operator_token: store.token(),
         };
         let router = http::router_with(
@@ -145,7 +145,7 @@ impl Application {
         )
         .await
         .map_err(|error| start_error(name, error))?;
-        let background = start_background(processor, reactors, &lifecycle)?;
+        let background = start_background(processor, runner, &lifecycle)?;
         Ok(Self {
             name,
             settings,
@@ -285,11 +285,11 @@ fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf
 /// Starts the projections and the reactions, each in a thread.
 fn start_background(
     processor: Processor,
-    reactors: Reactors,
+    runner: ReactionRunner,
     lifecycle: &Lifecycle,
 ) -> Result<[BackgroundThread; 2]> {
     let failure = "the reactions cannot start";
-    let reactions = BackgroundThread::start("reactions", failure, reactors.run(), lifecycle)?;
+    let reactions = BackgroundThread::start("reactions", failure, runner.run(), lifecycle)?;
     let failure = "the projections cannot start";
     let projections = BackgroundThread::start("read-models", failure, processor.run(), lifecycle)?;
     Ok([projections, reactions])

@@ -2,12 +2,14 @@
 
 use clap::{ArgMatches, Command, CommandFactory as _};
 
-use super::declarations::{Declarations, start_error};
+use super::{
+    declarations::{Declarations, start_error},
+    schema_lock_cli,
+};
 use crate::{
     Result,
     config::SettingsArguments,
     http::{auth, openapi, operator},
-    schema_lock,
     settings::{self, SettingsDescriptor},
 };
 
@@ -27,7 +29,7 @@ pub(super) fn command_line(
     };
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
-        .subcommand(schema_lock::cli::command())
+        .subcommand(schema_lock_cli::command())
         .subcommand(openapi::cli::command())
         .subcommand(auth::cli::command())
         .subcommands(operator::cli::commands())
@@ -47,7 +49,7 @@ pub(super) fn run_subcommand(
     } = declarations;
     let (subcommand, matches) = matches.subcommand()?;
     match subcommand {
-        schema_lock::cli::NAME => Some(schema_lock::cli::run(matches, registry)),
+        schema_lock_cli::NAME => Some(schema_lock_cli::run(matches, registry)),
         openapi::cli::NAME => Some(openapi::cli::run(matches, name, registry, queries)),
         auth::cli::NAME => Some(auth::cli::run(matches)),
         _ => operator::cli::run(subcommand, matches),

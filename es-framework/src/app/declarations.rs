@@ -11,7 +11,7 @@ use crate::{
     config::SettingsArguments,
     http::{CustomRoutes, HttpContext},
     projection::ReadModels,
-    query::{Queries, Route},
+    query::{Queries, QueryRoute},
     reaction::Reactions,
     settings::{self, SettingsDescriptor},
 };
@@ -23,7 +23,7 @@ pub(super) struct Declarations {
     pub(super) reactions: Reactions,
     pub(super) services: Services,
     pub(super) models: ReadModels,
-    pub(super) queries: Vec<Route>,
+    pub(super) queries: Vec<QueryRoute>,
     pub(super) custom: CustomRoutes<Arc<HttpContext>>,
 }
 

@@ -9,6 +9,7 @@ mod embedded_store;
 mod event_store;
 mod listener;
 mod run;
+mod schema_lock_cli;
 
 use std::{convert::Infallible, fmt, sync::Arc};
 
@@ -22,7 +23,7 @@ use crate::{
     event::{Event, Upcast},
     http::{CustomRoutes, HttpContext},
     projection::{Project, ReadModelDescriptor},
-    query::{Answer, QueryDescriptor},
+    query::{QueryDescriptor, QueryHandler},
     reaction::{React, ReactionDescriptor},
     store::EventStore,
 };
@@ -92,7 +93,7 @@ impl App {
 
     /// Adds a query by its type. A query that is registered already counts once.
     #[must_use]
-    pub fn register_query<Q: Answer>(mut self) -> Self {
+    pub fn register_query<Q: QueryHandler>(mut self) -> Self {
         self.queries.push(QueryDescriptor::of::<Q>());
         self
     }

@@ -67,8 +67,8 @@ impl Settings {
     }
 
     /// The limits of an EventQL query.
-    pub(crate) fn eventql_limits(&self) -> eventql::Limits {
-        eventql::Limits {
+    pub(crate) fn eventql_limits(&self) -> eventql::QueryLimits {
+        eventql::QueryLimits {
             time: self.event_store_query_seconds,
             memory: self.event_store_query_memory,
         }

@@ -5,6 +5,7 @@ mod command;
 mod context;
 pub(crate) mod custom;
 pub(crate) mod docs;
+mod event_position;
 pub mod headers;
 pub mod health;
 mod lag;
@@ -17,6 +18,8 @@ pub(crate) mod operator;
 mod path;
 mod problem;
 mod query;
+mod query_response;
+mod query_route;
 #[cfg(test)]
 mod tests;
 
@@ -32,10 +35,10 @@ use axum::{
 };
 
 use crate::{
-    command::{Bus, Clock, CommandDescriptor, Registry},
+    command::{Clock, CommandBus, CommandDescriptor, Registry},
     operator::OperatorClient,
     projection::{Database, Positions},
-    query::Route,
+    query::QueryRoute,
     server::ApiToken,
 };
 
@@ -103,7 +106,7 @@ impl Default for RequestLimits {
 #[derive(Debug)]
 pub struct HttpContext {
     /// Handles commands.
-    pub bus: Bus,
+    pub bus: CommandBus,
     /// The clock of queries.
     pub clock: Clock,
     /// The database of the read models.
@@ -149,7 +152,7 @@ pub struct HttpContext {
 pub fn router(
     name: &str,
     registry: &Registry,
-    queries: Vec<Route>,
+    queries: Vec<QueryRoute>,
     context: HttpContext,
 ) -> Router {
     let document = openapi::document(name, registry, &queries);
@@ -168,7 +171,7 @@ pub fn router(
 pub(crate) async fn router_with(
     name: &str,
     registry: &Registry,
-    queries: Vec<Route>,
+    queries: Vec<QueryRoute>,
     context: HttpContext,
     custom: CustomRoutes<Arc<HttpContext>>,
 ) -> Result<Router, RouteCollision> {
@@ -306,10 +309,10 @@ impl MountedRoute {
         }
     }
 
-    fn query(query: Route) -> Self {
+    fn query(query: QueryRoute) -> Self {
         let (template, role) = (query.path.clone(), query.role());
         let owner = format!("a query declares at {}", query.declaration);
-        let (path, route) = query::route(query);
+        let (path, route) = query_route::route(query);
         Self {
             template,
             path,
@@ -323,7 +326,7 @@ impl MountedRoute {
 /// Returns the routes that the OpenAPI document describes, without those of operators.
 fn routes(
     registry: &Registry,
-    queries: Vec<Route>,
+    queries: Vec<QueryRoute>,
     document: openapi::OpenApiDocument,
 ) -> Vec<MountedRoute> {
     let mut routes = vec![

@@ -22,13 +22,13 @@ use super::{
     router,
 };
 use crate::{
-    command::{Bus, Clock, Registry, RegistryBuilder},
-    garden::{PlantTreeCommand, TREES},
+    command::{Clock, CommandBus, Registry, RegistryBuilder},
     operator::{ComponentKind, OperatorClient},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
-    reaction::Statuses,
+    reaction::ReactionStatuses,
     store::{EventStore, memory::MemoryStore},
+    test_fixture::{PlantTreeCommand, TREES},
 };
 
 async fn garden() -> Router {
@@ -53,7 +53,7 @@ async fn serve_with(
         store: Arc::clone(&store),
         database: database.clone(),
         positions: positions.clone(),
-        reactions: Statuses::default(),
+        reactions: ReactionStatuses::default(),
         folder: ".".into(),
         certificates: None,
         lifecycle: Lifecycle::begin("garden"),
@@ -61,7 +61,7 @@ async fn serve_with(
     };
     let surface = HttpContext {
         clock: Clock::system(),
-        bus: Bus::new(store, "garden"),
+        bus: CommandBus::new(store, "garden"),
         database,
         positions,
         health,

@@ -167,11 +167,6 @@ pub(crate) const READ_MODEL_STOPPED: Metric = Metric::gauge(
     &["read_model"],
     "1 if an event stopped the read model that it cannot take, else 0.",
 );
-pub(crate) const READ_MODEL_UNINDEXED: Metric = Metric::gauge(
-    "es_read_model_unindexed_rows",
-    &["read_model"],
-    "Rows that the index of texts does not hold yet and each search looks at, counted up to a million.",
-);
 pub(crate) const REACTION_LAG: Metric = Metric::gauge(
     "es_reaction_lag_events",
     &["reaction"],
@@ -212,7 +207,6 @@ pub const ALL: &[Metric] = &[
     READ_MODEL_LAG,
     READ_MODEL_LAG_SECONDS,
     READ_MODEL_STOPPED,
-    READ_MODEL_UNINDEXED,
     REACTION_LAG,
     REACTION_DEADLINES,
     REACTION_STOPPED,

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use super::{Server, error::Failure};
 use crate::{
     event::{EventCandidate, RecordedEvent},
-    eventql::{Query, Source},
+    eventql::{EventQlQuery, EventSource},
     store::{AppendError, Conflict, Precondition, newest_id},
 };
 
@@ -20,7 +20,7 @@ pub(super) struct Write {
     pub(super) candidates: Vec<EventCandidate>,
     pub(super) preconditions: Vec<Precondition>,
     /// Each must yield `true`.
-    pub(super) queries: Vec<Query>,
+    pub(super) queries: Vec<EventQlQuery>,
 }
 
 impl Write {
@@ -48,7 +48,7 @@ impl Write {
     }
 
     async fn check_queries(&self, server: &Server) -> Result<(), Failure> {
-        let source: Arc<dyn Source> = Arc::new(Arc::clone(&server.store));
+        let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
         for query in &self.queries {
             let limits = server.settings.query_limits;
             match query.yields_true(Arc::clone(&source), limits).await {

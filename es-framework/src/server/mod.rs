@@ -43,7 +43,7 @@ use axum::{
 };
 use tokio::sync::{Semaphore, watch};
 
-use crate::{event::Dialect, eventql::Limits, store::EventStore};
+use crate::{event::Dialect, eventql::QueryLimits, store::EventStore};
 
 pub use auth::{ApiToken, InvalidApiToken};
 pub use serve::serve;
@@ -81,7 +81,7 @@ pub struct Settings {
     /// How often an idle observer, or a query without rows, gets a sign of life.
     pub heartbeat: Duration,
     /// What a query may cost.
-    pub query_limits: Limits,
+    pub query_limits: QueryLimits,
     /// How many observers there may be at once.
     pub observers_limit: usize,
     /// How long open requests may go on once the server is told to end.
@@ -102,7 +102,7 @@ impl Settings {
             // The official clients give up after three to thirty seconds of silence, and one
             // wants more than three signs of life within ten seconds.
             heartbeat: Duration::from_secs(1),
-            query_limits: Limits::DEFAULT,
+            query_limits: QueryLimits::DEFAULT,
             observers_limit: 100,
             drain: Duration::from_secs(10),
         }

@@ -17,7 +17,7 @@ use super::{
     lines::{FRAME, HEARTBEAT},
     rows::{ndjson, write_row},
 };
-use crate::eventql::{Query, QueryError, Rows, Source};
+use crate::eventql::{EventQlQuery, EventSource, QueryError, QueryRows};
 
 #[derive(Deserialize)]
 pub(super) struct Request {
@@ -29,9 +29,9 @@ pub(super) async fn run_eventql_query(
     State(server): State<Arc<Server>>,
     Json(request): Json<Request>,
 ) -> Result<Response, Failure> {
-    let query = Query::parse(&request.query)
+    let query = EventQlQuery::parse(&request.query)
         .map_err(|error| Failure::invalid(format!("invalid query: {error}")))?;
-    let source: Arc<dyn Source> = Arc::new(Arc::clone(&server.store));
+    let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
     let answer = Answer {
         rows: query.run(source, server.settings.query_limits),
         heartbeat: server.settings.heartbeat,
@@ -47,7 +47,7 @@ pub(super) async fn run_eventql_query(
 /// The rows that are still to be sent. They are taken from the query only as the client takes
 /// frames.
 struct Answer {
-    rows: Rows,
+    rows: QueryRows,
     heartbeat: Duration,
     ended: bool,
 }

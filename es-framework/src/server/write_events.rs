@@ -19,7 +19,7 @@ use crate::{
         Dialect, EventCandidate, EventId, EventType, RecordedEvent, Subject, TraceContext,
         compact_object,
     },
-    eventql::Query,
+    eventql::EventQlQuery,
     store::Precondition,
 };
 
@@ -192,7 +192,8 @@ impl Write {
                 Precondition::SubjectIsOnEventId(subject, event_id)
             }
             WirePrecondition::EventQl(OfQuery { query }) => {
-                let query = Query::parse(&query).map_err(|error| format!(".query: {error}"))?;
+                let query =
+                    EventQlQuery::parse(&query).map_err(|error| format!(".query: {error}"))?;
                 self.queries.push(query);
                 return Ok(());
             }

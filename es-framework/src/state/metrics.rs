@@ -1,4 +1,4 @@
-//! How much is read to rebuild states.
+//! Metrics about rebuilding states.
 
 use std::sync::LazyLock;
 
@@ -7,56 +7,51 @@ use metrics::{Counter, Histogram};
 use super::Evolve;
 use crate::metrics::{self as registry, Handles, STATE_LOOKUPS, STATE_REBUILD};
 
-/// What was known of a state before its events were read.
+/// The starting point of a rebuild.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Found {
-    /// The state as this process remembered it.
-    Memory,
+pub(super) enum RebuildStart {
+    /// The state in the cache of this process.
+    Cache,
     /// A snapshot.
     Snapshot,
-    /// Nothing: all of its events are read.
-    Nothing,
+    /// The subject's first event.
+    FirstEvent,
 }
 
-impl Found {
-    const ALL: [(Self, &'static str); 3] = [
-        (Self::Memory, "memory"),
-        (Self::Snapshot, "snapshot"),
-        (Self::Nothing, "nothing"),
-    ];
-}
-
-struct Measured {
-    lookups: [Counter; 3],
+/// The metrics of one state type.
+struct StateMetrics {
+    from_cache: Counter,
+    from_snapshot: Counter,
+    from_first_event: Counter,
     events: Histogram,
 }
 
-static STATES: LazyLock<Handles<&'static str, Measured>> = LazyLock::new(Handles::default);
+static STATES: LazyLock<Handles<&'static str, StateMetrics>> = LazyLock::new(Handles::default);
 
-fn register(state: &&'static str) -> Measured {
-    let lookup =
-        |(_, found)| registry::counter(&STATE_LOOKUPS, &[("state", state), ("found", found)]);
-    Measured {
-        lookups: Found::ALL.map(lookup),
+fn register(state: &&'static str) -> StateMetrics {
+    let lookups = |found| registry::counter(&STATE_LOOKUPS, &[("state", state), ("found", found)]);
+    StateMetrics {
+        from_cache: lookups("memory"),
+        from_snapshot: lookups("snapshot"),
+        from_first_event: lookups("nothing"),
         events: registry::histogram(&STATE_REBUILD, &[("state", state)]),
     }
 }
 
-/// Notes what was known of a state.
-pub(super) fn found<S: Evolve>(found: Found) {
+/// Counts a rebuild by its starting point.
+pub(super) fn count_rebuild<S: Evolve>(start: RebuildStart) {
     STATES.with(S::NAME, register, |state| {
-        let [memory, snapshot, nothing] = &state.lookups;
-        let counter = match found {
-            Found::Memory => memory,
-            Found::Snapshot => snapshot,
-            Found::Nothing => nothing,
+        let counter = match start {
+            RebuildStart::Cache => &state.from_cache,
+            RebuildStart::Snapshot => &state.from_snapshot,
+            RebuildStart::FirstEvent => &state.from_first_event,
         };
         counter.increment(1);
     });
 }
 
-/// Notes how many events were read.
-pub(super) fn rebuilt<S: Evolve>(events: u32) {
+/// Records the number of events that a rebuild read.
+pub(super) fn record_events<S: Evolve>(events: u32) {
     tracing::Span::current().record("events", events);
     STATES.with(S::NAME, register, |state| state.events.record(events));
 }

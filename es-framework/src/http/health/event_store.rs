@@ -9,11 +9,11 @@ use crate::{
         health::stopping_event,
         lag::{events_behind, newest},
     },
-    reaction::{Status, Statuses},
+    reaction::{ReactionStatus, ReactionStatuses},
     store::EventStore,
 };
 
-pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> HealthComponent {
+pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -> HealthComponent {
     let health = store.health().await;
     let mut details = Map::new();
     details.insert("store".into(), store.description().into());
@@ -35,13 +35,13 @@ pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> Health
 }
 
 /// Returns the status of each reaction as JSON, with its lag behind the newest event.
-pub(in crate::http) fn reactions(statuses: &Statuses, newest: Option<EventId>) -> Value {
+pub(in crate::http) fn reactions(statuses: &ReactionStatuses, newest: Option<EventId>) -> Value {
     let told = statuses.all().into_iter();
     let told = told.map(|(name, status)| (name.to_owned(), reaction(&status, newest)));
     Value::Object(told.collect())
 }
 
-fn reaction(status: &Status, newest: Option<EventId>) -> Value {
+fn reaction(status: &ReactionStatus, newest: Option<EventId>) -> Value {
     json!({
         "position": status.position.map(|id| id.to_string()),
         "eventsBehind": events_behind(status.position, newest),

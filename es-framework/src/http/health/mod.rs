@@ -25,7 +25,7 @@ use super::{HttpContext, auth::Anonymous};
 use crate::{
     net::tls::Tls,
     projection::{Database, Positions, Refused},
-    reaction::Statuses,
+    reaction::ReactionStatuses,
     store::EventStore,
 };
 
@@ -61,7 +61,7 @@ pub struct Health {
     /// The positions of the read models.
     pub positions: Positions,
     /// The statuses of the reactions.
-    pub reactions: Statuses,
+    pub reactions: ReactionStatuses,
     /// A folder on the disk that must not be full.
     pub folder: PathBuf,
     /// A PEM file with certificates that the service trusts.

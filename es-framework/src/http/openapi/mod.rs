@@ -31,7 +31,7 @@ mod text;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Declaration, command::Registry, http::operator, query::Route};
+use crate::{Declaration, command::Registry, http::operator, query::QueryRoute};
 
 pub(super) use operation::{OpenApiResponse, Operation};
 use schemas::Schemas;
@@ -42,7 +42,7 @@ pub(super) use serve::{OpenApiDocument, PATH};
 const OPENAPI: &str = "3.1.1";
 
 /// The document of the application of this name.
-pub(crate) fn document(name: &str, registry: &Registry, queries: &[Route]) -> Value {
+pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) -> Value {
     let mut schemas = Schemas::default();
     let mut paths = Paths::default();
     let commands = registry.commands().iter();

@@ -109,7 +109,6 @@ struct ComponentStatus {
     next_deadline: Option<String>,
     error: Option<String>,
     rebuild: Option<RebuildStatus>,
-    unindexed_rows: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -140,11 +139,6 @@ fn status_text(name: &str, status: &Value) -> String {
     }
     if let Some(rebuild) = status.rebuild {
         text.push_str(&format!("  {}\n", rebuild.text()));
-    }
-    if let Some(rows) = status.unindexed_rows.filter(|rows| *rows > 0) {
-        text.push_str(&format!(
-            "  searches look at {rows} rows that are not indexed yet\n"
-        ));
     }
     text
 }

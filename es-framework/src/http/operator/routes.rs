@@ -43,9 +43,7 @@ pub(in crate::http) fn routes() -> Vec<(String, Route)> {
 async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Response {
     let health = &context.health;
     let status = match component {
-        ComponentKind::ReadModel => {
-            health::read_models(&health.database, &health.positions, &*health.store).await
-        }
+        ComponentKind::ReadModel => health::read_models(&health.positions, &*health.store).await,
         ComponentKind::Reaction => {
             health::reactions(&health.reactions, newest(&*health.store).await)
         }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{connection::Connection, lines::Lines, wire};
 use crate::{
-    event::{EventId, EventType, Hash, Line, LineParser, RecordedEvent, Subject},
+    event::{EventId, EventType, Hash, RecordedEvent, StreamLine, StreamLineParser, Subject},
     store::{EventStream, Order, ReadOptions, StoreError, options::IdRange},
 };
 
@@ -24,7 +24,7 @@ pub(super) struct Expected {
 pub(super) struct Events {
     connection: Arc<Connection>,
     lines: Lines,
-    parser: LineParser,
+    parser: StreamLineParser,
     expected: Expected,
     last: Option<Link>,
     /// Whether any line has come, if only a sign of life.
@@ -135,7 +135,7 @@ impl Events {
         Self {
             connection,
             lines: Lines::new(answer, silence),
-            parser: LineParser::default(),
+            parser: StreamLineParser::default(),
             expected,
             last,
             is_alive: false,
@@ -150,11 +150,11 @@ impl Events {
             }
             let parsed = self.parser.parse(&line);
             match parsed.map_err(|error| self.connection.corrupt(error.to_string()))? {
-                Line::Heartbeat => self.is_alive = true,
-                Line::Error(text) => {
+                StreamLine::Heartbeat => self.is_alive = true,
+                StreamLine::Error(text) => {
                     return Err(self.connection.unavailable(self.connection.shown(&text)));
                 }
-                Line::Event(event) => {
+                StreamLine::Event(event) => {
                     self.is_alive = true;
                     self.check(&event)?;
                     // Servers of the older generation may not know this spelling of bounds.
