@@ -23,7 +23,6 @@ use super::{
 };
 use crate::{
     command::{Clock, CommandBus, Registry, RegistryBuilder},
-    test_fixture::{PlantTreeCommand, TREES},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
     reaction::{self, ReactionStatuses},

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     event::{
-        self, EventCandidate, EventId, EventType, InvalidSubjectPart, Metadata, Subject, SubjectPart,
+        self, EventCandidate, EventId, EventType, InvalidSubjectPart, Metadata, Subject,
+        SubjectPart,
     },
     store::{AppendError, EventStore, Precondition, StoreError, latest_event},
 };

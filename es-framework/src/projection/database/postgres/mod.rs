@@ -151,9 +151,9 @@ impl ReadModelStore for PostgresReadModelStore {
 
     fn json_group(&self, columns: &str, collected: &str, order: &str, only: &str) -> String {
         format!(
-                "json_build_array(json_build_array({columns}), count(*), \
+            "json_build_array(json_build_array({columns}), count(*), \
                  coalesce(json_agg({collected} ORDER BY {order}) FILTER (WHERE {only}), '[]'))::text"
-            )
+        )
     }
 
     fn parameter_sign(&self) -> char {

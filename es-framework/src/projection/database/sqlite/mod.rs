@@ -66,9 +66,9 @@ impl ReadModelStore for SqliteReadModelStore {
 
     fn json_group(&self, columns: &str, collected: &str, order: &str, only: &str) -> String {
         format!(
-                "json_array(json_array({columns}), count(*), \
+            "json_array(json_array({columns}), count(*), \
                  json_group_array({collected} ORDER BY {order}) FILTER (WHERE {only}))"
-            )
+        )
     }
 
     fn parameter_sign(&self) -> char {
