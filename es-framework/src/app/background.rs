@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_panics_is_reported_and_one_that_is_stopped_is_not() {
-        let lifecycle = Lifecycle::begin("garden");
+        let lifecycle = Lifecycle::begin("library-service");
         let failure = "it cannot begin";
         let going = std::future::pending();
         let going = BackgroundThread::start("going", failure, going, &lifecycle).unwrap();
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_blocked_is_abandoned() {
-        let lifecycle = Lifecycle::begin("garden");
+        let lifecycle = Lifecycle::begin("library-service");
         let (release, blocked) = std::sync::mpsc::channel::<()>();
         let work = async move {
             let _ = blocked.recv();

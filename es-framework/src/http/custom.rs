@@ -19,7 +19,7 @@ pub(crate) struct CustomRoutes<S> {
     layers: Vec<ApplyLayer<S>>,
 }
 
-type ApplyLayer<S> = Box<dyn FnOnce(Router<S>) -> Router<S> + Send>;
+type ApplyLayer<S> = Box<dyn FnOnce(Router<S>) -> Router<S> + Send + Sync>;
 
 /// A custom route has the path of a declared one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +49,7 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
 
     pub(crate) fn add_layer(
         &mut self,
-        layer: impl FnOnce(Router<S>) -> Router<S> + Send + 'static,
+        layer: impl FnOnce(Router<S>) -> Router<S> + Send + Sync + 'static,
     ) {
         self.layers.push(Box::new(layer));
     }
