@@ -15,6 +15,7 @@ mod declaration;
 mod error;
 pub mod event;
 pub mod eventql;
+mod file_watcher;
 #[cfg(test)]
 mod garden;
 pub mod http;
@@ -38,7 +39,6 @@ pub mod store;
 pub mod telemetry;
 pub mod testing;
 pub mod validate;
-mod watched;
 
 /// ```no_run
 /// fn main() -> es_framework::Result<()> {

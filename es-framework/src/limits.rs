@@ -62,7 +62,8 @@ pub struct LimitSettings {
     )]
     pub http_headers_seconds: NonZeroU32,
 
-    /// Connections open at once. One more takes the place of one that is idle, or waits.
+    /// Connections open at once. One more waits until another one ends; those that are idle then end
+    /// within a second.
     #[arg(
         long,
         env = "HTTP_CONNECTION_LIMIT",
@@ -136,15 +137,15 @@ impl LimitSettings {
     }
 
     /// What a client may cost before its request reaches a route.
-    pub(crate) fn of_connections(&self, drain: Duration) -> net::Limits {
-        net::Limits {
+    pub(crate) fn of_connections(&self, drain: Duration) -> net::ConnectionLimits {
+        net::ConnectionLimits {
             connections: count(self.http_connection_limit),
             head_time: seconds(self.http_headers_seconds),
             // Here, too, more is read than is allowed.
             head_bytes: count(self.http_headers_limit).saturating_mul(4),
             headers: count(self.http_header_count_limit).saturating_add(HEADERS_BEYOND),
-            drain,
-            ..net::Limits::DEFAULT
+            drain_time: drain,
+            ..net::ConnectionLimits::DEFAULT
         }
     }
 

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 
 use tokio::net::TcpListener;
 
-use crate::{Error, Result, config::Config, http::auth::Auth, net::Door};
+use crate::{Error, Result, config::Config, http::auth::Auth, net::HttpListener};
 
 /// All of it, checked before anything else is started.
 pub(super) struct Entrance {
     pub(super) auth: Auth,
-    pub(super) door: Door,
+    pub(super) listener: HttpListener,
 }
 
 impl Entrance {
@@ -22,18 +22,18 @@ impl Entrance {
                 "tokens come to {host} unencrypted: set HTTP_TLS_CERTIFICATE and HTTP_TLS_KEY, unless a proxy before it speaks TLS"
             );
         }
-        let listener = listen((host, config.http_port).into(), "HTTP_PORT").await?;
-        let door = Door { listener, tls };
-        Ok(Self { auth, door })
+        let tcp = listen((host, config.http_port).into(), "HTTP_PORT").await?;
+        let listener = HttpListener { tcp, tls };
+        Ok(Self { auth, listener })
     }
 
     /// As clients write it.
     pub(super) fn url(&self) -> Result<String> {
-        let scheme = match self.door.tls {
+        let scheme = match self.listener.tls {
             Some(_) => "https",
             None => "http",
         };
-        let address = local_address(&self.door.listener)?;
+        let address = local_address(&self.listener.tcp)?;
         Ok(format!("{scheme}://{address}"))
     }
 }

@@ -144,7 +144,7 @@ impl App {
             served.services = provided.unwrap_or_else(|error| error.exit());
         }
         served.check_services(name)?;
-        let telemetry = Telemetry::begin(name, &config.telemetry)?;
+        let telemetry = Telemetry::start(name, &config.telemetry)?;
         metrics::install();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -153,7 +153,7 @@ impl App {
         let ended = runtime.block_on(serve(name, served, config, stop_requested()));
         // What is still busy on the disk by then is nothing that anybody waits for.
         runtime.shutdown_timeout(Duration::from_secs(1));
-        telemetry.end();
+        telemetry.shut_down();
         ended
     }
 

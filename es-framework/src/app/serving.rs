@@ -165,7 +165,7 @@ impl Opened {
             folder: self.store.folder(),
             certificates: self.config.event_store_ca_file.clone(),
             lifecycle: self.lifecycle.clone(),
-            tls: self.entrance.door.tls.clone(),
+            tls: self.entrance.listener.tls.clone(),
         }
     }
 
@@ -187,7 +187,7 @@ impl Opened {
             self.store.stop();
         };
         let limits = self.config.limits.of_connections(drain);
-        net::serve(self.entrance.door, router, limits, stopping).await;
+        net::serve(self.entrance.listener, router, limits, stopping).await;
         beside.into_iter().for_each(Processing::stop);
         self.store.close().await;
     }

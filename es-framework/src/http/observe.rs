@@ -100,7 +100,7 @@ impl Observed {
         if !span.is_disabled() {
             span.record("otel.name", format!("{} {}", self.method, self.route));
             if let Some(trace) = &self.trace {
-                traces::join(&span, trace);
+                traces::continue_trace(&span, trace);
             }
             self.trace = traces::trace_of(&span).or(self.trace.take());
         }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    net::tls::{Tls, TlsFiles},
+    net::tls::{ServerTls, TlsFiles},
 };
 
 /// How the application is reached.
@@ -47,7 +47,7 @@ pub struct SurfaceSettings {
 }
 
 impl SurfaceSettings {
-    pub(crate) fn tls(&self) -> Result<Option<Tls>> {
+    pub(crate) fn tls(&self) -> Result<Option<ServerTls>> {
         let files = match (&self.http_tls_certificate, &self.http_tls_key) {
             (None, None) => return Ok(None),
             (Some(certificate), Some(key)) => TlsFiles {
@@ -60,7 +60,7 @@ impl SurfaceSettings {
                 ));
             }
         };
-        Tls::start(files).map(Some)
+        ServerTls::start(files).map(Some)
     }
 
     pub(crate) fn browsers(&self) -> Browsers {

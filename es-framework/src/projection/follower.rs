@@ -45,7 +45,7 @@ impl Followed {
         let model = self.table.model;
         let own = |event: &&RecordedEvent| model.events.contains(&event.event_type.as_str());
         let what = format!("project {}", model.name);
-        traces::followed(&what, events.iter().filter(own), begin);
+        traces::record_handling(&what, events.iter().filter(own), begin);
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::{
 
 use super::{Server, Settings, router};
 use crate::{
-    net::{self, Door, Limits},
+    net::{self, ConnectionLimits, HttpListener},
     store::EventStore,
 };
 
@@ -37,9 +37,9 @@ pub async fn serve(
     settings: Settings,
     shutdown: impl Future<Output = ()>,
 ) {
-    let limits = Limits {
-        drain: settings.drain,
-        ..Limits::default()
+    let limits = ConnectionLimits {
+        drain_time: settings.drain,
+        ..ConnectionLimits::default()
     };
     let (close, closing) = watch::channel(false);
     let places = settings.observers_limit.min(Semaphore::MAX_PERMITS);
@@ -54,5 +54,5 @@ pub async fn serve(
         shutdown.await;
         close.send_replace(true);
     };
-    net::serve(Door::plain(listener), router, limits, shutdown).await;
+    net::serve(HttpListener::plain(listener), router, limits, shutdown).await;
 }

@@ -21,9 +21,9 @@ use super::{
 };
 use crate::{
     bearer::{self, NoBearer},
+    file_watcher::FileWatcher,
     http::health,
-    net::Peer,
-    watched::Watched,
+    net::PeerAddress,
 };
 
 /// Paths that take no credential: whoever starts or balances services asks whether this one is up,
@@ -44,16 +44,19 @@ const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 /// ```
 #[derive(Debug, Clone)]
 pub struct Guard {
-    tokens: Option<Watched<Tokens>>,
+    tokens: Option<FileWatcher<Tokens>>,
     issuer: Option<Arc<Issuer>>,
 }
 
 impl Guard {
-    pub(super) const fn new(tokens: Option<Watched<Tokens>>, issuer: Option<Arc<Issuer>>) -> Self {
+    pub(super) const fn new(
+        tokens: Option<FileWatcher<Tokens>>,
+        issuer: Option<Arc<Issuer>>,
+    ) -> Self {
         Self { tokens, issuer }
     }
 
-    pub(super) fn tokens(&self) -> Option<Watched<Tokens>> {
+    pub(super) fn tokens(&self) -> Option<FileWatcher<Tokens>> {
         self.tokens.clone()
     }
 
@@ -65,7 +68,7 @@ impl Guard {
         {
             return issuer.caller(credential).await;
         }
-        let tokens = self.tokens.as_ref().map(Watched::get);
+        let tokens = self.tokens.as_ref().map(FileWatcher::current);
         let caller = tokens.and_then(|tokens| tokens.caller(credential));
         caller.ok_or(Denied::InvalidCredential)
     }
@@ -134,7 +137,7 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
     if let Some(rate) = &gate.rate {
         // A guess counts for the address that it comes from, and takes nothing from the caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);
-        let peer = request.extensions().get::<Peer>().copied();
+        let peer = request.extensions().get::<PeerAddress>().copied();
         if let Err(too_many) = rate.count(Client::of(caller, peer)) {
             return too_many.into_response();
         }

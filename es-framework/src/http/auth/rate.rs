@@ -17,7 +17,7 @@ use moka::sync::Cache;
 use super::Caller;
 use crate::{
     http::{Problem, problem::kind},
-    net::Peer,
+    net::PeerAddress,
 };
 
 /// Clients beyond so many push out those that asked least: memory stays bounded whoever asks.
@@ -37,10 +37,10 @@ pub(super) enum Client {
 
 impl Client {
     /// The caller, or who is at the other end of the connection.
-    pub(super) fn of(caller: Option<&Caller>, peer: Option<Peer>) -> Self {
+    pub(super) fn of(caller: Option<&Caller>, peer: Option<PeerAddress>) -> Self {
         match (caller, peer) {
             (Some(caller), _) => Self::Known(caller.name().into()),
-            (None, Some(Peer(address))) => Self::at(address),
+            (None, Some(PeerAddress(address))) => Self::at(address),
             (None, None) => Self::At(Ipv6Addr::UNSPECIFIED.into()),
         }
     }

@@ -9,7 +9,7 @@ use super::{
     jwt::{Issuer, IssuerSettings},
     tokens::Tokens,
 };
-use crate::{Error, Result, watched::Watched};
+use crate::{Error, Result, file_watcher::FileWatcher};
 
 /// Who may call.
 ///
@@ -77,7 +77,7 @@ impl AuthSettings {
         }
     }
 
-    fn tokens(&self) -> Result<Option<Watched<Tokens>>> {
+    fn tokens(&self) -> Result<Option<FileWatcher<Tokens>>> {
         let Some(file) = self.auth_tokens_file.clone() else {
             return Ok(None);
         };
@@ -86,8 +86,8 @@ impl AuthSettings {
             let file = file.clone();
             move || Tokens::read(&file)
         };
-        let tokens = Watched::start("the tokens", files, read)?;
-        if tokens.get().is_empty() {
+        let tokens = FileWatcher::start("the tokens", files, read)?;
+        if tokens.current().is_empty() {
             let file = file.display();
             tracing::warn!("{file} holds no token yet: make one with `token create`");
         }
