@@ -3,11 +3,10 @@
 use std::{fmt, net::IpAddr, path::PathBuf};
 
 use axum::http::HeaderName;
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 
-pub use crate::limits::LimitSettings;
+pub use crate::{limits::LimitSettings, server::DialectName};
 use crate::{
-    event::Dialect,
     http::{auth::AuthSettings, settings::SurfaceSettings},
     projection::DatabaseUrl,
     telemetry::TelemetrySettings,
@@ -146,31 +145,6 @@ impl Config {
     pub(crate) fn snapshots(&self) -> PathBuf {
         let beside_the_events = || self.event_store_data_dir.join("snapshots.sqlite");
         self.snapshot_file.clone().unwrap_or_else(beside_the_events)
-    }
-}
-
-/// The name of a [`Dialect`] on the command line.
-///
-/// ```
-/// use es_framework::{config::DialectName, event::Dialect};
-///
-/// assert_eq!(Dialect::from(DialectName::default()), Dialect::Item);
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum DialectName {
-    /// `{"type":"item",…}`
-    #[default]
-    Item,
-    /// `{"type":"event",…}`
-    Event,
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::Item => Self::Item,
-            DialectName::Event => Self::Event,
-        }
     }
 }
 

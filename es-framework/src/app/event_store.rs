@@ -96,7 +96,7 @@ fn remote(config: &Config, url: &str) -> Result<(Arc<dyn EventStore>, ApiToken)>
     let token = config.event_store_api_token.as_ref().ok_or_else(|| {
         Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")
     })?;
-    let mut settings = eventsourcingdb::Settings::new(url, token.reveal());
+    let mut settings = eventsourcingdb::ClientSettings::new(url, token.reveal());
     if let Some(file) = &config.event_store_ca_file {
         settings.certificates = std::fs::read(file).map_err(|error| {
             Error::because(format!("EVENT_STORE_CA_FILE {}", file.display()), error)
@@ -124,11 +124,11 @@ impl Embedded {
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?;
         tell(&store, &folder, begin).await?;
         let token = known_by(&api_token(config, &folder)?)?;
-        let mut settings = server::Settings::new(token.clone());
+        let mut settings = server::ServerSettings::new(token.clone());
         settings.dialect = config.event_store_dialect.into();
         settings.observers_limit = config.limits.observers();
         settings.query_limits = config.limits.of_eventql();
-        settings.drain = Duration::from_secs(config.shutdown_timeout);
+        settings.drain_time = Duration::from_secs(config.shutdown_timeout);
         let address = local_address(&listener)?;
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);

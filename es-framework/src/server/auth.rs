@@ -1,4 +1,4 @@
-//! The API token that every request but a ping must carry.
+//! The API token that every request except a ping must carry.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -6,11 +6,11 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::{Server, error::Failure};
+use super::{error_response::ErrorResponse, state::ServerState};
 use crate::bearer;
 
-/// A secret that clients and server share. Kept as its hash: all that is ever needed is to compare
-/// it, and what is not there cannot be shown.
+/// A secret that clients and server share. It is stored as a hash, so that it can be compared but never
+/// shown.
 ///
 /// ```
 /// use es_framework::server::ApiToken;
@@ -21,7 +21,7 @@ use crate::bearer;
 #[derive(Clone)]
 pub struct ApiToken([u8; 32]);
 
-/// A text that no request could carry.
+/// The error for a token that no request can carry.
 ///
 /// ```
 /// use es_framework::server::{ApiToken, InvalidApiToken};
@@ -35,10 +35,10 @@ pub struct InvalidApiToken;
 impl ApiToken {
     const MAX_LENGTH: usize = 4096;
 
-    /// Compares in a time that depends on neither text.
-    pub(crate) fn matches(&self, given: &[u8]) -> bool {
-        let given: [u8; 32] = Sha256::digest(given).into();
-        self.0.ct_eq(&given).into()
+    /// Compares in constant time.
+    pub(crate) fn matches(&self, credential: &[u8]) -> bool {
+        let hash: [u8; 32] = Sha256::digest(credential).into();
+        self.0.ct_eq(&hash).into()
     }
 }
 
@@ -46,8 +46,8 @@ impl FromStr for ApiToken {
     type Err = InvalidApiToken;
 
     fn from_str(text: &str) -> Result<Self, InvalidApiToken> {
-        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
-        if text.is_empty() || text.len() > Self::MAX_LENGTH || !visible {
+        let is_visible = text.bytes().all(|byte| byte.is_ascii_graphic());
+        if text.is_empty() || text.len() > Self::MAX_LENGTH || !is_visible {
             return Err(InvalidApiToken);
         }
         Ok(Self(Sha256::digest(text).into()))
@@ -60,20 +60,20 @@ impl fmt::Debug for ApiToken {
     }
 }
 
-/// Proof that the request carries the token. Stands before a body in a handler's parameters, so
-/// that nothing is read from a stranger.
-pub(super) struct Authorized;
+/// Extractor that rejects a request without the token. Put it before the body in a handler's
+/// parameters, so that the server reads no body of an unauthorized client.
+pub(super) struct RequireApiToken;
 
-impl FromRequestParts<Arc<Server>> for Authorized {
-    type Rejection = Failure;
+impl FromRequestParts<Arc<ServerState>> for RequireApiToken {
+    type Rejection = ErrorResponse;
 
     async fn from_request_parts(
         parts: &mut Parts,
-        server: &Arc<Server>,
+        server: &Arc<ServerState>,
     ) -> Result<Self, Self::Rejection> {
         match bearer::credential(&parts.headers) {
-            Ok(given) if server.settings.api_token.matches(given) => Ok(Self),
-            _ => Err(Failure::unauthorized()),
+            Ok(credential) if server.settings.api_token.matches(credential) => Ok(Self),
+            _ => Err(ErrorResponse::unauthorized()),
         }
     }
 }

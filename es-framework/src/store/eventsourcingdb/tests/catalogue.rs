@@ -8,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 use tokio::net::TcpListener;
 
 use super::{
-    EventSourcingDbStore, Settings, TOKEN,
+    EventSourcingDbStore, ClientSettings, TOKEN,
     hostile::{Act, answer, client},
 };
 use crate::{
@@ -190,7 +190,7 @@ async fn older() -> (EventSourcingDbStore, Arc<Mutex<Vec<Value>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async { axum::serve(listener, router).await });
-    let store = EventSourcingDbStore::new(Settings::new(url, TOKEN)).unwrap();
+    let store = EventSourcingDbStore::new(ClientSettings::new(url, TOKEN)).unwrap();
     (store, seen)
 }
 

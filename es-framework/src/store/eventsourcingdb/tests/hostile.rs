@@ -9,7 +9,7 @@ use tokio::{
     time::sleep,
 };
 
-use super::{EventSourcingDbStore, Reconnect, Settings, TOKEN, candidate};
+use super::{EventSourcingDbStore, ReconnectPolicy, ClientSettings, TOKEN, candidate};
 use crate::{
     event::{Dialect, EventId, EventTime, Hash, RecordedEvent, Subject},
     store::{
@@ -70,13 +70,13 @@ pub(super) async fn client(act: Act) -> EventSourcingDbStore {
         Act::Silence | Act::SayAndHang(_) => Duration::from_millis(300),
         Act::Close | Act::Say(_) | Act::Endless => Duration::from_secs(20),
     };
-    let mut settings = Settings::new(format!("http://{}", server(act).await), TOKEN);
+    let mut settings = ClientSettings::new(format!("http://{}", server(act).await), TOKEN);
     settings.request_time = patience;
     settings.read_silence = patience;
     settings.observe_silence = patience;
-    settings.reconnect = Reconnect::never();
+    settings.reconnect = ReconnectPolicy::never();
     settings.line_limit = 100_000;
-    settings.answer_limit = 100_000;
+    settings.response_limit = 100_000;
     EventSourcingDbStore::new(settings).unwrap()
 }
 
@@ -189,7 +189,7 @@ async fn a_server_that_is_not_there_was_sent_nothing() {
     let address = listener.local_addr().unwrap();
     drop(listener);
     let url = format!("http://{address}");
-    let store = EventSourcingDbStore::new(Settings::new(&url, TOKEN)).unwrap();
+    let store = EventSourcingDbStore::new(ClientSettings::new(&url, TOKEN)).unwrap();
     let error = store.append(vec![candidate("/a", "{}")], vec![]).await;
     let error = error.unwrap_err();
     assert!(

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::value::RawValue;
 
-use super::{EventSourcingDbStore, Reconnect, Settings};
+use super::{EventSourcingDbStore, ReconnectPolicy, ClientSettings};
 use crate::{
     event::{Dialect, EventCandidate, EventType, RecordedEvent, Subject},
     server::tests::{TOKEN, TestServer},
@@ -87,7 +87,7 @@ impl EventStore for Served {
 }
 
 fn client(url: &str, token: &str) -> EventSourcingDbStore {
-    EventSourcingDbStore::new(Settings::new(url, token)).unwrap()
+    EventSourcingDbStore::new(ClientSettings::new(url, token)).unwrap()
 }
 
 fn candidate(subject: &str, data: &str) -> EventCandidate {
@@ -190,8 +190,8 @@ async fn a_wrong_request_is_refused_with_the_servers_words() {
 #[tokio::test]
 async fn a_server_that_shuts_down_ends_an_observation_with_an_error() {
     let mut served = Served::start(Dialect::Item).await;
-    let mut settings = Settings::new(served.server.url(), TOKEN);
-    settings.reconnect = Reconnect::never();
+    let mut settings = ClientSettings::new(served.server.url(), TOKEN);
+    settings.reconnect = ReconnectPolicy::never();
     served.client = EventSourcingDbStore::new(settings).unwrap();
     let mut observed = served.observe(Subject::root(), ObserveOptions::recursive_after(None));
     served

@@ -12,7 +12,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{EventSourcingDbStore, Reconnect, Settings, TOKEN, candidate};
+use super::{EventSourcingDbStore, ReconnectPolicy, ClientSettings, TOKEN, candidate};
 use crate::{
     event::{Dialect, EventId, EventTime, Hash, RecordedEvent},
     store::{
@@ -57,9 +57,9 @@ async fn server(answers: Vec<String>) -> (String, Requests) {
 fn observe_with(
     url: &str,
     options: ObserveOptions,
-    change: impl FnOnce(&mut Settings),
+    change: impl FnOnce(&mut ClientSettings),
 ) -> EventStream {
-    let mut settings = Settings::new(url, TOKEN);
+    let mut settings = ClientSettings::new(url, TOKEN);
     settings.reconnect.first_pause = Duration::from_millis(10);
     settings.observe_silence = Duration::from_millis(400);
     change(&mut settings);
@@ -242,7 +242,7 @@ async fn neighbours_that_are_not_linked_are_broken_if_that_is_checked() {
 async fn without_reconnecting_the_first_failure_is_the_last() {
     let (url, requests) = server(vec![format!("{OK}{}", chain(1)[0])]).await;
     let mut events = observe_with(&url, ObserveOptions::default(), |settings| {
-        settings.reconnect = Reconnect::never();
+        settings.reconnect = ReconnectPolicy::never();
     });
     assert_eq!(next(&mut events).await.unwrap(), 0);
     assert!(next(&mut events).await.unwrap_err().is_transient());
