@@ -11,8 +11,9 @@
     clippy::cast_precision_loss
 )]
 
-#[path = "../tests/running/mod.rs"]
-mod running;
+#[allow(dead_code, reason = "the benchmark uses a part of it")]
+#[path = "../tests/event_store/server_process.rs"]
+mod server_process;
 
 use std::{
     path::Path,
@@ -32,7 +33,7 @@ use es_framework::{
     },
 };
 use futures_util::StreamExt as _;
-use running::{Running, TOKEN};
+use server_process::{ServerProcess, TOKEN};
 
 #[derive(Event)]
 struct BookPurchasedEvent {
@@ -197,7 +198,7 @@ async fn main() {
 /// The same events from another process.
 async fn elsewhere(folder: &Path, events: usize) {
     let folder = folder.to_str().unwrap();
-    let server = Running::start(&["--data-directory", folder, "--http-port=0"]);
+    let server = ServerProcess::start(&["--data-directory", folder, "--http-port=0"]);
     let settings = Settings::new(&server.url, TOKEN);
     let store: Arc<dyn EventStore> = Arc::new(EventSourcingDbStore::new(settings).unwrap());
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! A service that calls another system about each event, for `tests/letters.rs`.
+//! A service that calls another system about each event, for `tests/declarations/reaction_instances.rs`.
 
 #![allow(missing_docs, reason = "the tests are what it is for")]
 

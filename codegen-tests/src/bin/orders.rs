@@ -1,4 +1,4 @@
-//! A service with every rule that a field can have, for `tests/validated.rs`.
+//! A service with every rule that a field can have, for `tests/declarations/validation.rs`.
 
 #![allow(missing_docs, reason = "the tests are what it is for")]
 

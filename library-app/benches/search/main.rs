@@ -13,9 +13,8 @@
     reason = "a benchmark may fail by panicking, and it prints"
 )]
 
-#[path = "../../tests/support/postgres.rs"]
-mod postgres;
-#[path = "../../tests/support/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "the benchmark uses a part of it")]
+#[path = "../../tests/library/support/mod.rs"]
 mod support;
 mod titles;
 
@@ -25,10 +24,9 @@ use std::{
 };
 
 use es_framework::store::{EventStore as _, sql::EmbeddedStore};
-use postgres::Postgres;
 use reqwest::Client;
 use serde_json::{Value, json};
-use support::{Library, purchased};
+use support::{Library, postgres_server::Postgres, purchased};
 use titles::{Chance, Vocabulary};
 use uuid::Uuid;
 
@@ -46,8 +44,11 @@ const ABSENT: &str = "zzxxqqjj";
 async fn main() {
     let copies = std::env::args().find_map(|argument| argument.parse().ok());
     let copies = copies.unwrap_or(COPIES);
-    let server = std::env::args().any(|argument| argument == "--postgres");
-    let server = server.then(Postgres::start);
+    let is_on_postgres = std::env::args().any(|argument| argument == "--postgres");
+    let server = is_on_postgres.then(Postgres::start).flatten();
+    if is_on_postgres && server.is_none() {
+        return;
+    }
     let database = server.as_ref().map(Postgres::url);
     let database = database.unwrap_or_else(|| "sqlite::memory:".into());
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -1,4 +1,4 @@
-// What the service answered: in one glance, then in full.
+// The answer of the service: a headline, then all of it.
 
 import { element } from "./dom.js";
 import { coloured, rowsOf, table } from "./json.js";
@@ -15,7 +15,7 @@ function parse(text) {
   }
 }
 
-// What the description says of this status, for an answer without words of its own.
+// Returns the description of this status from the OpenAPI document, for an answer without a title.
 function meaning(operation, status) {
   return operation.responses?.[status]?.description ?? "";
 }
@@ -76,7 +76,7 @@ export function show(answer, operation) {
   );
 }
 
-// What keeps the service from answering at all.
+// Shows why no answer arrived.
 export function showFailure(error) {
   const text = `The service does not answer: ${error.message}`;
   return element("div", { class: "answer" }, element("div", { class: "headline bad" }, element("strong", {}, text)));

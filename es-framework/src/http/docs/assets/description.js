@@ -1,4 +1,4 @@
-// What the service says of itself, as the page needs it.
+// The OpenAPI document of the service, in the form that the page needs.
 
 let description = {};
 
@@ -7,12 +7,12 @@ export async function load(token) {
   const answer = await fetch("/openapi.json", { headers });
   if (answer.status === 401) {
     const message = token
-      ? "The service does not know this token, or no longer."
-      : "The service wants to know who calls: enter a token, and confirm it with Enter.";
-    throw Object.assign(new Error(message), { asksWho: true });
+      ? "The service does not know this token, or no longer accepts it."
+      : "The service requires authentication: enter a token, and confirm it with Enter.";
+    throw Object.assign(new Error(message), { requiresToken: true });
   }
   if (!answer.ok) {
-    throw new Error(`/openapi.json was answered with ${answer.status}`);
+    throw new Error(`The service answered /openapi.json with status ${answer.status}.`);
   }
   description = await answer.json();
   return description;
@@ -29,13 +29,27 @@ export function resolve(value) {
   return found ?? {};
 }
 
-// Commands first, as they are what queries tell about.
+// Operator routes belong to the framework and exist in every service.
+export function isOperatorRoute(operation) {
+  return operation.tags?.[0] === "service";
+}
+
+// Sorts domain operations before operator routes. Among them, commands that create something come
+// first, because the others need what these create; queries come last.
+function rank(operation) {
+  const kinds = [
+    operation.method === "post" && "201" in (operation.responses ?? {}),
+    operation.method === "post",
+    true,
+  ];
+  return kinds.indexOf(true) + (isOperatorRoute(operation) ? kinds.length : 0);
+}
+
 export function operations() {
   const all = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })),
   );
-  const rank = { post: 0, get: 1 };
-  return all.sort((one, other) => (rank[one.method] ?? 2) - (rank[other.method] ?? 2));
+  return all.sort((one, other) => rank(one) - rank(other));
 }
 
 export function parametersOf(operation) {

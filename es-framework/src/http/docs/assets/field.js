@@ -1,4 +1,4 @@
-// One field of a form: what it is called, what it takes, and what is wrong with it.
+// One field of a form: its name, its type, its input and its error.
 
 import { valueSchema } from "./description.js";
 import { element, prose } from "./dom.js";
@@ -6,7 +6,7 @@ import { element, prose } from "./dom.js";
 let count = 0;
 
 function newId() {
-  // Not `crypto.randomUUID`, which is there on secure origins only.
+  // `crypto.randomUUID` exists only on secure origins.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;
   bytes[8] = (bytes[8] & 0x3f) | 0x80;
@@ -16,7 +16,7 @@ function newId() {
 
 function limits(schema) {
   const said = [];
-  // The ends of 64 bits are nothing that a person has to know.
+  // The limits of 64-bit integers do not help a person.
   const isEnd = (number) => Math.abs(number) >= Number.MAX_SAFE_INTEGER;
   const known = (number) => number !== undefined && !isEnd(number);
   said.push(schema.format ?? (schema.enum ? "" : schema.type) ?? "");
@@ -60,7 +60,7 @@ function isText(schema) {
   return schema !== undefined && ["string", "integer", "number"].includes(valueSchema(schema).type);
 }
 
-// The JSON that was meant. What cannot be read is sent as a text: the service says what is wrong.
+// Parses the input as JSON. Invalid JSON is sent as a string, and the service reports the error.
 function read(text, schema) {
   if (schema.type === "string" || schema.enum) {
     return text;

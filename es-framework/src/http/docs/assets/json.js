@@ -1,4 +1,4 @@
-// JSON as coloured text, and lists of rows as tables.
+// Shows JSON as coloured text, and lists of rows as tables.
 
 import { element } from "./dom.js";
 
@@ -22,7 +22,7 @@ function isFlat(row) {
   return row !== null && typeof row === "object" && !Array.isArray(row);
 }
 
-// The rows of a list or of a page, if they are rows.
+// Returns the rows of a list or of a page; undefined for other values.
 export function rowsOf(value) {
   const rows = Array.isArray(value) ? value : value?.items;
   return Array.isArray(rows) && rows.length > 0 && rows.every(isFlat) ? rows : undefined;

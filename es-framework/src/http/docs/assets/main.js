@@ -1,12 +1,14 @@
-// The page: a list of operations, and the one that the address names.
+// The page: a menu of operations, and the operation that the address names.
 
-import { load, operations, usesTokens } from "./description.js";
+import { isOperatorRoute, load, operations, usesTokens } from "./description.js";
 import { element } from "./dom.js";
 import { page } from "./operation.js";
 
 const main = document.getElementById("main");
 const list = document.getElementById("operations");
+const menu = document.getElementById("menu");
 const token = document.getElementById("token");
+const phone = matchMedia("(max-width: 48rem)");
 
 function link(operation) {
   return element(
@@ -23,17 +25,21 @@ function link(operation) {
 
 function groups(all) {
   const tags = [...new Set(all.map((operation) => operation.tags?.[0] ?? ""))];
-  // What every service has comes last.
-  const own = (tag) => (tag === "service" ? 1 : 0);
-  tags.sort((one, other) => own(one) - own(other));
-  return tags.map((tag) =>
-    element(
-      "section",
-      {},
-      element("h2", {}, tag),
-      element("ul", {}, ...all.filter((one) => (one.tags?.[0] ?? "") === tag).map(link)),
-    ),
-  );
+  return tags.map((tag) => group(tag, all.filter((one) => (one.tags?.[0] ?? "") === tag)));
+}
+
+// Operator routes are collapsed until someone opens them.
+function group(tag, members) {
+  const links = element("ul", {}, ...members.map(link));
+  const isCollapsible = members.some(isOperatorRoute);
+  return isCollapsible
+    ? element("details", { class: "group" }, element("summary", {}, element("h2", {}, tag)), links)
+    : element("section", { class: "group" }, element("h2", {}, tag), links);
+}
+
+// On a phone the menu is collapsed: it would hide the form.
+function fitMenu() {
+  menu.open = !phone.matches;
 }
 
 function showChosen(all, isFirst) {
@@ -47,6 +53,7 @@ function showChosen(all, isFirst) {
     const isChosen = one.getAttribute("href") === `#${chosen.operationId}`;
     if (isChosen) {
       one.setAttribute("aria-current", "page");
+      one.closest("details.group")?.setAttribute("open", "");
     } else {
       one.removeAttribute("aria-current");
     }
@@ -70,7 +77,10 @@ async function begin() {
   access.hidden = !usesTokens();
   list.replaceChildren(...groups(all));
   showChosen(all, true);
-  addEventListener("hashchange", () => showChosen(all, false));
+  addEventListener("hashchange", () => {
+    fitMenu();
+    showChosen(all, false);
+  });
 }
 
 let tries = 0;
@@ -82,15 +92,17 @@ async function tryToBegin() {
     await begin();
     token.removeEventListener("change", tryToBegin);
   } catch (error) {
-    // Another token was entered meanwhile.
+    // Someone entered another token in the meantime.
     if (mine !== tries) {
       return;
     }
-    access.hidden = !error.asksWho;
+    access.hidden = !error.requiresToken;
     state.textContent = error.message;
     token.focus();
   }
 }
 
+phone.addEventListener("change", fitMenu);
+fitMenu();
 token.addEventListener("change", tryToBegin);
 await tryToBegin();

@@ -1,4 +1,4 @@
-// One operation: what it does, its form, and what was answered.
+// One operation: its description, its form and the answer of the service.
 
 import { show, showFailure } from "./answer.js";
 import { bodyOf, membersOf, parametersOf, resolve } from "./description.js";
@@ -6,7 +6,7 @@ import { element, prose } from "./dom.js";
 import { field } from "./field.js";
 import { asCurl, lastPosition, requestOf, send } from "./request.js";
 
-// What queries that answer in pages take besides their own.
+// The parameters of every query that answers in pages.
 const PAGING = ["limit", "cursor", "total"];
 
 function parameterFields(operation) {
@@ -44,7 +44,7 @@ function heading(operation) {
   );
 }
 
-// Every problem that there may be, for those who write a client.
+// Lists every possible answer, for developers of clients.
 function possibleAnswers(operation) {
   const lines = Object.entries(operation.responses ?? {}).map(([status, given]) => {
     const answer = resolve(given);
@@ -53,12 +53,12 @@ function possibleAnswers(operation) {
   return element(
     "details",
     { class: "possible" },
-    element("summary", {}, "What it may be answered with"),
+    element("summary", {}, "Possible answers"),
     element("ul", {}, ...lines),
   );
 }
 
-// Tells each field what is wrong with it; returns the first one.
+// Shows each validation error at its field; returns the first invalid field.
 function complain(fields, answer) {
   const all = [...(fields.members ?? []), ...fields.parameters.map((one) => one.field)];
   all.forEach((one) => one.complain());

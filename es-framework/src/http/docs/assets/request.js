@@ -1,6 +1,6 @@
-// From the values of a form to a request, and to the same request as a command of curl.
+// Builds a request from the values of a form, and the same request as a curl command.
 
-// The id of the last event that a command of this page wrote: queries wait for it.
+// The id of the last event that a command of this page wrote. Queries wait for it.
 let position;
 
 export function lastPosition() {

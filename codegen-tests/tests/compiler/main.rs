@@ -1,0 +1,17 @@
+//! What the compiler says and builds: diagnostics, the tutorial, an application outside the workspace.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
+
+mod diagnostics;
+mod documentation;
+mod outside_application;
+#[path = "../../../es-framework/tests/support/requirement.rs"]
+mod requirement;
+mod tutorial;

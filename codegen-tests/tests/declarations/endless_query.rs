@@ -1,0 +1,24 @@
+//! A query that the database would never end.
+
+use crate::orders_service::Service;
+
+#[test]
+fn a_query_that_takes_too_long_is_ended_in_the_database_as_well() {
+    let service = Service::start(&[("QUERY_SECONDS", "1")]);
+    // More than there are connections: each has to come free again.
+    for _ in 0..3 {
+        let asked: Vec<_> = std::thread::scope(|scope| {
+            let ask = || scope.spawn(|| service.get("/orders/endless"));
+            let asked: Vec<_> = (0..2).map(|_| ask()).collect();
+            asked.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        for (status, problem) in asked {
+            assert_eq!(status, 503, "{problem}");
+            assert_eq!(
+                problem["type"],
+                "tag:es-framework,2026:problem:took-too-long"
+            );
+        }
+    }
+    assert_eq!(service.get("/orders/count").0, 200);
+}

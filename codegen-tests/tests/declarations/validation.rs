@@ -1,0 +1,113 @@
+//! What the rules of fields do to requests, and what clients read of them.
+
+use crate::orders_service::Service;
+use es_framework::command::CommandDescriptor;
+use schemars::SchemaGenerator;
+use serde_json::{Value, json};
+
+#[allow(dead_code, reason = "only what is declared there is looked at")]
+#[path = "../../src/bin/orders.rs"]
+mod orders;
+
+impl Service {
+    /// Sends an order; the status and the body of the answer.
+    fn place(&self, order: &Value) -> (u16, Value) {
+        self.post("/orders/place", &order.to_string())
+    }
+}
+
+fn order() -> Value {
+    json!({
+        "id": "8d1ac1a5-4e9c-4b63-92fc-6e2a3d0ac1f2",
+        "shop": "Corner",
+        "offer": "https://example.com/1",
+        "answerTo": "reader@example.com",
+        "tags": ["new"],
+        "lines": [{ "isbn": "978-0-345-53943-1", "numCopies": 2 }],
+        "delivery": { "sent": { "to": "Ann", "address": { "kind": "street", "name": "High" } } },
+    })
+}
+
+#[test]
+fn all_that_a_request_breaks_is_told_at_once_with_its_places() {
+    let service = Service::start(&[]);
+    let (status, problem) = service.place(&json!({
+        "id": "8d1ac1a5-4e9c-4b63-92fc-6e2a3d0ac1f2",
+        "shop": "C",
+        "offer": "http://example.com/1",
+        "answerTo": "nobody",
+        "tags": ["new", "", "NEW", "old"],
+        "lines": [
+            { "isbn": "978-0-345-53943-1", "numCopies": 0 },
+            { "isbn": "0-345", "numCopies": 1 },
+        ],
+        "delivery": { "sent": { "to": " ", "address": { "kind": "box", "number": 0 } } },
+    }));
+    assert_eq!(status, 422, "{problem}");
+    let errors = problem["errors"].as_array().unwrap().iter();
+    let found: Vec<_> = errors
+        .map(|error| {
+            (
+                error["pointer"].as_str().unwrap(),
+                error["message"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let told = [
+        ("/shop", "must have at least 2 characters, not 1"),
+        ("/offer", "must begin with https://"),
+        (
+            "/answerTo",
+            "must be an e-mail address such as reader@example.com: value is missing `@`",
+        ),
+        ("/tags", "must have at most 3 items, not 4"),
+        ("/tags/1", "must not be blank"),
+        (
+            "/tags/2",
+            "must hold only the characters \"abcdefghijklmnopqrstuvwxyz \", not 'N'",
+        ),
+        ("/lines/0/numCopies", "must be at least 1, not 0"),
+        ("/lines/1/isbn", "must match ^97[89]-[0-9-]{10,13}$"),
+        ("/delivery/sent/to", "must not be blank"),
+        ("/delivery/sent/address/number", "must be at least 1, not 0"),
+    ];
+    assert_eq!(found, told);
+    assert_eq!(service.place(&order()).0, 201, "nothing of it was stored");
+}
+
+#[test]
+fn a_large_request_is_not_answered_with_a_larger_one() {
+    let service = Service::start(&[]);
+    let mut order = order();
+    order["lines"] = vec![json!({ "isbn": "", "numCopies": 0 }); 10_000].into();
+    let (status, problem) = service.place(&order);
+    assert_eq!(status, 422);
+    assert_eq!(problem["errors"].as_array().unwrap().len(), 100);
+}
+
+#[test]
+fn clients_read_the_rules_in_the_schema() {
+    let mut generator = SchemaGenerator::default();
+    let schema = CommandDescriptor::of::<orders::PlaceOrderCommand>().schema;
+    schema(&mut generator);
+    let values = generator.definitions();
+    let members = &values["PlaceOrderCommand"]["properties"];
+    assert_eq!(members["shop"]["minLength"], 2);
+    assert_eq!(members["shop"]["maxLength"], 200);
+    assert_eq!(members["offer"]["format"], "uri");
+    assert_eq!(members["offer"]["maxLength"], 2_000);
+    assert_eq!(members["answerTo"]["format"], "email");
+    assert_eq!(members["tags"]["maxItems"], 3);
+    assert_eq!(members["tags"]["items"]["maxLength"], 20);
+    assert_eq!(members["lines"]["minItems"], 1);
+    let copies = &values["OrderLine"]["properties"]["numCopies"];
+    assert_eq!(
+        (&copies["minimum"], &copies["maximum"]),
+        (&json!(1), &json!(99))
+    );
+    assert_eq!(values["Isbn"]["pattern"], "^97[89]-[0-9-]{10,13}$");
+    let sent = &values["Delivery"]["oneOf"][1]["properties"]["sent"];
+    assert_eq!(sent["properties"]["to"]["maxLength"], 100);
+    let by_box = &values["Address"]["oneOf"][1]["properties"]["number"];
+    assert_eq!(by_box["minimum"], 1, "{}", values["Address"]);
+}

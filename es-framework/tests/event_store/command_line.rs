@@ -1,0 +1,198 @@
+//! The commands of `event-store` that work on a data directory.
+
+use std::{
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use es_framework::{
+    event::EventCandidate,
+    store::{EventStore as _, sql::embedded::EmbeddedStore},
+};
+use serde_json::value::RawValue;
+use tempfile::TempDir;
+
+fn run(arguments: &[&str], directory: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_event-store"))
+        .args(arguments)
+        .arg("--data-directory")
+        .arg(directory)
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn succeeds(arguments: &[&str], directory: &Path) -> Output {
+    let output = run(arguments, directory);
+    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    output
+}
+
+/// Ten events, each with a text in its data that no other has.
+async fn filled() -> TempDir {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    for number in 0..10 {
+        let candidate = EventCandidate {
+            source: "tag:test".into(),
+            subject: format!("/books/{}", number % 2).parse().unwrap(),
+            event_type: "io.example.test".parse().unwrap(),
+            data: RawValue::from_string(format!(r#"{{"text":"number-{number}-"}}"#)).unwrap(),
+            trace: None,
+        };
+        store.append(vec![candidate], vec![]).await.unwrap();
+    }
+    store.close().await;
+    directory
+}
+
+/// Flips a bit of the byte that follows the only place of a text in the database.
+fn flip_after(text: &str, directory: &Path) {
+    let file = directory.join("events.sqlite");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let places = |window: &[u8]| window == text.as_bytes();
+    let at = bytes.windows(text.len()).position(places).unwrap();
+    let (_, found) = bytes.split_at_mut(at);
+    found[text.len()] ^= 1;
+    std::fs::write(file, bytes).unwrap();
+}
+
+#[tokio::test]
+async fn a_whole_store_is_verified() {
+    let directory = filled().await;
+    let text = said(&succeeds(&["verify"], directory.path()));
+    assert!(text.starts_with("whole: 10 events"), "{text}");
+}
+
+#[tokio::test]
+async fn a_flipped_byte_is_found_and_its_event_named() {
+    let directory = filled().await;
+    flip_after("number-6", directory.path());
+    let output = run(&["verify"], directory.path());
+    assert_eq!(output.status.code(), Some(1));
+    let text = said(&output);
+    let named = "broken at event 6: event 6 was changed";
+    assert!(text.starts_with(named), "{text}");
+    assert!(text.contains("6 events before it are whole"), "{text}");
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_named() {
+    let directory = filled().await;
+    // Turns the quote that ends the text into a hash, so that it is no JSON any more.
+    flip_after("number-6-", directory.path());
+    let output = run(&["verify"], directory.path());
+    assert_eq!(output.status.code(), Some(1));
+    let text = said(&output);
+    assert!(
+        text.starts_with("broken at event 6: event 6 has a broken data"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_checked_is_not_called_broken() {
+    let directory = filled().await;
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let output = run(&["verify"], directory.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("in use"));
+    drop(store);
+    let nothing = directory.path().join("nothing");
+    let output = run(&["verify"], &nothing);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("holds no event store"));
+    assert!(!nothing.exists(), "a wrong path makes no store");
+}
+
+#[tokio::test]
+async fn a_backup_is_restored_elsewhere_byte_for_byte() {
+    let directory = filled().await;
+    let elsewhere = TempDir::new().unwrap();
+    let (file, copy) = (
+        elsewhere.path().join("backup"),
+        elsewhere.path().join("copy"),
+    );
+    let (name, hash) = (file.to_str().unwrap(), |text: String| {
+        text.rsplit_once(' ').unwrap().1.to_owned()
+    });
+    succeeds(&["backup", "--output", name], directory.path());
+    let again = run(&["backup", "--output", name], directory.path());
+    assert!(!again.status.success(), "a backup is not overwritten");
+    succeeds(&["restore", "--input", name], &copy);
+    let verified = |directory| hash(said(&succeeds(&["verify"], directory)));
+    assert_eq!(verified(&copy), verified(directory.path()));
+    let refused = said(&run(&["restore", "--input", name], &copy));
+    assert!(refused.contains("is not empty"), "{refused}");
+
+    let backup = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, backup.replace("number-4-", "number-5-")).unwrap();
+    let new = elsewhere.path().join("new");
+    let refused = run(&["restore", "--input", name], &new);
+    assert!(!refused.status.success());
+    assert!(
+        said(&refused).contains("broken at event 4"),
+        "{}",
+        said(&refused)
+    );
+    assert!(!new.join("events.sqlite").exists());
+}
+
+#[tokio::test]
+async fn events_are_exported_and_imported_as_new_ones() {
+    let directory = filled().await;
+    let elsewhere = TempDir::new().unwrap();
+    let file = elsewhere.path().join("export");
+    let exported = succeeds(&["export", "--subject", "/books/1"], directory.path());
+    std::fs::write(&file, exported.stdout).unwrap();
+    let other = elsewhere.path().join("other");
+    succeeds(&["import", "--input", file.to_str().unwrap()], &other);
+    let text = said(&succeeds(&["verify"], &other));
+    assert!(text.starts_with("whole: 5 events"), "{text}");
+    std::fs::write(&file, "\n{\"source\":\"tag:a\"}\n").unwrap();
+    let refused = run(&["import", "--input", file.to_str().unwrap()], &other);
+    assert!(
+        said(&refused).contains("line 2: missing field"),
+        "{}",
+        said(&refused)
+    );
+}
+
+#[tokio::test]
+async fn stats_say_what_is_there() {
+    let directory = filled().await;
+    let output = succeeds(&["stats"], directory.path());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for line in [
+        "events:      10\n",
+        "subjects:    4, parents",
+        "  io.example.test\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn help_teaches_by_example() {
+    let help = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_event-store"));
+        let output = command.args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = help(&["--help"]);
+    for command in [
+        "run", "verify", "backup", "restore", "export", "import", "stats",
+    ] {
+        assert!(text.contains(&format!("\n  {command}")), "{text}");
+    }
+    assert!(
+        text.contains("event-store backup --data-directory"),
+        "{text}"
+    );
+    assert!(help(&["verify", "--help"]).contains("exit code"));
+}

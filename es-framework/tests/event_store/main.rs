@@ -1,0 +1,26 @@
+//! Tests of the event store: its program, its protocol, and clients that are not ours.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
+
+mod command_line;
+mod history;
+#[cfg(target_os = "linux")]
+mod idle;
+mod linearizability;
+mod official_client;
+mod official_client_catalogue;
+mod official_client_queries;
+mod official_python_client;
+mod program;
+mod read_options;
+mod server_process;
+#[path = "../support/mod.rs"]
+mod support;
+mod surviving_client;

@@ -1,0 +1,92 @@
+//! Queries by the database's own client for Rust against this crate's server.
+
+use std::sync::Arc;
+
+use es_framework::{
+    event::Dialect,
+    server::{self, Settings},
+    store::memory::MemoryStore,
+};
+use eventsourcingdb::{Client, EventCandidate, Precondition};
+use futures_util::TryStreamExt as _;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+const TOKEN: &str = "secret-token";
+
+/// A client of a server that runs until the test's runtime ends, with two events in it.
+async fn client() -> Client {
+    let mut settings = Settings::new(TOKEN.parse().unwrap());
+    settings.dialect = Dialect::Event;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let store = Arc::new(MemoryStore::new());
+    tokio::spawn(server::serve(
+        listener,
+        store,
+        settings,
+        std::future::pending(),
+    ));
+    let client = Client::new(url.parse().unwrap(), TOKEN);
+    let candidates = [23, 42].map(candidate);
+    client
+        .write_events(candidates.to_vec(), vec![])
+        .await
+        .unwrap();
+    client
+}
+
+fn candidate(value: u32) -> EventCandidate {
+    EventCandidate::builder()
+        .source("https://www.eventsourcingdb.io".to_string())
+        .data(json!({"value": value}))
+        .subject("/test".to_string())
+        .ty("io.eventsourcingdb.test".to_string())
+        .build()
+}
+
+async fn rows(client: &Client, query: &str) -> Vec<Value> {
+    let rows = client.run_eventql_query(query).await.unwrap();
+    rows.try_collect().await.unwrap()
+}
+
+#[tokio::test]
+async fn the_official_client_reads_the_rows_of_a_query() {
+    let client = client().await;
+    let events = rows(&client, "FROM e IN events PROJECT INTO e").await;
+    assert_eq!(events.len(), 2);
+    assert_eq!(events[1]["data"]["value"], 42);
+    let none =
+        "FROM e IN events WHERE e.subject == '/none' ORDER BY e.time DESC TOP 100 PROJECT INTO e";
+    assert!(rows(&client, none).await.is_empty());
+    let average = "FROM e IN events PROJECT INTO { average: AVG(e.data.value), count: COUNT() }";
+    assert_eq!(
+        rows(&client, average).await,
+        [json!({"average": 32.5, "count": 2})]
+    );
+}
+
+#[tokio::test]
+async fn the_official_client_hears_what_is_wrong_with_a_query() {
+    let client = client().await;
+    assert!(client.run_eventql_query("FROM e IN").await.is_err());
+    let failing = client
+        .run_eventql_query("FROM e IN events WHERE e.id PROJECT INTO e")
+        .await;
+    let rows: Result<Vec<Value>, _> = failing.unwrap().try_collect().await;
+    assert!(rows.is_err());
+}
+
+#[tokio::test]
+async fn the_official_client_writes_only_if_a_query_is_true() {
+    let client = client().await;
+    let write_if = async |query: &str| {
+        let condition = Precondition::is_eventql_query_true(query);
+        client
+            .write_events(vec![candidate(1)], vec![condition])
+            .await
+    };
+    let two = "FROM e IN events PROJECT INTO COUNT() == 2";
+    assert!(write_if(two).await.is_ok());
+    assert!(write_if(two).await.is_err());
+}

@@ -1,0 +1,69 @@
+//! The `event-store` binary, running for a test and ended with it.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, ChildStderr, Command, Stdio},
+};
+
+pub const TOKEN: &str = "very-secret-token";
+
+pub struct ServerProcess {
+    child: Child,
+    pub url: String,
+    // Open as long as the server runs: a log that nobody could read would end it.
+    _log: BufReader<ChildStderr>,
+}
+
+impl ServerProcess {
+    /// A server that forgets its events, started with these arguments besides.
+    pub fn temporary(arguments: &[&str]) -> Self {
+        Self::start(&[&["--data-directory-temporary", "--http-port=0"], arguments].concat())
+    }
+
+    /// A server started with nothing but these arguments and the token.
+    pub fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_event-store"))
+            .args(["run", "--api-token", TOKEN])
+            .args(arguments)
+            .env("RUST_LOG", "info")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("listening on http://") {
+            line.clear();
+            assert!(log.read_line(&mut line).unwrap() > 0, "it did not start");
+        }
+        let (_, address) = line.trim_end().rsplit_once("http://").unwrap();
+        let url = format!("http://{address}");
+        Self {
+            child,
+            url,
+            _log: log,
+        }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn port(&self) -> &str {
+        self.url.rsplit_once(':').unwrap().1
+    }
+
+    /// Ends it at once, as a crash does.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,88 @@
+//! The how-to page on backups, its commands run as a reader would run them.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::support::{
+    Library, TOKEN, book, event_store_program, eventually, get, requirement::require_program,
+};
+use reqwest::StatusCode;
+use uuid::Uuid;
+
+/// The commands of the page, in order.
+fn commands() -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/how-to/back-up.md");
+    let page = fs::read_to_string(page).unwrap();
+    let blocks = page.split("```sh\n").skip(1);
+    blocks
+        .map(|rest| rest.split("```").next().unwrap().to_owned())
+        .collect()
+}
+
+/// Runs a block in a folder, where `event-store` is a program like any other.
+fn run(folder: &Path, block: &str) -> String {
+    let programs = event_store_program().parent().unwrap().display();
+    let path = format!("{programs}:{}", std::env::var("PATH").unwrap());
+    let output = Command::new("sh")
+        .args(["-ec", block])
+        .current_dir(folder)
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{block}\n{said}");
+    said
+}
+
+#[tokio::test]
+async fn a_backup_restores_the_library_as_the_page_says() {
+    if !require_program("curl", "curl") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (folder, data) = (folder.path(), folder.path().join("data"));
+    let rows = format!("sqlite:{}", folder.join("rows.sqlite").display());
+    let settings = [("DATABASE_URL", rows.as_str())];
+    let [online, check, stopped, restore] = &commands()[..] else {
+        panic!("the page shows four blocks of commands");
+    };
+    let library = Library::embedded_with(&data, &settings);
+    fs::write(data.join("api-token"), TOKEN).unwrap();
+    let (kept, lost) = (Uuid::new_v4(), Uuid::new_v4());
+    library.purchase(&book(kept)).await;
+    let before = library.stored_lines().await;
+    run(
+        folder,
+        &online.replace("http://localhost:3000", &library.store_url),
+    );
+    let said = run(folder, check);
+    assert!(said.contains("restored 1 events"), "{said}");
+
+    library.purchase(&book(lost)).await;
+    is_in_stock(&library, lost).await;
+    assert!(library.process.stop().success());
+    run(folder, stopped);
+    let [online, stopped] = ["library.backup", "library.stopped.backup"]
+        .map(|file| fs::read_to_string(folder.join(file)).unwrap());
+    assert!(stopped.starts_with(&online), "one has an event more");
+    assert!(stopped.len() > online.len());
+
+    let said = run(folder, restore);
+    assert!(said.contains("whole: 1 events"), "{said}");
+    let library = Library::embedded_with(&data, &settings);
+    assert_eq!(library.stored_lines().await, before);
+    is_in_stock(&library, kept).await;
+    let gone = get(&format!("{}/books/{lost}", library.url)).await;
+    assert_eq!(
+        gone.status(),
+        StatusCode::NOT_FOUND,
+        "rows follow from the events that are there"
+    );
+}
+
+async fn is_in_stock(library: &Library, id: Uuid) {
+    let url = format!("{}/books/{id}", library.url);
+    eventually("the copy is in the stock", async || {
+        (get(&url).await.status() == StatusCode::OK).then_some(())
+    })
+    .await;
+}

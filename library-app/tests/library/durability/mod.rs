@@ -1,0 +1,6 @@
+//! Nothing that was acknowledged is lost: crashes, kills, a full disk, backups.
+
+mod back_up;
+mod crash;
+mod durable_queries;
+mod full_disk;

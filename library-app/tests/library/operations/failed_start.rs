@@ -1,0 +1,110 @@
+//! A start that cannot succeed says why in one sentence, and what to do.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::support::{Library, TOKEN};
+
+/// What the library says when it does not start with these settings.
+fn refusal(folder: &Path, settings: &[(&str, &str)]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+    command
+        .env("HTTP_PORT", "0")
+        .env("EVENT_STORE_PORT", "0")
+        .env("EVENT_STORE_DATA_DIR", folder)
+        .env_remove("EVENT_STORE_URL")
+        .env_remove("EVENT_STORE_API_TOKEN")
+        .envs(settings.iter().copied());
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{text}");
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+#[test]
+fn a_wrong_setting_is_named_with_what_would_be_right() {
+    let folder = tempfile::tempdir().unwrap();
+    for (setting, value, said) in [
+        ("HTTP_PORT", "80800", "HTTP_PORT"),
+        ("HTTP_HOST", "nowhere", "--http-host"),
+        ("EVENT_STORE_DIALECT", "klingon", "item, event"),
+        ("EVENT_STORE_API_TOKEN", "with blank", "visible ASCII"),
+        (
+            "EVENT_STORE_URL",
+            "http://localhost:3000",
+            "EVENT_STORE_API_TOKEN",
+        ),
+        ("RUST_LOG", "a=b=c", "RUST_LOG"),
+    ] {
+        let text = refusal(folder.path(), &[(setting, value)]);
+        let named = said == "HTTP_PORT" && text.contains("--http-port") || text.contains(said);
+        assert!(named, "{setting}={value}: {text}");
+    }
+    let settings = [
+        ("EVENT_STORE_URL", "ftp://x"),
+        ("EVENT_STORE_API_TOKEN", "secret-t0ken"),
+    ];
+    let text = refusal(folder.path(), &settings);
+    assert!(
+        text.contains("http://host:3000") && !text.contains("secret-t0ken"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for setting in ["HTTP_PORT", "EVENT_STORE_PORT"] {
+        let text = refusal(folder.path(), &[(setting, &port)]);
+        assert!(text.contains(&port) && text.contains(setting), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_process_on_the_same_data_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let _first = Library::embedded(folder.path());
+    let text = refusal(folder.path(), &[]);
+    assert!(text.contains(folder.path().to_str().unwrap()), "{text}");
+    assert!(text.contains("another process"), "{text}");
+}
+
+#[test]
+fn data_that_is_something_else_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("events.sqlite"),
+        "not a database, but precious",
+    )
+    .unwrap();
+    refusal(folder.path(), &[]);
+    let kept = fs::read_to_string(folder.path().join("events.sqlite")).unwrap();
+    assert_eq!(kept, "not a database, but precious");
+}
+
+#[tokio::test]
+async fn a_token_is_generated_once_and_never_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+    command
+        .env("HTTP_PORT", "0")
+        .env("EVENT_STORE_PORT", "0")
+        .env("EVENT_STORE_DATA_DIR", folder.path())
+        .env("RUST_LOG", "trace")
+        .env_remove("EVENT_STORE_URL")
+        .env_remove("EVENT_STORE_API_TOKEN");
+    let marks = ["library-service listens on"];
+    let (process, _) = crate::support::Process::start(&mut command, marks);
+    let token = fs::read_to_string(folder.path().join("api-token")).unwrap();
+    assert_eq!(token.trim().len(), 64);
+    assert!(
+        process.log().contains("api-token"),
+        "the start says where it is"
+    );
+    assert!(!process.log().contains(token.trim()));
+    drop(process);
+    let library = Library::embedded(folder.path());
+    assert!(!library.process.log().contains(TOKEN));
+}

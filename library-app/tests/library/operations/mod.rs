@@ -1,0 +1,11 @@
+//! The library service as its operators see it: start, stop, deployment, metrics, logs, read models
+//! and reactions.
+
+mod deployment;
+mod failed_start;
+mod lifecycle;
+mod metrics;
+mod outage;
+mod projection;
+mod reaction;
+mod telemetry;

@@ -1,0 +1,97 @@
+//! The event store goes away and comes back.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Library, book, client, eventually, get, json_of, start_event_store};
+use reqwest::StatusCode;
+use uuid::Uuid;
+
+#[tokio::test]
+async fn a_library_outlives_its_event_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, store_url) = start_event_store(folder.path(), 0);
+    let port: u16 = store_url.rsplit(':').next().unwrap().parse().unwrap();
+    let library = Library::with_store(&store_url);
+    let before = Uuid::new_v4();
+    assert_eq!(
+        library.purchase(&book(before)).await.status(),
+        StatusCode::CREATED
+    );
+
+    let is_in_stock = async |id: Uuid| {
+        let answer = get(&format!("{}/books/{id}", library.url)).await;
+        (answer.status() == StatusCode::OK).then_some(())
+    };
+    // The read model learns of it a moment after the answer.
+    eventually("the purchase is in the stock", async || {
+        is_in_stock(before).await
+    })
+    .await;
+
+    store.kill();
+    let during = Uuid::new_v4();
+    let begin = Instant::now();
+    let answer = library.purchase(&book(during)).await;
+    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(
+        begin.elapsed() < Duration::from_secs(20),
+        "it must not hang"
+    );
+    assert_eq!(answer.headers()["content-type"], "application/problem+json");
+    assert!(answer.headers().contains_key("retry-after"));
+    let problem = json_of(answer).await;
+    assert_eq!(
+        problem["type"],
+        "tag:es-framework,2026:problem:event-store-unavailable"
+    );
+
+    let (status, health) = library.health().await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(health["status"], "DOWN");
+    assert_eq!(health["components"]["eventstore"]["status"], "DOWN");
+    assert_eq!(health["components"]["db"]["status"], "UP");
+    let stock = get(&format!("{}/books/{before}", library.url)).await;
+    assert_eq!(
+        stock.status(),
+        StatusCode::OK,
+        "queries need no event store"
+    );
+    // Nobody knows whether there is such an event.
+    let url = format!("{}/books", library.url);
+    let request = client().get(url).header("event-position", "1000");
+    let later = request.header("prefer", "wait=0").send().await.unwrap();
+    assert_eq!(later.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(later.headers().contains_key("retry-after"));
+
+    let (_store, _) = start_event_store(folder.path(), port);
+    let is_up = async || (library.health().await.0 == StatusCode::OK).then_some(());
+    eventually("the library is healthy again", is_up).await;
+    assert_eq!(
+        library.purchase(&book(during)).await.status(),
+        StatusCode::CREATED
+    );
+    assert_eq!(library.stored_events().await.len(), 2);
+    eventually("the new purchase is in the stock", async || {
+        is_in_stock(during).await
+    })
+    .await;
+    assert!(!library.process.log().contains("panicked"));
+}
+
+#[tokio::test]
+async fn a_library_can_start_before_its_event_store() {
+    let folder = tempfile::tempdir().unwrap();
+    // A port that was free a moment ago.
+    let (store, store_url) = start_event_store(folder.path(), 0);
+    let port: u16 = store_url.rsplit(':').next().unwrap().parse().unwrap();
+    drop(store);
+    let library = Library::with_store(&store_url);
+    assert_eq!(library.health().await.0, StatusCode::SERVICE_UNAVAILABLE);
+    let (_store, _) = start_event_store(folder.path(), port);
+    let is_up = async || (library.health().await.0 == StatusCode::OK).then_some(());
+    eventually("the library is healthy", is_up).await;
+    assert_eq!(
+        library.purchase(&book(Uuid::new_v4())).await.status(),
+        StatusCode::CREATED
+    );
+}

@@ -1,0 +1,147 @@
+//! What an operator does about a reaction that an event stopped.
+
+use crate::support::{
+    Library, TOKEN, book, client, eventually, get, json_of, post, start_event_store,
+};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// A loan is overdue as soon as it begins.
+const AT_ONCE: [(&str, &str); 1] = [("LOAN_DAYS", "0")];
+
+/// Writes a loan that nobody can read, as a client of the event store with the token may.
+async fn write_poison(store_url: &str, subject: &str) {
+    let event = json!({
+        "source": "library-service",
+        "subject": subject,
+        "type": "com.example.library.BookBorrowedEvent",
+        "data": { "metadata": {}, "payload": { "dueAt": "soon" } },
+    });
+    let request = client()
+        .post(format!("{store_url}/api/v1/write-events"))
+        .bearer_auth(TOKEN)
+        .body(json!({ "events": [event] }).to_string());
+    assert_eq!(request.send().await.unwrap().status(), StatusCode::OK);
+}
+
+async fn reminder(library: &Library) -> Value {
+    let shown = get(&format!("{}/actuator/reactions", library.url)).await;
+    json_of(shown).await["LoanReminder"].clone()
+}
+
+async fn is_stopped(library: &Library, stopped: bool) {
+    eventually("the reaction stops or goes on", async || {
+        (reminder(library).await["stopped"] == stopped).then_some(())
+    })
+    .await;
+}
+
+async fn lend(library: &Library) -> Uuid {
+    let (id, reader) = (Uuid::new_v4(), Uuid::new_v4());
+    let send = async |path: &str, body: Value, status| {
+        let answer = post(&format!("{}{path}", library.url), body.to_string()).await;
+        assert_eq!(answer.status(), status);
+    };
+    let ada = json!({ "id": reader, "name": "Ada" });
+    send("/readers/register", ada, StatusCode::CREATED).await;
+    send("/books/purchase", book(id), StatusCode::CREATED).await;
+    let loan = json!({ "id": id, "reader": reader });
+    send("/books/borrow", loan, StatusCode::OK).await;
+    id
+}
+
+/// Waits until the loan of a copy is reported, once.
+async fn reported(library: &Library, copy: Uuid) {
+    let subject = format!("/books/{copy}");
+    let reports = async || {
+        let events = library.stored_events().await;
+        let reports = events.iter().filter(|event| {
+            event.subject.as_str() == subject
+                && event.event_type.as_str().ends_with("LoanOverdueEvent")
+        });
+        reports.count()
+    };
+    eventually("the loan is reported", async || {
+        (reports().await > 0).then_some(())
+    })
+    .await;
+    assert_eq!(reports().await, 1);
+}
+
+#[tokio::test]
+async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_store, store_url) = start_event_store(folder.path(), 0);
+    let first = Library::with_store_and(&store_url, &AT_ONCE);
+    let second = Library::with_store_and(&store_url, &AT_ONCE);
+    let poisoned = format!("/books/{}", Uuid::new_v4());
+    write_poison(&store_url, &poisoned).await;
+    let copy = lend(&first).await;
+    is_stopped(&first, true).await;
+    is_stopped(&second, true).await;
+
+    let told = reminder(&first).await;
+    assert_eq!(told["event"]["subject"], poisoned);
+    let status = first.said(&["reaction", "status"], true);
+    assert!(status.contains("LoanReminder: at "), "{status}");
+    assert!(status.contains(&poisoned), "{status}");
+    let retried = first.said(&["reaction", "retry", "LoanReminder"], true);
+    assert!(retried.contains(&format!("on {poisoned})")), "{retried}");
+    is_stopped(&first, true).await;
+
+    let skipped = first.said(&["reaction", "skip", "LoanReminder"], true);
+    assert!(skipped.contains("goes on without"), "{skipped}");
+    is_stopped(&first, false).await;
+    is_stopped(&second, false).await;
+    reported(&first, copy).await;
+    let log = first.process.log();
+    assert!(
+        log.contains("an operator has the reaction leave out"),
+        "{log}"
+    );
+    let log = second.process.log();
+    assert!(log.contains("another instance is past the event"), "{log}");
+
+    let nothing = first.said(&["reaction", "skip", "LoanReminder"], false);
+    assert!(nothing.contains("has not stopped"), "{nothing}");
+    let unknown = first.said(&["reaction", "retry", "Cups"], false);
+    assert!(unknown.contains("no reaction named Cups"), "{unknown}");
+
+    assert!(first.process.stop().success());
+    assert!(second.process.stop().success());
+    let third = Library::with_store_and(&store_url, &AT_ONCE);
+    let copy = lend(&third).await;
+    reported(&third, copy).await;
+    assert_eq!(reminder(&third).await["stopped"], false);
+}
+
+#[tokio::test]
+async fn only_who_has_the_token_asks_something_of_a_reaction() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let skip = format!("{}/actuator/reactions/LoanReminder/skip", library.url);
+    let answer = post(&skip, "").await;
+    assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(answer.headers()["www-authenticate"], "Bearer");
+    let rebuild = format!("{}/actuator/reactions/LoanReminder/rebuild", library.url);
+    for (url, status) in [
+        (&skip, StatusCode::CONFLICT),
+        (&rebuild, StatusCode::NOT_FOUND),
+    ] {
+        let answer = client().post(url).bearer_auth(TOKEN).send().await.unwrap();
+        assert_eq!(answer.status(), status);
+    }
+    let no_text = format!("{}/actuator/reactions/%ff/skip", library.url);
+    let answer = client().post(no_text).bearer_auth(TOKEN).send().await;
+    let problem = json_of(answer.unwrap()).await;
+    assert_eq!(problem["status"], 404, "{problem}");
+    let problem = json_of(get(&skip).await).await;
+    assert_eq!(problem["status"], 405, "{problem}");
+    let in_lower_case = format!("bearer {TOKEN}");
+    let asked = client().post(&skip).header("authorization", in_lower_case);
+    let answer = asked.send().await;
+    let problem = json_of(answer.unwrap()).await;
+    let kind = problem["type"].as_str().unwrap();
+    assert!(kind.ends_with("reaction-not-stopped"), "{problem}");
+}

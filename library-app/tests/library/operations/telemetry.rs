@@ -1,0 +1,250 @@
+//! What a running library tells about itself beside its metrics: its log, and traces.
+
+use std::path::Path;
+
+use crate::support::trace_collector::{Collector, Exported};
+use crate::support::{Library, TOKEN, book, client, eventually, get, post};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+const CALLER: &str = "b7ad6b7169203331";
+
+async fn register(library: &Library) -> Uuid {
+    let reader = Uuid::new_v4();
+    let url = format!("{}/readers/register", library.url);
+    post(&url, json!({ "id": reader, "name": "Jo" }).to_string()).await;
+    reader
+}
+
+/// A copy that a reader borrows, in a trace that the client began.
+async fn borrow(library: &Library) -> Uuid {
+    let id = Uuid::new_v4();
+    library.purchase(&book(id)).await;
+    let reader = register(library).await;
+    let request = client()
+        .post(format!("{}/books/borrow", library.url))
+        .header("content-type", "application/json")
+        .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
+        .body(json!({ "id": id, "reader": reader }).to_string());
+    assert_eq!(request.send().await.unwrap().status(), StatusCode::OK);
+    id
+}
+
+fn traced(folder: &Path, collector: &Collector) -> Library {
+    let settings = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()),
+        ("OTEL_BSP_SCHEDULE_DELAY", "200"),
+        // The copy is overdue at once, which the library reacts to.
+        ("LOAN_DAYS", "0"),
+    ];
+    Library::embedded_with(folder, &settings)
+}
+
+/// The spans right below another one.
+fn below<'a>(spans: &'a [Exported], parent: &Exported) -> Vec<&'a Exported> {
+    let parent = parent.id();
+    spans.iter().filter(|one| one.parent() == parent).collect()
+}
+
+fn one<'a>(spans: &[&'a Exported], name: &str) -> &'a Exported {
+    let named: Vec<_> = spans.iter().filter(|one| one.span.name == name).collect();
+    assert_eq!(named.len(), 1, "{name} in {spans:#?}");
+    named[0]
+}
+
+/// The spans of the trace, once each step has told.
+async fn whole_trace(collector: &Collector) -> Vec<Exported> {
+    eventually("the trace is complete", async || {
+        let spans = collector.trace(TRACE);
+        let count = |head: &str| {
+            spans
+                .iter()
+                .filter(|one| one.span.name.starts_with(head))
+                .count()
+        };
+        let is_whole = count("POST /books/borrow") == 1
+            && count("append") == 2
+            && count("react ") == 1
+            && count("project book_copies") >= 1;
+        is_whole.then_some(spans)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_borrow_is_one_trace_from_the_request_to_the_read_model_and_the_reaction() {
+    let folder = tempfile::tempdir().unwrap();
+    let collector = Collector::start().await;
+    let library = traced(folder.path(), &collector);
+    // What is taken while the read models are rebuilt is no part of a trace.
+    eventually("the read models are rebuilt", async || {
+        let stock = get(&format!("{}/books", library.url)).await;
+        (stock.status() == StatusCode::OK).then_some(())
+    })
+    .await;
+    let id = borrow(&library).await;
+    let spans = whole_trace(&collector).await;
+
+    let all: Vec<_> = spans.iter().collect();
+    let request = one(&all, "POST /books/borrow");
+    assert_eq!(request.parent(), CALLER);
+    assert_eq!(request.attribute("http.route").unwrap(), "/books/borrow");
+    assert_eq!(
+        request.attribute("http.response.status_code").unwrap(),
+        "200"
+    );
+    let steps = below(&spans, request);
+    let rebuilt = steps.iter().filter(|one| one.span.name == "rebuild");
+    let mut states: Vec<_> = rebuilt.map(|one| one.attribute("state").unwrap()).collect();
+    states.sort();
+    assert_eq!(states, ["Book", "Reader"]);
+    let (decide, append) = (one(&steps, "decide"), one(&steps, "append"));
+    assert_eq!(steps.len(), 4, "{steps:#?}");
+    for step in &steps {
+        assert!(step.span.start_time_unix_nano >= request.span.start_time_unix_nano);
+        assert!(step.span.end_time_unix_nano <= request.span.end_time_unix_nano);
+    }
+    assert!(decide.span.end_time_unix_nano <= append.span.start_time_unix_nano);
+
+    let followed = below(&spans, append);
+    let project = one(&followed, "project book_copies");
+    assert_eq!(
+        project.attribute("subject").unwrap(),
+        format!("/books/{id}")
+    );
+    assert!(project.span.end_time_unix_nano > append.span.start_time_unix_nano);
+    let react = followed
+        .iter()
+        .find(|one| one.span.name.starts_with("react "))
+        .unwrap();
+    let reported = below(&spans, react);
+    one(&reported, "decide");
+    one(&reported, "append");
+    for one in &spans {
+        assert!(one.span.end_time_unix_nano >= one.span.start_time_unix_nano);
+        assert_eq!(one.service, "library-service");
+    }
+
+    let parent = format!("00-{TRACE}-{}-01", append.id());
+    let stored = library.stored_lines().await;
+    let borrowed = stored
+        .iter()
+        .find(|line| line.to_string().contains("BookBorrowedEvent"));
+    assert!(
+        borrowed.unwrap().to_string().contains(&parent),
+        "{stored:#?}"
+    );
+}
+
+#[tokio::test]
+async fn the_last_traces_are_sent_before_the_process_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let collector = Collector::start().await;
+    let settings = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str())];
+    let library = Library::embedded_with(folder.path(), &settings);
+    get(&format!("{}/books", library.url)).await;
+    let stopped = tokio::task::spawn_blocking(|| library.process.stop())
+        .await
+        .unwrap();
+    assert!(stopped.success());
+    assert!(collector.count() > 0);
+}
+
+#[tokio::test]
+async fn a_collector_that_is_away_is_told_and_does_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let nowhere = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let settings = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", nowhere.as_str()),
+        ("OTEL_BSP_SCHEDULE_DELAY", "200"),
+    ];
+    let library = Library::embedded_with(folder.path(), &settings);
+    borrow(&library).await;
+    eventually("the log tells of it", async || {
+        library.process.log().contains("ExportError").then_some(())
+    })
+    .await;
+    borrow(&library).await;
+}
+
+/// The lines of the log, each a JSON object.
+fn json_lines(library: &Library) -> Vec<Value> {
+    let log = library.process.log();
+    log.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+#[tokio::test]
+async fn each_request_is_one_line_of_json_that_names_no_client_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded_with(folder.path(), &[("LOG_FORMAT", "json")]);
+    let id = borrow(&library).await;
+    let odd = format!("{}/books/{id}?title=%0AERROR%20forged", library.url);
+    get(&odd).await;
+    get(&format!("{}/nowhere%0d%0aERROR", library.url)).await;
+    let requests = eventually("every request is logged", async || {
+        let lines = json_lines(&library);
+        let of_http = |line: &Value| line["target"] == "es_framework::http";
+        let requests: Vec<_> = lines.into_iter().filter(of_http).collect();
+        (requests.len() == 5).then_some(requests)
+    })
+    .await;
+    let told: Vec<_> = requests
+        .iter()
+        .map(|line| format!("{} {} {}", line["method"], line["route"], line["status"]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            r#""POST" "/books/purchase" 201"#,
+            r#""POST" "/readers/register" 201"#,
+            r#""POST" "/books/borrow" 200"#,
+            r#""GET" "/books/{id}" 400"#,
+            r#""GET" "unmatched" 404"#,
+        ]
+    );
+    assert_eq!(requests[2]["trace_id"], TRACE);
+    assert!(
+        requests
+            .iter()
+            .all(|line| line["duration_ms"].as_f64().unwrap() > 0.0)
+    );
+    assert!(
+        requests
+            .iter()
+            .all(|line| line["timestamp"].is_string() && line["level"] == "INFO")
+    );
+    let log = library.process.log();
+    for hidden in ["forged", "nowhere", TOKEN, &id.to_string()] {
+        assert!(!log.contains(hidden), "{hidden}: {log}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_one_line_of_text_and_can_be_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    get(&format!("{}/books", library.url)).await;
+    eventually("the request is logged", async || {
+        let log = library.process.log();
+        let mut lines = log.lines().filter(|line| line.contains("request method="));
+        let line = lines.next()?;
+        assert!(
+            line.contains("method=GET route=/books status=200 duration_ms="),
+            "{line}"
+        );
+        Some(())
+    })
+    .await;
+    drop(library);
+    let settings = [("RUST_LOG", "info,es_framework::http=off")];
+    let library = Library::embedded_with(folder.path(), &settings);
+    get(&format!("{}/books", library.url)).await;
+    let process = library.process.log();
+    assert!(!process.contains("request method="), "{process}");
+}

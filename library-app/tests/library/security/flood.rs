@@ -1,0 +1,198 @@
+//! What an attacker sends too much of, or too slowly: others are served all the same.
+
+use std::{fs, io::Write as _, net::TcpStream, process::Command};
+
+use crate::support::{Library, book, raw_http};
+use reqwest::StatusCode;
+use uuid::Uuid;
+
+fn start(settings: &[(&str, &str)]) -> (tempfile::TempDir, Library) {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded_with(folder.path(), settings);
+    (folder, library)
+}
+
+async fn still_works(library: &Library) {
+    let bought = library.purchase(&book(Uuid::new_v4())).await;
+    assert_eq!(bought.status(), StatusCode::CREATED);
+    assert_eq!(library.health().await.0, StatusCode::OK);
+    let log = library.process.log();
+    assert!(!log.contains("panicked"), "{log}");
+}
+
+/// Lets this process have so many files open; connections are files.
+fn allow_open_files(count: u32) {
+    let me = std::process::id().to_string();
+    let allowed = Command::new("prlimit")
+        .args(["--pid", &me, &format!("--nofile={count}:")])
+        .status();
+    assert!(
+        allowed.unwrap().success(),
+        "prlimit --nofile={count}: is refused"
+    );
+}
+
+#[tokio::test]
+async fn ten_thousand_idle_connections_keep_nobody_out() {
+    allow_open_files(10_600);
+    let (_folder, library) = start(&[]);
+    let idle: Vec<_> = (0..10_000)
+        .map(|_| raw_http::connect(&library.url))
+        .collect();
+    // Each with a connection of its own.
+    for _ in 0..50 {
+        assert_eq!(raw_http::get(&library.url, "/books").status, 200);
+    }
+    still_works(&library).await;
+    drop(idle);
+}
+
+#[tokio::test]
+async fn slowloris_keeps_nobody_out() {
+    let (_folder, library) = start(&[]);
+    let mut heads: Vec<_> = (0..600).map(|_| raw_http::connect(&library.url)).collect();
+    let drip = |streams: &mut [TcpStream], bytes: &[u8]| {
+        for stream in streams {
+            // The server may have had enough of it.
+            let _ = stream.write_all(bytes);
+        }
+    };
+    drip(&mut heads, b"POST /books/purchase HTTP/1.1\r\nhost: x\r\n");
+    for round in 0..5 {
+        drip(&mut heads, format!("x-{round}: y\r\n").as_bytes());
+        still_works(&library).await;
+    }
+    let mut bodies: Vec<_> = (0..600).map(|_| raw_http::connect(&library.url)).collect();
+    let head = "POST /books/purchase HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{";
+    drip(&mut bodies, head.as_bytes());
+    for _ in 0..5 {
+        drip(&mut bodies, b" ");
+        still_works(&library).await;
+    }
+    assert_eq!(
+        library.stored_lines().await.len(),
+        10,
+        "nothing of half a body was stored"
+    );
+}
+
+/// The most memory that a process ever had, in MiB.
+fn peak_memory(id: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .unwrap();
+    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    kib / 1024
+}
+
+const LARGE: usize = 64 << 20;
+
+fn post(more: &str) -> String {
+    format!(
+        "POST /books/purchase HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{more}\r\n"
+    )
+}
+
+fn bodies() -> Vec<(&'static str, String)> {
+    let large = "x".repeat(LARGE);
+    let chunk = format!("{:x}\r\n{large}\r\n0\r\n\r\n", large.len());
+    vec![
+        (
+            "a body",
+            post(&format!("content-length: {}\r\n", large.len())) + &large,
+        ),
+        (
+            "a body without a length",
+            post("transfer-encoding: chunked\r\n") + &chunk,
+        ),
+        (
+            "a body that is announced",
+            post("content-length: 1000000000000\r\n"),
+        ),
+        (
+            "a length that is no number",
+            post("content-length: 18446744073709551616\r\n"),
+        ),
+        (
+            "a chunk's size",
+            post("transfer-encoding: chunked\r\n") + &"f".repeat(100) + "\r\n",
+        ),
+        (
+            "a chunk's extension",
+            post("transfer-encoding: chunked\r\n") + "1;" + &large,
+        ),
+        (
+            "a key",
+            post(&format!(
+                "content-length: 2\r\nidempotency-key: {}\r\n",
+                "k".repeat(256)
+            )) + "{}",
+        ),
+    ]
+}
+
+fn heads() -> Vec<(&'static str, String)> {
+    let large = "x".repeat(LARGE);
+    vec![
+        (
+            "a header",
+            format!("GET /books HTTP/1.1\r\nhost: x\r\nx: {large}\r\n\r\n"),
+        ),
+        (
+            "a header's name",
+            format!("GET /books HTTP/1.1\r\nhost: x\r\n{large}: x\r\n\r\n"),
+        ),
+        (
+            "headers",
+            format!(
+                "GET /books HTTP/1.1\r\nhost: x\r\n{}\r\n",
+                "a: b\r\n".repeat(1_000_000)
+            ),
+        ),
+        (
+            "an address",
+            format!("GET /books?title={large} HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ),
+        (
+            "parameters",
+            format!(
+                "GET /books?{} HTTP/1.1\r\nhost: x\r\n\r\n",
+                "title=a&".repeat(900)
+            ),
+        ),
+        (
+            "a method",
+            format!("{large} /books HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ),
+        (
+            "a cursor",
+            format!(
+                "GET /books?cursor={} HTTP/1.1\r\nhost: x\r\n\r\n",
+                "A".repeat(8_000)
+            ),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn whatever_is_too_large_is_refused_and_not_kept_in_memory() {
+    let (_folder, library) = start(&[]);
+    still_works(&library).await;
+    let before = peak_memory(library.process.id());
+    let requests = bodies().into_iter().chain(heads());
+    for (what, request) in requests {
+        // Without an answer, the connection was reset while we were still sending.
+        if let Some(answer) = raw_http::send(&library.url, request) {
+            assert!(
+                (400..500).contains(&answer.status),
+                "{what}: {}",
+                answer.head
+            );
+        }
+    }
+    still_works(&library).await;
+    let grown = peak_memory(library.process.id()) - before;
+    assert!(grown < 100, "it took {grown} MiB more");
+}

@@ -1,0 +1,9 @@
+//! The library service as an attacker sees it: authentication, TLS, limits, floods, malformed input.
+
+mod authentication;
+mod flood;
+mod injection;
+mod issued_tokens;
+mod limits;
+mod malformed_requests;
+mod tls_and_headers;

@@ -1,0 +1,264 @@
+//! Answers that follow what happens, as clients of the running library see them.
+
+use std::time::Duration;
+
+use crate::support::{Library, book, eventually, json_of, new_client, post, start_event_store};
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server-sent event with an answer.
+#[derive(Debug)]
+struct Sent {
+    id: String,
+    data: Value,
+}
+
+/// A live query that a client has open.
+struct Live {
+    answer: Response,
+    text: String,
+}
+
+impl Live {
+    async fn open(library: &Library, path: &str) -> Self {
+        let answer = ask(library, path, None).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        Self::of(answer)
+    }
+
+    fn of(answer: Response) -> Self {
+        assert_eq!(answer.headers()["content-type"], "text/event-stream");
+        let text = String::new();
+        Self { answer, text }
+    }
+
+    /// What comes next up to an empty line; `None` at the end of the stream.
+    async fn block(&mut self) -> Option<String> {
+        loop {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
+                let (block, rest) = (block.to_owned(), rest.to_owned());
+                self.text = rest;
+                return Some(block);
+            }
+            let chunk = tokio::time::timeout(PATIENCE, self.answer.chunk());
+            let chunk = chunk.await.expect("something comes").unwrap()?;
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    }
+
+    /// The next answer.
+    async fn next(&mut self) -> Sent {
+        loop {
+            let block = self.block().await.expect("the stream goes on");
+            let field = |name: &str| {
+                let mut lines = block.lines();
+                lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+            };
+            if let Some(data) = field("data") {
+                let data = serde_json::from_str(data).unwrap();
+                let id = field("id").unwrap().to_owned();
+                return Sent { id, data };
+            }
+        }
+    }
+
+    /// Answers up to the one that is waited for.
+    async fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Sent {
+        loop {
+            let sent = self.next().await;
+            if is_it(&sent.data) {
+                return sent;
+            }
+        }
+    }
+}
+
+async fn ask(library: &Library, path: &str, last_event_id: Option<&str>) -> Response {
+    let client = new_client().build().unwrap();
+    let mut request = client.get(format!("{}{path}", library.url));
+    request = request.header("accept", "text/event-stream");
+    if let Some(id) = last_event_id {
+        request = request.header("last-event-id", id);
+    }
+    request.send().await.unwrap()
+}
+
+async fn send(library: &Library, path: &str, body: Value) {
+    let answer = post(&format!("{}{path}", library.url), body.to_string()).await;
+    assert!(answer.status().is_success(), "{path} {}", answer.status());
+}
+
+fn has(count: usize) -> impl Fn(&Value) -> bool {
+    move |page| page["items"].as_array().unwrap().len() == count
+}
+
+async fn problem(answer: Response, status: StatusCode, name: &str) {
+    assert_eq!(answer.status(), status);
+    let is_late = status == StatusCode::SERVICE_UNAVAILABLE;
+    assert_eq!(answer.headers().contains_key("retry-after"), is_late);
+    let problem = json_of(answer).await;
+    assert!(
+        problem["type"].as_str().unwrap().ends_with(name),
+        "{problem}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_comes_at_once_and_again_whenever_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let mut stock = Live::open(&library, "/books").await;
+    let first = stock.next().await;
+    assert_eq!(first.data, json!({"items": []}));
+    let page = include_str!("../../../../docs/src/how-to/live-query.md");
+    let (_, tag) = first.id.split_once('-').unwrap();
+    assert!(page.contains(&format!("-{tag}\ndata: {{\"items\":[]}}\n")));
+    let (id, reader) = (Uuid::new_v4(), Uuid::new_v4());
+    library.purchase(&book(id)).await;
+    let page = stock.until(has(1)).await.data;
+    assert_eq!(page["items"][0]["id"], json!(id));
+    let mut copy = Live::open(&library, &format!("/books/{id}")).await;
+    assert_eq!(copy.next().await.data["status"], "available");
+    send(
+        &library,
+        "/readers/register",
+        json!({"id": reader, "name": "Ada"}),
+    )
+    .await;
+    send(
+        &library,
+        "/books/borrow",
+        json!({"id": id, "reader": reader}),
+    )
+    .await;
+    assert_eq!(copy.next().await.data["status"], "lent");
+    stock
+        .until(|page| page["items"][0]["status"] == "lent")
+        .await;
+}
+
+#[tokio::test]
+async fn answers_never_go_back_and_the_last_one_has_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let mut stock = Live::open(&library, "/books?limit=1000").await;
+    let purchased = async {
+        for _ in 0..200 {
+            library.purchase(&book(Uuid::new_v4())).await;
+        }
+    };
+    let watched = async {
+        let mut seen = 0;
+        while seen < 200 {
+            let page = stock.next().await.data;
+            let count = page["items"].as_array().unwrap().len();
+            assert!(count > seen || seen == 0, "{count} after {seen}");
+            seen = count;
+        }
+    };
+    tokio::join!(purchased, watched);
+}
+
+#[tokio::test]
+async fn who_comes_back_goes_on_after_what_was_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let id = Uuid::new_v4();
+    library.purchase(&book(id)).await;
+    let mut stock = Live::open(&library, "/books").await;
+    let seen = stock.until(has(1)).await.id;
+    drop(stock);
+    // Nothing happened meanwhile: the answer that is known does not come again.
+    let mut again = Live::of(ask(&library, "/books", Some(&seen)).await);
+    let first = again.block().await.unwrap();
+    assert!(!first.contains("data"), "{first}");
+    library.purchase(&book(Uuid::new_v4())).await;
+    assert!(has(2)(&again.next().await.data));
+    // Something did, and the service was started again.
+    drop(library);
+    let library = Library::embedded(folder.path());
+    let mut later = Live::of(ask(&library, "/books", Some(&seen)).await);
+    assert!(has(2)(&later.next().await.data));
+}
+
+#[tokio::test]
+async fn another_instance_goes_on_where_one_was_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_store, store_url) = start_event_store(folder.path(), 0);
+    let [mut first, second] = [(); 2].map(|()| Library::with_store(&store_url));
+    first.purchase(&book(Uuid::new_v4())).await;
+    let mut stock = Live::open(&first, "/books").await;
+    let seen = stock.until(has(1)).await.id;
+    first.process.kill();
+    let mut again = Live::of(ask(&second, "/books", Some(&seen)).await);
+    let begin = again.block().await.unwrap();
+    assert!(!begin.contains("data"), "{begin}");
+    second.purchase(&book(Uuid::new_v4())).await;
+    assert!(has(2)(&again.next().await.data));
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_is_refused_as_without_a_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    library.purchase(&book(Uuid::new_v4())).await;
+    let bad = StatusCode::BAD_REQUEST;
+    let wrong = ask(&library, "/books?colour=red", None).await;
+    problem(wrong, bad, "invalid-parameter").await;
+    let missing = ask(&library, &format!("/books/{}", Uuid::new_v4()), None).await;
+    problem(missing, StatusCode::NOT_FOUND, "not-found").await;
+    let made_up = ask(&library, "/books", Some("yesterday")).await;
+    problem(made_up, bad, "invalid-header").await;
+    let future = format!("999999-{}", "0".repeat(32));
+    let future = ask(&library, "/books", Some(&future)).await;
+    problem(
+        future,
+        StatusCode::SERVICE_UNAVAILABLE,
+        "position-not-reached",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn no_more_live_queries_are_open_than_the_setting_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded_with(folder.path(), &[("LIVE_QUERIES", "2")]);
+    let first = Live::open(&library, "/books").await;
+    let mut second = Live::open(&library, "/books").await;
+    let third = ask(&library, "/books", None).await;
+    problem(
+        third,
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too-many-live-queries",
+    )
+    .await;
+    // Other requests do not count, and a client that goes makes room.
+    assert_eq!(
+        crate::support::get(&format!("{}/books", library.url))
+            .await
+            .status(),
+        StatusCode::OK
+    );
+    drop(first);
+    eventually("there is room again", async || {
+        let next = ask(&library, "/books", None).await;
+        (next.status() == StatusCode::OK).then_some(())
+    })
+    .await;
+    second.next().await;
+}
+
+#[tokio::test]
+async fn a_service_that_stops_ends_its_live_queries_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let mut stock = Live::open(&library, "/books").await;
+    stock.next().await;
+    let stopped = tokio::task::spawn_blocking(|| library.process.stop());
+    // Not cut off: the stream ends as one that is complete.
+    assert_eq!(stock.block().await, None);
+    assert!(stopped.await.unwrap().success());
+}

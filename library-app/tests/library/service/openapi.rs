@@ -1,0 +1,99 @@
+//! The OpenAPI document of the library: what it says, whether it is one, and whether it is true.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::support::python_environment::{printed, programs_of};
+use crate::support::{Library, get, json_of};
+use reqwest::StatusCode;
+use serde_json::Value;
+
+/// What the library prints without anything running.
+fn document(format: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+    // Nothing that it could reach or write to.
+    command.env("EVENT_STORE_DATA_DIR", "/nowhere");
+    let output = command.args(["openapi", "--format", format]).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", printed(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn check_kept(file: &str, format: &str) {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+    let kept = fs::read_to_string(kept).unwrap_or_default();
+    assert!(
+        kept == document(format),
+        "{file} is not what the library says of itself: look at what `cargo run -p library-app -- openapi --format {format} > {file}` changes"
+    );
+}
+
+#[test]
+fn the_document_is_the_one_that_is_kept() {
+    check_kept("library-app/openapi.json", "json");
+}
+
+#[test]
+fn the_page_of_the_api_is_made_from_the_document() {
+    check_kept("docs/src/reference/library-api.md", "markdown");
+}
+
+#[tokio::test]
+async fn the_document_is_served_as_it_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let answer = get(&format!("{}/openapi.json", library.url)).await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert_eq!(answer.headers()["content-type"], "application/json");
+    let document: Value = serde_json::from_str(&document("json")).unwrap();
+    assert_eq!(json_of(answer).await, document);
+}
+
+#[test]
+fn the_document_follows_the_official_schema() {
+    let Some(programs) = programs_of("openapi", &["openapi-spec-validator==0.9.0"]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("openapi.json");
+    fs::write(&file, document("json")).unwrap();
+    let mut validator = Command::new(programs.join("openapi-spec-validator"));
+    let output = validator.arg("--schema=3.1").arg(&file).output().unwrap();
+    assert!(output.status.success(), "{}", printed(&output));
+}
+
+/// Sends what the document allows and what it forbids, and compares every answer with it.
+#[test]
+fn the_library_does_what_its_document_says() {
+    let Some(programs) = programs_of("schemathesis", &["schemathesis==4.32.5"]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(&folder.path().join("data"));
+    let checks =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library/service/schemathesis_checks.py");
+    let mut schemathesis = Command::new(programs.join("schemathesis"));
+    let output = schemathesis
+        .current_dir(folder.path())
+        // A proxy of the environment would be asked for the loopback address.
+        .env("NO_PROXY", "*")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("SCHEMATHESIS_HOOKS", checks)
+        .args(["run", "--checks=all", "--max-examples=140", "--seed=1"])
+        .args(["--exclude-checks=positive_data_acceptance", "--no-color"])
+        .args(["--continue-on-failure", "--suppress-health-check=all"])
+        .arg(format!("{}/openapi.json", library.url))
+        .output();
+    let output = output.unwrap();
+    let text = printed(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(cases_in(&text) > 2_000, "{text}");
+}
+
+/// How many cases Schemathesis says that it tried.
+fn cases_in(text: &str) -> u32 {
+    let count = text.lines().find_map(|line| {
+        let (count, _) = line.trim().split_once(" generated, ")?;
+        count.parse().ok()
+    });
+    count.unwrap_or_default()
+}

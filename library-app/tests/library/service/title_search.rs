@@ -1,0 +1,260 @@
+//! Searches for a part of a title in the running library: with PostgreSQL's index, without it, and
+//! with that of SQLite.
+
+use std::time::Duration;
+
+use crate::support::postgres_server::Postgres;
+use crate::support::{Library, book, client, eventually, get, json_of, post};
+use reqwest::Response;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+const TITLES: [&str; 6] = [
+    "The Lord of the RINGS",
+    "Überfahrt: 100% 'wahr'",
+    "a_b\\c",
+    "a%b\\\\c",
+    "Emma",
+    "Emma, again",
+];
+
+/// Parts, and which of the titles hold them.
+const PARTS: [(&str, &[usize]); 15] = [
+    ("ring", &[0]),
+    ("%C3%BCBERFAHRT", &[1]),
+    ("100%25%20%27", &[1]),
+    ("a_b", &[2]),
+    ("d%20of%20t", &[0]),
+    ("%2C%20a", &[5]),
+    ("a%25b", &[3]),
+    ("b%5Cc", &[2]),
+    ("b%5C%5C", &[3]),
+    ("%25", &[1, 3]),
+    ("emma", &[4, 5]),
+    ("emma%2C", &[5]),
+    ("", &[0, 1, 2, 3, 4, 5]),
+    ("rings%20of", &[]),
+    ("%27%29%20OR%201%3D1--", &[]),
+];
+
+fn position(answer: &Response) -> String {
+    assert!(answer.status().is_success(), "{}", answer.status());
+    let position = answer.headers()["event-position"].to_str().unwrap();
+    position.to_owned()
+}
+
+async fn purchase_all(library: &Library) -> (Vec<Uuid>, String) {
+    let mut ids = Vec::new();
+    let mut last = String::new();
+    for title in TITLES {
+        let mut copy = book(Uuid::new_v4());
+        copy["title"] = title.into();
+        last = position(&library.purchase(&copy).await);
+        ids.push(copy["id"].as_str().unwrap().parse().unwrap());
+    }
+    (ids, last)
+}
+
+async fn found(library: &Library, query: &str, position: &str) -> (Vec<Uuid>, Value) {
+    let request = client()
+        .get(format!("{}/books?{query}", library.url))
+        .header("event-position", position);
+    let page = json_of(request.send().await.unwrap()).await;
+    let items = page["items"].as_array();
+    let items = items.unwrap_or_else(|| panic!("{query}: {page}")).iter();
+    let ids = items.map(|item| item["id"].as_str().unwrap().parse().unwrap());
+    (ids.collect(), page["total"].clone())
+}
+
+/// Searches for all parts, alone and with all else that can be asked.
+async fn search(library: &Library, ids: &[Uuid], position: &str) {
+    for (part, titles) in PARTS {
+        let expected: Vec<Uuid> = titles.iter().map(|index| ids[*index]).collect();
+        let (here, _) = found(library, &format!("title={part}"), position).await;
+        assert_eq!(here, expected, "{part}");
+        let counted = format!("title={part}&total=true&status=available&limit=1");
+        let (here, total) = found(library, &counted, position).await;
+        assert_eq!(total, expected.len(), "{part}");
+        assert_eq!(here, expected[..expected.len().min(1)], "{part}");
+        assert_eq!(
+            one_by_one(library, part, position).await,
+            expected,
+            "{part}"
+        );
+        let mut expected: Vec<_> = titles.iter().map(|index| TITLES[*index]).collect();
+        expected.sort_unstable();
+        assert_eq!(catalog(library, part, position).await, expected, "{part}");
+    }
+}
+
+/// The titles of the catalog, by SQL of the library's own.
+async fn catalog(library: &Library, part: &str, position: &str) -> Vec<String> {
+    let (mut titles, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let asked = format!("title={part}&author=TOLKIEN&limit=4&total=true{cursor}");
+        let request = client().get(format!("{}/books/catalog?{asked}", library.url));
+        let request = request.header("event-position", position);
+        let page = json_of(request.send().await.unwrap()).await;
+        for item in page["items"].as_array().unwrap() {
+            titles.push(item["title"].as_str().unwrap().to_owned());
+        }
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => {
+                assert_eq!(page["total"], titles.len(), "{part}");
+                return titles;
+            }
+        }
+    }
+}
+
+/// The same a row at a time.
+async fn one_by_one(library: &Library, part: &str, position: &str) -> Vec<Uuid> {
+    let (mut ids, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let url = format!("{}/books?title={part}&limit=1{cursor}", library.url);
+        let request = client().get(url).header("event-position", position);
+        let page = json_of(request.send().await.unwrap()).await;
+        for item in page["items"].as_array().unwrap() {
+            ids.push(item["id"].as_str().unwrap().parse().unwrap());
+        }
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return ids,
+        }
+    }
+}
+
+async fn lend(library: &Library, id: Uuid) -> String {
+    let reader = Uuid::new_v4();
+    let body = json!({ "id": reader, "name": "Ada" }).to_string();
+    position(&post(&format!("{}/readers/register", library.url), body).await);
+    let body = json!({ "id": id, "reader": reader }).to_string();
+    position(&post(&format!("{}/books/borrow", library.url), body).await)
+}
+
+async fn go_on(library: &Library, ids: &[Uuid]) -> String {
+    let position = lend(library, ids[4]).await;
+    search_lent(library, ids, &position).await;
+    position
+}
+
+async fn search_lent(library: &Library, ids: &[Uuid], position: &str) {
+    let (lent, _) = found(library, "title=mma&status=lent", position).await;
+    assert_eq!(lent, [ids[4]]);
+    let (all, total) = found(library, "title=mma&total=true", position).await;
+    assert_eq!((all, total), (vec![ids[4], ids[5]], json!(2)));
+}
+
+/// How many rows of the stock searches look at one by one, as all who are asked tell it.
+async fn unindexed(library: &Library) -> u64 {
+    let (_, health) = library.health().await;
+    let models = &health["components"]["db"]["details"]["readModels"];
+    assert_eq!(models["open_loans"]["unindexedRows"], Value::Null);
+    let rows = models["book_copies"]["unindexedRows"].as_u64();
+    let rows = rows.unwrap_or_else(|| panic!("{health}"));
+    let metrics = get(&format!("{}/actuator/prometheus", library.url)).await;
+    let metrics = metrics.text().await.unwrap();
+    let told = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("es_read_model_unindexed_rows"));
+    let told: Vec<_> = told.collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    // It may have become less since.
+    let of_metrics = told[0]
+        .strip_prefix("{read_model=\"book_copies\"} ")
+        .unwrap();
+    assert!(of_metrics.parse::<u64>().unwrap() <= rows, "{of_metrics}");
+    rows
+}
+
+async fn all_are_indexed(library: &Library) {
+    eventually("all rows are indexed", async || {
+        (unindexed(library).await == 0).then_some(())
+    })
+    .await;
+    let status = library.said(&["projection", "status"], true);
+    assert!(!status.contains("not indexed"), "{status}");
+}
+
+#[tokio::test]
+async fn postgresql_finds_parts_by_its_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(server) = Postgres::start() else {
+        return;
+    };
+    let settings = [("DATABASE_URL", &*server.url())];
+    let library = Library::embedded_with(folder.path(), &settings);
+    let (ids, position) = purchase_all(&library).await;
+    search(&library, &ids, &position).await;
+    let indexes = "SELECT count(*) FROM pg_index JOIN pg_class ON oid = indexrelid \
+                   WHERE indisvalid AND relname LIKE 'book\\_copies\\_%\\_parts'";
+    eventually("the indexes are made", async || {
+        (server.query(indexes).trim() == "3").then_some(())
+    })
+    .await;
+    search(&library, &ids, &position).await;
+    all_are_indexed(&library).await;
+    let plan = "SET enable_seqscan = off; SET enable_indexscan = off; \
+                EXPLAIN SELECT 1 FROM book_copies \
+                WHERE replace(replace(replace(es_lower_title, ' ', 'q'), '-', 'q'), '''', 'q') LIKE '%ring%'";
+    assert!(server.query(plan).contains("book_copies_title_parts"));
+    let position = go_on(&library, &ids).await;
+
+    // A rebuild comes with a table of its own, and that with an index.
+    let rebuilt = library.subcommand(&["projection", "rebuild", "book_copies"]);
+    assert!(rebuilt.status.success(), "{rebuilt:?}");
+    eventually("the indexes are made again", async || {
+        let log = library.process.log();
+        let is_new = log.contains("rows that were built anew");
+        (is_new && server.query(indexes).trim() == "3").then_some(())
+    })
+    .await;
+    search_lent(&library, &ids, &position).await;
+}
+
+#[tokio::test]
+async fn without_the_extension_parts_are_found_in_each_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(server) = Postgres::start() else {
+        return;
+    };
+    server.query("CREATE ROLE librarian LOGIN; GRANT CREATE ON SCHEMA public TO librarian");
+    let url = server.url().replace("postgres@", "librarian@");
+    let library = Library::embedded_with(folder.path(), &[("DATABASE_URL", &url)]);
+    let (ids, position) = purchase_all(&library).await;
+    eventually("the lack is logged", async || {
+        let log = library.process.log();
+        log.contains("searches look at each row").then_some(())
+    })
+    .await;
+    search(&library, &ids, &position).await;
+    assert_eq!(unindexed(&library).await, 6);
+    let status = library.said(&["projection", "status"], true);
+    assert!(
+        status.contains("searches look at 6 rows that are not indexed yet"),
+        "{status}"
+    );
+    go_on(&library, &ids).await;
+}
+
+#[tokio::test]
+async fn sqlite_finds_parts_in_rows_that_are_indexed_and_in_new_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = format!("sqlite:{}", folder.path().join("stock.db").display());
+    let settings = [("DATABASE_URL", file.as_str())];
+    let mut library = Library::embedded_with(&folder.path().join("data"), &settings);
+    let (ids, position) = purchase_all(&library).await;
+    search(&library, &ids, &position).await;
+    // The index comes a second later; whether it is there or not, the answers are the same.
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        search(&library, &ids, &position).await;
+    }
+    all_are_indexed(&library).await;
+    library.process.kill();
+    let library = Library::embedded_with(&folder.path().join("data"), &settings);
+    assert_eq!(unindexed(&library).await, 0);
+    search(&library, &ids, &position).await;
+    go_on(&library, &ids).await;
+}

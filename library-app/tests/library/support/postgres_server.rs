@@ -1,0 +1,135 @@
+//! A PostgreSQL server of a test's own.
+
+use std::{
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use super::requirement::{install, require};
+
+/// A running server, stopped when this is dropped.
+pub(crate) struct Postgres {
+    child: Child,
+    port: u16,
+    folder: PathBuf,
+}
+
+impl Postgres {
+    /// Creates a database cluster and starts its server. Returns none where PostgreSQL is missing.
+    #[track_caller]
+    pub(crate) fn start() -> Option<Self> {
+        let installed = program_path("initdb").ok_or_else(|| install("postgresql"));
+        require("postgresql", installed)?;
+        let folder = PathBuf::from(run(as_server(Path::new("mktemp")).arg("-d")).trim());
+        let data = folder.join("data");
+        let mut make = as_server(&program("initdb"));
+        make.args(["--auth=trust", "--username=postgres", "--encoding=UTF8"]);
+        run(make.args(["--no-sync", "--pgdata"]).arg(&data));
+        let port = free_port();
+        let mut serve = as_server(&program("postgres"));
+        serve.arg("-D").arg(&data).arg("-k").arg(&folder);
+        serve.args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"]);
+        serve.stdout(Stdio::null()).stderr(Stdio::null());
+        let child = serve.spawn().expect("PostgreSQL starts");
+        let server = Self {
+            child,
+            port,
+            folder,
+        };
+        server.await_start();
+        Some(server)
+    }
+
+    fn await_start(&self) {
+        let begin = Instant::now();
+        let ready = program("pg_isready");
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() || !self.is_ready(&ready) {
+            assert!(
+                begin.elapsed() < Duration::from_secs(60),
+                "it does not start"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn is_ready(&self, program: &Path) -> bool {
+        let mut ask = Command::new(program);
+        ask.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]);
+        ask.stdout(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    }
+
+    /// What the library is told.
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Ends the connection that has the right to write, as a broken network would.
+    pub(crate) fn cut_off_the_writer(&self) {
+        let statement =
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
+        assert!(self.query(statement).contains('t'), "nobody has the lock");
+    }
+
+    /// What statements find, as text.
+    pub(crate) fn query(&self, statements: &str) -> String {
+        let mut psql = Command::new(program("psql"));
+        psql.args(["-h", "127.0.0.1", "-U", "postgres", "-p"]);
+        run(psql.args([&self.port.to_string(), "-tc", statements]))
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // SIGINT is a fast shutdown; a kill would leave the server's other processes for a while.
+        let main = std::fs::read_to_string(self.folder.join("data/postmaster.pid"));
+        if let Some(id) = main.ok().as_deref().and_then(|file| file.lines().next()) {
+            let _ = Command::new("kill").args(["-INT", id]).status();
+        }
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The server refuses to run as root; its package brings a user for it.
+fn as_server(program: &Path) -> Command {
+    let is_root = run(Command::new("id").arg("-u")).trim() == "0";
+    if !is_root {
+        return Command::new(program);
+    }
+    let mut command = Command::new("runuser");
+    command.args(["-u", "postgres", "--"]).arg(program);
+    command.current_dir("/");
+    command
+}
+
+fn program(name: &str) -> PathBuf {
+    program_path(name).unwrap_or_else(|| panic!("{name} is missing beside initdb"))
+}
+
+fn program_path(name: &str) -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let packaged = versions.flatten().map(|version| version.path().join("bin"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    packaged
+        .chain(std::env::split_paths(&path))
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().expect("the program starts");
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {complaints}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
