@@ -5,12 +5,12 @@ use std::{fmt, net::IpAddr, path::PathBuf};
 use axum::http::HeaderName;
 use clap::Parser;
 
-pub use crate::{limits::LimitSettings, server::DialectName};
 use crate::{
     http::{auth::AuthSettings, settings::SurfaceSettings},
     projection::DatabaseUrl,
     telemetry::TelemetrySettings,
 };
+pub use crate::{limits::LimitSettings, server::DialectName};
 
 /// An event-sourced application.
 ///

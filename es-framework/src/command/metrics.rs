@@ -7,16 +7,18 @@ use metrics::{Counter, Histogram};
 use super::{CommandError, Outcome};
 use crate::{
     event::RecordedEvent,
-    metrics::{self as registry, APPEND_DURATION, COMMAND_RETRIES, COMMANDS, Handles},
+    metrics::{self as registry, APPEND_DURATION, COMMAND_RETRIES, COMMANDS, MetricHandles},
     store::{AppendError, StoreError},
 };
 
 /// A command's name, how it ended, and the reason.
 type Ended = (&'static str, &'static str, &'static str);
 
-static ENDED: LazyLock<Handles<Ended, Counter>> = LazyLock::new(Handles::default);
-static APPENDED: LazyLock<Handles<&'static str, Histogram>> = LazyLock::new(Handles::default);
-static RETRIED: LazyLock<Handles<&'static str, Counter>> = LazyLock::new(Handles::default);
+static ENDED: LazyLock<MetricHandles<Ended, Counter>> = LazyLock::new(MetricHandles::default);
+static APPENDED: LazyLock<MetricHandles<&'static str, Histogram>> =
+    LazyLock::new(MetricHandles::default);
+static RETRIED: LazyLock<MetricHandles<&'static str, Counter>> =
+    LazyLock::new(MetricHandles::default);
 
 /// Counts how a command ended.
 pub(super) fn ended(command: &'static str, ended: &Result<Outcome, CommandError>) {

@@ -18,7 +18,7 @@ use tracing::{Instrument as _, Span};
 use super::{auth::Caller, context};
 use crate::{
     event::TraceContext,
-    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, Handles, gauge, histogram},
+    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, MetricHandles, gauge, histogram},
     telemetry::traces,
 };
 
@@ -36,7 +36,7 @@ pub(super) struct Templates(Arc<HashMap<String, Arc<str>>>);
 /// Method, route and status.
 type Key = (&'static str, Arc<str>, Option<StatusCode>);
 
-static DURATIONS: LazyLock<Handles<Key, Histogram>> = LazyLock::new(Handles::default);
+static DURATIONS: LazyLock<MetricHandles<Key, Histogram>> = LazyLock::new(MetricHandles::default);
 
 impl Templates {
     pub(super) fn new(routes: impl IntoIterator<Item = (String, String)>) -> Self {

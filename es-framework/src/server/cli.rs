@@ -195,7 +195,7 @@ fn run_server(arguments: &RunArguments) -> Result<(), StartError> {
         let failed = |error| StartError::Listen(address, error);
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let stop = shutdown::requested()?;
+        let stop = shutdown::stop_signal()?;
         tracing::info!("{}: listening on http://{address}", store.description());
         serve(listener, Arc::new(store.clone()), settings, stop).await;
         store.close().await;

@@ -25,7 +25,10 @@ pub(super) struct ConditionalWrite {
 
 impl ConditionalWrite {
     /// Checks the conditions and appends the events.
-    pub(super) async fn execute(self, server: &ServerState) -> Result<Vec<RecordedEvent>, ErrorResponse> {
+    pub(super) async fn execute(
+        self,
+        server: &ServerState,
+    ) -> Result<Vec<RecordedEvent>, ErrorResponse> {
         if self.queries.is_empty() {
             let append = server.store.append(self.candidates, self.preconditions);
             return Ok(append.await?);

@@ -83,8 +83,14 @@ pub(super) async fn read_event_type(
 }
 
 /// Ignores the body: clients send none, `null` or `{}`.
-pub(super) async fn read_event_types(_: RequireApiToken, State(server): State<Arc<ServerState>>) -> Response {
+pub(super) async fn read_event_types(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+) -> Response {
     let dialect = server.settings.dialect;
     let known = server.store.read_event_types();
-    rows_response("eventType", known.map_ok(move |known| describe(known, dialect)))
+    rows_response(
+        "eventType",
+        known.map_ok(move |known| describe(known, dialect)),
+    )
 }

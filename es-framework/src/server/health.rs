@@ -26,7 +26,11 @@ pub(super) async fn health(
     let as_metrics = match parameters.format.as_deref() {
         None | Some("json") => false,
         Some("openmetrics") => true,
-        Some(_) => return Err(ErrorResponse::invalid("invalid format: use json or openmetrics")),
+        Some(_) => {
+            return Err(ErrorResponse::invalid(
+                "invalid format: use json or openmetrics",
+            ));
+        }
     };
     let result = server.store.health().await;
     let status = match &result {

@@ -19,7 +19,10 @@ pub(super) struct JsonBody<T>(pub(super) T);
 impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
     type Rejection = ErrorResponse;
 
-    async fn from_request(request: Request, server: &Arc<ServerState>) -> Result<Self, ErrorResponse> {
+    async fn from_request(
+        request: Request,
+        server: &Arc<ServerState>,
+    ) -> Result<Self, ErrorResponse> {
         let settings = &server.settings;
         let reading = read_body(request, settings.body_limit);
         let body = timeout(settings.request_time, reading)
@@ -34,7 +37,9 @@ async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorRespons
     match body.collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(ErrorResponse::body_too_large(limit)),
-        Err(_) => Err(ErrorResponse::invalid("the connection ended within the request body")),
+        Err(_) => Err(ErrorResponse::invalid(
+            "the connection ended within the request body",
+        )),
     }
 }
 

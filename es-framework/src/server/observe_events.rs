@@ -31,7 +31,8 @@ pub(super) async fn observe_events(
 ) -> Result<Response, ErrorResponse> {
     let options: ObserveOptions = request.options.unwrap_or_default().try_into()?;
     let permit = Arc::clone(&server.observers).try_acquire_owned();
-    let permit = permit.map_err(|_| ErrorResponse::too_many_observers(server.settings.observers_limit))?;
+    let permit =
+        permit.map_err(|_| ErrorResponse::too_many_observers(server.settings.observers_limit))?;
     let (stored, options) = match read_stored_lines(&server, &request.subject, &options).await {
         Some((lines, options)) => (Some(lines), options),
         None => (None, options),

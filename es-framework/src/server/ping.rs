@@ -38,7 +38,11 @@ struct ManagementEvent {
 }
 
 /// Creates a response with a [`ManagementEvent`].
-pub(super) fn management_response(route: &'static str, r#type: &'static str, data: Value) -> Response {
+pub(super) fn management_response(
+    route: &'static str,
+    r#type: &'static str,
+    data: Value,
+) -> Response {
     Json(ManagementEvent {
         specversion: SPEC_VERSION,
         id: "0",

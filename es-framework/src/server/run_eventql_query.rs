@@ -71,7 +71,11 @@ impl QueryRowFrames {
         (!frame.is_empty()).then(|| frame.into())
     }
 
-    fn write_result(&mut self, row: Option<Result<Box<RawValue>, QueryError>>, frame: &mut Vec<u8>) {
+    fn write_result(
+        &mut self,
+        row: Option<Result<Box<RawValue>, QueryError>>,
+        frame: &mut Vec<u8>,
+    ) {
         match row {
             Some(Ok(row)) => write_row("row", &row, frame),
             Some(Err(error)) => {

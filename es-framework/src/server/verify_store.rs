@@ -41,7 +41,10 @@ struct BrokenEvent {
     reason: String,
 }
 
-pub(super) async fn verify_store(_: RequireApiToken, State(server): State<Arc<ServerState>>) -> Response {
+pub(super) async fn verify_store(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+) -> Response {
     let (lines, receiver) = mpsc::channel::<Vec<u8>>(16);
     tokio::spawn(async move {
         let verification = verify(&*server.store, |events| {

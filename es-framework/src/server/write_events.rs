@@ -101,7 +101,11 @@ pub(super) async fn write_events(
     Ok(recorded_response(&recorded, settings))
 }
 
-fn check_counts(events: usize, preconditions: usize, settings: &ServerSettings) -> Result<(), ErrorResponse> {
+fn check_counts(
+    events: usize,
+    preconditions: usize,
+    settings: &ServerSettings,
+) -> Result<(), ErrorResponse> {
     let limit = settings.events_limit;
     if events == 0 {
         return Err(ErrorResponse::invalid(
@@ -129,7 +133,10 @@ fn check_all<T, U>(
     checked.map_err(ErrorResponse::invalid)
 }
 
-fn convert_candidate(wire: WriteEventsCandidate, dialect: Dialect) -> Result<EventCandidate, String> {
+fn convert_candidate(
+    wire: WriteEventsCandidate,
+    dialect: Dialect,
+) -> Result<EventCandidate, String> {
     check_source(&wire.source, dialect).map_err(|reason| format!(".source: {reason}"))?;
     let data = compact_object(&wire.data).map_err(|error| format!(".data: {error}"))?;
     let trace = TraceContext::new(wire.traceparent.as_deref(), wire.tracestate.as_deref());
@@ -147,7 +154,8 @@ const MAX_SOURCE_LENGTH: usize = 2_048;
 
 /// Checks the source of an event: a URI in the newer dialect, any name in the older one.
 fn check_source(source: &str, dialect: Dialect) -> Result<(), &'static str> {
-    if source.is_empty() || source.len() > MAX_SOURCE_LENGTH || source.chars().any(char::is_control) {
+    if source.is_empty() || source.len() > MAX_SOURCE_LENGTH || source.chars().any(char::is_control)
+    {
         return Err("a source has 1 to 2048 bytes and no control character");
     }
     if dialect == Dialect::Event && !is_uri(source) {
@@ -189,9 +197,10 @@ impl ConditionalWrite {
             WriteEventsPrecondition::Populated(SubjectPrecondition { subject }) => {
                 Precondition::SubjectIsPopulated(subject)
             }
-            WriteEventsPrecondition::OnEventId(SubjectAndEventIdPrecondition { subject, event_id }) => {
-                Precondition::SubjectIsOnEventId(subject, event_id)
-            }
+            WriteEventsPrecondition::OnEventId(SubjectAndEventIdPrecondition {
+                subject,
+                event_id,
+            }) => Precondition::SubjectIsOnEventId(subject, event_id),
             WriteEventsPrecondition::EventQl(QueryPrecondition { query }) => {
                 let query = Query::parse(&query).map_err(|error| format!(".query: {error}"))?;
                 self.queries.push(query);

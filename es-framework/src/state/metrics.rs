@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use metrics::{Counter, Histogram};
 
 use super::Evolve;
-use crate::metrics::{self as registry, Handles, STATE_LOOKUPS, STATE_REBUILD};
+use crate::metrics::{self as registry, MetricHandles, STATE_LOOKUPS, STATE_REBUILD};
 
 /// What was known of a state before its events were read.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ impl Found {
     const ALL: [(Self, &'static str); 3] = [
         (Self::Memory, "memory"),
         (Self::Snapshot, "snapshot"),
-        (Self::Nothing, "nothing"),
+        (Self::Nothing, "events"),
     ];
 }
 
@@ -31,11 +31,12 @@ struct Measured {
     events: Histogram,
 }
 
-static STATES: LazyLock<Handles<&'static str, Measured>> = LazyLock::new(Handles::default);
+static STATES: LazyLock<MetricHandles<&'static str, Measured>> =
+    LazyLock::new(MetricHandles::default);
 
 fn register(state: &&'static str) -> Measured {
     let lookup =
-        |(_, found)| registry::counter(&STATE_LOOKUPS, &[("state", state), ("found", found)]);
+        |(_, found)| registry::counter(&STATE_LOOKUPS, &[("state", state), ("source", found)]);
     Measured {
         lookups: Found::ALL.map(lookup),
         events: registry::histogram(&STATE_REBUILD, &[("state", state)]),

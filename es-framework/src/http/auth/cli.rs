@@ -89,7 +89,7 @@ fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
             "{place} has a token with the name {name} already: choose another name, or revoke it first"
         )));
     }
-    let secret = secret_file::random();
+    let secret = secret_file::generate_secret();
     let text = text + &Token::new(name, roles, &secret).line();
     replace(file, &text)?;
     Ok(secret)
@@ -129,7 +129,7 @@ fn parse(file: &Path, text: &str) -> Result<Tokens> {
 /// One command at a time changes a file. The lock is on a file of its own, since the other one is
 /// replaced.
 fn lock(file: &Path) -> Result<File> {
-    let beside = secret_file::beside(file, "lock");
+    let beside = secret_file::with_suffix(file, "lock");
     let mut options = fs::OpenOptions::new();
     let options = options.write(true).create(true).truncate(false).mode(0o600);
     let locked = options.open(&beside).and_then(|lock| {

@@ -20,7 +20,7 @@ use super::{
     tokens::Tokens,
 };
 use crate::{
-    bearer::{self, NoBearer},
+    bearer::{self, BearerError},
     file_watcher::FileWatcher,
     http::health,
     net::PeerAddress,
@@ -163,11 +163,11 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
     }
 }
 
-impl From<NoBearer> for Denied {
-    fn from(none: NoBearer) -> Self {
+impl From<BearerError> for Denied {
+    fn from(none: BearerError) -> Self {
         match none {
-            NoBearer::Missing => Self::NoCredential,
-            NoBearer::Invalid => Self::InvalidCredential,
+            BearerError::Missing => Self::NoCredential,
+            BearerError::Invalid => Self::InvalidCredential,
         }
     }
 }

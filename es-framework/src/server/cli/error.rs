@@ -3,12 +3,9 @@
 use std::{io, net::SocketAddr, path::PathBuf};
 
 use super::super::{auth::InvalidApiToken, signing::InvalidSigningKey};
-use crate::{
-
-    store::{
-        StoreError,
-        sql::embedded::{OpenError, RestoreError},
-    },
+use crate::store::{
+    StoreError,
+    sql::embedded::{OpenError, RestoreError},
 };
 
 /// The reasons that the event store does not start.

@@ -100,7 +100,7 @@ pub(super) struct BackupArguments {
 
 pub(super) async fn back_up(arguments: &BackupArguments) -> Result<(), CliError> {
     let store = arguments.directory.open()?;
-    let mut progress = ProgressDisplay::new("backup", Some(count(&store).await?));
+    let mut progress = ProgressDisplay::new("backup", Some(count_events(&store).await?));
     let mut output = LineOutput::create(arguments.output.as_deref())?;
     let mut lines = backup::lines(Arc::new(store.clone()));
     let (mut events, mut text) = (0_u64, Vec::new());

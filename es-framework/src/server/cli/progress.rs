@@ -88,6 +88,10 @@ mod tests {
         assert!(whole.contains(&"#".repeat(30)), "{whole}");
         let unknown = ProgressDisplay::new("restore", None).line(7);
         assert!(unknown.starts_with("restore: 7 events"), "{unknown}");
-        assert!(ProgressDisplay::new("verify", Some(0)).line(0).contains("0 events"));
+        assert!(
+            ProgressDisplay::new("verify", Some(0))
+                .line(0)
+                .contains("0 events")
+        );
     }
 }

@@ -35,7 +35,11 @@ pub(super) async fn print_stats(directory: &DataDirectory) -> Result<(), CliErro
     writeln!(out, "file:        {}", store.file().display())?;
     writeln!(out, "bytes:       {}", store.file().metadata()?.len())?;
     writeln!(out, "events:      {}", count_events(&store).await?)?;
-    writeln!(out, "first event: {}", time_of_first(Order::Chronological).await?)?;
+    writeln!(
+        out,
+        "first event: {}",
+        time_of_first(Order::Chronological).await?
+    )?;
     writeln!(
         out,
         "last event:  {}",

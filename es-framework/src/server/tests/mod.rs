@@ -41,7 +41,10 @@ impl TestServer {
         Self::with(MemoryStore::new(), |settings| settings.dialect = dialect).await
     }
 
-    pub(crate) async fn with(store: impl EventStore, change: impl FnOnce(&mut ServerSettings)) -> Self {
+    pub(crate) async fn with(
+        store: impl EventStore,
+        change: impl FnOnce(&mut ServerSettings),
+    ) -> Self {
         let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
         change(&mut settings);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

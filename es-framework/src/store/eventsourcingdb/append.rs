@@ -63,7 +63,10 @@ struct RecordedEventPayload {
 }
 
 /// Parses the recorded events. A response that does not match the candidates leaves the outcome unknown.
-fn parse_recorded_events(body: &[u8], candidates: Vec<EventCandidate>) -> Result<Vec<RecordedEvent>, String> {
+fn parse_recorded_events(
+    body: &[u8],
+    candidates: Vec<EventCandidate>,
+) -> Result<Vec<RecordedEvent>, String> {
     let payloads: Vec<RecordedEventPayload> = serde_json::from_slice(body)
         .map_err(|error| format!("the response is malformed: {error}"))?;
     if payloads.len() != candidates.len() {
@@ -94,7 +97,10 @@ fn parse_recorded_events(body: &[u8], candidates: Vec<EventCandidate>) -> Result
 
 /// Completes an event of the response with the data that was sent. Servers of the older generation store
 /// data byte for byte, and later reads check it.
-fn complete_event(payload: RecordedEventPayload, mut candidate: EventCandidate) -> Result<RecordedEvent, String> {
+fn complete_event(
+    payload: RecordedEventPayload,
+    mut candidate: EventCandidate,
+) -> Result<RecordedEvent, String> {
     let is_same = *payload.source == *candidate.source
         && payload.subject == candidate.subject.as_str()
         && payload.r#type == candidate.event_type.as_str();

@@ -9,8 +9,8 @@ use tokio::time::timeout;
 
 use super::{
     connection::Connection,
-    row_reader::{RowsRequest, read_rows},
     event_reader::encode_json,
+    row_reader::{RowsRequest, read_rows},
 };
 use crate::{
     event::{EventType, Subject},
@@ -67,7 +67,9 @@ pub(super) async fn read_event_type(
         let sent = connection.send(request, within).await;
         let response = sent.map_err(|error| connection.unavailable(error.reason))?;
         match response.status() {
-            StatusCode::OK => parse_event_type(connection, response, &event_type).await.map(Some),
+            StatusCode::OK => parse_event_type(connection, response, &event_type)
+                .await
+                .map(Some),
             StatusCode::NOT_FOUND => match connection.error_of(response).await {
                 // Any other text comes from a server without this route.
                 StoreError::Refused(text) if text.contains("event type") => Ok(None),

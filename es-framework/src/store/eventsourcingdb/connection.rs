@@ -172,15 +172,29 @@ impl Connection {
     /// Prepares a text of the server for errors and logs: short, on one line, and without the token,
     /// which a server could send back.
     pub(super) fn printable(&self, text: &str) -> String {
-        let plain = |character: char| if character.is_control() { ' ' } else { character };
+        let plain = |character: char| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        };
         let text = text.trim().replace(&self.settings.api_token, "***");
         text.chars().map(plain).take(ERROR_CHARACTERS).collect()
     }
 
     /// Reads the whole body, up to the limit.
-    pub(super) async fn read_body(&self, mut response: Response, limit: usize) -> Result<Bytes, String> {
+    pub(super) async fn read_body(
+        &self,
+        mut response: Response,
+        limit: usize,
+    ) -> Result<Bytes, String> {
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.describe(error))? {
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| self.describe(error))?
+        {
             if body.len().saturating_add(chunk.len()) > limit {
                 return Err(format!("the response is longer than {limit} bytes"));
             }

@@ -6,9 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::{Response, StatusCode};
 use serde::Serialize;
 
-use super::{
-    connection::Connection, line_reader::LineReader, request_bodies::ReadEventsBody,
-};
+use super::{connection::Connection, line_reader::LineReader, request_bodies::ReadEventsBody};
 use crate::{
     event::{EventId, EventType, Hash, Line, LineParser, RecordedEvent, Subject},
     store::{EventStream, Order, ReadOptions, StoreError, options::IdRange},
@@ -156,7 +154,9 @@ impl EventReader {
             match parsed.map_err(|error| self.connection.corrupt(error.to_string()))? {
                 Line::Heartbeat => self.is_alive = true,
                 Line::Error(text) => {
-                    return Err(self.connection.unavailable(self.connection.printable(&text)));
+                    return Err(self
+                        .connection
+                        .unavailable(self.connection.printable(&text)));
                 }
                 Line::Event(event) => {
                     self.is_alive = true;
@@ -182,7 +182,8 @@ impl EventReader {
         event
             .verify(event.predecessor_hash)
             .map_err(|broken| self.connection.corrupt(broken.to_string()))?;
-        let is_requested = event.subject == *subject || (*recursive && event.subject.is_within(subject));
+        let is_requested =
+            event.subject == *subject || (*recursive && event.subject.is_within(subject));
         if is_requested {
             return Ok(());
         }
@@ -211,7 +212,10 @@ impl EventReader {
             return Err(self.connection.corrupt(reason));
         }
         let are_neighbours = older.id.next() == Some(newer.id);
-        if self.connection.settings.verify_chain && are_neighbours && newer.predecessor != older.hash {
+        if self.connection.settings.verify_chain
+            && are_neighbours
+            && newer.predecessor != older.hash
+        {
             let reason = format!("event {} does not follow event {}", newer.id, older.id);
             return Err(self.connection.corrupt(reason));
         }

@@ -64,7 +64,10 @@ async fn verify_token(connection: &Connection) -> Result<(), StoreError> {
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
             let body = br#"{"subject":"/","options":{"recursive":false}}"#.to_vec();
             let request = Connection::with_json(connection.authorized_post("read-events"), body);
-            connection.send_expecting_ok(request, within).await.map(drop)
+            connection
+                .send_expecting_ok(request, within)
+                .await
+                .map(drop)
         }
         _ => Err(connection.error_of(response).await),
     }

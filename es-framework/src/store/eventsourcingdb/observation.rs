@@ -68,9 +68,8 @@ impl Observation {
     async fn try_next(&mut self) -> Result<RecordedEvent, FailedAttempt> {
         let events = match &mut self.events {
             Some(events) => events,
-            none => {
-                none.insert(connect(&self.connection, &self.subject, &self.options, self.last).await?)
-            }
+            none => none
+                .insert(connect(&self.connection, &self.subject, &self.options, self.last).await?),
         };
         match events.next().await? {
             Some(event) => Ok(event),
@@ -131,5 +130,7 @@ async fn connect(
         range: IdRange::of(options.lower_bound, None),
     };
     let connection = Arc::clone(connection);
-    Ok(EventReader::new(connection, response, silence, expected, last))
+    Ok(EventReader::new(
+        connection, response, silence, expected, last,
+    ))
 }

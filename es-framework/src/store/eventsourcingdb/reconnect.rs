@@ -11,11 +11,11 @@ use metrics::Counter;
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
 
 use crate::{
-    metrics::{OBSERVE_RECONNECTS, counter},
+    metrics::{SUBSCRIPTION_RECONNECTS, counter},
     store::StoreError,
 };
 
-static RECONNECTS: LazyLock<Counter> = LazyLock::new(|| counter(&OBSERVE_RECONNECTS, &[]));
+static RECONNECTS: LazyLock<Counter> = LazyLock::new(|| counter(&SUBSCRIPTION_RECONNECTS, &[]));
 
 /// The policy by which an observation reconnects after its server was unavailable.
 ///
@@ -104,7 +104,9 @@ impl Outage {
     pub(super) fn next_pause(&mut self, failure: FailedAttempt) -> Result<Duration, StoreError> {
         let began = *self.began.get_or_insert_with(Instant::now);
         let own = with_jitter(self.pause);
-        let pause = failure.retry_after.map_or(own, |requested| requested.max(own));
+        let pause = failure
+            .retry_after
+            .map_or(own, |requested| requested.max(own));
         let is_too_late = began.elapsed().saturating_add(pause) > self.policy.longest_outage;
         if !failure.error.is_transient() || is_too_late {
             return Err(failure.error);
@@ -182,9 +184,16 @@ mod tests {
             retry_after: Some(Duration::from_secs(seconds)),
             ..unavailable()
         };
-        assert_eq!(outage.next_pause(requested(3)).unwrap(), Duration::from_secs(3));
+        assert_eq!(
+            outage.next_pause(requested(3)).unwrap(),
+            Duration::from_secs(3)
+        );
         assert!(outage.next_pause(requested(3_600)).is_err());
-        assert!(Outage::new(ReconnectPolicy::never()).next_pause(unavailable()).is_err());
+        assert!(
+            Outage::new(ReconnectPolicy::never())
+                .next_pause(unavailable())
+                .is_err()
+        );
         let refused = StoreError::Refused("no".into());
         assert!(outage.next_pause(refused.into()).is_err());
     }
@@ -192,7 +201,10 @@ mod tests {
     #[test]
     fn a_wait_is_a_number_of_seconds_or_a_date() {
         assert_eq!(parse_retry_after("7"), Some(Duration::from_secs(7)));
-        assert_eq!(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert_eq!(
+            parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT"),
+            Some(Duration::ZERO)
+        );
         let later = parse_retry_after("Fri, 01 Jan 2100 00:00:00 GMT").unwrap();
         assert!(later > Duration::from_secs(3_600));
         for neither in ["", "soon", "-1", "1.5"] {

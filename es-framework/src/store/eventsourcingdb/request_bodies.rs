@@ -126,7 +126,10 @@ impl<'a> ReadEventsBody<'a> {
                 },
                 lower_bound: options.lower_bound.map(encode_bound),
                 upper_bound: options.upper_bound.map(encode_bound),
-                from_latest_event: encode_from_latest(options.from_latest_event.as_ref(), "read-nothing"),
+                from_latest_event: encode_from_latest(
+                    options.from_latest_event.as_ref(),
+                    "read-nothing",
+                ),
             },
         }
     }
@@ -140,7 +143,10 @@ impl<'a> ReadEventsBody<'a> {
                 order: None,
                 lower_bound: options.lower_bound.map(encode_bound),
                 upper_bound: None,
-                from_latest_event: encode_from_latest(options.from_latest_event.as_ref(), "wait-for-event"),
+                from_latest_event: encode_from_latest(
+                    options.from_latest_event.as_ref(),
+                    "wait-for-event",
+                ),
             },
         }
     }

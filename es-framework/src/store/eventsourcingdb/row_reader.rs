@@ -9,7 +9,7 @@ use futures_util::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
-use super::{connection::Connection, line_reader::LineReader, event_reader::encode_json};
+use super::{connection::Connection, event_reader::encode_json, line_reader::LineReader};
 use crate::store::StoreError;
 
 /// A request for rows of one kind.
@@ -98,8 +98,11 @@ impl RowReader {
             match &*row.r#type {
                 "heartbeat" => {}
                 "error" => {
-                    let ErrorPayload { error } = self.check_parsed(serde_json::from_str(payload))?;
-                    return Err(self.connection.unavailable(self.connection.printable(&error)));
+                    let ErrorPayload { error } =
+                        self.check_parsed(serde_json::from_str(payload))?;
+                    return Err(self
+                        .connection
+                        .unavailable(self.connection.printable(&error)));
                 }
                 kind if kind == self.kind => {
                     return Ok(Some(self.check_parsed(serde_json::from_str(payload))?));

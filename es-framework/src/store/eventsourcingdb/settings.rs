@@ -66,10 +66,7 @@ impl ClientSettings {
 
     /// Parses the base URL that the routes are joined to.
     pub(super) fn base_url(&self) -> Result<Url, InvalidClientSettings> {
-        let mut url: Url = self
-            .url
-            .parse()
-            .map_err(|_| InvalidClientSettings::Url)?;
+        let mut url: Url = self.url.parse().map_err(|_| InvalidClientSettings::Url)?;
         let is_plain = url.username().is_empty()
             && url.password().is_none()
             && url.query().is_none()

@@ -8,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 use tokio::net::TcpListener;
 
 use super::{
-    EventSourcingDbStore, ClientSettings, TOKEN,
+    ClientSettings, EventSourcingDbStore, TOKEN,
     hostile::{Act, answer, client},
 };
 use crate::{

@@ -9,7 +9,7 @@ use tokio::{
     time::sleep,
 };
 
-use super::{EventSourcingDbStore, ReconnectPolicy, ClientSettings, TOKEN, candidate};
+use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy, TOKEN, candidate};
 use crate::{
     event::{Dialect, EventId, EventTime, Hash, RecordedEvent, Subject},
     store::{

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::value::RawValue;
 
-use super::{EventSourcingDbStore, ReconnectPolicy, ClientSettings};
+use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy};
 use crate::{
     event::{Dialect, EventCandidate, EventType, RecordedEvent, Subject},
     server::tests::{TOKEN, TestServer},

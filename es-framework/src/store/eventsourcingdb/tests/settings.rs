@@ -1,6 +1,6 @@
 //! What a client can be set up with, and what it tells of itself.
 
-use super::{EventSourcingDbStore, ClientSettings, TOKEN, client};
+use super::{ClientSettings, EventSourcingDbStore, TOKEN, client};
 use crate::store::{EventStore as _, eventsourcingdb::InvalidClientSettings};
 
 fn refused(url: &str, token: &str) -> InvalidClientSettings {
