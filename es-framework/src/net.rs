@@ -90,7 +90,7 @@ pub(crate) async fn serve(
             permit = limit.acquire() => permit,
         };
         let wait = ClientWait::new();
-        let connection = Connection {
+        let connection = AcceptedConnection {
             http: http.clone(),
             router: router.clone(),
             peer: PeerAddress(peer.ip()),
@@ -123,7 +123,7 @@ pub(crate) async fn serve(
 }
 
 /// A connection that was accepted.
-struct Connection {
+struct AcceptedConnection {
     http: http1::Builder,
     router: Router,
     peer: PeerAddress,
@@ -131,7 +131,7 @@ struct Connection {
     watcher: Watcher,
 }
 
-impl Connection {
+impl AcceptedConnection {
     /// Serves the requests of this connection, after the TLS handshake if there is one.
     async fn serve(
         self,

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{auth::RequireApiToken, error_response::ErrorResponse, state::ServerState};
 use crate::{
-    event::{Dialect, Subject},
+    event::{Dialect, EventId, Subject},
     store::latest_event,
 };
 
@@ -34,7 +34,7 @@ pub(super) async fn diagnostics(
         "uptimeSeconds": server.started.elapsed().as_secs(),
         "system": {"os": std::env::consts::OS, "architecture": std::env::consts::ARCH},
         "events": {
-            "count": last.as_ref().map_or(0, |event| event.id.get().saturating_add(1)),
+            "count": EventId::count_to(last.as_ref().map(|event| event.id)),
             "lastId": last.as_ref().map(|event| event.id.to_string()),
             "lastTime": last.as_ref().map(|event| event.time.as_str()),
             "lastHash": last.as_ref().map(|event| event.hash.to_string()),

@@ -44,10 +44,7 @@ impl DataDirectory {
 
 /// Counts the events of a store.
 pub(super) async fn count_events(store: &EmbeddedStore) -> Result<u64, CliError> {
-    let last = newest_id(store).await?;
-    Ok(last
-        .map_or(0, EventId::get)
-        .saturating_add(u64::from(last.is_some())))
+    Ok(EventId::count_to(newest_id(store).await?))
 }
 
 /// Reads the lines of a file or of standard input, with their numbers and without blank lines.

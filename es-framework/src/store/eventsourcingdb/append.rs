@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::{
-    connection::Connection,
+    connection::ServerConnection,
     refusal::{is_definite, schema_conflict},
     request_bodies::WriteEventsBody,
 };
@@ -19,13 +19,13 @@ const CONFLICT: &str = "state conflict: precondition failed";
 
 /// Appends events and returns them as the server recorded them.
 pub(super) async fn append(
-    connection: &Connection,
+    connection: &ServerConnection,
     candidates: Vec<EventCandidate>,
     preconditions: &[Precondition],
 ) -> Result<Vec<RecordedEvent>, AppendError> {
     let body = serde_json::to_vec(&WriteEventsBody::new(&candidates, preconditions))
         .map_err(|error| StoreError::Refused(error.to_string()))?;
-    let request = Connection::with_json(connection.authorized_post("write-events"), body);
+    let request = ServerConnection::with_json(connection.authorized_post("write-events"), body);
     let within = connection.settings.request_time;
     let unknown = |reason: String| AppendError::Unknown {
         address: connection.address.clone(),
@@ -121,7 +121,7 @@ fn complete_event(
 }
 
 /// Reads the error of a response, and tells definite errors from unknown outcomes.
-async fn append_error_of(connection: &Connection, response: Response) -> AppendError {
+async fn append_error_of(connection: &ServerConnection, response: Response) -> AppendError {
     let status = response.status();
     match connection.error_of(response).await {
         StoreError::Refused(text) if status == StatusCode::CONFLICT && text.contains(CONFLICT) => {

@@ -8,7 +8,7 @@ use serde_json::{json, value::RawValue};
 use tokio::time::timeout;
 
 use super::{
-    connection::Connection,
+    connection::ServerConnection,
     event_reader::encode_json,
     row_reader::{RowsRequest, read_rows},
 };
@@ -32,7 +32,7 @@ struct EventTypePayload {
     schema: Option<Box<RawValue>>,
 }
 
-pub(super) fn read_subjects(connection: Arc<Connection>, base: Subject) -> SubjectStream {
+pub(super) fn read_subjects(connection: Arc<ServerConnection>, base: Subject) -> SubjectStream {
     let request = RowsRequest {
         route: "read-subjects",
         body: json!({"baseSubject": base}),
@@ -47,7 +47,7 @@ pub(super) fn read_subjects(connection: Arc<Connection>, base: Subject) -> Subje
     })
 }
 
-pub(super) fn read_event_types(connection: Arc<Connection>) -> EventTypeStream {
+pub(super) fn read_event_types(connection: Arc<ServerConnection>) -> EventTypeStream {
     let request = RowsRequest {
         route: "read-event-types",
         body: json!({}),
@@ -57,13 +57,14 @@ pub(super) fn read_event_types(connection: Arc<Connection>) -> EventTypeStream {
 }
 
 pub(super) async fn read_event_type(
-    connection: &Connection,
+    connection: &ServerConnection,
     event_type: EventType,
 ) -> Result<Option<KnownEventType>, StoreError> {
     let body = encode_json(&json!({"eventType": event_type}))?;
     let within = connection.settings.request_time;
     let reading = async {
-        let request = Connection::with_json(connection.authorized_post("read-event-type"), body);
+        let request =
+            ServerConnection::with_json(connection.authorized_post("read-event-type"), body);
         let sent = connection.send(request, within).await;
         let response = sent.map_err(|error| connection.unavailable(error.reason))?;
         match response.status() {
@@ -87,7 +88,7 @@ pub(super) async fn read_event_type(
 
 /// Parses the requested event type. Any other event type is an error.
 async fn parse_event_type(
-    connection: &Connection,
+    connection: &ServerConnection,
     response: Response,
     event_type: &EventType,
 ) -> Result<KnownEventType, StoreError> {

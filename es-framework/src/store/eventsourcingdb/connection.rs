@@ -26,7 +26,7 @@ const ERROR_TIME: Duration = Duration::from_secs(5);
 const POOL_IDLE: Duration = Duration::from_secs(10);
 
 /// The HTTP client of one server and its API token. It is not `Debug`, so that no log shows the token.
-pub(super) struct Connection {
+pub(super) struct ServerConnection {
     client: Client,
     base: Url,
     authorization: HeaderValue,
@@ -42,7 +42,7 @@ pub(super) struct SendError {
     pub(super) may_have_arrived: bool,
 }
 
-impl Connection {
+impl ServerConnection {
     /// Creates a client for the server of these settings.
     pub(super) fn new(settings: ClientSettings) -> Result<Self, InvalidClientSettings> {
         let base = settings.base_url()?;

@@ -6,7 +6,9 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::{Response, StatusCode};
 use serde::Serialize;
 
-use super::{connection::Connection, line_reader::LineReader, request_bodies::ReadEventsBody};
+use super::{
+    connection::ServerConnection, line_reader::LineReader, request_bodies::ReadEventsBody,
+};
 use crate::{
     event::{EventId, EventType, Hash, Line, LineParser, RecordedEvent, Subject},
     store::{EventStream, Order, ReadOptions, StoreError, options::IdRange},
@@ -22,7 +24,7 @@ pub(super) struct ExpectedEvents {
 
 /// Reads and checks the events of one response.
 pub(super) struct EventReader {
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
     lines: LineReader,
     parser: LineParser,
     expected: ExpectedEvents,
@@ -41,7 +43,7 @@ pub(super) struct ChainLink {
 
 /// Reads the stored events of a subject.
 pub(super) fn read(
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
     subject: Subject,
     options: ReadOptions,
 ) -> EventStream {
@@ -49,7 +51,7 @@ pub(super) fn read(
         options.check()?;
         let body = encode_json(&ReadEventsBody::of_read(&subject, &options))?;
         let silence = connection.settings.read_silence;
-        let request = Connection::with_json(connection.authorized_post("read-events"), body);
+        let request = ServerConnection::with_json(connection.authorized_post("read-events"), body);
         let sent = connection.send(request, silence).await;
         let response = sent.map_err(|error| connection.unavailable(error.reason))?;
         if response.status() != StatusCode::OK {
@@ -128,7 +130,7 @@ fn stream_selected(
 impl EventReader {
     /// Creates a reader for the response that continues after `last`.
     pub(super) fn new(
-        connection: Arc<Connection>,
+        connection: Arc<ServerConnection>,
         response: Response,
         silence: Duration,
         expected: ExpectedEvents,

@@ -4,14 +4,14 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::connection::Connection;
+use super::connection::ServerConnection;
 use crate::store::StoreError;
 
 /// The longest accepted response to a ping, in bytes.
 const PING_LIMIT: usize = 64 * 1024;
 
 /// Pings the server and verifies the token.
-pub(super) async fn check(connection: &Connection) -> Result<(), StoreError> {
+pub(super) async fn check(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
     let checking = async {
         ping(connection).await?;
@@ -24,7 +24,7 @@ pub(super) async fn check(connection: &Connection) -> Result<(), StoreError> {
     })
 }
 
-async fn ping(connection: &Connection) -> Result<(), StoreError> {
+async fn ping(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
     let request = connection.anonymous_get("ping");
     let response = connection.send_expecting_ok(request, within).await?;
@@ -52,7 +52,7 @@ fn is_ping_response(body: &[u8]) -> bool {
     })
 }
 
-async fn verify_token(connection: &Connection) -> Result<(), StoreError> {
+async fn verify_token(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
     let request = connection.authorized_post("verify-api-token");
     let sent = connection.send(request, within).await;
@@ -63,7 +63,8 @@ async fn verify_token(connection: &Connection) -> Result<(), StoreError> {
         // little because hardly any event has this subject.
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
             let body = br#"{"subject":"/","options":{"recursive":false}}"#.to_vec();
-            let request = Connection::with_json(connection.authorized_post("read-events"), body);
+            let request =
+                ServerConnection::with_json(connection.authorized_post("read-events"), body);
             connection
                 .send_expecting_ok(request, within)
                 .await

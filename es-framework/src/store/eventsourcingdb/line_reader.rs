@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use reqwest::Response;
 use tokio::time::timeout;
 
-use super::connection::Connection;
+use super::connection::ServerConnection;
 use crate::store::StoreError;
 
 /// Reads the lines of one response. It reads the next chunk only after the lines of the last one, so that
@@ -33,7 +33,7 @@ impl LineReader {
     /// Returns the next line without its line break, or `None` at the end of the body.
     pub(super) async fn next_line(
         &mut self,
-        from: &Connection,
+        from: &ServerConnection,
     ) -> Result<Option<Bytes>, StoreError> {
         loop {
             if let Some(line) = self.take_buffered_line() {

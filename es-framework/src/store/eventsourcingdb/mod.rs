@@ -32,7 +32,7 @@ use super::{
 };
 use crate::event::{EventCandidate, EventType, RecordedEvent, Subject};
 
-use connection::Connection;
+use connection::ServerConnection;
 
 pub use reconnect::ReconnectPolicy;
 pub use settings::{ClientSettings, InvalidClientSettings};
@@ -48,7 +48,7 @@ pub use settings::{ClientSettings, InvalidClientSettings};
 /// ```
 #[derive(Clone)]
 pub struct EventSourcingDbStore {
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
 }
 
 impl EventSourcingDbStore {
@@ -57,7 +57,7 @@ impl EventSourcingDbStore {
     /// # Errors
     /// The settings are invalid.
     pub fn new(settings: ClientSettings) -> Result<Self, InvalidClientSettings> {
-        let connection = Arc::new(Connection::new(settings)?);
+        let connection = Arc::new(ServerConnection::new(settings)?);
         Ok(Self { connection })
     }
 }

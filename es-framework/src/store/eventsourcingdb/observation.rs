@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use reqwest::StatusCode;
 
 use super::{
-    connection::Connection,
+    connection::ServerConnection,
     event_reader::{ChainLink, EventReader, ExpectedEvents, encode_json},
     reconnect::{FailedAttempt, Outage, retry_after},
     request_bodies::ReadEventsBody,
@@ -18,7 +18,7 @@ use crate::{
 
 /// One observation over any number of connections.
 struct Observation {
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
     subject: Subject,
     options: ObserveOptions,
     events: Option<EventReader>,
@@ -29,7 +29,7 @@ struct Observation {
 
 /// Observes the events of a subject.
 pub(super) fn observe(
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
     subject: Subject,
     options: ObserveOptions,
 ) -> EventStream {
@@ -106,7 +106,7 @@ impl Observation {
 
 /// Sends the request and returns the reader of its events.
 async fn connect(
-    connection: &Arc<Connection>,
+    connection: &Arc<ServerConnection>,
     subject: &Subject,
     options: &ObserveOptions,
     last: Option<ChainLink>,
@@ -114,7 +114,7 @@ async fn connect(
     options.check().map_err(StoreError::from)?;
     let body = encode_json(&ReadEventsBody::of_observation(subject, options))?;
     let silence = connection.settings.observe_silence;
-    let request = Connection::with_json(connection.authorized_post("observe-events"), body);
+    let request = ServerConnection::with_json(connection.authorized_post("observe-events"), body);
     let sent = connection.send(request, silence).await;
     let response = sent.map_err(|error| connection.unavailable(error.reason))?;
     if response.status() != StatusCode::OK {

@@ -5,7 +5,7 @@ use serde_json::{json, value::RawValue};
 use tokio::time::timeout;
 
 use super::{
-    connection::Connection,
+    connection::ServerConnection,
     event_reader::encode_json,
     refusal::{is_definite, schema_conflict},
 };
@@ -16,7 +16,7 @@ use crate::{
 
 /// Registers the schema of an event type.
 pub(super) async fn register(
-    connection: &Connection,
+    connection: &ServerConnection,
     event_type: &EventType,
     schema: &EventSchema,
 ) -> Result<(), RegisterError> {
@@ -52,8 +52,9 @@ struct RegisterSchemaBody<'a> {
     schema: &'a RawValue,
 }
 
-async fn send(connection: &Connection, body: Vec<u8>) -> Result<Response, RegisterError> {
-    let request = Connection::with_json(connection.authorized_post("register-event-schema"), body);
+async fn send(connection: &ServerConnection, body: Vec<u8>) -> Result<Response, RegisterError> {
+    let request =
+        ServerConnection::with_json(connection.authorized_post("register-event-schema"), body);
     let sent = connection.send(request, connection.settings.request_time);
     sent.await.map_err(|error| {
         if error.may_have_arrived {
@@ -66,7 +67,10 @@ async fn send(connection: &Connection, body: Vec<u8>) -> Result<Response, Regist
 
 /// Reads the outcome of a registration. Servers have different bodies for a success, so only the status
 /// counts.
-async fn read_outcome(connection: &Connection, response: Response) -> Result<(), RegisterError> {
+async fn read_outcome(
+    connection: &ServerConnection,
+    response: Response,
+) -> Result<(), RegisterError> {
     let status = response.status();
     if status == StatusCode::OK {
         return Ok(());
@@ -84,7 +88,7 @@ async fn read_outcome(connection: &Connection, response: Response) -> Result<(),
     })
 }
 
-fn unknown(connection: &Connection, reason: String) -> RegisterError {
+fn unknown(connection: &ServerConnection, reason: String) -> RegisterError {
     RegisterError::Unknown {
         address: connection.address.clone(),
         reason,

@@ -9,7 +9,7 @@ use futures_util::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
-use super::{connection::Connection, event_reader::encode_json, line_reader::LineReader};
+use super::{connection::ServerConnection, event_reader::encode_json, line_reader::LineReader};
 use crate::store::StoreError;
 
 /// A request for rows of one kind.
@@ -34,14 +34,14 @@ struct ErrorPayload {
 
 /// Reads the rows of one response.
 struct RowReader {
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
     lines: LineReader,
     kind: &'static str,
 }
 
 /// Reads rows and converts each of them. A conversion error ends the stream.
 pub(super) fn read_rows<P, T>(
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
     request: RowsRequest,
     convert: impl Fn(P) -> Result<T, String> + Send + 'static,
 ) -> BoxStream<'static, Result<T, StoreError>>
@@ -72,12 +72,12 @@ where
 }
 
 async fn send_request(
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
     rows: RowsRequest,
 ) -> Result<RowReader, StoreError> {
     let body = encode_json(&rows.body)?;
     let silence = connection.settings.read_silence;
-    let request = Connection::with_json(connection.authorized_post(rows.route), body);
+    let request = ServerConnection::with_json(connection.authorized_post(rows.route), body);
     let response = connection.send_expecting_ok(request, silence).await?;
     Ok(RowReader {
         connection,
