@@ -1,6 +1,7 @@
 //! The event store's HTTP API, version 1, over any [`EventStore`](crate::store::EventStore): one file
 //! per endpoint.
 
+mod api_token;
 mod auth;
 mod backup;
 pub mod cli;
@@ -33,7 +34,7 @@ mod write_events;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use auth::{ApiToken, InvalidApiToken};
+pub use api_token::{ApiToken, InvalidApiToken};
 pub use serve::serve;
 pub use settings::{DialectName, ServerSettings};
 pub use signing::{InvalidSigningKey, SigningKey};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::{auth::ApiToken, signing::SigningKey};
+use super::{api_token::ApiToken, signing::SigningKey};
 use crate::{
     event::{Dialect, LineShape, RecordedEvent},
     eventql::Limits,

@@ -2,7 +2,7 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-use super::super::{auth::InvalidApiToken, signing::InvalidSigningKey};
+use super::super::{api_token::InvalidApiToken, signing::InvalidSigningKey};
 use crate::store::{
     StoreError,
     sql::embedded::{OpenError, RestoreError},
