@@ -1,4 +1,4 @@
-//! What the macros register, and the one sentence about what cannot be served.
+//! Registration by macros and by hand, and the errors of a registry that cannot be served.
 
 // Also the functions that tests share panic on what they do not expect.
 #![allow(clippy::unwrap_used)]

@@ -23,7 +23,7 @@ use std::{
 
 use es_framework::{
     event::{EventCandidate, Subject},
-    store::{AppendError, EventStore, Precondition, ReadOptions, sql::embedded::EmbeddedStore},
+    store::{AppendError, EventStore, Precondition, ReadOptions, sqlite::EmbeddedStore},
 };
 use futures_util::TryStreamExt as _;
 use segment::SegmentFile;

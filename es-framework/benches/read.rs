@@ -26,7 +26,7 @@ use bytes::Bytes;
 use es_framework::{
     event::{Dialect, EventCandidate},
     server,
-    store::{EventStore, sql::embedded::EmbeddedStore},
+    store::{EventStore, sqlite::EmbeddedStore},
 };
 use futures_util::stream;
 use serde_json::value::RawValue;

@@ -29,7 +29,7 @@ use es_framework::{
     store::{
         EventStore, ObserveOptions,
         eventsourcingdb::{ClientSettings, EventSourcingDbStore},
-        sql::embedded::EmbeddedStore,
+        sqlite::EmbeddedStore,
     },
 };
 use futures_util::StreamExt as _;

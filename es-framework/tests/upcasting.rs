@@ -15,7 +15,7 @@ use es_framework::{
 };
 use serde_json::json;
 
-/// What was stored until a price had a currency.
+/// The event before a price had a currency.
 #[derive(Event)]
 #[event(name = "BookPricedEvent")]
 struct BookPricedV1 {
@@ -28,7 +28,7 @@ struct BookPricedEvent {
     cents: i64,
 }
 
-/// What was stored while copies were still scanned; it means nothing today.
+/// An event of an earlier version that has no meaning today.
 #[derive(Event)]
 struct BookScannedEvent {}
 

@@ -1,4 +1,4 @@
-//! The book and the README hang together: every page is listed, every link leads somewhere.
+//! Every page of the book is in the summary, and every link leads to a file.
 
 use std::{
     collections::BTreeSet,

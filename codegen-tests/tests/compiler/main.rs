@@ -1,4 +1,4 @@
-//! What the compiler says and builds: diagnostics, the tutorial, an application outside the workspace.
+//! Diagnostics of the macros, the tutorial, and an application outside the workspace.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,5 +1,4 @@
-//! An application needs no dependency but the framework, which it may rename: it declares two
-//! commands, and serves them.
+//! An application outside the workspace depends on the framework alone, under another name.
 
 use std::{
     fs,
@@ -36,20 +35,20 @@ fn target_directory() -> &'static Path {
 }
 
 /// A running application, and where it listens.
-struct Service {
+struct OutsideService {
     child: Child,
     application: String,
     event_store: String,
 }
 
-impl Drop for Service {
+impl Drop for OutsideService {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn start(program: &Path) -> Service {
+fn start(program: &Path) -> OutsideService {
     let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
     let _ = fs::remove_dir_all(&data);
     let mut child = Command::new(program)
@@ -70,7 +69,7 @@ fn start(program: &Path) -> Service {
     let application = address("outside-shop listens on http://");
     // Nobody may block on a full pipe.
     std::thread::spawn(move || log.for_each(drop));
-    Service {
+    OutsideService {
         child,
         application,
         event_store,

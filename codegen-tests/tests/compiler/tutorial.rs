@@ -1,5 +1,4 @@
-//! The tutorial, followed to the letter: its files are written, its tests are run, its service is
-//! started, and its commands are sent.
+//! The tutorial word for word: its files compile, its tests pass, its commands work.
 
 use std::{
     collections::BTreeSet,
@@ -81,19 +80,19 @@ fn cargo(folder: &Path, command: &str) {
     assert!(is_fine, "{said}\n{complaints}");
 }
 
-struct Service {
+struct TutorialService {
     child: Child,
     url: String,
 }
 
-impl Drop for Service {
+impl Drop for TutorialService {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn start(folder: &Path) -> Service {
+fn start(folder: &Path) -> TutorialService {
     let mut child = Command::new(target_directory().join("debug/library"))
         .env("HTTP_PORT", "0")
         .env("EVENT_STORE_PORT", "0")
@@ -113,10 +112,10 @@ fn start(folder: &Path) -> Service {
         .unwrap();
     // Nobody may block on a full pipe.
     std::thread::spawn(move || log.for_each(drop));
-    Service { child, url }
+    TutorialService { child, url }
 }
 
-fn run(service: &Service, block: &str) -> String {
+fn run(service: &TutorialService, block: &str) -> String {
     let block = block.replace("http://localhost:8080", &service.url);
     let output = Command::new("sh").args(["-ec", &block]).output().unwrap();
     assert!(output.status.success(), "{block}");

@@ -1,4 +1,4 @@
-//! Settings that cannot stand side by side, and the one sentence about them.
+//! Two settings of one flag stop the start.
 
 use es_framework::{App, prelude::*};
 

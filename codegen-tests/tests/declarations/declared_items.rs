@@ -1,4 +1,4 @@
-//! What one derive brings, seen through the public traits.
+//! The generated implementations of one derive, through the public traits.
 
 use es_framework::{
     command::{Condition, Given, Handle},

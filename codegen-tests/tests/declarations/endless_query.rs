@@ -1,10 +1,10 @@
-//! A query that the database would never end.
+//! The time limit ends a query in the database.
 
-use crate::orders_service::Service;
+use crate::orders_service::OrdersService;
 
 #[test]
 fn a_query_that_takes_too_long_is_ended_in_the_database_as_well() {
-    let service = Service::start(&[("QUERY_SECONDS", "1")]);
+    let service = OrdersService::start(&[("QUERY_SECONDS", "1")]);
     // More than there are connections: each has to come free again.
     for _ in 0..3 {
         let asked: Vec<_> = std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What declarations bring at run time: descriptors, schemas, validation, settings, reactions.
+//! Declarations at run time: descriptors, schemas, validation, settings, reactions.
 
 #![allow(
     clippy::unwrap_used,

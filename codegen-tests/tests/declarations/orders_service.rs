@@ -1,4 +1,4 @@
-//! The service of `src/bin/orders.rs`, on a free port, and requests to it.
+//! A process of `src/bin/orders.rs`, and requests to it.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -8,13 +8,13 @@ use std::{
 
 use serde_json::Value;
 
-pub(crate) struct Service {
+pub(crate) struct OrdersService {
     process: Child,
     address: String,
     _folder: tempfile::TempDir,
 }
 
-impl Service {
+impl OrdersService {
     /// Starts it with these settings.
     pub(crate) fn start(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -33,7 +33,7 @@ impl Service {
             let (_, url) = line.split_once("orders listens on http://")?;
             Some(url.trim().to_owned())
         });
-        // What nobody reads would stop it.
+        // A full pipe would block the process.
         std::thread::spawn(move || log.for_each(drop));
         Self {
             process,
@@ -69,7 +69,7 @@ impl Service {
     }
 }
 
-impl Drop for Service {
+impl Drop for OrdersService {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

@@ -1,5 +1,4 @@
-//! Two instances react to the events of one store: each call is made by one of them, and by the other
-//! one when that is killed.
+//! One of two instances makes each call of a reaction, and the other one takes over after a kill.
 
 use std::{
     collections::HashSet,
@@ -39,7 +38,7 @@ fn start(command: &mut Command, mark: &str) -> (Program, String) {
         let (_, address) = line.split_once(mark)?;
         Some(address.trim().to_owned())
     });
-    // What nobody reads would stop it.
+    // A full pipe would block the process.
     std::thread::spawn(move || log.for_each(drop));
     (Program(child), address.unwrap())
 }

@@ -1,6 +1,6 @@
-//! What the rules of fields do to requests, and what clients read of them.
+//! Validation rules refuse requests and appear in the JSON schema.
 
-use crate::orders_service::Service;
+use crate::orders_service::OrdersService;
 use es_framework::command::CommandDescriptor;
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 #[path = "../../src/bin/orders.rs"]
 mod orders;
 
-impl Service {
+impl OrdersService {
     /// Sends an order; the status and the body of the answer.
     fn place(&self, order: &Value) -> (u16, Value) {
         self.post("/orders/place", &order.to_string())
@@ -30,7 +30,7 @@ fn order() -> Value {
 
 #[test]
 fn all_that_a_request_breaks_is_told_at_once_with_its_places() {
-    let service = Service::start(&[]);
+    let service = OrdersService::start(&[]);
     let (status, problem) = service.place(&json!({
         "id": "8d1ac1a5-4e9c-4b63-92fc-6e2a3d0ac1f2",
         "shop": "C",
@@ -77,7 +77,7 @@ fn all_that_a_request_breaks_is_told_at_once_with_its_places() {
 
 #[test]
 fn a_large_request_is_not_answered_with_a_larger_one() {
-    let service = Service::start(&[]);
+    let service = OrdersService::start(&[]);
     let mut order = order();
     order["lines"] = vec![json!({ "isbn": "", "numCopies": 0 }); 10_000].into();
     let (status, problem) = service.place(&order);

@@ -21,7 +21,7 @@ use crate::{
         EventStore,
         eventsourcingdb::{self, EventSourcingDbStore},
         newest_id,
-        sql::EmbeddedStore,
+        sqlite::EmbeddedStore,
     },
     telemetry::milliseconds_since,
 };

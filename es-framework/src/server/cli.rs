@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     shutdown,
-    store::{EventStore as _, sql::embedded::EmbeddedStore},
+    store::{EventStore as _, sqlite::EmbeddedStore},
     telemetry,
 };
 

@@ -11,7 +11,7 @@ mod options;
 mod precondition;
 mod scan;
 mod schema;
-pub mod sql;
+pub mod sqlite;
 mod subjects;
 mod verify;
 

@@ -7,7 +7,7 @@ use std::{
 
 use es_framework::{
     event::EventCandidate,
-    store::{EventStore as _, sql::embedded::EmbeddedStore},
+    store::{EventStore as _, sqlite::EmbeddedStore},
 };
 use serde_json::value::RawValue;
 use tempfile::TempDir;

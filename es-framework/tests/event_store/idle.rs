@@ -1,10 +1,10 @@
-//! What an event store costs while nobody wants anything of it.
+//! An idle event store uses no processor time.
 
 use std::{thread::sleep, time::Duration};
 
 use crate::server_process::ServerProcess;
 
-/// What a process has used of the processor, in the system's hundredths of a second.
+/// Processor time of a process, in hundredths of a second.
 fn ticks(process: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let (_, fields) = stat.rsplit_once(") ").unwrap();
@@ -16,7 +16,7 @@ fn ticks(process: u32) -> u64 {
 #[test]
 fn an_idle_server_uses_no_cpu() {
     let server = ServerProcess::temporary(&[]);
-    // What is left to do after a start is done by then.
+    // The work of the start ends within two seconds.
     sleep(Duration::from_secs(2));
     let before = ticks(server.pid());
     sleep(Duration::from_secs(5));

@@ -1,4 +1,4 @@
-//! Many clients at once: what each of them saw fits into one order of events.
+//! One order of events explains the results of many concurrent clients.
 
 use std::{
     collections::BTreeMap,
@@ -8,14 +8,14 @@ use std::{
     },
 };
 
-use crate::history::{Action, Operation, Seen, check};
+use crate::history::{Action, ObservedEvent, Operation, check};
 use crate::server_process::{ServerProcess, TOKEN};
 use es_framework::{
     event::{EventCandidate, EventId, RecordedEvent, Subject},
     store::{
         AppendError, EventStore, Precondition, ReadOptions,
         eventsourcingdb::{ClientSettings, EventSourcingDbStore},
-        sql::EmbeddedStore,
+        sqlite::EmbeddedStore,
     },
 };
 use futures_util::{TryStreamExt as _, future::join_all};
@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 
 const CLIENTS: u64 = 8;
 
-/// How often each client does something.
+/// Operations of each client.
 const STEPS: usize = 25;
 
 /// Few enough that the clients are in each other's way.
@@ -96,7 +96,7 @@ async fn run(stores: Vec<Arc<dyn EventStore>>, seed: u64) {
     }
 }
 
-/// What happened, on the clock that all clients share.
+/// Records all operations on one clock.
 #[derive(Debug, Default)]
 struct Recorder {
     clock: AtomicU64,
@@ -171,7 +171,7 @@ impl Client {
         self.recorder.record(read).await;
     }
 
-    /// What a decision is made on, before it is written.
+    /// Reads the latest event, as a decision does before its write.
     async fn latest(&self, base: &Subject, recursive: bool) -> Option<EventId> {
         let mut latest = None;
         let read = async |_| {
@@ -229,14 +229,14 @@ fn candidate(subject: &Subject, write: usize, part: usize) -> EventCandidate {
     }
 }
 
-fn seen(event: &RecordedEvent) -> Seen {
+fn seen(event: &RecordedEvent) -> ObservedEvent {
     #[derive(Deserialize)]
     struct Data {
         write: usize,
         part: usize,
     }
     let data: Data = serde_json::from_str(event.data.get()).unwrap();
-    Seen {
+    ObservedEvent {
         id: event.id.get(),
         subject: event.subject.clone(),
         write: data.write,
@@ -244,7 +244,7 @@ fn seen(event: &RecordedEvent) -> Seen {
     }
 }
 
-async fn read(store: &dyn EventStore, subject: Subject, recursive: bool) -> Vec<Seen> {
+async fn read(store: &dyn EventStore, subject: Subject, recursive: bool) -> Vec<ObservedEvent> {
     let options = ReadOptions {
         recursive,
         ..ReadOptions::default()

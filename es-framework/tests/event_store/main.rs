@@ -1,4 +1,4 @@
-//! Tests of the event store: its program, its protocol, and clients that are not ours.
+//! Tests of the program `event-store`: its commands, its protocol, and other clients of it.
 
 #![allow(
     clippy::unwrap_used,

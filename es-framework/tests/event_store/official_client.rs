@@ -1,4 +1,4 @@
-//! The database's own client for Rust against this crate's server.
+//! The official client for Rust against this server.
 
 use std::{future::Future, io::Write as _, sync::Arc, time::Duration};
 

@@ -1,11 +1,11 @@
-//! The database's own client for Rust against this crate's server: subjects, types and schemas.
+//! The official client for Rust against this server: subjects, event types and schemas.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
 use es_framework::{
     event::Dialect,
     server::{self, ServerSettings},
-    store::sql::embedded::EmbeddedStore,
+    store::sqlite::EmbeddedStore,
 };
 use eventsourcingdb::{
     Client, EventCandidate,

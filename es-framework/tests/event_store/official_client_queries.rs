@@ -1,4 +1,4 @@
-//! Queries by the database's own client for Rust against this crate's server.
+//! The official client for Rust against this server: queries.
 
 use std::sync::Arc;
 

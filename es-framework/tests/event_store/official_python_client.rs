@@ -1,4 +1,4 @@
-//! The database's own client for Python against the `event-store` binary.
+//! The official client for Python against the program `event-store`.
 
 use std::{io::Write as _, path::Path, process::Command};
 

@@ -1,4 +1,4 @@
-//! The `event-store` binary, started as the real one is.
+//! The program `event-store`, started with the flags of the official server.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
@@ -30,13 +30,13 @@ const OFFICIAL: [&str; 8] = [
     "0",
 ];
 
-struct ServerProcess {
+struct StartedProgram {
     child: Child,
     url: String,
     log: BufReader<ChildStderr>,
 }
 
-impl Drop for ServerProcess {
+impl Drop for StartedProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -54,7 +54,7 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-fn start(mut command: Command) -> ServerProcess {
+fn start(mut command: Command) -> StartedProgram {
     let mut child = command.spawn().unwrap();
     let mut log = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -64,10 +64,10 @@ fn start(mut command: Command) -> ServerProcess {
     }
     let (_, address) = line.trim_end().rsplit_once("http://").unwrap();
     let url = format!("http://{address}");
-    ServerProcess { child, url, log }
+    StartedProgram { child, url, log }
 }
 
-impl ServerProcess {
+impl StartedProgram {
     fn end(&mut self, signal: &str) -> ExitStatus {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([signal, &pid]).status().unwrap();

@@ -1,4 +1,4 @@
-//! Every combination of options, against the plainest reading of what they mean.
+//! Every combination of read options, compared with a plain implementation of their rules.
 
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use es_framework::{
         Bound, EventStore, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions,
         eventsourcingdb::{ClientSettings, EventSourcingDbStore},
         memory::MemoryStore,
-        sql::embedded::EmbeddedStore,
+        sqlite::EmbeddedStore,
     },
 };
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -23,7 +23,7 @@ const TYPES: [&str; 3] = ["io.example.one", "io.example.two", "io.example.never"
 const LIMIT: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone)]
-struct Question {
+struct ReadEventsCase {
     subject: Subject,
     options: ReadOptions,
 }
@@ -49,7 +49,7 @@ fn latest() -> impl Strategy<Value = FromLatestEvent> {
     )
 }
 
-fn question() -> impl Strategy<Value = Question> {
+fn question() -> impl Strategy<Value = ReadEventsCase> {
     let order = vec![Order::Chronological, Order::Antichronological];
     let start = prop_oneof![
         option::of(bound()).prop_map(|lower| (lower, None)),
@@ -65,7 +65,7 @@ fn question() -> impl Strategy<Value = Question> {
         option::weighted(0.3, 1..9_u64),
     )
         .prop_map(
-            |(subject, recursive, order, start, upper_bound, types, limit)| Question {
+            |(subject, recursive, order, start, upper_bound, types, limit)| ReadEventsCase {
                 subject: subject.parse().unwrap(),
                 options: ReadOptions {
                     recursive,
@@ -91,7 +91,10 @@ fn candidate((subject, event_type): (&str, &str)) -> EventCandidate {
 }
 
 /// The ids of the events that a question asks for, found by asking each event by itself.
-fn naive(events: &[RecordedEvent], Question { subject, options }: &Question) -> Vec<u64> {
+fn naive(
+    events: &[RecordedEvent],
+    ReadEventsCase { subject, options }: &ReadEventsCase,
+) -> Vec<u64> {
     let first = match &options.from_latest_event {
         None => 0,
         Some(wanted) => {
@@ -142,19 +145,19 @@ async fn served(store: impl EventStore, dialect: Dialect) -> EventSourcingDbStor
     EventSourcingDbStore::new(ClientSettings::new(url, TOKEN)).unwrap()
 }
 
-async fn check(store: &dyn EventStore, written: &[(&str, &str)], questions: &[Question]) {
+async fn check(store: &dyn EventStore, written: &[(&str, &str)], questions: &[ReadEventsCase]) {
     let mut events = Vec::new();
     for some in written.chunks(7) {
         let candidates = some.iter().copied().map(candidate).collect();
         events.extend(store.append(candidates, vec![]).await.unwrap());
     }
     for question in questions {
-        let Question { subject, options } = question.clone();
+        let ReadEventsCase { subject, options } = question.clone();
         let read = store.read(subject.clone(), options.clone());
         let read: Vec<_> = read.map_ok(|e| e.id.get()).try_collect().await.unwrap();
         let name = store.description();
         assert_eq!(read, naive(&events, question), "{name}: {question:?}");
-        let observed = Question {
+        let observed = ReadEventsCase {
             subject: subject.clone(),
             options: ReadOptions {
                 order: Order::Chronological,

@@ -1,4 +1,4 @@
-//! The `event-store` binary, running for a test and ended with it.
+//! A process of the program `event-store` that ends with the test.
 
 use std::{
     io::{BufRead as _, BufReader},

@@ -1,4 +1,4 @@
-//! The client against an event store that is killed and started again.
+//! The client reconnects to an event store that was killed and started again.
 
 use std::{path::Path, time::Duration};
 

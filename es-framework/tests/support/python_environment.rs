@@ -6,11 +6,14 @@ use std::{
     process::{Command, Output},
 };
 
-use super::requirement::{install, require};
+use super::requirement::{install, require, require_program};
 
 /// Returns the folder with the programs of these packages, or none where they cannot be installed.
 #[track_caller]
 pub(crate) fn programs_of(name: &str, packages: &[&str]) -> Option<PathBuf> {
+    if !require_program("python3", "python3-venv") {
+        return None;
+    }
     require(name, environment(name, packages))
 }
 

@@ -11,7 +11,7 @@ use std::{
     time::Instant,
 };
 
-use es_framework::store::sql::EmbeddedStore;
+use es_framework::store::sqlite::EmbeddedStore;
 use uuid::Uuid;
 
 use super::{Server, load::Connection};

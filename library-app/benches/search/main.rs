@@ -23,10 +23,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_framework::store::{EventStore as _, sql::EmbeddedStore};
+use es_framework::store::{EventStore as _, sqlite::EmbeddedStore};
 use reqwest::Client;
 use serde_json::{Value, json};
-use support::{Library, postgres_server::Postgres, purchased};
+use support::{Library, postgres_server::PostgresServer, purchased};
 use titles::{Chance, Vocabulary};
 use uuid::Uuid;
 
@@ -45,11 +45,11 @@ async fn main() {
     let copies = std::env::args().find_map(|argument| argument.parse().ok());
     let copies = copies.unwrap_or(COPIES);
     let is_on_postgres = std::env::args().any(|argument| argument == "--postgres");
-    let server = is_on_postgres.then(Postgres::start).flatten();
+    let server = is_on_postgres.then(PostgresServer::start).flatten();
     if is_on_postgres && server.is_none() {
         return;
     }
-    let database = server.as_ref().map(Postgres::url);
+    let database = server.as_ref().map(PostgresServer::url);
     let database = database.unwrap_or_else(|| "sqlite::memory:".into());
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut chance = Chance::new();

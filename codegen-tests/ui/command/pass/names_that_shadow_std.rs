@@ -51,5 +51,3 @@ fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
     let PurchaseBookCommand { id, r#type } = command;
     BookPurchasedEvent { id, r#type }
 }
-
-fn main() {}

@@ -36,7 +36,8 @@ fn is_one(copies: &u8) -> bool {
     *copies == 1
 }
 
-fn main() {
+#[test]
+fn works() {
     assert_eq!(
         BookPurchasedEvent::TYPE,
         "com.example.library.BookPurchasedEvent.v2"

@@ -114,5 +114,3 @@ macro_rules! state {
 }
 
 state!(Thing, ThingEvent, id);
-
-fn main() {}

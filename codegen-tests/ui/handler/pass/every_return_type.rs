@@ -58,5 +58,3 @@ const fn refusing(_: Refusing) -> Result<HappenedEvent, Refused> {
 #[handler]
 #[cfg(any())]
 fn never_compiled(_: Refusing) -> HappenedEvent {}
-
-fn main() {}

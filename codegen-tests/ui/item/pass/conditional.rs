@@ -91,5 +91,3 @@ fn missing(_: BorrowBookCommand) -> MissingEvent {
 fn borrow(command: BorrowBookCommand, _book: &Book) -> HappenedEvent {
     HappenedEvent { id: command.id }
 }
-
-fn main() {}

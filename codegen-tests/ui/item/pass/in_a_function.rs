@@ -4,7 +4,8 @@
 
 use es_framework::prelude::*;
 
-fn main() {
+#[test]
+fn works() {
     #[derive(Event)]
     #[event(package = "com.example.library", read_model = "happenings")]
     struct HappenedEvent {

@@ -35,7 +35,8 @@ struct LibraryBuiltEvent {
     before: Vec<Self>,
 }
 
-fn main() {
+#[test]
+fn works() {
     let shelf = Shelf {
         above: None,
         beside: vec![],

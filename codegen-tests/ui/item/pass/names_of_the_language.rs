@@ -95,7 +95,8 @@ fn r#match(
     ))
 }
 
-fn main() {
+#[test]
+fn works() {
     let (r#type, r#where) = ("chess".to_owned(), Uuid::nil());
     let sentence = Rejection::Other { r#type, r#where }.to_string();
     assert_eq!(sentence, format!("it is chess, not {}", Uuid::nil()));

@@ -59,5 +59,3 @@ impl LoanReminder {
         core::result::Result::Ok(())
     }
 }
-
-fn main() {}

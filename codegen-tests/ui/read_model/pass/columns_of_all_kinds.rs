@@ -123,5 +123,3 @@ impl Answer for Count {
         Ok(rows.all(1_000).await?.len())
     }
 }
-
-fn main() {}

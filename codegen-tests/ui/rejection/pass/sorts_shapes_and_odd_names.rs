@@ -32,7 +32,8 @@ pub enum Refusal {
 #[rejection(conflict)]
 struct Unit;
 
-fn main() {
+#[test]
+fn works() {
     let taken = Refusal::Taken { f: "you", r#type: 7, self_: true, ALL: [1, 2], unused: () };
     assert_eq!(taken.to_string(), "taken by you {sic} for     7 true [1, 2] you");
     assert_eq!((taken.name(), taken.title()), ("taken", "It is taken"));

@@ -82,5 +82,3 @@ fn purchase(_: PurchaseBookCommand, lending: &Lending, _: &Nothing) -> BookPurch
     let text = known + &format!("{folder:?}{type:?}");
     BookPurchasedEvent { text }
 }
-
-fn main() {}

@@ -59,7 +59,8 @@ fn never_compiled(_: Gone) -> Then {}
 #[upcast]
 fn unit(_: Unit) -> () {}
 
-fn main() {
+#[test]
+fn works() {
     use es_framework::event::{Upcast as _, UpcasterDescriptor};
 
     assert_eq!(Many { pages: 2 }.upcast().len(), 2);

@@ -44,7 +44,8 @@ fn size_of<T: serde::Serialize + for<'de> serde::Deserialize<'de>>(value: &T) ->
     size_of_val(value)
 }
 
-fn main() {
+#[test]
+fn works() {
     let price = Price {
         in_cents: 1,
         größe: Some(Size::Large),

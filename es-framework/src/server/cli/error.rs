@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, path::PathBuf};
 use super::super::{api_token::InvalidApiToken, signing::InvalidSigningKey};
 use crate::store::{
     StoreError,
-    sql::embedded::{OpenError, RestoreError},
+    sqlite::{OpenError, RestoreError},
 };
 
 /// The reasons that the event store does not start.

@@ -18,7 +18,7 @@ use crate::{
     store::{
         backup::{self, BackupLine},
         newest_id,
-        sql::embedded::{EmbeddedStore, Restore},
+        sqlite::{EmbeddedStore, Restore},
         verify,
     },
 };

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     event::{Dialect, EventCandidate, EventType, Subject, TraceContext, compact_object},
-    store::{AppendError, EventStore as _, ReadOptions, sql::embedded::EmbeddedStore},
+    store::{AppendError, EventStore as _, ReadOptions, sqlite::EmbeddedStore},
 };
 
 /// The number of events that an import writes at once.

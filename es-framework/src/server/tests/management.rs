@@ -9,7 +9,7 @@ use super::{TOKEN, TestServer};
 use crate::{
     event::{Dialect, Hash},
     server::openapi,
-    store::{Chain, backup::BackupLine, sql::embedded::EmbeddedStore},
+    store::{Chain, backup::BackupLine, sqlite::EmbeddedStore},
 };
 
 async fn get(server: &TestServer, path: &str) -> Response {

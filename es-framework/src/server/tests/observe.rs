@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::{LIMIT, TestServer, candidate, id_of};
 use crate::{
     event::Dialect,
-    store::{EventStore, memory::MemoryStore, sql::embedded::EmbeddedStore},
+    store::{EventStore, memory::MemoryStore, sqlite::EmbeddedStore},
 };
 
 const HEARTBEAT: &str = r#"{"type":"heartbeat","payload":{}}"#;

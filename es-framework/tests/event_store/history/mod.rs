@@ -17,7 +17,7 @@ use es_framework::{
 
 /// An event as a client sees it: the part of a write that its data names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedEvent {
     pub id: u64,
     pub subject: Subject,
     /// The number of the write in the history.
@@ -40,16 +40,16 @@ pub enum Action {
         subjects: Vec<Subject>,
         preconditions: Vec<Precondition>,
         /// The events as they were acknowledged; `None`: a precondition did not hold.
-        acknowledged: Option<Vec<Seen>>,
+        acknowledged: Option<Vec<ObservedEvent>>,
     },
     Read {
         base: Subject,
         recursive: bool,
-        seen: Vec<Seen>,
+        seen: Vec<ObservedEvent>,
     },
 }
 
-/// What no order explains. The number is that of the operation in the history.
+/// A result that no order explains. The number is the index of the operation in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Violation {
     /// The log has a gap before the event that should have this id.
@@ -68,8 +68,8 @@ pub enum Violation {
     ReadOfNoMoment(usize),
 }
 
-/// Whether one order explains the whole history, given the log at its end.
-pub fn check(log: &[Seen], history: &[Operation]) -> Result<(), Violation> {
+/// Checks that one order explains the whole history, given the log at its end.
+pub fn check(log: &[ObservedEvent], history: &[Operation]) -> Result<(), Violation> {
     let order = Order {
         log,
         history,
@@ -80,7 +80,10 @@ pub fn check(log: &[Seen], history: &[Operation]) -> Result<(), Violation> {
 }
 
 /// The place of each operation's events in the log; nothing for one that wrote none.
-fn places(log: &[Seen], history: &[Operation]) -> Result<Vec<Option<Range<usize>>>, Violation> {
+fn places(
+    log: &[ObservedEvent],
+    history: &[Operation],
+) -> Result<Vec<Option<Range<usize>>>, Violation> {
     let mut positions = vec![Vec::new(); history.len()];
     for (position, event) in log.iter().enumerate() {
         if usize::try_from(event.id) != Ok(position) {
@@ -101,7 +104,7 @@ fn places(log: &[Seen], history: &[Operation]) -> Result<Vec<Option<Range<usize>
         let first = positions.first().copied().unwrap_or(log.len());
         let place = first..first + subjects.len();
         let sent = subjects.iter().zip(0..).zip(first as u64..);
-        let sent = sent.map(|((subject, part), id)| Seen {
+        let sent = sent.map(|((subject, part), id)| ObservedEvent {
             id,
             subject: subject.clone(),
             write: number,
@@ -120,7 +123,7 @@ fn places(log: &[Seen], history: &[Operation]) -> Result<Vec<Option<Range<usize>
 
 impl Operation {
     /// The subjects that were sent and the events that came back.
-    fn acknowledged(&self) -> Option<(&[Subject], &[Seen])> {
+    fn acknowledged(&self) -> Option<(&[Subject], &[ObservedEvent])> {
         match &self.action {
             Action::Write {
                 subjects,
@@ -139,7 +142,7 @@ impl Operation {
 
 /// A history whose writes have their places.
 struct Order<'a> {
-    log: &'a [Seen],
+    log: &'a [ObservedEvent],
     history: &'a [Operation],
     writes: Vec<Option<Range<usize>>>,
 }
@@ -211,7 +214,7 @@ impl Order<'_> {
                 recursive,
                 seen,
             } => {
-                let belongs = |event: &&Seen| match recursive {
+                let belongs = |event: &&ObservedEvent| match recursive {
                     true => event.subject.is_within(base),
                     false => event.subject == *base,
                 };
@@ -225,7 +228,7 @@ impl Order<'_> {
             return true;
         };
         preconditions.iter().all(|precondition| {
-            let about = |event: &&Seen| {
+            let about = |event: &&ObservedEvent| {
                 let subject = precondition.subject();
                 subject.is_none_or(|subject| event.subject == *subject)
             };

@@ -1,4 +1,4 @@
-//! The checker accepts what is right and finds each way to be wrong.
+//! The checker accepts correct histories and finds each kind of violation.
 
 use super::*;
 
@@ -6,8 +6,8 @@ fn subject(name: &str) -> Subject {
     name.parse().unwrap()
 }
 
-fn event(id: u64, name: &str, write: usize, part: usize) -> Seen {
-    Seen {
+fn event(id: u64, name: &str, write: usize, part: usize) -> ObservedEvent {
+    ObservedEvent {
         id,
         subject: subject(name),
         write,
@@ -23,7 +23,7 @@ fn write(
     (invoked, returned): (u64, u64),
     subjects: &[&str],
     precondition: Option<Precondition>,
-    acknowledged: Option<&[Seen]>,
+    acknowledged: Option<&[ObservedEvent]>,
 ) -> Operation {
     let action = Action::Write {
         subjects: subjects.iter().map(|name| subject(name)).collect(),
@@ -37,7 +37,7 @@ fn write(
     }
 }
 
-fn read_all((invoked, returned): (u64, u64), seen: &[Seen]) -> Operation {
+fn read_all((invoked, returned): (u64, u64), seen: &[ObservedEvent]) -> Operation {
     let action = Action::Read {
         base: Subject::root(),
         recursive: true,
@@ -51,7 +51,7 @@ fn read_all((invoked, returned): (u64, u64), seen: &[Seen]) -> Operation {
 }
 
 /// Two writes, one after the other, and the log that they leave. The second has two events.
-fn two_writes() -> (Vec<Seen>, Vec<Operation>) {
+fn two_writes() -> (Vec<ObservedEvent>, Vec<Operation>) {
     let log = vec![
         event(0, "/a", 0, 0),
         event(1, "/a", 1, 0),

@@ -1,4 +1,4 @@
-//! The how-to page on backups, its commands run as a reader would run them.
+//! The commands of the how-to page on backups.
 
 use std::{fs, path::Path, process::Command};
 

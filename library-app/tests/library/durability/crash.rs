@@ -1,4 +1,4 @@
-//! The library is killed in the middle of its work: what was answered with success is there.
+//! A kill in the middle of requests loses no acknowledged purchase.
 
 use std::{
     collections::HashSet,

@@ -1,23 +1,23 @@
-//! Read models in a file: they go on where they ended, survive kills, and are kept up to date by one
-//! process at a time.
+//! Read models in a file or in PostgreSQL resume at their checkpoint, survive kills, and have one
+//! writer at a time.
 
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 
-use crate::support::postgres_server::Postgres;
+use crate::support::postgres_server::PostgresServer;
 use crate::support::{
     Library, Process, TOKEN, book, client, eventually, get, json_of, new_client, post,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// How often the library is killed.
+/// Kills of the library in one test.
 const ROUNDS: u64 = 50;
-/// How many purchases two libraries are asked about, each of them.
+/// Purchases that each of two libraries is queried about.
 const PURCHASES: usize = 100;
-/// How many clients purchase at once.
+/// Clients that purchase concurrently.
 const CLIENTS: usize = 4;
 
 fn library(folder: &Path, database: &str) -> Library {
@@ -47,7 +47,7 @@ async fn everything(library: &Library) -> Vec<Value> {
     all_of(library, &paths).await
 }
 
-/// What is found of parts of titles, from the index and without.
+/// The results of substring searches, with and without the index.
 async fn searched(library: &Library) -> Vec<Value> {
     let paths = [
         "/books?limit=100&title=olume%201",
@@ -126,7 +126,7 @@ async fn rows_in_a_file_are_those_of_a_fresh_rebuild_after_kills_at_any_moment()
 #[tokio::test]
 async fn rows_in_postgresql_are_those_of_a_fresh_rebuild_after_kills_at_any_moment() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     survive_kills(folder.path(), &server.url()).await;
@@ -218,7 +218,7 @@ async fn of_two_libraries_on_a_file_one_projects_and_the_other_takes_over() {
 #[tokio::test]
 async fn of_two_libraries_on_postgresql_one_projects_and_the_other_takes_over() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     take_over(folder.path(), &server.url()).await;
@@ -227,7 +227,7 @@ async fn of_two_libraries_on_postgresql_one_projects_and_the_other_takes_over() 
 #[tokio::test]
 async fn a_library_that_is_cut_off_from_postgresql_goes_on() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     let library = library(folder.path(), &server.url());
@@ -273,7 +273,7 @@ async fn read_own_writes(libraries: [&Library; 2], purchases: usize) -> usize {
 #[ignore = "takes a minute: cargo test --release -- --ignored ten_thousand"]
 async fn ten_thousand_of_ten_thousand_queries_show_what_their_caller_wrote() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     let (_store, first, second) = two(folder.path(), &server.url());

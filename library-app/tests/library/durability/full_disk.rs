@@ -1,7 +1,5 @@
-//! The disk fills up while the library works: it says so, loses nothing, and goes on once there is
-//! room again.
-//!
-//! The disk is a small one in memory, and mounting it needs rights.
+//! The library reports a full disk, loses nothing, and continues once there is space again. The disk is a
+//! small one in memory, and mounting it needs rights.
 
 use std::{
     collections::HashSet,
@@ -21,7 +19,7 @@ const MIB: usize = 1 << 20;
 /// More than the room that health wants, less than fills up slowly.
 const SIZE: usize = 40 * MIB;
 
-/// How many purchases are sent at once.
+/// Concurrent purchases.
 const AT_ONCE: usize = 16;
 
 #[tokio::test]
@@ -98,14 +96,14 @@ async fn a_library_stops_well_on_a_full_disk() {
 
 /// Which purchases were acknowledged and which were refused.
 #[derive(Default)]
-struct Tried {
+struct PurchaseAttempts {
     done: HashSet<Uuid>,
     refused: HashSet<Uuid>,
 }
 
 /// Purchases copies until one after the other is refused.
-async fn purchase_until_full(library: &Library) -> Tried {
-    let mut tried = Tried::default();
+async fn purchase_until_full(library: &Library) -> PurchaseAttempts {
+    let mut tried = PurchaseAttempts::default();
     let mut refused_in_a_row = 0;
     while refused_in_a_row < 3 * AT_ONCE {
         let purchases = (0..AT_ONCE).map(async |_| {
@@ -160,7 +158,7 @@ async fn stored(library: &Library) -> HashSet<Uuid> {
 /// A small disk in memory, unmounted when it is dropped.
 struct SmallDisk {
     folder: TempDir,
-    /// What precedes the commands that need rights.
+    /// The command prefix that grants the rights, such as `sudo -n`.
     prefix: &'static [&'static str],
 }
 

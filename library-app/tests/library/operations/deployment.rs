@@ -1,4 +1,4 @@
-//! The files that run the library elsewhere name what is there: settings, flags, programs, metrics.
+//! The deployment files name settings, flags, programs and metrics that exist.
 
 use std::{
     collections::BTreeSet,
@@ -111,7 +111,7 @@ fn the_dashboard_shows_every_metric_of_the_framework_and_no_other() {
     }
 }
 
-/// What a query groups by is a label of its metric.
+/// Each query of the dashboard groups by labels of its metric.
 fn labels_are_known(expression: &str) {
     let groups = expression.split(" by (").skip(1);
     let labels = groups.flat_map(|rest| rest.split(')').next().unwrap().split(", "));

@@ -1,10 +1,10 @@
-//! A start that cannot succeed says why in one sentence, and what to do.
+//! A failed start gives its reason and the remedy in one sentence.
 
 use std::{fs, path::Path, process::Command};
 
 use crate::support::{Library, TOKEN};
 
-/// What the library says when it does not start with these settings.
+/// The error of a start that fails with these settings.
 fn refusal(folder: &Path, settings: &[(&str, &str)]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
     command

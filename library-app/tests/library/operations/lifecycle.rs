@@ -1,4 +1,4 @@
-//! How the library starts, says that it works, and ends.
+//! Start, health and shutdown of the library.
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,4 +1,4 @@
-//! What Prometheus is told by a running library.
+//! The metrics that a running library exports.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The event store goes away and comes back.
+//! The event store becomes unreachable and comes back.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! What an operator does about read models: a poison event, and rows that are made again.
+//! Operators handle poison events and rebuild read models.
 
-use crate::support::postgres_server::Postgres;
+use crate::support::postgres_server::PostgresServer;
 use crate::support::{Library, TOKEN, book, client, eventually, get, json_of, post};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ async fn an_operator_looks_after_read_models_in_memory() {
 #[tokio::test]
 async fn an_operator_looks_after_read_models_in_postgresql() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     let url = server.url();
@@ -124,7 +124,7 @@ async fn an_operator_looks_after_read_models_in_postgresql() {
     let library = Library::embedded_with(folder.path(), &settings);
     operate(&library).await;
     assert!(library.process.stop().success());
-    // What was left out stays so.
+    // A skipped event stays skipped.
     let library = Library::embedded_with(folder.path(), &settings);
     assert_eq!(total(&library, "24").await, 24);
 }

@@ -1,4 +1,4 @@
-//! What an operator does about a reaction that an event stopped.
+//! Operators retry or skip the poison event of a reaction.
 
 use crate::support::{
     Library, TOKEN, book, client, eventually, get, json_of, post, start_event_store,

@@ -1,8 +1,8 @@
-//! What a running library tells about itself beside its metrics: its log, and traces.
+//! The log and the traces of a running library.
 
 use std::path::Path;
 
-use crate::support::trace_collector::{Collector, Exported};
+use crate::support::trace_collector::{ExportedSpan, TraceCollector};
 use crate::support::{Library, TOKEN, book, client, eventually, get, post};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ async fn borrow(library: &Library) -> Uuid {
     id
 }
 
-fn traced(folder: &Path, collector: &Collector) -> Library {
+fn traced(folder: &Path, collector: &TraceCollector) -> Library {
     let settings = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()),
         ("OTEL_BSP_SCHEDULE_DELAY", "200"),
@@ -43,19 +43,19 @@ fn traced(folder: &Path, collector: &Collector) -> Library {
 }
 
 /// The spans right below another one.
-fn below<'a>(spans: &'a [Exported], parent: &Exported) -> Vec<&'a Exported> {
+fn below<'a>(spans: &'a [ExportedSpan], parent: &ExportedSpan) -> Vec<&'a ExportedSpan> {
     let parent = parent.id();
     spans.iter().filter(|one| one.parent() == parent).collect()
 }
 
-fn one<'a>(spans: &[&'a Exported], name: &str) -> &'a Exported {
+fn one<'a>(spans: &[&'a ExportedSpan], name: &str) -> &'a ExportedSpan {
     let named: Vec<_> = spans.iter().filter(|one| one.span.name == name).collect();
     assert_eq!(named.len(), 1, "{name} in {spans:#?}");
     named[0]
 }
 
 /// The spans of the trace, once each step has told.
-async fn whole_trace(collector: &Collector) -> Vec<Exported> {
+async fn whole_trace(collector: &TraceCollector) -> Vec<ExportedSpan> {
     eventually("the trace is complete", async || {
         let spans = collector.trace(TRACE);
         let count = |head: &str| {
@@ -76,9 +76,9 @@ async fn whole_trace(collector: &Collector) -> Vec<Exported> {
 #[tokio::test]
 async fn a_borrow_is_one_trace_from_the_request_to_the_read_model_and_the_reaction() {
     let folder = tempfile::tempdir().unwrap();
-    let collector = Collector::start().await;
+    let collector = TraceCollector::start().await;
     let library = traced(folder.path(), &collector);
-    // What is taken while the read models are rebuilt is no part of a trace.
+    // Events that a rebuild applies belong to no trace.
     eventually("the read models are rebuilt", async || {
         let stock = get(&format!("{}/books", library.url)).await;
         (stock.status() == StatusCode::OK).then_some(())
@@ -141,7 +141,7 @@ async fn a_borrow_is_one_trace_from_the_request_to_the_read_model_and_the_reacti
 #[tokio::test]
 async fn the_last_traces_are_sent_before_the_process_ends() {
     let folder = tempfile::tempdir().unwrap();
-    let collector = Collector::start().await;
+    let collector = TraceCollector::start().await;
     let settings = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str())];
     let library = Library::embedded_with(folder.path(), &settings);
     get(&format!("{}/books", library.url)).await;

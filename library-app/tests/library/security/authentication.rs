@@ -1,4 +1,4 @@
-//! Who may call, seen from outside: tokens, roles, and a start that would let anyone in.
+//! Bearer tokens, roles, and starts that would let everyone in.
 
 use std::{
     io::{Read as _, Write as _},
@@ -34,12 +34,12 @@ fn create(file: &Path, name: &str, roles: &[&str]) -> String {
 }
 
 /// A library that knows its callers.
-struct Guarded {
+struct GuardedLibrary {
     library: Library,
     folder: tempfile::TempDir,
 }
 
-impl Guarded {
+impl GuardedLibrary {
     fn start(callers: &[(&str, &[&str])]) -> (Self, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("tokens");
@@ -87,7 +87,7 @@ async fn staff_purchase_and_readers_do_not() {
         ("bob", &["reader"]),
         ("monitoring", &[]),
     ];
-    let (guarded, tokens) = Guarded::start(&callers);
+    let (guarded, tokens) = GuardedLibrary::start(&callers);
     let [alice, bob, monitoring] = [0, 1, 2].map(|index| tokens[index].as_str());
     assert_eq!(guarded.purchase(alice).await, StatusCode::CREATED);
     let refused = guarded.send(&[&format!("Bearer {bob}")]).await;
@@ -118,7 +118,7 @@ async fn staff_purchase_and_readers_do_not() {
 
 #[tokio::test]
 async fn who_proves_nothing_is_told_how_to_and_nothing_else() {
-    let (guarded, tokens) = Guarded::start(&[("alice", &["staff"])]);
+    let (guarded, tokens) = GuardedLibrary::start(&[("alice", &["staff"])]);
     let alice = format!("Bearer {}", tokens[0]);
     let answer = guarded.send(&[]).await;
     assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
@@ -146,7 +146,7 @@ async fn who_proves_nothing_is_told_how_to_and_nothing_else() {
 
 #[tokio::test]
 async fn a_stranger_learns_that_the_service_is_up_and_no_more() {
-    let (guarded, tokens) = Guarded::start(&[("monitoring", &[])]);
+    let (guarded, tokens) = GuardedLibrary::start(&[("monitoring", &[])]);
     let url = format!("{}/actuator/health", guarded.library.url);
     let answer = get(&url).await;
     assert_eq!(answer.status(), StatusCode::OK);
@@ -171,7 +171,7 @@ fn raw(library: &Library, request_line: &str) -> String {
 
 #[tokio::test]
 async fn no_spelling_of_a_path_gets_round_the_check() {
-    let (guarded, _) = Guarded::start(&[("alice", &["staff"])]);
+    let (guarded, _) = GuardedLibrary::start(&[("alice", &["staff"])]);
     let library = &guarded.library;
     assert!(raw(library, "GET /actuator/health?x=/books").contains(" 200 "));
     for line in [
@@ -199,7 +199,7 @@ async fn no_spelling_of_a_path_gets_round_the_check() {
 
 #[tokio::test]
 async fn a_token_is_made_and_revoked_while_the_library_runs() {
-    let (guarded, _) = Guarded::start(&[("alice", &["staff"])]);
+    let (guarded, _) = GuardedLibrary::start(&[("alice", &["staff"])]);
     let file = guarded.folder.path().join("tokens");
     let carol = create(&file, "carol", &["staff"]);
     eventually("the new token counts", async || {
@@ -220,7 +220,7 @@ async fn a_token_is_made_and_revoked_while_the_library_runs() {
 #[tokio::test]
 async fn a_stream_ends_when_its_readers_token_is_revoked() {
     let callers: [(&str, &[&str]); 2] = [("alice", &["staff"]), ("bob", &["reader"])];
-    let (guarded, tokens) = Guarded::start(&callers);
+    let (guarded, tokens) = GuardedLibrary::start(&callers);
     let live = async |path: &str, token: &str| {
         let request = client().get(format!("{}{path}", guarded.library.url));
         let request = request.header("accept", "text/event-stream");
@@ -244,7 +244,7 @@ async fn a_stream_ends_when_its_readers_token_is_revoked() {
     assert!(alices.chunk().await.unwrap().is_some(), "hers goes on");
 }
 
-/// What the library says when it does not start with these settings.
+/// The error of a start that fails with these settings.
 fn refusal(settings: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_library-app"))

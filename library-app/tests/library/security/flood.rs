@@ -1,4 +1,4 @@
-//! What an attacker sends too much of, or too slowly: others are served all the same.
+//! Floods of connections, bytes and slow requests do not block other clients.
 
 use std::{fs, io::Write as _, net::TcpStream, process::Command};
 

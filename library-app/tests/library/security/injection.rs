@@ -1,5 +1,5 @@
-//! What an attacker writes where a value, a path or a header is expected: it stays a value, leads
-//! nowhere, and leaves no trace in an answer or in the log.
+//! Hostile values, paths and headers stay values: they run nothing, lead nowhere, and do not appear in
+//! answers or in the log.
 
 use crate::support::{Library, book, client, get, json_of, raw_http};
 use reqwest::StatusCode;
@@ -148,7 +148,7 @@ async fn no_path_leads_out_of_the_service_or_around_its_routes() {
     still_works(&library).await;
 }
 
-/// What would be SQL if it were not a value.
+/// Values that contain SQL.
 const INJECTIONS: [&str; 14] = [
     "'",
     "\"",

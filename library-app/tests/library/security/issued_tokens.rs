@@ -1,5 +1,4 @@
-//! Tokens of an issuer, seen from outside: a real issuer on a real socket, and forgeries of all its
-//! parts.
+//! JWTs of a real issuer on a real socket, and forgeries of every part of them.
 
 use std::{
     net::SocketAddr,
@@ -28,12 +27,12 @@ struct Issuer {
 }
 
 /// Takes encrypted connections only.
-struct Encrypted {
+struct TlsListener {
     listener: TcpListener,
     acceptor: TlsAcceptor,
 }
 
-impl Listener for Encrypted {
+impl Listener for TlsListener {
     type Io = TlsStream<TcpStream>;
     type Addr = SocketAddr;
 
@@ -104,7 +103,7 @@ impl Issuer {
             .route("/keys", get(async || Json(keys)));
         tokio::spawn(async move {
             match tls {
-                Some(acceptor) => axum::serve(Encrypted { listener, acceptor }, router).await,
+                Some(acceptor) => axum::serve(TlsListener { listener, acceptor }, router).await,
                 None => axum::serve(listener, router).await,
             }
         });

@@ -1,4 +1,4 @@
-//! Each limit of a surface, hit by a client: what it is told, and that all others are served.
+//! Each limit answers the client that exceeds it, and does not affect others.
 
 use std::io::Write as _;
 

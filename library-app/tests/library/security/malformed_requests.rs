@@ -1,4 +1,4 @@
-//! Whatever a client sends is answered by a clear problem, never by a failure of the service.
+//! Malformed requests receive a problem and never fail the service.
 
 use std::{
     io::{Read as _, Write as _},
@@ -11,7 +11,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// What is sent and what must come back.
+/// A request body and the expected response.
 struct Case {
     name: &'static str,
     body: Vec<u8>,

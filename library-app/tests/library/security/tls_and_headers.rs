@@ -1,4 +1,4 @@
-//! What stands before the library's routes: TLS, headers for browsers, a rate.
+//! TLS, security headers, CORS and the rate limit.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
@@ -8,11 +8,11 @@ use reqwest::{Certificate, Client, Method, StatusCode, header::HeaderMap};
 use serde_json::Value;
 
 /// A certificate for this machine, and the files that hold it.
-struct Identity {
+struct TlsIdentity {
     folder: tempfile::TempDir,
 }
 
-impl Identity {
+impl TlsIdentity {
     fn new() -> Self {
         let identity = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -66,7 +66,7 @@ async fn ssl_of(client: &Client, library: &Library) -> (StatusCode, Value) {
 
 #[tokio::test]
 async fn the_certificate_is_renewed_without_a_restart_and_health_tells_of_it() {
-    let identity = Identity::new();
+    let identity = TlsIdentity::new();
     let first = identity.renew(2090);
     let library = identity.library();
     assert!(library.url.starts_with("https://"), "{}", library.url);
@@ -98,7 +98,7 @@ async fn the_certificate_is_renewed_without_a_restart_and_health_tells_of_it() {
 
 #[tokio::test]
 async fn an_operator_asks_an_application_that_speaks_tls() {
-    let identity = Identity::new();
+    let identity = TlsIdentity::new();
     let library = identity.library();
     let certificate = identity.file("certificate.pem");
     let trusted = ["--http-tls-certificate", certificate.to_str().unwrap()];
@@ -123,7 +123,7 @@ async fn an_operator_asks_an_application_that_speaks_tls() {
     assert!(status(&["--http-host", "local host"]).contains("no name of a machine"));
     let missing = status(&["--http-tls-certificate", "missing.pem"]);
     assert!(missing.contains("missing.pem cannot be read"), "{missing}");
-    let other = Identity::new();
+    let other = TlsIdentity::new();
     let other = other.file("certificate.pem");
     let other = [
         "--http-tls-certificate",
@@ -146,7 +146,7 @@ async fn an_operator_asks_an_application_that_speaks_tls() {
 
 #[tokio::test]
 async fn a_certificate_that_has_expired_takes_health_down() {
-    let identity = Identity::new();
+    let identity = TlsIdentity::new();
     identity.renew(2021);
     let library = identity.library();
     let careless = new_client().tls_danger_accept_invalid_certs(true);

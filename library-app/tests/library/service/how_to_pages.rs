@@ -1,4 +1,4 @@
-//! The how-to pages' commands, run as a reader would run them.
+//! The commands of the how-to pages.
 
 use std::{fs, path::Path, process::Command};
 

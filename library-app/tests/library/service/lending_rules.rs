@@ -1,11 +1,11 @@
-//! Lending over HTTP: every rule of a copy's life and of a reader, against the real program.
+//! Every rule of lending, over HTTP against the real program.
 
 use crate::support::{Library, TOKEN, book, client, json_of, start_event_store};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// What a request that was refused says.
+/// Asserts the problem of a refused request.
 async fn problem(answer: Response) -> (u16, String, String) {
     let status = answer.status().as_u16();
     assert_eq!(answer.headers()["content-type"], "application/problem+json");

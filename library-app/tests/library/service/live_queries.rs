@@ -1,4 +1,4 @@
-//! Answers that follow what happens, as clients of the running library see them.
+//! Live queries of the running library.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server-sent event with an answer.
 #[derive(Debug)]
-struct Sent {
+struct ServerSentEvent {
     id: String,
     data: Value,
 }
 
 /// A live query that a client has open.
-struct Live {
+struct LiveQuery {
     answer: Response,
     text: String,
 }
 
-impl Live {
+impl LiveQuery {
     async fn open(library: &Library, path: &str) -> Self {
         let answer = ask(library, path, None).await;
         assert_eq!(answer.status(), StatusCode::OK);
@@ -35,7 +35,7 @@ impl Live {
         Self { answer, text }
     }
 
-    /// What comes next up to an empty line; `None` at the end of the stream.
+    /// Returns the next block up to an empty line; `None` at the end of the stream.
     async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
@@ -50,7 +50,7 @@ impl Live {
     }
 
     /// The next answer.
-    async fn next(&mut self) -> Sent {
+    async fn next(&mut self) -> ServerSentEvent {
         loop {
             let block = self.block().await.expect("the stream goes on");
             let field = |name: &str| {
@@ -60,13 +60,13 @@ impl Live {
             if let Some(data) = field("data") {
                 let data = serde_json::from_str(data).unwrap();
                 let id = field("id").unwrap().to_owned();
-                return Sent { id, data };
+                return ServerSentEvent { id, data };
             }
         }
     }
 
     /// Answers up to the one that is waited for.
-    async fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Sent {
+    async fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> ServerSentEvent {
         loop {
             let sent = self.next().await;
             if is_it(&sent.data) {
@@ -110,7 +110,7 @@ async fn problem(answer: Response, status: StatusCode, name: &str) {
 async fn an_answer_comes_at_once_and_again_whenever_it_changes() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
-    let mut stock = Live::open(&library, "/books").await;
+    let mut stock = LiveQuery::open(&library, "/books").await;
     let first = stock.next().await;
     assert_eq!(first.data, json!({"items": []}));
     let page = include_str!("../../../../docs/src/how-to/live-query.md");
@@ -120,7 +120,7 @@ async fn an_answer_comes_at_once_and_again_whenever_it_changes() {
     library.purchase(&book(id)).await;
     let page = stock.until(has(1)).await.data;
     assert_eq!(page["items"][0]["id"], json!(id));
-    let mut copy = Live::open(&library, &format!("/books/{id}")).await;
+    let mut copy = LiveQuery::open(&library, &format!("/books/{id}")).await;
     assert_eq!(copy.next().await.data["status"], "available");
     send(
         &library,
@@ -144,7 +144,7 @@ async fn an_answer_comes_at_once_and_again_whenever_it_changes() {
 async fn answers_never_go_back_and_the_last_one_has_everything() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
-    let mut stock = Live::open(&library, "/books?limit=1000").await;
+    let mut stock = LiveQuery::open(&library, "/books?limit=1000").await;
     let purchased = async {
         for _ in 0..200 {
             library.purchase(&book(Uuid::new_v4())).await;
@@ -168,11 +168,11 @@ async fn who_comes_back_goes_on_after_what_was_seen() {
     let library = Library::embedded(folder.path());
     let id = Uuid::new_v4();
     library.purchase(&book(id)).await;
-    let mut stock = Live::open(&library, "/books").await;
+    let mut stock = LiveQuery::open(&library, "/books").await;
     let seen = stock.until(has(1)).await.id;
     drop(stock);
     // Nothing happened meanwhile: the answer that is known does not come again.
-    let mut again = Live::of(ask(&library, "/books", Some(&seen)).await);
+    let mut again = LiveQuery::of(ask(&library, "/books", Some(&seen)).await);
     let first = again.block().await.unwrap();
     assert!(!first.contains("data"), "{first}");
     library.purchase(&book(Uuid::new_v4())).await;
@@ -180,7 +180,7 @@ async fn who_comes_back_goes_on_after_what_was_seen() {
     // Something did, and the service was started again.
     drop(library);
     let library = Library::embedded(folder.path());
-    let mut later = Live::of(ask(&library, "/books", Some(&seen)).await);
+    let mut later = LiveQuery::of(ask(&library, "/books", Some(&seen)).await);
     assert!(has(2)(&later.next().await.data));
 }
 
@@ -190,10 +190,10 @@ async fn another_instance_goes_on_where_one_was_killed() {
     let (_store, store_url) = start_event_store(folder.path(), 0);
     let [mut first, second] = [(); 2].map(|()| Library::with_store(&store_url));
     first.purchase(&book(Uuid::new_v4())).await;
-    let mut stock = Live::open(&first, "/books").await;
+    let mut stock = LiveQuery::open(&first, "/books").await;
     let seen = stock.until(has(1)).await.id;
     first.process.kill();
-    let mut again = Live::of(ask(&second, "/books", Some(&seen)).await);
+    let mut again = LiveQuery::of(ask(&second, "/books", Some(&seen)).await);
     let begin = again.block().await.unwrap();
     assert!(!begin.contains("data"), "{begin}");
     second.purchase(&book(Uuid::new_v4())).await;
@@ -226,8 +226,8 @@ async fn what_cannot_be_asked_is_refused_as_without_a_stream() {
 async fn no_more_live_queries_are_open_than_the_setting_allows() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded_with(folder.path(), &[("LIVE_QUERIES", "2")]);
-    let first = Live::open(&library, "/books").await;
-    let mut second = Live::open(&library, "/books").await;
+    let first = LiveQuery::open(&library, "/books").await;
+    let mut second = LiveQuery::open(&library, "/books").await;
     let third = ask(&library, "/books", None).await;
     problem(
         third,
@@ -255,7 +255,7 @@ async fn no_more_live_queries_are_open_than_the_setting_allows() {
 async fn a_service_that_stops_ends_its_live_queries_first() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
-    let mut stock = Live::open(&library, "/books").await;
+    let mut stock = LiveQuery::open(&library, "/books").await;
     stock.next().await;
     let stopped = tokio::task::spawn_blocking(|| library.process.stop());
     // Not cut off: the stream ends as one that is complete.

@@ -1,4 +1,4 @@
-//! The OpenAPI document of the library: what it says, whether it is one, and whether it is true.
+//! The OpenAPI document is valid, stored in the repository, and true.
 
 use std::{fs, path::Path, process::Command};
 
@@ -7,7 +7,7 @@ use crate::support::{Library, get, json_of};
 use reqwest::StatusCode;
 use serde_json::Value;
 
-/// What the library prints without anything running.
+/// The document that the subcommand prints while nothing runs.
 fn document(format: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
     // Nothing that it could reach or write to.
@@ -89,7 +89,7 @@ fn the_library_does_what_its_document_says() {
     assert!(cases_in(&text) > 2_000, "{text}");
 }
 
-/// How many cases Schemathesis says that it tried.
+/// The number of test cases that Schemathesis reports.
 fn cases_in(text: &str) -> u32 {
     let count = text.lines().find_map(|line| {
         let (count, _) = line.trim().split_once(" generated, ")?;

@@ -1,4 +1,4 @@
-//! A loan that is overdue is reported once, whatever happens to the programs that watch over it.
+//! The library reports an overdue loan once, through kills and restarts.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +12,7 @@ const AT_ONCE: [(&str, &str); 2] = [("LOAN_DAYS", "0"), ("LOAN_LIMIT", "1000")];
 const OVERDUE: &str = "com.example.library.LoanOverdueEvent";
 const BORROWED: &str = "com.example.library.BookBorrowedEvent";
 
-/// How often each loan was reported, by its copy and its date.
+/// Reports of each loan, counted by copy and due date.
 async fn reports(library: &Library) -> BTreeMap<(String, String), u32> {
     let mut reports = BTreeMap::new();
     for event in library.stored_events().await {

@@ -1,4 +1,4 @@
-//! What clients ask of the running library: the stock, the catalog, loans.
+//! Queries of the stock, the catalog and loans.
 
 use crate::support::{Library, book, client, get, json_of, post};
 use reqwest::{Response, StatusCode};

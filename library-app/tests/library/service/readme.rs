@@ -1,4 +1,4 @@
-//! The README's commands, run as a reader would run them.
+//! The commands of the README.
 
 use std::{fs, path::Path, process::Command};
 
@@ -56,7 +56,7 @@ async fn the_walk_through_of_the_readme_gives_what_the_readme_shows() {
 
     let mut stored: Value = serde_json::from_str(&run(&library, folder.path(), read)).unwrap();
     let mut shown: Value = serde_json::from_str(json[0]).unwrap();
-    // What differs from one run to the next.
+    // Time and hash differ from run to run.
     for line in [&mut stored, &mut shown] {
         let time = line["payload"]["event"]["time"].take();
         let hash = line["payload"]["hash"].take();

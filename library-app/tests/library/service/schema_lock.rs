@@ -1,4 +1,4 @@
-//! The subcommand `schema`: no store, no port, and one clear answer.
+//! The subcommand `schema` works without a store and without a port.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// What `library-app schema` answers, and whether it succeeded.
+/// The output of `library-app schema`, with its success.
 fn schema(arguments: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_library-app"))
         .arg("schema")

@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use crate::support::postgres_server::Postgres;
+use crate::support::postgres_server::PostgresServer;
 use crate::support::{Library, book, eventually, get, json_of, purchased};
-use es_framework::store::{EventStore as _, sql::EmbeddedStore};
+use es_framework::store::{EventStore as _, sqlite::EmbeddedStore};
 use serde_json::json;
 use uuid::Uuid;
 
 const COPIES: usize = 24_000;
-/// How many rows a page has, and how many pages are read.
+/// Rows of a page, and pages that are read.
 const LIMIT: usize = 7;
 const PAGES: usize = 3;
 
@@ -157,7 +157,7 @@ async fn sqlite_finds_parts_as_a_look_at_each_title_does() {
 
 #[tokio::test]
 async fn postgresql_finds_parts_as_a_look_at_each_title_does() {
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     search(&server.url()).await;

@@ -1,9 +1,8 @@
-//! Searches for a part of a title in the running library: with PostgreSQL's index, without it, and
-//! with that of SQLite.
+//! Searches for a substring of a title: in PostgreSQL with and without its index, and in SQLite.
 
 use std::time::Duration;
 
-use crate::support::postgres_server::Postgres;
+use crate::support::postgres_server::PostgresServer;
 use crate::support::{Library, book, client, eventually, get, json_of, post};
 use reqwest::Response;
 use serde_json::{Value, json};
@@ -180,7 +179,7 @@ async fn all_are_indexed(library: &Library) {
 #[tokio::test]
 async fn postgresql_finds_parts_by_its_index() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     let settings = [("DATABASE_URL", &*server.url())];
@@ -216,7 +215,7 @@ async fn postgresql_finds_parts_by_its_index() {
 #[tokio::test]
 async fn without_the_extension_parts_are_found_in_each_row() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(server) = Postgres::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
     server.query("CREATE ROLE librarian LOGIN; GRANT CREATE ON SCHEMA public TO librarian");

@@ -1,4 +1,4 @@
-//! The page to try the library out, in a real browser: what a person sees and does.
+//! The try-it page in a real browser.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,7 +10,7 @@ use crate::support::{Library, get};
 use reqwest::StatusCode;
 use serde_json::json;
 
-/// Where pictures of the page go; the one of the README is made from one of them.
+/// The file of a screenshot. The picture in the README is one of them.
 fn picture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("try-it-{name}.png"))
 }
@@ -38,7 +38,7 @@ async fn copies_are_purchased_on_the_page_and_seen_in_the_list() {
     };
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
-    // Who opens the service is led to the page.
+    // `/` redirects to the page.
     browser.open(&library.url).await;
     browser.choose("PurchaseBookCommand").await;
     for [isbn, title, author, pages] in BOOKS {

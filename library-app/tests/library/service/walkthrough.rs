@@ -1,4 +1,4 @@
-//! The specification's walk-through, against real programs on real ports.
+//! The walk-through of the specification, against real programs.
 
 use crate::support::{Library, book, client, get, json_of, start_event_store};
 use reqwest::StatusCode;

@@ -1,6 +1,5 @@
-//! A real Chromium, driven over WebDriver (https://www.w3.org/TR/webdriver2/). The crates for that
-//! change how the program under test is built, or come under another licence; these few calls do
-//! neither.
+//! A real Chromium, driven over WebDriver (https://www.w3.org/TR/webdriver2/). The crates for WebDriver
+//! change the features of dependencies or have another licence, so these few calls replace them.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -77,7 +76,7 @@ impl Browser {
         assert_eq!(answer, Value::Null, "{url}");
     }
 
-    /// What a script returns.
+    /// Runs a script and returns its result.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.post("/execute/sync", json!({ "script": script, "args": [] }))
             .await
@@ -154,7 +153,7 @@ impl Browser {
 
     /// Sends the form; returns the headline of the answer.
     pub(crate) async fn send(&self) -> String {
-        // What stands there from before is not the answer.
+        // The previous answer must not be mistaken for the next one.
         self.run("document.querySelector('.output').replaceChildren()")
             .await;
         self.click("//form//button[@type='submit']").await;

@@ -1,4 +1,4 @@
-//! The event store as a program of its own.
+//! The program `event-store` in a process of its own.
 
 use std::{
     path::{Path, PathBuf},
@@ -25,8 +25,9 @@ pub(crate) fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
     (process, url)
 }
 
-/// The event store's program lies beside the library's; it is built here, since Cargo builds only
-/// the programs of the package under test.
+/// Returns the path of the program `event-store`, which lies beside the library's. Cargo builds only
+/// the programs of the package under test, so this builds it, with the artifacts that the outside
+/// application and the tutorial share.
 pub(crate) fn event_store_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -41,8 +42,8 @@ pub(crate) fn event_store_program() -> &'static Path {
             "--bin",
             "event-store",
         ]);
-        // Cargo tells each test of its own package; some build scripts would take that for a change
-        // and build half of all dependencies again.
+        // Cargo sets variables about the package under test. Some build scripts depend on them and
+        // would build half of all dependencies again.
         let of_package = |name: &str| {
             [
                 "CARGO_PKG",

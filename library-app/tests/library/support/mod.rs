@@ -1,4 +1,4 @@
-//! Real processes on real ports, and what tests send to them.
+//! Processes of the library and the event store, and requests to them.
 
 pub(crate) mod browser;
 mod event_store_process;
@@ -107,7 +107,7 @@ impl Process {
         self.ended().0
     }
 
-    /// How the program ends that was asked to, and all that it said.
+    /// Waits for the end of a terminated program; returns its exit status and its log.
     pub(crate) fn ended(mut self) -> (std::process::ExitStatus, String) {
         let begin = Instant::now();
         loop {
@@ -130,8 +130,8 @@ impl Process {
         self.child.id()
     }
 
-    /// What the process has logged, once it has nothing more to log for a moment: it writes its log
-    /// beside the requests.
+    /// Returns the log once it stops growing for a moment, because the process writes it in another
+    /// thread.
     pub(crate) fn log(&self) -> String {
         let read = || self.log.lock().unwrap().clone();
         let mut log = read();
@@ -230,7 +230,7 @@ impl Library {
         command.output().expect("the program runs")
     }
 
-    /// What a subcommand prints, which must succeed or not.
+    /// Runs a subcommand, asserts its success or failure, and returns its output.
     pub(crate) fn said(&self, arguments: &[&str], succeeds: bool) -> String {
         let output = self.subcommand(arguments);
         let text = [output.stdout, output.stderr].concat();

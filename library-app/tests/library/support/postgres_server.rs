@@ -1,4 +1,4 @@
-//! A PostgreSQL server of a test's own.
+//! A PostgreSQL server for one test.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -10,13 +10,13 @@ use std::{
 use super::requirement::{install, require};
 
 /// A running server, stopped when this is dropped.
-pub(crate) struct Postgres {
+pub(crate) struct PostgresServer {
     child: Child,
     port: u16,
     folder: PathBuf,
 }
 
-impl Postgres {
+impl PostgresServer {
     /// Creates a database cluster and starts its server. Returns none where PostgreSQL is missing.
     #[track_caller]
     pub(crate) fn start() -> Option<Self> {
@@ -62,7 +62,7 @@ impl Postgres {
             .is_ok_and(|status| status.success())
     }
 
-    /// What the library is told.
+    /// The `DATABASE_URL` of this server.
     pub(crate) fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
@@ -74,7 +74,7 @@ impl Postgres {
         assert!(self.query(statement).contains('t'), "nobody has the lock");
     }
 
-    /// What statements find, as text.
+    /// Runs statements and returns their rows as text.
     pub(crate) fn query(&self, statements: &str) -> String {
         let mut psql = Command::new(program("psql"));
         psql.args(["-h", "127.0.0.1", "-U", "postgres", "-p"]);
@@ -82,7 +82,7 @@ impl Postgres {
     }
 }
 
-impl Drop for Postgres {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
         // SIGINT is a fast shutdown; a kill would leave the server's other processes for a while.
         let main = std::fs::read_to_string(self.folder.join("data/postmaster.pid"));

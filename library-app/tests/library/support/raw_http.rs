@@ -1,4 +1,4 @@
-//! Requests as bytes, for what no client library would send.
+//! Requests as bytes, for requests that no client library sends.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},
@@ -8,15 +8,15 @@ use std::{
 
 use serde_json::Value;
 
-/// What came back.
+/// A response, with its head as text.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct RawResponse {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl RawResponse {
     /// A header's value, if it is there.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(':'));
@@ -57,7 +57,7 @@ pub(crate) fn connect(url: &str) -> TcpStream {
 }
 
 /// Sends these bytes on a connection of their own; nothing if it ends without an answer.
-pub(crate) fn send(url: &str, request: impl AsRef<[u8]>) -> Option<Answer> {
+pub(crate) fn send(url: &str, request: impl AsRef<[u8]>) -> Option<RawResponse> {
     let mut stream = connect(url);
     // The server may have refused before it has read everything.
     let _ = stream.write_all(request.as_ref());
@@ -65,19 +65,19 @@ pub(crate) fn send(url: &str, request: impl AsRef<[u8]>) -> Option<Answer> {
 }
 
 /// `GET` of a path that is sent as it is.
-pub(crate) fn get(url: &str, path: &str) -> Answer {
+pub(crate) fn get(url: &str, path: &str) -> RawResponse {
     let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     send(url, request).unwrap_or_else(|| panic!("no answer to {path}"))
 }
 
 /// The next answer on a connection, by its Content-Length or to the end.
-pub(crate) fn answer(stream: &mut TcpStream) -> Option<Answer> {
+pub(crate) fn answer(stream: &mut TcpStream) -> Option<RawResponse> {
     let mut bytes = Vec::new();
     loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
             let status = head.split(' ').nth(1)?.parse().unwrap();
-            let mut answer = Answer {
+            let mut answer = RawResponse {
                 status,
                 head,
                 body: bytes[end + 4..].to_vec(),
@@ -94,7 +94,7 @@ pub(crate) fn answer(stream: &mut TcpStream) -> Option<Answer> {
     }
 }
 
-/// Whether more came.
+/// Reads more bytes; returns false at the end of the connection.
 fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> bool {
     let mut buffer = [0; 8192];
     match stream.read(&mut buffer) {

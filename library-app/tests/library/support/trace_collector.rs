@@ -1,4 +1,4 @@
-//! A collector of traces: takes what is exported over OTLP, and keeps it.
+//! A collector of traces that stores every span it receives over OTLP.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,19 +11,19 @@ use opentelemetry_proto::tonic::{
 use prost::Message as _;
 
 #[derive(Clone, Default)]
-pub(crate) struct Collector {
-    spans: Arc<Mutex<Vec<Exported>>>,
+pub(crate) struct TraceCollector {
+    spans: Arc<Mutex<Vec<ExportedSpan>>>,
     pub(crate) url: String,
 }
 
 /// A span as it was exported, under the name of the service that exported it.
 #[derive(Clone, Debug)]
-pub(crate) struct Exported {
+pub(crate) struct ExportedSpan {
     pub(crate) service: String,
     pub(crate) span: Span,
 }
 
-impl Collector {
+impl TraceCollector {
     pub(crate) async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let collector = Self {
@@ -38,7 +38,7 @@ impl Collector {
     }
 
     /// The spans of a trace.
-    pub(crate) fn trace(&self, id: &str) -> Vec<Exported> {
+    pub(crate) fn trace(&self, id: &str) -> Vec<ExportedSpan> {
         let spans = self.spans.lock().unwrap();
         let of_trace = spans.iter().filter(|one| hex(&one.span.trace_id) == id);
         of_trace.cloned().collect()
@@ -49,7 +49,7 @@ impl Collector {
     }
 }
 
-impl Exported {
+impl ExportedSpan {
     pub(crate) fn id(&self) -> String {
         hex(&self.span.span_id)
     }
@@ -63,7 +63,7 @@ impl Exported {
     }
 }
 
-async fn take(State(collector): State<Collector>, headers: HeaderMap, body: Bytes) {
+async fn take(State(collector): State<TraceCollector>, headers: HeaderMap, body: Bytes) {
     assert_eq!(headers["content-type"], "application/x-protobuf");
     let request = ExportTraceServiceRequest::decode(body).unwrap();
     for resource in request.resource_spans {
@@ -72,7 +72,7 @@ async fn take(State(collector): State<Collector>, headers: HeaderMap, body: Byte
         for span in resource.scope_spans.into_iter().flat_map(|one| one.spans) {
             let service = service.clone();
             let mut spans = collector.spans.lock().unwrap();
-            spans.push(Exported { service, span });
+            spans.push(ExportedSpan { service, span });
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::store::{AppendError, StoreError};
 /// An embedded store that cannot be opened.
 ///
 /// ```
-/// use es_framework::store::sql::embedded::OpenError;
+/// use es_framework::store::sqlite::OpenError;
 ///
 /// let error = OpenError::InUse { directory: "data".into() };
 /// assert_eq!(error.to_string(), "the data directory data is in use: another process has it open");

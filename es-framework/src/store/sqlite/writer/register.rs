@@ -7,7 +7,7 @@ use crate::{
     event::EventType,
     store::{
         RegisterError,
-        sql::embedded::{
+        sqlite::{
             catalogue::{Existing, Found},
             error::Failure,
             queue::Register,

@@ -11,7 +11,7 @@ use crate::{
     event::{EventId, EventType, RecordedEvent, Subject},
     store::{
         AppendError, EventSchema, EventStore as _, KnownEventType, Precondition, ReadOptions,
-        sql::embedded::{EmbeddedStore, OpenError},
+        sqlite::{EmbeddedStore, OpenError},
     },
 };
 
@@ -306,7 +306,7 @@ async fn write_the_fixture() {
     drop(file);
     let to = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/src/store/sql/embedded/fixtures/version-3.sqlite"
+        "/src/store/sqlite/fixtures/version-3.sqlite"
     );
     std::fs::copy(crashed.join("events.sqlite"), to).unwrap();
     println!("{}", all(&store).await[11].hash);

@@ -9,7 +9,7 @@ use crate::{
     event::{EventId, Subject},
     store::{
         AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError,
-        sql::embedded::{EmbeddedStore, queue::Task},
+        sqlite::{EmbeddedStore, queue::Task},
     },
 };
 

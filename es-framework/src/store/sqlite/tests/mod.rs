@@ -17,7 +17,7 @@ use crate::{
     event::Subject,
     store::{
         AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError, contract,
-        sql::embedded::{EmbeddedStore, queue::Task},
+        sqlite::{EmbeddedStore, queue::Task},
     },
 };
 

@@ -1,7 +1,7 @@
 //! What the writer does when nobody wants anything: merge the index, empty the log.
 
 use super::{Writer, Written};
-use crate::store::sql::embedded::{
+use crate::store::sqlite::{
     error::Failure,
     filter::{self, Learned},
     recent::Commit,

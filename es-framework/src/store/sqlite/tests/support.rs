@@ -8,7 +8,7 @@ use crate::{
     event::{EventCandidate, Hash, RecordedEvent},
     store::{
         AppendError, EventStore as _, Precondition,
-        sql::embedded::{
+        sqlite::{
             EmbeddedStore,
             recent::RecentLimits,
             settings::{ChunkLimits, Settings},

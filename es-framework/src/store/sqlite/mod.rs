@@ -78,7 +78,7 @@ const LARGEST: usize = 64 << 20;
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use es_framework::store::{EventStore, sql::embedded::EmbeddedStore};
+/// use es_framework::store::{EventStore, sqlite::EmbeddedStore};
 ///
 /// let store = EmbeddedStore::temporary()?;
 /// store.health().await?;

@@ -11,7 +11,7 @@ use crate::{
     event::{EventCandidate, EventId, Subject},
     store::{
         AppendError, Bound, EventStore, FromLatestEvent, IfEventIsMissing, Order, Precondition,
-        ReadOptions, memory::MemoryStore, sql::embedded::EmbeddedStore,
+        ReadOptions, memory::MemoryStore, sqlite::EmbeddedStore,
     },
 };
 

@@ -16,7 +16,7 @@ use crate::{
     store::{
         Bound, EventSchema, EventStore, Order, ReadOptions, StoreError,
         backup::{self, BackupLine},
-        sql::embedded::{EmbeddedStore, settings::Settings},
+        sqlite::{EmbeddedStore, settings::Settings},
     },
 };
 

@@ -3,7 +3,7 @@
 use super::Writer;
 use crate::store::{
     StoreError,
-    sql::embedded::{error::DiskError, merge::Merge, schema, state},
+    sqlite::{error::DiskError, merge::Merge, schema, state},
 };
 
 impl Writer {

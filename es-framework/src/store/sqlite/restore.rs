@@ -29,7 +29,7 @@ const UNFINISHED: &str = "restoring.sqlite";
 /// A store in the making. Removed again unless it is finished.
 ///
 /// ```
-/// use es_framework::{event::Hash, store::sql::embedded::Restore};
+/// use es_framework::{event::Hash, store::sqlite::Restore};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let restore = Restore::begin(&folder.path().join("data"))?;
@@ -50,7 +50,7 @@ pub struct Restore {
 /// Why a backup was not restored.
 ///
 /// ```
-/// use es_framework::store::sql::embedded::{Restore, RestoreError};
+/// use es_framework::store::sqlite::{Restore, RestoreError};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("events.sqlite"), "something")?;

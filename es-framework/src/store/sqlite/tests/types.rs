@@ -12,7 +12,7 @@ use crate::{
     eventql::{Limits, Query},
     store::{
         EventStore, Order, ReadOptions, StoreError,
-        sql::embedded::{EmbeddedStore, settings::Settings, types::BLOCK},
+        sqlite::{EmbeddedStore, settings::Settings, types::BLOCK},
     },
 };
 

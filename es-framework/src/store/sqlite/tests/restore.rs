@@ -11,7 +11,7 @@ use crate::{
     store::{
         EventSchema, EventStore as _, ReadOptions, backup,
         backup::BackupLine,
-        sql::embedded::{EmbeddedStore, Restore, RestoreError},
+        sqlite::{EmbeddedStore, Restore, RestoreError},
     },
 };
 

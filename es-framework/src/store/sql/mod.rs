@@ -1,5 +1,0 @@
-//! Event stores on SQL databases.
-
-pub mod embedded;
-
-pub use embedded::EmbeddedStore;
