@@ -1,4 +1,4 @@
-//! What the macros accept, refuse and write: see `ui`, `expansion`, `outside` and `tests`. The Rust
+//! Tests of the macros: see `ui`, `expansion`, `outside` and `tests`. The Rust
 //! code of the README and the book is compiled and run here, too.
 
 #[cfg(doctest)]

@@ -1,5 +1,5 @@
-//! Commands on subjects with many events and on subjects that many want: how much a long history
-//! and contention cost. Read the ratios, all of a run share the machine's mood.
+//! Measures the cost of long subjects and of contention on one subject. Compare the ratios within one
+//! run, because absolute times depend on the machine.
 //!
 //! `cargo bench -p es-framework --bench command -- [events of the long subject] [seconds a cell]`
 
@@ -18,7 +18,7 @@ use std::{
 };
 
 use es_framework::{
-    command::{Bus, CommandContext, CommandDescriptor, CommandError, CommandRequest},
+    command::{CommandBus, CommandContext, CommandDescriptor, CommandError, CommandRequest},
     event::{Event as _, EventCandidate, EventType, Subject},
     prelude::*,
     state::Snapshots,
@@ -31,7 +31,7 @@ use tokio::task::JoinSet;
 #[command(subject = "/counters/{id}")]
 struct CountCommand {
     id: String,
-    /// The handler refuses more than the counter has, so that nothing is written.
+    /// The limit of the counter. Beyond it the handler rejects the command and nothing is written.
     at_most: u64,
 }
 
@@ -74,7 +74,7 @@ fn count(counter: &Counter, command: CountCommand) -> Result<CountedEvent, Full>
     Ok(CountedEvent { note })
 }
 
-async fn send(bus: &Bus, id: &str, at_most: u64) -> Result<(), CommandError> {
+async fn send(bus: &CommandBus, id: &str, at_most: u64) -> Result<(), CommandError> {
     let body = format!(r#"{{"id":"{id}","atMost":{at_most}}}"#);
     let request = CommandRequest {
         body: body.as_bytes(),
@@ -85,16 +85,16 @@ async fn send(bus: &Bus, id: &str, at_most: u64) -> Result<(), CommandError> {
     execute(bus, request).await.map(drop)
 }
 
-async fn carry_out(bus: &Bus, id: &str) {
+async fn carry_out(bus: &CommandBus, id: &str) {
     send(bus, id, u64::MAX).await.unwrap();
 }
 
-async fn refuse(bus: &Bus, id: &str) {
+async fn refuse(bus: &CommandBus, id: &str) {
     let refused = send(bus, id, 0).await;
     assert!(matches!(refused, Err(CommandError::Rejected(_))));
 }
 
-/// Gives a counter so many events.
+/// Fills a counter with events.
 async fn fill(store: &EmbeddedStore, id: &str, events: usize) {
     let subject: Subject = format!("/counters/{id}").parse().unwrap();
     let candidate = |event_type, payload: &str| EventCandidate {
@@ -121,8 +121,8 @@ async fn fill(store: &EmbeddedStore, id: &str, events: usize) {
     }
 }
 
-fn bus(store: &EmbeddedStore, snapshots: &Path) -> Bus {
-    Bus::new(Arc::new(store.clone()), "bench")
+fn bus(store: &EmbeddedStore, snapshots: &Path) -> CommandBus {
+    CommandBus::new(Arc::new(store.clone()), "bench")
         .with_snapshots(Snapshots::in_file(snapshots.to_owned()))
 }
 
@@ -131,8 +131,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// The median time of each of two actions, taken in turns.
-async fn in_turns(rounds: usize, bus: &Bus, ids: [&str; 2], writes: bool) -> [Duration; 2] {
+/// Measures two actions alternately and returns the median time of each.
+async fn in_turns(rounds: usize, bus: &CommandBus, ids: [&str; 2], writes: bool) -> [Duration; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
         for (id, times) in ids.iter().zip(&mut times) {
@@ -170,7 +170,7 @@ async fn long_subjects(store: &EmbeddedStore, folder: &Path, events: usize) {
             "{what:>12}, warm: 10 events {short:>9.2?}, {events} events {long:>9.2?}, ratio {ratio:.2}"
         );
     }
-    // The snapshot is written on a thread of its own.
+    // Another thread writes the snapshot.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let mut times = Vec::new();
     for _ in 0..20 {
@@ -185,16 +185,16 @@ async fn long_subjects(store: &EmbeddedStore, folder: &Path, events: usize) {
     );
 }
 
-/// What clients of one kind saw.
+/// The results of clients of one kind.
 struct Seen {
     each: Vec<usize>,
     waits: Vec<Duration>,
     contended: usize,
 }
 
-/// So many clients, each of whom sends commands until the time is over, through one of the buses.
+/// Runs clients, each of which sends commands through one of the buses until the time is over.
 async fn contend(
-    buses: &[Bus],
+    buses: &[CommandBus],
     clients: usize,
     seconds: f64,
     id: impl Fn(usize) -> String,
@@ -283,7 +283,7 @@ async fn contention(store: &EmbeddedStore, folder: &Path, seconds: f64) {
 
 #[tokio::main]
 async fn main() {
-    // Cargo adds flags of its own.
+    // Cargo adds its own flags.
     let numbers: Vec<f64> = std::env::args().filter_map(|a| a.parse().ok()).collect();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let events = numbers.first().map_or(100_000, |events| *events as usize);

@@ -1,9 +1,10 @@
-//! An event-sourcing framework: declare a command, an event and a handler; the rest is supplied.
+//! An event-sourcing framework. The application declares commands, events and handlers; the
+//! framework supplies the rest.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
-// So that what the macros write, `::es_framework::…`, also resolves in here.
+// Lets the paths `::es_framework::…`, which the macros write, resolve inside this crate.
 #[allow(unused_extern_crates)]
 extern crate self as es_framework;
 
@@ -16,8 +17,6 @@ mod error;
 pub mod event;
 pub mod eventql;
 mod file_watcher;
-#[cfg(test)]
-mod garden;
 pub mod http;
 mod limits;
 pub mod metrics;
@@ -37,6 +36,8 @@ mod shutdown;
 pub mod state;
 pub mod store;
 pub mod telemetry;
+#[cfg(test)]
+mod test_fixture;
 pub mod testing;
 pub mod validate;
 
@@ -190,7 +191,7 @@ pub use es_macros::Value;
 /// ```
 pub use es_macros::evolve;
 /// ```
-/// use es_framework::{command::{Given, Handle}, prelude::*};
+/// use es_framework::{command::{Handle, HandlerContext}, prelude::*};
 ///
 /// #[derive(Command)]
 /// #[command(subject = "/books/{id}")]
@@ -209,8 +210,8 @@ pub use es_macros::evolve;
 /// }
 ///
 /// let command = PurchaseBookCommand { id: Uuid::nil() };
-/// let given = Given::on(command.subject()?, Metadata::default());
-/// let (events, _) = command.handle(&given)?.into_parts();
+/// let context = HandlerContext::on(command.subject()?, Metadata::default());
+/// let (events, _) = command.handle(&context)?.into_parts();
 /// assert_eq!(events[0].event_type.as_str(), "com.example.library.BookPurchasedEvent");
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -335,11 +336,10 @@ pub use event::Event;
 pub use projection::ReadModel;
 pub use query::Query;
 
-/// What the macros write code against. Not for use by hand: it may change in any release.
+/// The items that expanded macros use. They can change in any release; do not use them directly.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::query::checks::{comparable, comparable_list, comparable_option};
-    pub use crate::validate::nested::{Nested, NoRules, OwnRules};
+    pub use crate::validate::nested_field::{NestedField, NestedRules, NoNestedRules};
     pub use clap;
     pub use inventory;
     pub use schemars;

@@ -160,8 +160,8 @@ impl LimitSettings {
     }
 
     /// What an EventQL query may cost.
-    pub(crate) fn of_eventql(&self) -> eventql::Limits {
-        eventql::Limits {
+    pub(crate) fn of_eventql(&self) -> eventql::QueryLimits {
+        eventql::QueryLimits {
             time: seconds(self.event_store_query_seconds),
             memory: count(self.event_store_query_memory),
         }

@@ -1,4 +1,4 @@
-//! What a feature's file needs.
+//! The imports that the file of a feature usually needs.
 
 pub use jiff::Timestamp;
 pub use uuid::Uuid;
@@ -8,7 +8,7 @@ pub use crate::{
     command::{Clock, Decision},
     event::Metadata,
     evolve, handler,
-    query::{Answer, Direction, Page, QueryError, Reading},
+    query::{Page, QueryContext, QueryError, QueryHandler},
     reaction::ReactionKey,
     upcast,
 };

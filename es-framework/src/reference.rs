@@ -1,4 +1,4 @@
-//! Keeps pages of `docs` in step with the code: the settings, the problems, the folders.
+//! Tests that compare pages in `docs` with the code: settings, problems and folders.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +19,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(project("../docs/src").join(name)).unwrap()
 }
 
-/// The cells of each row of a page's tables.
+/// Returns the cells of each table row on a page.
 fn rows(page: &str) -> Vec<Vec<String>> {
     let rows = page.lines().filter(|line| line.starts_with('|'));
     rows.map(|row| {
@@ -29,7 +29,7 @@ fn rows(page: &str) -> Vec<Vec<String>> {
     .collect()
 }
 
-/// What stands in backticks.
+/// Returns the texts in backticks.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -52,7 +52,7 @@ fn check_setting(arg: &Arg, page: &str, rows: &[Vec<String>]) {
     }
 }
 
-/// Checks all that the command takes, and returns how much that is.
+/// Checks the settings of a command and returns their number.
 fn check_settings(command: &Command, name: &str) -> usize {
     let rows = rows(&page(name));
     let settings = command.get_arguments().filter(|arg| {
@@ -88,7 +88,8 @@ fn the_reference_has_no_setting_that_is_gone() {
     }
 }
 
-/// The names and statuses of problems in a source file: `new(StatusCode::CONFLICT, "contended", …)`.
+/// Collects the names and statuses of problems in a source file: `new(StatusCode::CONFLICT,
+/// "contended", …)`.
 fn problems_in(source: &str, found: &mut BTreeSet<(u16, String)>) {
     let pieces: Vec<_> = source.split("StatusCode::").collect();
     for (before, rest) in pieces.iter().zip(pieces.iter().skip(1)) {
@@ -105,7 +106,7 @@ fn problems_in(source: &str, found: &mut BTreeSet<(u16, String)>) {
     }
 }
 
-/// The number of `CONFLICT`.
+/// Returns the status number of a constant such as `CONFLICT`.
 fn number(constant: &str) -> Option<u16> {
     let is_it = |status: &StatusCode| {
         let reason = status.canonical_reason().unwrap_or_default();

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use es_framework::{
-    command::{Bus, CommandContext, CommandDescriptor, CommandRequest, Registry},
+    command::{CommandBus, CommandContext, CommandDescriptor, CommandRequest, Registry},
     event::{EventCandidate, encode},
     prelude::*,
     store::{EventStore, memory::MemoryStore},
@@ -83,7 +83,7 @@ async fn store(store: &MemoryStore, event_type: &str, payload: &serde_json::Valu
     store.append(vec![candidate], vec![]).await.unwrap();
 }
 
-async fn raise_the_price(bus: &Bus) -> Result<i64, String> {
+async fn raise_the_price(bus: &CommandBus) -> Result<i64, String> {
     let request = CommandRequest {
         body: br#"{"id":"p1","by":5}"#,
         path_parameters: &[],
@@ -108,7 +108,8 @@ async fn a_handler_decides_on_old_events_as_on_new_ones() {
     store(&memory, "com.example.library.BookScannedEvent", &json!({})).await;
     // All that this program declares, as an application would have it.
     let registry = Registry::builder().linked().build().unwrap();
-    let bus = Bus::new(Arc::new(memory.clone()), "today").with_upcasters(registry.upcasters());
+    let bus =
+        CommandBus::new(Arc::new(memory.clone()), "today").with_upcasters(registry.upcasters());
 
     assert_eq!(raise_the_price(&bus).await, Ok(2));
 
@@ -144,7 +145,7 @@ async fn an_old_event_that_does_not_fit_stops_the_command_and_is_named() {
         .upcaster::<BookPricedV1>()
         .build()
         .unwrap();
-    let bus = Bus::new(Arc::new(memory), "today").with_upcasters(registry.upcasters());
+    let bus = CommandBus::new(Arc::new(memory), "today").with_upcasters(registry.upcasters());
     let error = raise_the_price(&bus).await.unwrap_err();
     assert!(
         error.contains("event 0 of type com.example.library.BookPricedEvent"),

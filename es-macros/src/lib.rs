@@ -1,4 +1,4 @@
-//! The macros of es-framework, which re-exports them and shows each by an example.
+//! The macros of es-framework. The framework re-exports them and documents each with an example.
 
 mod codegen;
 
@@ -6,63 +6,68 @@ use proc_macro::TokenStream;
 
 use codegen::manifest::Manifest;
 
-/// Declares a command: something that is asked for, in the imperative.
+/// Declares a command: a request to change something, named in the imperative.
 ///
 /// Implements `Command`, `Validate`, `Serialize`, `Deserialize` and `JsonSchema` for a struct with
-/// named fields, and registers it with its handler; a command without a `#[handler]` does not
-/// compile. Its JSON has one member for each field, in camelCase, and no others.
+/// named fields, and registers the command with its handler. A command without a `#[handler]` does
+/// not compile. The command's JSON has one member for each field, in camelCase, and no others.
 ///
 /// # `#[command(…)]` above the struct
 ///
 /// | key | | if left out |
 /// |---|---|---|
-/// | `subject = "/books/{id}"` | what the command is about; a field in braces fills a segment | an error |
-/// | `condition = pristine` | what must be true of the subject: `none`, `pristine` (nothing ever happened to it) or `exists` (something did) | `none` |
-/// | `path = "/books/{id}/borrow"` | where it is posted to; a field in braces is taken from the path instead of the body | the subject up to its first field, and the first word of the command's name: `/books/purchase` |
-/// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask for it |
-/// | `internal` | nobody posts it: it is sent by a `#[reaction]` alone | everybody may |
-/// | `summary = "…"` | what it does, for the API's description | the first paragraph of the doc comment |
+/// | `subject = "/books/{id}"` | the subject of the command; a field in braces fills a segment | an error |
+/// | `condition = pristine` | the condition on the subject: `none`, `pristine` (it has no event) or `exists` (it has an event) | `none` |
+/// | `path = "/books/{id}/borrow"` | the route of the command; a field in braces comes from the path instead of the body | the subject up to its first field, and the first word of the command's name: `/books/purchase` |
+/// | `role = "staff"` | the role that a client needs if authentication is enabled | no role is needed |
+/// | `internal` | clients cannot send the command; only a `#[reaction]` sends it | clients can send it |
+/// | `summary = "…"` | the summary in the API's description | the first paragraph of the doc comment |
 ///
 /// # `#[validate(…)]` above a field
 ///
-/// Every rule that does not hold is reported at once, and all are part of the JSON schema. On an
-/// `Option` they hold for the value, if there is one. An end or a length may be a constant.
+/// A validation reports all violations at once, and all rules are part of the JSON schema. For an
+/// `Option`, the rules apply to the value inside. A bound or a length may be a constant.
 ///
 /// | rule | holds for |
 /// |---|---|
 /// | `text(max = 500)` | a text of 1, or `min`, to 500 characters on one line that is not blank |
 /// | `characters("0123456789-X")` | a text of these characters only |
-/// | `pattern("^[0-9]+$")` | a text in which the regular expression is found |
-/// | `email`, `url` | an e-mail address; an address on the web |
-/// | `range(min = 1, max = 9)` | a number between both ends, of which one may be left out |
-/// | `items(min = 1, max = 9)` | a list of so many items, as above |
+/// | `pattern("^[0-9]+$")` | a text that matches the regular expression |
+/// | `email`, `url` | an e-mail address; an absolute URL |
+/// | `range(min = 1, max = 9)` | a number within the bounds; one bound may be absent |
+/// | `items(min = 1, max = 9)` | a list whose length is within the bounds |
 /// | `each(text(max = 20))` | each item of a list |
-/// | `with = is_sound` | whatever `fn is_sound(value: &T) -> Result<(), impl Display>` says |
+/// | `with = is_sound` | a value that `fn is_sound(value: &T) -> Result<(), impl Display>` accepts |
 ///
-/// The rules of a field's own type hold without a word.
+/// The rules of a nested value's own type apply without an attribute.
+///
+/// # Other traits
+///
+/// The macro implements `Clone`, `Serialize`, `Deserialize` and `JsonSchema`. Every field type must be
+/// `Clone`, because each attempt after a conflict decides on a clone.
 ///
 /// # Other attributes
 ///
 /// - `#[serde(rename = "…")]` above a field names its member; `default`, `alias`, `with`,
-///   `serialize_with`, `deserialize_with` and `skip_serializing_if` work as well. Nothing of serde
-///   stands above the struct.
+///   `serialize_with`, `deserialize_with` and `skip_serializing_if` work as well. The struct itself
+///   takes no serde attributes.
 /// - `#[schemars(…)]` adds to the schema.
-/// - `#[es(crate = "…")]` above the struct is the path to the framework where it is neither a
-///   dependency of this crate nor one under another name in its Cargo.toml.
+/// - `#[es(crate = "…")]` above the struct is the path of the framework. An application needs it
+///   only if its Cargo.toml does not contain the framework.
 #[proc_macro_derive(Command, attributes(command, event, validate, serde, schemars, es))]
 pub fn derive_command(item: TokenStream) -> TokenStream {
     codegen::command::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Declares an event: something that happened, in the past tense.
+/// Declares an event: a fact, named in the past tense.
 ///
 /// Implements `Event`, `Serialize`, `Deserialize` and `JsonSchema` for a struct with named fields,
-/// and registers it. Its JSON has one member for each field, in camelCase; members that it does
-/// not know are ignored, since a later version may have written them.
+/// and registers the event. The event's JSON has one member for each field, in camelCase.
+/// Deserialization ignores unknown members, because a later version may have written them.
 ///
-/// Its type is the crate's package, a dot and its name: `com.example.library.BookPurchasedEvent`.
-/// The package stands in Cargo.toml and does not follow the module, so that an event that was
-/// stored is found after its struct has moved:
+/// The event type is the crate's package, a dot and the struct's name:
+/// `com.example.library.BookPurchasedEvent`. Cargo.toml declares the package. It does not depend on
+/// the module, so stored events stay readable after their struct has moved:
 ///
 /// ```toml
 /// [package.metadata.es-framework]
@@ -74,55 +79,55 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 /// | key | | if left out |
 /// |---|---|---|
 /// | `package = "com.example.stock"` | the package of this event alone | the one in Cargo.toml |
-/// | `name = "BookPurchasedEvent"` | the name behind the package | the struct's name |
-/// | `version = 2` | ends the type of a later version: `….BookPurchasedEvent.v2`; what was stored before is read by an `#[upcast]` | the first version, which has no number |
-/// | `subject = "/readers/{reader}"` | what it is about, if not what its command is about; `./notes/{number}` lies below the command's subject | the command's subject |
+/// | `name = "BookPurchasedEvent"` | the name after the package | the struct's name |
+/// | `version = 2` | the suffix of a later version's type: `….BookPurchasedEvent.v2`; an `#[upcast]` function reads the earlier version | the first version, which has no number |
+/// | `subject = "/readers/{reader}"` | the event's own subject; `./notes/{number}` is a descendant of the command's subject | the command's subject |
 /// | `read_model = "books"` | a table with a row for each event and a column for each field, served at `/books` | none |
 ///
-/// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct are
+/// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct work
 /// as for `#[derive(Command)]`.
 #[proc_macro_derive(Event, attributes(command, event, validate, serde, schemars, es))]
 pub fn derive_event(item: TokenStream) -> TokenStream {
     codegen::event::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Declares why a handler says no: an enum with a variant for each refusal, or a struct that is the
-/// only one.
+/// Declares the reasons for which a handler rejects a command: an enum with a variant for each
+/// reason, or a struct for a single one.
 ///
-/// Implements `Rejection`, `Display` and `std::error::Error`, so that a handler may return it in a
-/// `Result` and its callers get a problem with a status, a stable type, a stable title and a
-/// sentence. It stands beside `Debug`, which every error needs: `#[derive(Debug, Rejection)]`.
+/// Implements `Rejection`, `Display` and `std::error::Error`. A handler may return the rejection in
+/// a `Result`, and clients receive a problem with a status, a stable type, a stable title and a
+/// detail. Every error also needs `Debug`: `#[derive(Debug, Rejection)]`.
 ///
 /// # `#[rejection(…)]` above a variant, or above the struct
 ///
 /// | word | | if left out |
 /// |---|---|---|
-/// | `conflict` | the state stands against it: 409 | an error, unless one of the next four stands there |
-/// | `gone` | the subject was there and is gone for good: 410 | |
-/// | `not_found` | something that the command names is unknown: 404 | |
-/// | `forbidden` | the caller may not do this: 403 | |
-/// | `invalid` | the values make no sense together: 422 | |
-/// | `detail = "lent until {due_at}"` | the sentence that the caller reads; a field in braces is shown as by `format!` | the title |
-/// | `title = "The copy is lent"` | the same for each caller | the first paragraph of the doc comment without its full stop |
+/// | `conflict` | the state does not allow the command: 409 | an error, unless one of the next four stands there |
+/// | `gone` | the subject existed and was removed: 410 | |
+/// | `not_found` | the command names something that does not exist: 404 | |
+/// | `forbidden` | the client has no permission: 403 | |
+/// | `invalid` | the combination of values is invalid: 422 | |
+/// | `detail = "lent until {due_at}"` | the detail of the problem; a field in braces is formatted as by `format!` | the title |
+/// | `title = "The copy is lent"` | the title, which is the same for each client | the first paragraph of the doc comment without its full stop |
 /// | `name = "copy-is-lent"` | the end of the problem's type | the variant's name in kebab-case |
 ///
-/// `#[es(crate = "…")]` is as for `#[derive(Command)]`.
+/// `#[es(crate = "…")]` works as for `#[derive(Command)]`.
 #[proc_macro_derive(Rejection, attributes(rejection, es))]
 pub fn derive_rejection(item: TokenStream) -> TokenStream {
     codegen::rejection::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Declares a state: what is known of a subject once its events are folded.
+/// Declares a state: the facts about a subject that follow from its events.
 ///
-/// Implements `State`, `Serialize`, `Deserialize` and `JsonSchema` for a struct or an enum, and lets
-/// handlers take it as `&Book`, or as `Option<&Book>` where there may be none. Its JSON is what a
-/// snapshot keeps. How it follows from events is said by `#[evolve]`.
+/// Implements `State`, `Serialize`, `Deserialize` and `JsonSchema` for a struct or an enum.
+/// Handlers can take the state as `&Book`, or as `Option<&Book>` if it may not exist. Snapshots
+/// store its JSON. `#[evolve]` defines how the state follows from events.
 #[proc_macro_derive(State, attributes(serde, schemars, es))]
 pub fn derive_state(item: TokenStream) -> TokenStream {
     codegen::state::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Says how a state follows from events: one function for each kind of event.
+/// Defines how a state follows from events: one function for each event type.
 ///
 /// | function | |
 /// |---|---|
@@ -130,69 +135,74 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 /// | `fn borrowed(&mut self, event: &BookBorrowedEvent)` | it changes the state |
 /// | `fn removed(self, event: &BookRemovedEvent) -> Self` | it replaces the state |
 ///
-/// The last two are passed over where there is no state yet. Instead of `Self` a function may
-/// return `Option<Self>`, and it may take the event by value. All functions of the `impl` are
-/// such functions; others stand in another `impl`.
+/// The framework skips the last two kinds of functions while there is no state. A function may
+/// return `Option<Self>` instead of `Self`, and it may take the event by value. The `impl` block
+/// contains only such functions.
 #[proc_macro_attribute]
 pub fn evolve(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::evolve::evolve(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Gives JSON to a struct or an enum that commands, events, replies and rows are made of.
+/// Gives JSON to a struct or an enum that is part of commands, events, replies or rows.
 ///
-/// Implements `Serialize`, `Deserialize` and `JsonSchema`, all names in camelCase. An enum without
-/// fields is a text, and can be a column of a read model. `#[serde(tag = "…")]`, `content`,
-/// `untagged` and `transparent` above the item work as serde has them. Rules (`#[validate(…)]`) above
-/// its fields are those of `#[derive(Command)]`, and hold wherever a command holds the value.
+/// Implements `Serialize`, `Deserialize` and `JsonSchema`, with all names in camelCase. An enum
+/// without fields is a string and can be a column of a read model. `#[serde(tag = "…")]`,
+/// `content`, `untagged` and `transparent` above the item work as in serde. The fields take the
+/// same rules (`#[validate(…)]`) as those of `#[derive(Command)]`; a command validates the values
+/// that it contains.
 #[proc_macro_derive(Value, attributes(validate, serde, schemars, es))]
 pub fn derive_value(item: TokenStream) -> TokenStream {
     codegen::value::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Lets handlers take a value of this type by reference, which `App::provide` is given.
+/// Lets handlers take a value of this type by reference. The application supplies the value with
+/// `App::provide`.
 #[proc_macro_derive(Service, attributes(es))]
 pub fn derive_service(item: TokenStream) -> TokenStream {
     codegen::service::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Declares settings: flags of the application, with environment variables behind them, which
-/// handlers take by reference.
+/// Declares settings: flags and environment variables of the application. Handlers take settings by
+/// reference.
 ///
-/// The field `loan_days: u32` is the flag `--loan-days` and the variable `LOAN_DAYS`; its doc comment
-/// is what `--help` says. A field that is an `Option` may be left out.
+/// The field `loan_days: u32` becomes the flag `--loan-days` and the variable `LOAN_DAYS`. Its doc
+/// comment becomes the text in `--help`. A field whose type is an `Option` may be absent.
 ///
 /// # `#[setting(…)]` above a field
 ///
 /// | key | | if left out |
 /// |---|---|---|
-/// | `default = 28` | its value if none is given | it has to be given |
+/// | `default = 28` | the default value | the setting is required |
 /// | `env = "LOAN_DAYS"` | the environment variable | the field's name in capitals |
 #[proc_macro_derive(Settings, attributes(setting, es))]
 pub fn derive_settings(item: TokenStream) -> TokenStream {
     codegen::settings::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Makes a function the handler of its command: the pure decision which events follow from it.
+/// Makes a function the handler of its command: a pure function that decides which events follow
+/// from the command.
 ///
-/// Leaves the function as it is and implements `Handle` for the command, which it takes by value.
-/// It returns an event, several as a tuple or a `Vec`, perhaps one as an `Option`, a `Decision` of
-/// any of these and a reply, or a `Result` of any of these and a `Rejection`. It is neither `async`
-/// nor `unsafe` nor generic, and no method. A second handler for the same command does not compile.
+/// Leaves the function unchanged and implements `Handle` for the command, which the function takes
+/// by value. The function returns an event, a tuple or a `Vec` of events, an `Option` of an event,
+/// a `Decision` of any of these and a reply, or a `Result` of any of these and a `Rejection`. It is
+/// a free function, and neither `async` nor `unsafe` nor generic. A second handler for the same
+/// command does not compile.
 ///
 /// # Other parameters
 ///
 /// | parameter | |
 /// |---|---|
-/// | `book: &Book` | a state, rebuilt from the events of the command's subject; without one, the command is answered with 404 |
-/// | `book: Option<&Book>` | a state that there may be or not |
-/// | `#[subject("/readers/{reader}")] reader: &Reader` | a state of another subject, in which fields of the command stand in braces |
-/// | `#[subject("/shelves/{shelf}", recursive)] shelf: &Shelf` | a state that follows from the events of all subjects below as well |
-/// | `clock: &Clock`, `metadata: &Metadata` | the time, and what came with the request |
-/// | `lending: &Lending` | settings (`#[derive(Settings)]`), or what `App::provide` was given (`#[derive(Service)]`) |
+/// | `book: &Book` | a state, rebuilt from the events of the command's subject; if there is none, the response is 404 |
+/// | `book: Option<&Book>` | a state that may not exist |
+/// | `#[subject("/readers/{reader}")] reader: &Reader` | a state of another subject; fields of the command stand in braces |
+/// | `#[subject("/shelves/{shelf}", recursive)] shelf: &Shelf` | a state that also follows from the events of all descendant subjects |
+/// | `clock: &Clock`, `metadata: &Metadata` | the current time, and the metadata of the request |
+/// | `lending: &Lending` | settings (`#[derive(Settings)]`), or a service from `App::provide` (`#[derive(Service)]`) |
 ///
-/// Whatever is decided is written only if none of the subjects that were read has changed since.
+/// The framework appends the events only if none of the subjects that it has read has changed
+/// since.
 ///
-/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
+/// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
 #[proc_macro_attribute]
 pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::handler::handler(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
@@ -247,17 +257,18 @@ pub fn derive_read_model(item: TokenStream) -> TokenStream {
 /// of other subjects are no matter of this read model. `#[key(book)]` above a function takes the key
 /// from the event's field of this name, whatever the subject.
 ///
-/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
+/// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
 #[proc_macro_attribute]
 pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::projection::projection(arguments.into(), item.into(), &Manifest::of_this_crate())
         .into()
 }
 
-/// Makes a block of functions a reaction: what follows from events without anybody asking for it.
+/// Makes a block of functions a reaction, which sends commands or calls other systems in response
+/// to events.
 ///
-/// Leaves the block as it is, implements `React` for its type, which has no fields, and registers it.
-/// Each function takes an event, by reference or by value, and remembers nothing.
+/// Leaves the block unchanged, implements `React` for its type, which has no fields, and registers
+/// the reaction. Each function takes an event, by reference or by value. Functions have no state.
 ///
 /// | function | |
 /// |---|---|
@@ -266,23 +277,22 @@ pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # `#[deadline(…)]` above a function
 ///
-/// It is called not when the event comes but when a time has come, also when that is after a
-/// restart.
+/// The function runs at a given time instead of when the event arrives, even after a restart.
 ///
 /// | key | | if left out |
 /// |---|---|---|
 /// | `at = due_at` | the field of the event that holds the time, a `Timestamp` or an `Option<Timestamp>` | an error |
-/// | `unless(BookReturnedEvent)` | the events that cancel it if they come in between, on the same subject | none |
+/// | `unless(BookReturnedEvent)` | the events that cancel the deadline if they arrive first, on the same subject | none |
 ///
 /// # `#[reaction(…)]`
 ///
 /// | key | | if left out |
 /// |---|---|---|
-/// | `name = "LoanReminder"` | what it is called in the event store: another name begins anew | the type's name |
-/// | `begin = new` | the first event that it takes is the first after its first start | `first`: the first of all |
-/// | `attempts = 16` | how often a call is made that fails, before the reaction stops | 16 |
+/// | `name = "LoanReminder"` | the name in the event store; a reaction with another name starts from the beginning | the type's name |
+/// | `begin = new` | the reaction starts with the first event after its first start | `first`: the first event of the store |
+/// | `attempts = 16` | the number of attempts of a failing call before the reaction stops | 16 |
 ///
-/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
+/// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
 #[proc_macro_attribute]
 pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::reaction::reaction(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
@@ -291,7 +301,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Declares a query: something that clients ask with `GET`.
 ///
 /// Implements `Query` for a struct with named fields, each a parameter, and registers it with what
-/// answers it: the rows of a read model, or an `impl Answer` by hand. A query without an answer does
+/// answers it: the rows of a read model, or an `impl QueryHandler` by hand. A query without an answer does
 /// not compile.
 ///
 /// # `#[query(…)]` above the struct
@@ -326,16 +336,17 @@ pub fn derive_query(item: TokenStream) -> TokenStream {
     codegen::query::derive(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Makes a function the upcaster of an old event: from the shape in which it was stored once to the
-/// events that the application knows today.
+/// Makes a function the upcaster of an old event. The upcaster converts the stored shape of the
+/// event into today's events.
 ///
-/// Leaves the function as it is, implements `Upcast` for the event, which is its only parameter, by
-/// value, and registers it. It returns an event, several as a tuple or a `Vec`, perhaps one as an
-/// `Option`, or nothing. What it returns may have an upcaster of its own; a circle of upcasters
-/// does not start. It is neither `async` nor `unsafe` nor generic, and no method. A second upcaster
-/// for the same event does not compile.
+/// Leaves the function unchanged, implements `Upcast` for the event, which the function takes by
+/// value as its only parameter, and registers the upcaster. The function returns an event, a tuple
+/// or a `Vec` of events, an `Option` of an event, or nothing. The returned events may have
+/// upcasters themselves; an application with a cycle of upcasters does not start. The function is a
+/// free function, and neither `async` nor `unsafe` nor generic. A second upcaster for the same
+/// event does not compile.
 ///
-/// `#[es(crate = "…")]` below it is as for `#[derive(Command)]`.
+/// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
 #[proc_macro_attribute]
 pub fn upcast(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::upcast::upcast(arguments.into(), item.into(), &Manifest::of_this_crate()).into()

@@ -18,7 +18,7 @@ pub struct Lending {
     pub loan_days: u32,
 }
 
-/// Why a copy is not lent, taken back or removed.
+/// The reasons why a copy is not lent, taken back or removed.
 #[derive(Debug, PartialEq, Rejection)]
 pub enum LendingError {
     /// The copy is lent
@@ -39,7 +39,7 @@ pub enum LendingError {
 }
 
 impl Lending {
-    /// A reader who holds as many copies as allowed is lent no other.
+    /// Rejects another loan of a reader who holds as many copies as allowed.
     pub fn check_limit(&self, reader: &Reader) -> Result<(), LendingError> {
         let limit = self.loan_limit;
         match u32::try_from(reader.loans.len()) {
@@ -48,14 +48,14 @@ impl Lending {
         }
     }
 
-    /// When a copy that is lent now has to be back.
+    /// Returns the due date of a copy that is lent now.
     pub fn due_at(&self, now: Timestamp) -> Timestamp {
         let seconds = i64::from(self.loan_days).saturating_mul(SECONDS_A_DAY);
         let due = now.as_second().saturating_add(seconds);
         Timestamp::new(due, now.subsec_nanosecond()).unwrap_or(Timestamp::MAX)
     }
 
-    /// The fee for each started day past the due date.
+    /// Returns the fee: an amount for each started day past the due date.
     pub fn late_fee_cents(&self, due_at: Timestamp, now: Timestamp) -> i64 {
         let late = now.duration_since(due_at);
         if !late.is_positive() {

@@ -26,7 +26,7 @@ pub struct PlaceOrderCommand {
 }
 
 /// So many copies of a book.
-#[derive(Debug, PartialEq, Value)]
+#[derive(Debug, Clone, PartialEq, Value)]
 pub struct OrderLine {
     pub isbn: Isbn,
     #[validate(range(min = 1, max = 99))]
@@ -34,11 +34,11 @@ pub struct OrderLine {
 }
 
 /// The number of an edition.
-#[derive(Debug, PartialEq, Value)]
+#[derive(Debug, Clone, PartialEq, Value)]
 pub struct Isbn(#[validate(pattern("^97[89]-[0-9-]{10,13}$"))] pub String);
 
 /// How the books come.
-#[derive(Debug, PartialEq, Value)]
+#[derive(Debug, Clone, PartialEq, Value)]
 pub enum Delivery {
     Collected,
     Sent {
@@ -50,7 +50,7 @@ pub enum Delivery {
 }
 
 /// Where somebody lives.
-#[derive(Debug, PartialEq, Value)]
+#[derive(Debug, Clone, PartialEq, Value)]
 #[serde(tag = "kind")]
 pub enum Address {
     Street {
@@ -97,11 +97,11 @@ const FOR_EVER: Sql = Sql {
         SELECT max(n)::text FROM number",
 };
 
-impl Answer for CountForEver {
-    type Answer = Vec<u64>;
+impl QueryHandler for CountForEver {
+    type Output = Vec<u64>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Vec<u64>, QueryError> {
-        reading.sql(FOR_EVER, vec![]).await
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<u64>, QueryError> {
+        context.sql(FOR_EVER, vec![]).await
     }
 }
 
@@ -115,11 +115,11 @@ const ONE: Sql = Sql {
     postgres: "SELECT '1'",
 };
 
-impl Answer for CountToOne {
-    type Answer = Vec<u64>;
+impl QueryHandler for CountToOne {
+    type Output = Vec<u64>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Vec<u64>, QueryError> {
-        reading.sql(ONE, vec![]).await
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<u64>, QueryError> {
+        context.sql(ONE, vec![]).await
     }
 }
 

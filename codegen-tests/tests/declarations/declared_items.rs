@@ -1,7 +1,7 @@
 //! The generated implementations of one derive, through the public traits.
 
 use es_framework::{
-    command::{Condition, Given, Handle},
+    command::{Condition, Handle, HandlerContext},
     event::EventDescriptor,
     prelude::*,
     validate::{Validate, Violations},
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// to the inventory.
 ///
 /// This is no part of the summary.
-#[derive(Command, Clone, Debug, PartialEq)]
+#[derive(Command, Debug, PartialEq)]
 #[command(subject = "/books/{id}", condition = pristine)]
 pub struct PurchaseBookCommand {
     /// The copy.
@@ -158,7 +158,7 @@ fn a_place_is_the_line_of_the_name() {
 #[test]
 fn the_handler_decides() {
     let command = command();
-    let given = Given::on(command.subject().unwrap(), Metadata::default());
+    let given = HandlerContext::on(command.subject().unwrap(), Metadata::default());
     let (events, reply) = command.handle(&given).unwrap().into_parts();
     assert!(reply.is_none());
     let types: Vec<_> = events

@@ -2,12 +2,11 @@
 
 use clap::{ArgMatches, Command, CommandFactory as _};
 
-use super::{projections, reactions, refused, serving::Served};
+use super::{projections, reactions, refused, schema_lock_cli, serving::Served};
 use crate::{
     Result,
     config::Config,
     http::{auth, openapi},
-    schema_lock,
     settings::{self, SettingsDescriptor},
 };
 
@@ -17,7 +16,7 @@ pub(super) fn command_line(name: &'static str, own: &[&SettingsDescriptor]) -> R
     settings::check(&command, own).map_err(|error| refused(name, error))?;
     let command = command.args(own.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
-        .subcommand(schema_lock::cli::command())
+        .subcommand(schema_lock_cli::command())
         .subcommand(openapi::cli::command())
         .subcommand(auth::cli::command())
         .subcommand(projections::command())
@@ -36,7 +35,7 @@ pub(super) fn subcommand(
     } = served;
     let (given, matches) = matches.subcommand()?;
     match given {
-        schema_lock::cli::NAME => Some(schema_lock::cli::run(matches, registry)),
+        schema_lock_cli::NAME => Some(schema_lock_cli::run(matches, registry)),
         openapi::cli::NAME => Some(openapi::cli::run(matches, name, registry, queries)),
         auth::cli::NAME => Some(auth::cli::run(matches)),
         projections::NAME => Some(projections::run(matches)),

@@ -9,6 +9,7 @@ mod processing;
 mod projections;
 mod reacting;
 mod reactions;
+mod schema_lock_cli;
 mod serving;
 mod stopping;
 mod token;
@@ -24,7 +25,7 @@ use crate::{
     event::{Event, Upcast},
     metrics,
     projection::{Project, ReadModelDescriptor},
-    query::{Answer, QueryDescriptor},
+    query::{QueryDescriptor, QueryHandler},
     reaction::{React, ReactionDescriptor},
     telemetry::Telemetry,
 };
@@ -91,7 +92,7 @@ impl App {
 
     /// Adds a query by its type, whether or not it was found by itself.
     #[must_use]
-    pub fn register_query<Q: Answer>(mut self) -> Self {
+    pub fn register_query<Q: QueryHandler>(mut self) -> Self {
         self.queries.push(QueryDescriptor::of::<Q>());
         self
     }

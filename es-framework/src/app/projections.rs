@@ -74,7 +74,6 @@ struct Status {
     events_behind: u64,
     error: Option<String>,
     rebuild: Option<Rebuild>,
-    unindexed_rows: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -96,11 +95,6 @@ fn lines(name: &str, status: Status) -> String {
     }
     if let Some(rebuild) = status.rebuild {
         text.push_str(&format!("  {}\n", rebuild.sentence()));
-    }
-    if let Some(rows) = status.unindexed_rows.filter(|rows| *rows > 0) {
-        text.push_str(&format!(
-            "  searches look at {rows} rows that are not indexed yet\n"
-        ));
     }
     text
 }

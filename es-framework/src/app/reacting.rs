@@ -1,5 +1,5 @@
-//! The reactions of an application: which are served, what they stand on, and the thread that they
-//! run on. A call that blocks holds up no request and no read model.
+//! Starts the reactions of an application on their own thread, so that a blocking call delays no
+//! request and no read model.
 
 use std::sync::Arc;
 
@@ -8,14 +8,16 @@ use uuid::Uuid;
 use super::{declared::is_served, processing::Processing};
 use crate::{
     Result,
-    command::{Bus, Registry, Services},
+    command::{CommandBus, Registry, Services},
     event::Upcasters,
     http::health::Lifecycle,
-    reaction::{Ground, Operator, ReactionDescriptor, Reactions, ReactionsError, Reactors},
+    reaction::{
+        Operator, ReactionDescriptor, ReactionRunner, ReactionRuntime, Reactions, ReactionsError,
+    },
     store::EventStore,
 };
 
-/// The reactions that are declared where something else is served.
+/// Selects the reactions of the packages that the application serves.
 pub(super) fn declared(
     registry: &Registry,
     reactions: Vec<ReactionDescriptor>,
@@ -24,31 +26,34 @@ pub(super) fn declared(
     Reactions::new(reactions.filter(|reaction| is_served(registry, reaction.declaration)))
 }
 
-/// The reactions, ready to begin.
-pub(super) fn reactors(
+/// Creates the runner of the reactions.
+pub(super) fn reaction_runner(
     reactions: Reactions,
-    bus: Bus,
+    bus: CommandBus,
     store: Arc<dyn EventStore>,
     source: &str,
     services: Services,
     upcasters: Upcasters,
-) -> Reactors {
-    let ground = Ground {
+) -> ReactionRunner {
+    let runtime = ReactionRuntime {
         bus,
         store,
         source: source.into(),
         services,
         upcasters,
         instance: Uuid::new_v4(),
-        witness: None,
+        sent_commands: None,
     };
-    Reactors::new(ground, reactions)
+    ReactionRunner::new(runtime, reactions)
 }
 
-/// Reactions at work, and what takes an operator's requests.
-pub(super) fn start(reactors: Reactors, lifecycle: &Lifecycle) -> Result<(Processing, Operator)> {
-    let operator = reactors.operator();
+/// Starts the reactions and returns their operator interface.
+pub(super) fn start(
+    runner: ReactionRunner,
+    lifecycle: &Lifecycle,
+) -> Result<(Processing, Operator)> {
+    let operator = runner.operator();
     let failed = "the reactions cannot begin";
-    let processing = Processing::start("reactions", failed, reactors.run(), lifecycle)?;
+    let processing = Processing::start("reactions", failed, runner.run(), lifecycle)?;
     Ok((processing, operator))
 }

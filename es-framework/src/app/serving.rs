@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    command::{Bus, Clock, Registry, Services},
+    command::{Clock, CommandBus, Registry, Services},
     config::Config,
     event::Upcasters,
     http::{
@@ -16,7 +16,7 @@ use crate::{
     },
     net,
     projection::{Database, Processor, ReadModels},
-    query::Route,
+    query::QueryRoute,
     reaction::{Operator, Reactions},
     state::Snapshots,
     telemetry::milliseconds_since,
@@ -28,7 +28,7 @@ pub(super) struct Served {
     pub(super) reactions: Reactions,
     pub(super) services: Services,
     pub(super) models: ReadModels,
-    pub(super) queries: Vec<Route>,
+    pub(super) queries: Vec<QueryRoute>,
 }
 
 impl Served {
@@ -53,7 +53,7 @@ pub(super) async fn serve(
     let upcasters = served.registry.upcasters();
     let processor = opened.processor(served.models, upcasters.clone());
     let bus = opened.bus(served.services.clone(), upcasters.clone());
-    let reactors = reacting::reactors(
+    let runner = reacting::reaction_runner(
         served.reactions,
         bus.clone(),
         opened.store.port(),
@@ -61,7 +61,7 @@ pub(super) async fn serve(
         served.services.clone(),
         upcasters,
     );
-    let (reacting, reactions) = reacting::start(reactors, &opened.lifecycle)?;
+    let (reacting, reactions) = reacting::start(runner, &opened.lifecycle)?;
     let live = opened.live_queries();
     let clock = served.services.clock();
     let surface = opened.surface(bus, clock, &processor, reactions, live.clone());
@@ -114,8 +114,8 @@ impl Opened {
         Processor::new(self.store.port(), self.database.clone(), models).with_upcasters(upcasters)
     }
 
-    fn bus(&self, services: Services, upcasters: Upcasters) -> Bus {
-        Bus::new(self.store.port(), self.source())
+    fn bus(&self, services: Services, upcasters: Upcasters) -> CommandBus {
+        CommandBus::new(self.store.port(), self.source())
             .with_upcasters(upcasters)
             .with_snapshots(Snapshots::in_file(self.config.snapshots()))
             .with_services(services)
@@ -130,7 +130,7 @@ impl Opened {
 
     fn surface(
         &self,
-        bus: Bus,
+        bus: CommandBus,
         clock: Clock,
         processor: &Processor,
         reactions: Operator,
@@ -202,7 +202,7 @@ async fn open_database(config: &Config, models: &ReadModels) -> Result<Database>
     Ok(database)
 }
 
-fn log_routes(registry: &Registry, queries: &[Route]) {
+fn log_routes(registry: &Registry, queries: &[QueryRoute]) {
     for command in registry.commands() {
         let way = match command.is_internal() {
             true => "by reactions alone".to_owned(),

@@ -1,4 +1,4 @@
-//! The time that handlers decide by.
+//! The clock that is injected into handlers.
 
 use std::{
     fmt,
@@ -7,7 +7,7 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Tells handlers the time. A handler that asks the system itself cannot be tested.
+/// The source of the current time. A handler that reads the system time itself cannot be tested.
 ///
 /// ```
 /// use es_framework::command::Clock;
@@ -18,45 +18,44 @@ use jiff::{SignedDuration, Timestamp};
 /// ```
 #[derive(Clone, Default)]
 pub struct Clock {
-    /// The time of a clock that stands still; nothing where the system's counts.
-    standing: Option<Arc<Mutex<Timestamp>>>,
+    /// The time of a fixed clock. The system clock has none.
+    fixed: Option<Arc<Mutex<Timestamp>>>,
 }
 
 impl Clock {
-    /// The system's clock.
+    /// Returns the system clock.
     #[must_use]
     pub fn system() -> Self {
         Self::default()
     }
 
-    /// A clock that stands still. Clones of it show the same time.
+    /// Returns a clock that is fixed at this time. Its clones share the time.
     #[must_use]
     pub fn at(time: Timestamp) -> Self {
-        let standing = Some(Arc::new(Mutex::new(time)));
-        Self { standing }
+        let fixed = Some(Arc::new(Mutex::new(time)));
+        Self { fixed }
     }
 
-    /// The time.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        match &self.standing {
+        match &self.fixed {
             None => Timestamp::now(),
             Some(time) => *time.lock().unwrap_or_else(PoisonError::into_inner),
         }
     }
 
-    /// Puts a clock that stands still to another time. The system's clock stays as it is.
+    /// Sets a fixed clock. Does nothing to the system clock.
     pub fn set(&self, time: Timestamp) {
-        if let Some(standing) = &self.standing {
-            *standing.lock().unwrap_or_else(PoisonError::into_inner) = time;
+        if let Some(fixed) = &self.fixed {
+            *fixed.lock().unwrap_or_else(PoisonError::into_inner) = time;
         }
     }
 
-    /// Puts a clock that stands still forward, at most to the end of time. The system's clock stays
-    /// as it is.
+    /// Moves a fixed clock forward, at most to [`Timestamp::MAX`]. Does nothing to the system clock.
     pub fn advance(&self, by: SignedDuration) {
-        if let Some(standing) = &self.standing {
-            let mut time = standing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fixed) = &self.fixed {
+            let mut time = fixed.lock().unwrap_or_else(PoisonError::into_inner);
             *time = time.saturating_add(by).unwrap_or(Timestamp::MAX);
         }
     }
@@ -64,7 +63,7 @@ impl Clock {
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.standing {
+        match &self.fixed {
             None => f.write_str("Clock(system)"),
             Some(_) => write!(f, "Clock({})", self.now()),
         }

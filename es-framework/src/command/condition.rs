@@ -1,6 +1,6 @@
-//! What must be true of a command's subject before the handler is asked.
+//! The condition of a command on its subject, checked before the handler decides.
 
-/// What a command asks of its subject.
+/// The condition of a command on its subject.
 ///
 /// ```
 /// use es_framework::{command::Condition, prelude::*};
@@ -19,10 +19,10 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
-    /// Nothing.
+    /// No condition.
     None,
-    /// That nothing ever happened to it.
+    /// The subject has no events.
     Pristine,
-    /// That something happened to it.
+    /// The subject has at least one event.
     Exists,
 }

@@ -1,10 +1,10 @@
-//! What comes with a command beside its values.
+//! The request of a command, and what it carries besides the command's values.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::event::{EventId, Metadata, TraceContext};
 
-/// A command as it came in.
+/// A command as a client or a reaction sends it.
 ///
 /// ```
 /// use es_framework::command::{CommandContext, CommandRequest};
@@ -18,15 +18,15 @@ use crate::event::{EventId, Metadata, TraceContext};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CommandRequest<'a> {
-    /// The JSON text.
+    /// The body: the command as JSON.
     pub body: &'a [u8],
-    /// Names and values that the path holds.
+    /// The names and values of the path parameters.
     pub path_parameters: &'a [(&'a str, &'a str)],
-    /// What comes with it.
+    /// The metadata, trace and conditions of the request.
     pub context: &'a CommandContext,
 }
 
-/// What comes with a command beside its values.
+/// The metadata, trace and conditions of a request.
 ///
 /// ```
 /// use es_framework::command::CommandContext;
@@ -41,46 +41,46 @@ pub struct CommandRequest<'a> {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandContext {
-    /// What goes into the metadata of its events.
+    /// The metadata of the events.
     pub metadata: Metadata,
-    /// The trace that its events belong to.
+    /// The trace context of the events.
     pub trace: Option<TraceContext>,
-    /// What its sender last saw of its subject.
-    pub expected: Option<Expected>,
-    /// The name by which its sender knows this attempt to have it carried out.
+    /// The version of the subject that the sender expects.
+    pub expected: Option<ExpectedVersion>,
+    /// The key under which the sender may repeat the command safely.
     pub idempotency_key: Option<IdempotencyKey>,
 }
 
-/// What the sender of a command expects of its subject (`If-Match`).
+/// The version of a subject that the sender of a command expects (`If-Match`).
 ///
 /// ```
-/// use es_framework::{command::Expected, event::EventId};
+/// use es_framework::{command::ExpectedVersion, event::EventId};
 ///
-/// let expected = Expected::LastEvent(vec![EventId::FIRST]);
-/// assert!(expected.holds(Some(EventId::FIRST)));
-/// assert!(!expected.holds(None));
+/// let expected = ExpectedVersion::LastEvent(vec![EventId::FIRST]);
+/// assert!(expected.is_met_by(Some(EventId::FIRST)));
+/// assert!(!expected.is_met_by(None));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Expected {
-    /// That something happened to it, whatever it was.
-    Anything,
-    /// That its last event is one of these.
+pub enum ExpectedVersion {
+    /// The subject has at least one event.
+    Any,
+    /// The last event of the subject is one of these.
     LastEvent(Vec<EventId>),
 }
 
-impl Expected {
-    /// Whether it is so, given the subject's last event.
+impl ExpectedVersion {
+    /// Returns whether the subject's last event meets the expectation.
     #[must_use]
-    pub fn holds(&self, latest: Option<EventId>) -> bool {
+    pub fn is_met_by(&self, latest: Option<EventId>) -> bool {
         match self {
-            Self::Anything => latest.is_some(),
+            Self::Any => latest.is_some(),
             Self::LastEvent(ids) => latest.is_some_and(|latest| ids.contains(&latest)),
         }
     }
 }
 
-/// A name that a sender gives to one attempt to have a command carried out: sent again, it is not
-/// carried out again.
+/// A key that makes a command safe to repeat: it is handled once, and a repetition gets the same
+/// outcome.
 ///
 /// ```
 /// use es_framework::command::IdempotencyKey;
@@ -91,7 +91,7 @@ impl Expected {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey(Box<str>);
 
-/// A text that is no idempotency key.
+/// The error for a text that is not an idempotency key.
 ///
 /// ```
 /// use es_framework::command::{IdempotencyKey, InvalidIdempotencyKey};
@@ -103,13 +103,13 @@ pub struct IdempotencyKey(Box<str>);
 pub struct InvalidIdempotencyKey;
 
 impl IdempotencyKey {
-    /// The key of a command that a reaction sends. The blank in front keeps it apart from those of
-    /// clients, which have none.
+    /// Returns the key of a command that a reaction sends. It begins with a space, which keys of
+    /// clients cannot contain.
     pub(crate) fn of_reaction(name: &str) -> Self {
         Self(format!(" {name}").into())
     }
 
-    /// A text of fixed length that can stand in a subject.
+    /// Returns the SHA-256 digest, which is valid in a subject.
     pub(super) fn digest(&self) -> String {
         hex(Sha256::digest(self.0.as_bytes()).as_slice())
     }
@@ -130,7 +130,7 @@ impl std::str::FromStr for IdempotencyKey {
 }
 
 impl CommandRequest<'_> {
-    /// Tells requests apart that share a key.
+    /// Returns a digest of the whole request, which tells requests with the same key apart.
     pub(super) fn digest(&self, command: &str) -> String {
         let mut hasher = Sha256::new();
         let path = self.path_parameters.iter();

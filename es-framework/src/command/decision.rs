@@ -1,13 +1,13 @@
-//! What handlers return, and what becomes of it.
+//! Decisions: what handlers return.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Given, HandlerError, Rejection, RejectionDescriptor};
+use super::{HandlerContext, HandlerError, Rejection, RejectionDescriptor};
 use crate::event::{self, Event, EventType, Metadata, Subject};
 
-/// Events together with an answer to whoever sent the command.
+/// Events together with a reply to the sender of the command.
 ///
 /// ```
 /// use es_framework::prelude::*;
@@ -28,66 +28,67 @@ use crate::event::{self, Event, EventType, Metadata, Subject};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision<E, R> {
-    /// An event, or whatever else a handler may return.
+    /// The events: any type that a handler may return.
     pub events: E,
-    /// The answer's body.
+    /// The body of the HTTP response.
     pub reply: R,
 }
 
 impl<E, R> Decision<E, R> {
-    /// These events and this answer.
+    /// Creates a decision from events and a reply.
     #[must_use]
     pub const fn new(events: E, reply: R) -> Self {
         Self { events, reply }
     }
 }
 
-/// A decision, its types forgotten: events in the order in which they are to be written.
+/// A decision without its Rust types: the new events in the order in which they are appended, and
+/// the reply.
 ///
 /// ```
-/// use es_framework::{command::Decided, prelude::*};
+/// use es_framework::{command::UntypedDecision, prelude::*};
 ///
 /// #[derive(Event)]
 /// struct BookRemovedEvent {}
 ///
-/// let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
-/// decided.push(&BookRemovedEvent {})?;
-/// let (events, reply) = decided.into_parts();
+/// let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// decision.push(&BookRemovedEvent {})?;
+/// let (events, reply) = decision.into_parts();
 /// assert_eq!((events.len(), reply.is_none()), (1, true));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Decided {
+pub struct UntypedDecision {
     subject: Subject,
     metadata: Metadata,
     events: Vec<NewEvent>,
     reply: Option<Box<RawValue>>,
 }
 
-/// An event that is to be written.
+/// An event that is not appended yet.
 ///
 /// ```
-/// # use es_framework::{command::Decided, prelude::*};
+/// # use es_framework::{command::UntypedDecision, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookRemovedEvent {}
-/// # let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
-/// decided.push(&BookRemovedEvent {})?;
-/// let (events, _) = decided.into_parts();
+/// # let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// decision.push(&BookRemovedEvent {})?;
+/// let (events, _) = decision.into_parts();
 /// assert_eq!(events[0].subject.as_str(), "/books/42");
 /// assert_eq!(events[0].data.get(), r#"{"metadata":{},"payload":{}}"#);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct NewEvent {
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
-    /// What kind of event it is.
+    /// Its type.
     pub event_type: EventType,
-    /// Metadata and payload, as they will be stored.
+    /// Its metadata and payload, as the store keeps them.
     pub data: Box<RawValue>,
 }
 
-/// What a handler answers besides events.
+/// The JSON schema of a handler's reply.
 ///
 /// ```
 /// use es_framework::{command::IntoDecision, prelude::*};
@@ -102,23 +103,22 @@ pub struct NewEvent {
 /// assert!(Option::<Borrowed>::reply(&mut schemas).is_some_and(|reply| !reply.always));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
-    /// Its JSON schema.
+pub struct ReplySchema {
+    /// The schema.
     pub schema: Schema,
-    /// Whether every decision of the handler has one.
+    /// Whether every decision of the handler has a reply.
     pub always: bool,
 }
 
-impl Reply {
-    /// The same, but there need not be one.
-    fn perhaps(self) -> Self {
+impl ReplySchema {
+    fn optional(self) -> Self {
         let always = false;
         Self { always, ..self }
     }
 }
 
-impl Decided {
-    /// No events yet, for a command on `subject`. Each event is given `metadata`.
+impl UntypedDecision {
+    /// Creates a decision without events, for a command on `subject`. Each event gets `metadata`.
     #[must_use]
     pub const fn on(subject: Subject, metadata: Metadata) -> Self {
         Self {
@@ -129,10 +129,10 @@ impl Decided {
         }
     }
 
-    /// Adds an event behind those that are there.
+    /// Adds an event after the others.
     ///
     /// # Errors
-    /// The event cannot be written as JSON, or a field cannot stand in its subject.
+    /// The event cannot be written as JSON, or a field has no valid subject segment.
     pub fn push<E: Event>(&mut self, event: &E) -> Result<(), HandlerError> {
         let data = event::encode(&self.metadata, event).map_err(|reason| HandlerError::Encode {
             what: E::TYPE.into(),
@@ -153,10 +153,10 @@ impl Decided {
         Ok(())
     }
 
-    /// Answers with this instead of nothing.
+    /// Sets the reply.
     ///
     /// # Errors
-    /// It cannot be written as JSON.
+    /// The reply cannot be written as JSON.
     pub fn reply<R: Serialize>(&mut self, reply: &R) -> Result<(), HandlerError> {
         let json = to_raw_value(reply).map_err(|reason| HandlerError::Encode {
             what: "the reply".into(),
@@ -166,26 +166,26 @@ impl Decided {
         Ok(())
     }
 
-    /// The events, in order, and the reply.
+    /// Returns the events in order and the reply.
     #[must_use]
     pub fn into_parts(self) -> (Vec<NewEvent>, Option<Box<RawValue>>) {
         (self.events, self.reply)
     }
 }
 
-/// What a handler may return: an event, several as a tuple or a `Vec`, perhaps one as an `Option`,
-/// none as `()`, a [`Decision`] with a reply, or a `Result` of any of these.
+/// A type that a handler may return: an event, several as a tuple or a `Vec`, an optional one as
+/// an `Option`, none as `()`, a [`Decision`] with a reply, or a `Result` of any of these.
 ///
 /// ```
-/// use es_framework::{command::{Decided, IntoDecision}, prelude::*};
+/// use es_framework::{command::{UntypedDecision, IntoDecision}, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookReturnedEvent {}
 /// # #[derive(Event)]
 /// # struct LoanClosedEvent {}
 ///
-/// let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
-/// (BookReturnedEvent {}, Some(LoanClosedEvent {})).decide(&mut decided)?;
-/// assert_eq!(decided.into_parts().0.len(), 2);
+/// let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// (BookReturnedEvent {}, Some(LoanClosedEvent {})).add_to(&mut decision)?;
+/// assert_eq!(decision.into_parts().0.len(), 2);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -194,97 +194,97 @@ impl Decided {
     note = "return a struct with `#[derive(Event)]`, a tuple of two to four, a `Vec` or an `Option` of such structs, a `Decision` of these and a reply with `#[derive(Value)]`, or a `Result` of any of these and an error with `#[derive(Rejection)]`"
 )]
 pub trait IntoDecision {
-    /// Adds the events, or says why there are none.
+    /// Adds the events and the reply to a decision.
     ///
     /// # Errors
     /// The handler rejects the command, or an event cannot be written.
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError>;
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError>;
 
-    /// What follows from it for a handler that was given these.
+    /// Converts a handler's output into a decision on the command of this context.
     ///
     /// # Errors
     /// The handler rejects the command, or an event cannot be written.
-    fn decided(self, given: &Given) -> Result<Decided, HandlerError>
+    fn into_decision(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError>
     where
         Self: Sized,
     {
-        given.decide(self)
+        context.decide(self)
     }
 
-    /// Every refusal that it may be.
+    /// Returns the rejections that the type can contain.
     fn rejections() -> &'static [RejectionDescriptor] {
         &[]
     }
 
-    /// The reply that it holds besides events, if it can hold one.
-    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+    /// Returns the schema of the reply, if the type can contain one.
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         let _ = generator;
         None
     }
 }
 
 impl<E: Event> IntoDecision for E {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
-        decided.push(&self)
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+        decision.push(&self)
     }
 }
 
 impl<T: IntoDecision> IntoDecision for Option<T> {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
-        self.map_or(Ok(()), |some| some.decide(decided))
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.map_or(Ok(()), |some| some.add_to(decision))
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
         T::rejections()
     }
 
-    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
-        T::reply(generator).map(Reply::perhaps)
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        T::reply(generator).map(ReplySchema::optional)
     }
 }
 
 impl<T: IntoDecision> IntoDecision for Vec<T> {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
-        self.into_iter().try_for_each(|one| one.decide(decided))
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.into_iter().try_for_each(|one| one.add_to(decision))
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
         T::rejections()
     }
 
-    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
-        T::reply(generator).map(Reply::perhaps)
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        T::reply(generator).map(ReplySchema::optional)
     }
 }
 
 impl<T: IntoDecision, R: Serialize + JsonSchema> IntoDecision for Decision<T, R> {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
-        self.events.decide(decided)?;
-        decided.reply(&self.reply)
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.events.add_to(decision)?;
+        decision.reply(&self.reply)
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
         T::rejections()
     }
 
-    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         let schema = generator.subschema_for::<R>();
         let always = true;
-        Some(Reply { schema, always })
+        Some(ReplySchema { schema, always })
     }
 }
 
 impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
-    fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
         self.map_err(|rejection| HandlerError::Rejected(Box::new(rejection)))?
-            .decide(decided)
+            .add_to(decision)
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
         R::all()
     }
 
-    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         T::reply(generator)
     }
 }
@@ -293,16 +293,16 @@ macro_rules! tuples {
     ($($name:ident),*) => {
         impl<$($name: IntoDecision),*> IntoDecision for ($($name,)*) {
             #[allow(non_snake_case, unused_variables)]
-            fn decide(self, decided: &mut Decided) -> Result<(), HandlerError> {
+            fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
                 let ($($name,)*) = self;
-                $($name.decide(decided)?;)*
+                $($name.add_to(decision)?;)*
                 Ok(())
             }
 
             #[allow(unused_mut, unused_variables)]
-            fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
-                // The last reply is the one that is sent.
-                let mut reply: Option<Reply> = None;
+            fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+                // The last reply replaces the others.
+                let mut reply: Option<ReplySchema> = None;
                 $(reply = $name::reply(generator).or(reply);)*
                 reply
             }

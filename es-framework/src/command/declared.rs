@@ -1,4 +1,4 @@
-//! The commands that an application declares.
+//! The trait of all commands.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -7,10 +7,11 @@ use super::Condition;
 use crate::validate::Validate;
 use crate::{
     Declaration,
-    event::{InvalidPart, Subject},
+    event::{InvalidSubjectPart, Subject},
 };
 
-/// Something that is asked for, in the imperative. `#[derive(Command)]` implements it.
+/// A command: a request to change something, named in the imperative. `#[derive(Command)]`
+/// implements it, together with `Clone`, because each attempt after a conflict decides on a clone.
 ///
 /// ```
 /// use es_framework::prelude::*;
@@ -37,25 +38,27 @@ use crate::{
     label = "this is no command",
     note = "put `#[derive(Command)]` and `#[command(subject = \"/…/{{id}}\")]` on the struct `{Self}`"
 )]
-pub trait Command: DeserializeOwned + JsonSchema + Validate + Send + 'static {
+pub trait Command:
+    Clone + DeserializeOwned + JsonSchema + Validate + Send + Sync + 'static
+{
     /// The type's name, such as `PurchaseBookCommand`.
     const NAME: &'static str;
-    /// What it does, in a sentence: the first line of its doc comment.
+    /// Its summary in one sentence: the first line of its doc comment.
     const SUMMARY: &'static str;
     /// The template of its subject, such as `/books/{id}`.
     const SUBJECT: &'static str;
-    /// The path that it is posted to, such as `/books/purchase`; empty if nobody posts it.
+    /// The path of its HTTP route, such as `/books/purchase`. An internal command has an empty path.
     const PATH: &'static str;
-    /// What must be true of the subject before the handler is asked.
+    /// The condition on its subject, checked before the handler decides.
     const CONDITION: Condition;
-    /// What a caller has to be, where callers are known. Without it, any caller may ask for it.
+    /// The role that a caller needs if authentication is on. Without it, every caller may send it.
     const ROLE: Option<&'static str> = None;
-    /// Where it is declared.
+    /// The place of its declaration in the source.
     const DECLARATION: Declaration;
 
-    /// What the command is about.
+    /// Returns the subject of the command.
     ///
     /// # Errors
     /// A field's value cannot stand in a subject.
-    fn subject(&self) -> Result<Subject, InvalidPart>;
+    fn subject(&self) -> Result<Subject, InvalidSubjectPart>;
 }

@@ -1,16 +1,15 @@
-//! A command's declaration without its Rust type, as the registry and the routes need it.
+//! The descriptor of a command: its declaration as plain data, without its Rust type.
 
-use futures_util::{FutureExt as _, future::BoxFuture};
+use futures_util::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    Bus, Command, CommandError, CommandRequest, Condition, Handle, Origin, Outcome, Parameter,
-    RejectionDescriptor, Reply, Violation, bus::Attempt, idempotency::Attempted, metrics, parse,
-    retry,
+    Command, CommandBus, CommandError, CommandOutcome, CommandRequest, Condition, Handle,
+    Parameter, ParameterOrigin, RejectionDescriptor, ReplySchema, pipeline,
 };
 use crate::Declaration;
 
-/// A declared command together with its handler.
+/// The descriptor of a command and its handler.
 ///
 /// ```
 /// use es_framework::{command::CommandDescriptor, prelude::*};
@@ -33,36 +32,36 @@ use crate::Declaration;
 pub struct CommandDescriptor {
     /// The type's name.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Its summary in one sentence.
     pub summary: &'static str,
-    /// The path that it is posted to; empty if nobody posts it.
+    /// The path of its HTTP route. An internal command has an empty path.
     pub path: &'static str,
     /// The template of its subject.
     pub subject: &'static str,
-    /// What must be true of the subject.
+    /// The condition on its subject.
     pub condition: Condition,
-    /// What a caller has to be, where callers are known.
+    /// The role that a caller needs if authentication is on.
     pub role: Option<&'static str>,
-    /// Where it is declared.
+    /// The place of its declaration in the source.
     pub declaration: Declaration,
-    /// Where its handler stands.
+    /// The place of its handler in the source.
     pub handler: Declaration,
-    /// What the handler takes besides the command.
+    /// The handler's parameters besides the command.
     pub parameters: &'static [Parameter],
-    /// The JSON schema of its body.
+    /// Generates the JSON schema of its body.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// What its handler answers besides events, if anything.
-    pub reply: fn(&mut SchemaGenerator) -> Option<Reply>,
-    /// Every refusal that its handler may answer with.
+    /// Generates the JSON schema of the handler's reply, if it has one.
+    pub reply: fn(&mut SchemaGenerator) -> Option<ReplySchema>,
+    /// The rejections that its handler can return.
     pub rejections: fn() -> &'static [RejectionDescriptor],
-    /// Carries it from its text to its events.
-    pub execute: Execute,
+    /// Runs a request through the command pipeline.
+    pub execute: CommandFunction,
 }
 
-/// The whole way of one command, its type forgotten.
+/// The function that runs a request through the command pipeline, without the command's type.
 ///
 /// ```
-/// # use es_framework::{command::{CommandDescriptor, Execute}, prelude::*};
+/// # use es_framework::{command::{CommandDescriptor, CommandFunction}, prelude::*};
 /// # #[derive(Command)]
 /// # #[command(subject = "/books/{id}", condition = pristine)]
 /// # struct PurchaseBookCommand { id: String }
@@ -70,19 +69,21 @@ pub struct CommandDescriptor {
 /// # struct BookPurchasedEvent {}
 /// # #[handler]
 /// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
-/// let execute: Execute = CommandDescriptor::of::<PurchaseBookCommand>().execute;
+/// let execute: CommandFunction = CommandDescriptor::of::<PurchaseBookCommand>().execute;
 /// ```
-pub type Execute =
-    for<'a> fn(&'a Bus, CommandRequest<'a>) -> BoxFuture<'a, Result<Outcome, CommandError>>;
+pub type CommandFunction = for<'a> fn(
+    &'a CommandBus,
+    CommandRequest<'a>,
+) -> BoxFuture<'a, Result<CommandOutcome, CommandError>>;
 
 impl CommandDescriptor {
-    /// Whether anybody can post it.
+    /// Returns whether the command has no HTTP route.
     #[must_use]
     pub const fn is_internal(&self) -> bool {
         self.path.is_empty()
     }
 
-    /// The descriptor of the command `C`.
+    /// Returns the descriptor of the command `C`.
     #[must_use]
     pub const fn of<C: Handle>() -> Self {
         check_parameters(C::CONDITION, C::PARAMETERS);
@@ -99,64 +100,23 @@ impl CommandDescriptor {
             schema: SchemaGenerator::subschema_for::<C>,
             reply: C::reply,
             rejections: C::rejections,
-            execute: |bus, request| counted::<C>(bus, request).boxed(),
+            execute: pipeline::handle_request::<C>,
         }
     }
 }
 
 inventory::collect!(CommandDescriptor);
 
-/// A pristine subject has no state that a handler could ask for.
+/// Rejects a required state of a pristine subject at compile time, because there is no such state.
 const fn check_parameters(condition: Condition, parameters: &[Parameter]) {
     let mut rest = parameters;
     while let [first, others @ ..] = rest {
-        let is_own_state = matches!(first.origin, Origin::State(_)) && first.subject.is_none();
+        let is_own_state =
+            matches!(first.origin, ParameterOrigin::State(_)) && first.subject.is_none();
         assert!(
             !matches!(condition, Condition::Pristine) || !is_own_state || first.optional,
             "the command asks for a pristine subject, which has no state: remove the handler's parameter, or `condition = pristine`"
         );
         rest = others;
     }
-}
-
-async fn counted<C: Handle>(
-    bus: &Bus,
-    request: CommandRequest<'_>,
-) -> Result<Outcome, CommandError> {
-    let ended = execute::<C>(bus, request).await;
-    metrics::ended(C::NAME, &ended);
-    ended
-}
-
-/// parse → validate → bus, and once more from the start when a subject moved meanwhile.
-async fn execute<C: Handle>(
-    bus: &Bus,
-    request: CommandRequest<'_>,
-) -> Result<Outcome, CommandError> {
-    let attempted = attempted::<C>(&request)?;
-    let mut attempts = retry::Attempts::default();
-    loop {
-        let command: C = parse::parse(&request)?;
-        parse::validate(&command)?;
-        let memory = attempts.memory();
-        let attempt = bus.attempt(command, request.context, attempted.as_ref(), memory);
-        match attempt.await? {
-            Attempt::Done(outcome) => return Ok(outcome),
-            Attempt::Moved(subject) => {
-                attempts.pause(subject).await?;
-                metrics::retried(C::NAME);
-            }
-        }
-    }
-}
-
-fn attempted<C: Handle>(request: &CommandRequest<'_>) -> Result<Option<Attempted>, CommandError> {
-    let Some(key) = &request.context.idempotency_key else {
-        return Ok(None);
-    };
-    let attempted = Attempted::of(key, request.digest(C::NAME));
-    attempted.map(Some).map_err(|part| {
-        let (pointer, message) = (String::new(), part.to_string());
-        CommandError::Invalid(vec![Violation { pointer, message }])
-    })
 }

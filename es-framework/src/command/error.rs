@@ -1,15 +1,15 @@
-//! Why a command was not decided on or carried out, and why commands cannot be served.
+//! The errors of the command pipeline and of the registry.
 
 use std::borrow::Cow;
 
 use super::{Rejection, Violation};
 use crate::{
     Declaration,
-    event::{DecodeError, EventId, InvalidPart, Subject, UpcastersError},
+    event::{DecodeError, EventId, InvalidSubjectPart, Subject, UpcastersError},
     store::StoreError,
 };
 
-/// A text that is no command at all.
+/// The error for a body that is not a JSON object.
 ///
 /// ```
 /// use es_framework::command::{CommandError, MalformedCommand};
@@ -22,22 +22,23 @@ pub enum MalformedCommand {
     /// It is not JSON.
     #[error("the body is not valid JSON: {0}")]
     Syntax(String),
-    /// There is none.
+    /// It is empty.
     #[error("the body is empty: send the command as a JSON object")]
     Empty,
 }
 
-/// Why a command was not carried out. Nothing was written, but for [`CommandError::Unknown`].
+/// The reason why a command was not handled. Nothing was recorded, except perhaps with
+/// [`CommandError::Unknown`].
 ///
 /// ```
 /// use es_framework::command::CommandError;
 ///
-/// /// Whether to send the command again, unchanged and under another idempotency key.
+/// /// Returns whether the sender may repeat the command under another idempotency key.
 /// fn try_again(error: &CommandError) -> bool {
 ///     match error {
 ///         CommandError::Contended(_) => true,
 ///         CommandError::Store(error) => error.is_transient(),
-///         _ => false, // `Unknown` may have been carried out: send it under the same key
+///         _ => false, // `Unknown` may have succeeded: repeat it under the same key
 ///     }
 /// }
 ///
@@ -46,42 +47,41 @@ pub enum MalformedCommand {
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The text is no JSON.
+    /// The body is not JSON.
     #[error(transparent)]
     Malformed(#[from] MalformedCommand),
-    /// The values are not what the command asks for.
+    /// The values break the rules of the command.
     #[error("the command's values are not valid")]
     Invalid(Vec<Violation>),
-    /// The command asks for a pristine subject.
+    /// The command requires a pristine subject, and the subject has events.
     #[error("{0} already exists")]
     AlreadyExists(Subject),
-    /// The command asks for a subject that exists.
+    /// The command requires a subject or state that does not exist.
     #[error("{0} does not exist")]
     NotFound(Subject),
-    /// The sender of the command expected another event to be the last one of its subject.
+    /// The last event of the subject is not the one that the sender expects.
     #[error("{}", not_as_expected(subject, *latest))]
     NotAsExpected {
-        /// What it is about.
+        /// The subject.
         subject: Subject,
-        /// The last event that it really has.
+        /// Its last event.
         latest: Option<EventId>,
     },
-    /// Another command was carried out under the same idempotency key.
+    /// Another request was handled under the same idempotency key.
     #[error("another request was carried out under this idempotency key: use a key once only")]
     KeyReused,
-    /// The handler said no.
+    /// The handler rejected the command.
     #[error("{0}")]
     Rejected(Box<dyn Rejection>),
-    /// Others changed the subject again and again while this command was decided.
+    /// Other commands changed the subject during every attempt.
     #[error("{0} is changed by others at the moment: send the command again")]
     Contended(Subject),
-    /// The connection to the event store broke and nobody can say whether the command was carried
-    /// out.
+    /// The connection to the event store broke, and it is unknown whether the events were recorded.
     #[error("it is unknown whether the command on {subject} was carried out: {reason}")]
     Unknown {
-        /// What it was about.
+        /// The subject.
         subject: Subject,
-        /// What broke.
+        /// The description of the failure.
         reason: String,
     },
     /// The event store failed.
@@ -90,10 +90,10 @@ pub enum CommandError {
     /// A stored event does not fit its declaration.
     #[error(transparent)]
     Decode(DecodeError),
-    /// An event cannot be written: a mistake in its declaration.
+    /// An event cannot be written because of a mistake in its declaration.
     #[error("{0}")]
     Encode(String),
-    /// The handler takes something that the application does not provide.
+    /// The application does not provide a service that the handler takes.
     #[error("the application does not provide `{0}`")]
     NotProvided(&'static str),
 }
@@ -105,48 +105,49 @@ fn not_as_expected(subject: &Subject, latest: Option<EventId>) -> String {
     }
 }
 
-/// Why a handler gave no decision.
+/// The reason why a handler made no decision.
 ///
 /// ```
-/// use es_framework::{command::{Decided, HandlerError, IntoDecision}, prelude::*};
+/// use es_framework::{command::{UntypedDecision, HandlerError, IntoDecision}, prelude::*};
 ///
 /// /// The copy is lent
 /// #[derive(Debug, Rejection)]
 /// #[rejection(conflict)]
 /// struct CopyIsLent;
 ///
-/// let mut decided = Decided::on("/books/42".parse()?, Metadata::default());
-/// let error = Err::<(), _>(CopyIsLent).decide(&mut decided).unwrap_err();
+/// let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// let error = Err::<(), _>(CopyIsLent).add_to(&mut decision).unwrap_err();
 /// assert!(matches!(error, HandlerError::Rejected(rejection) if rejection.name() == "copy-is-lent"));
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum HandlerError {
-    /// The domain says no.
+    /// The handler rejected the command.
     #[error("{0}")]
     Rejected(Box<dyn Rejection>),
     /// An event, or the reply, cannot be written as JSON.
     #[error("{what} cannot be written as JSON: {reason}")]
     Encode {
-        /// The event's type, or the reply.
+        /// The event type or the reply.
         what: Cow<'static, str>,
-        /// What stands against it.
+        /// The error of the serializer.
         reason: serde_json::Error,
     },
-    /// A field of an event cannot stand in the event's subject.
+    /// A field of an event is not a valid segment of the event's subject.
     #[error("an event of type {event_type} has no subject: its {}: {part}", part.field)]
     Subject {
         /// The event's type.
         event_type: &'static str,
         /// The field.
-        part: InvalidPart,
+        part: InvalidSubjectPart,
     },
-    /// The handler asks for a parameter that its description does not have.
+    /// The handler reads a parameter that [`Handle::PARAMETERS`](super::Handle::PARAMETERS) does not
+    /// describe.
     #[error("parameter {0} of the handler was not described to the framework, or otherwise")]
     Parameter(usize),
 }
 
-/// Why an application does not start. Each names the places at fault.
+/// The reason why a registry cannot be built. Each error names the places in the source.
 ///
 /// ```
 /// use es_framework::command::{Registry, RegistryError};
@@ -157,12 +158,12 @@ pub enum HandlerError {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// There is nothing to serve.
+    /// No command is declared.
     #[error(
         "no command is declared: put #[derive(Command)] on a struct, or link the crate that holds the commands with `use the_crate as _;`"
     )]
     Empty,
-    /// Two commands are posted to one path.
+    /// Two commands have the same path.
     #[error(
         "two commands are posted to {path}: {first_name} at {first} and {second_name} at {second}: give one of them another path with #[command(path = \"…\")]"
     )]
@@ -175,7 +176,7 @@ pub enum RegistryError {
         first: Declaration,
         /// The other command.
         second_name: &'static str,
-        /// Where that is declared.
+        /// The place of the second declaration.
         second: Declaration,
     },
     /// Two events have one type.
@@ -185,27 +186,27 @@ pub enum RegistryError {
     DuplicateEventType {
         /// The type.
         event_type: &'static str,
-        /// Where one is declared.
+        /// The place of the first declaration.
         first: Declaration,
-        /// Where the other is declared.
+        /// The place of the second declaration.
         second: Declaration,
     },
-    /// Two refusals share a name and mean different things.
+    /// Two different rejections have the same name.
     #[error(
         "two rejections are called {name} and differ in their sort or title: at {first} and at {second}: give one of them another name with #[rejection(name = \"…\")]"
     )]
     AmbiguousRejection {
         /// The name.
         name: &'static str,
-        /// Where one is declared.
+        /// The place of the first declaration.
         first: Declaration,
-        /// Where the other is declared.
+        /// The place of the second declaration.
         second: Declaration,
     },
-    /// Upcasters that cannot work together.
+    /// The upcasters contradict each other.
     #[error(transparent)]
     Upcasters(#[from] UpcastersError),
-    /// A command is posted where the framework itself answers.
+    /// The path of a command belongs to the framework.
     #[error(
         "{name} at {declaration} is posted to {path}, which the framework keeps for itself: give it another path with #[command(path = \"…\")]"
     )]
@@ -217,26 +218,26 @@ pub enum RegistryError {
         /// Where it is declared.
         declaration: Declaration,
     },
-    /// Several packages declare commands or events, and the application does not say which it
-    /// serves.
+    /// Several packages declare commands or events, and the application mounts none of them
+    /// explicitly.
     #[error("commands and events are declared in the packages {}: name each one that is to be served with App::mount(\"…\")", packages.join(", "))]
     SeveralPackages {
         /// The packages, in order.
         packages: Vec<&'static str>,
     },
-    /// A handler takes something that nobody provides.
+    /// The application does not provide a service that a handler takes.
     #[error(
         "the handler of {command} at {handler} takes `&{name}`, which the application does not provide: write App::provide({name} {{ … }})"
     )]
     NotProvided {
-        /// What it takes.
+        /// The type of the service.
         name: &'static str,
         /// The command.
         command: &'static str,
-        /// Where the handler stands.
+        /// The place of the handler.
         handler: Declaration,
     },
-    /// A package that the application wants to serve declares nothing.
+    /// The application mounts a package that declares nothing.
     #[error("App::mount(\"{package}\"): the package declares no command and no event, or is not linked: write `use {} as _;`", package.replace('-', "_"))]
     NothingInPackage {
         /// The package.

@@ -1,21 +1,24 @@
-//! The handler: a pure function from a command, and what is known, to a decision.
+//! The handler: a pure function from a command and its context to a decision.
 
 use std::{any::Any, sync::Arc};
 
 use schemars::SchemaGenerator;
 
-use super::{Command, Decided, HandlerError, IntoDecision, Parameter, RejectionDescriptor, Reply};
+use super::{
+    Command, HandlerError, IntoDecision, Parameter, RejectionDescriptor, ReplySchema,
+    UntypedDecision,
+};
 use crate::{
     Declaration,
-    event::{InvalidPart, Metadata, Subject},
-    state::HeldState,
+    event::{InvalidSubjectPart, Metadata, Subject},
+    state::CachedState,
 };
 
 /// A command that has a handler. `#[handler]` implements it; a second handler for the same command
 /// is a second implementation, which the compiler refuses.
 ///
 /// ```
-/// # use es_framework::{command::{Given, Handle}, prelude::*};
+/// # use es_framework::{command::{HandlerContext, Handle}, prelude::*};
 /// # #[derive(Command)]
 /// # #[command(subject = "/books/{id}", condition = pristine)]
 /// # struct PurchaseBookCommand { id: String }
@@ -24,8 +27,8 @@ use crate::{
 /// # #[handler]
 /// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
 /// let command = PurchaseBookCommand { id: "42".into() };
-/// let decided = command.handle(&Given::on("/books/42".parse()?, Metadata::default()))?;
-/// assert_eq!(decided.into_parts().0.len(), 1);
+/// let decision = command.handle(&HandlerContext::on("/books/42".parse()?, Metadata::default()))?;
+/// assert_eq!(decision.into_parts().0.len(), 1);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -34,27 +37,27 @@ use crate::{
     note = "write a function and put `#[handler]` on it: `fn decide(command: {Self}) -> SomethingHappenedEvent`"
 )]
 pub trait Handle: Command {
-    /// Where the handler stands.
+    /// The place of the handler in the source.
     const HANDLER: Declaration;
-    /// What it takes besides the command.
+    /// Its parameters besides the command.
     const PARAMETERS: &'static [Parameter] = &[];
 
-    /// The subject that a parameter with a subject of its own is rebuilt from.
+    /// Returns the subject of a state parameter.
     ///
     /// # Errors
-    /// A field's value cannot stand in a subject.
-    fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidPart> {
+    /// A field's value is not a valid subject segment.
+    fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidSubjectPart> {
         let _ = parameter;
         self.subject()
     }
 
-    /// Every refusal that the handler may answer with.
+    /// Returns the rejections that the handler can return.
     fn rejections() -> &'static [RejectionDescriptor] {
         &[]
     }
 
-    /// What the handler answers besides events, if anything.
-    fn reply(generator: &mut SchemaGenerator) -> Option<Reply> {
+    /// Returns the JSON schema of the handler's reply, if it has one.
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         let _ = generator;
         None
     }
@@ -63,39 +66,39 @@ pub trait Handle: Command {
     ///
     /// # Errors
     /// The handler rejects the command.
-    fn handle(self, given: &Given) -> Result<Decided, HandlerError>;
+    fn handle(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError>;
 }
 
-/// What a handler is given besides its command.
+/// The arguments of a handler besides its command.
 ///
 /// ```
-/// use es_framework::{command::{Given, HandlerError}, prelude::*};
+/// use es_framework::{command::{HandlerContext, HandlerError}, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookRemovedEvent {}
 ///
-/// let given = Given::on("/books/42".parse()?, Metadata::default());
-/// assert_eq!(given.decide(BookRemovedEvent {})?.into_parts().0.len(), 1);
-/// // It was given nothing else.
-/// assert!(matches!(given.required::<Clock>(0), Err(HandlerError::Parameter(0))));
+/// let context = HandlerContext::on("/books/42".parse()?, Metadata::default());
+/// assert_eq!(context.decide(BookRemovedEvent {})?.into_parts().0.len(), 1);
+/// // The context has no clock.
+/// assert!(matches!(context.required::<Clock>(0), Err(HandlerError::Parameter(0))));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Given {
+pub struct HandlerContext {
     subject: Subject,
     metadata: Metadata,
     parameters: Vec<Argument>,
 }
 
-/// The value of a parameter.
+/// The argument for one parameter.
 #[derive(Debug)]
 pub(super) enum Argument {
-    State(HeldState),
+    State(CachedState),
     Service(Arc<dyn Any + Send + Sync>),
     Metadata,
 }
 
-impl Given {
-    /// Nothing but the command's subject and metadata.
+impl HandlerContext {
+    /// Creates a context without arguments.
     #[must_use]
     pub const fn on(subject: Subject, metadata: Metadata) -> Self {
         let parameters = Vec::new();
@@ -114,13 +117,13 @@ impl Given {
         self.parameters
     }
 
-    /// A parameter that is always there.
+    /// Returns an argument that must exist.
     ///
     /// # Errors
-    /// [`Handle::PARAMETERS`] says otherwise.
+    /// The argument does not match [`Handle::PARAMETERS`].
     pub fn required<T: 'static>(&self, parameter: usize) -> Result<&T, HandlerError> {
         let value: Option<&T> = match self.parameters.get(parameter) {
-            Some(Argument::State(held)) => held.state(),
+            Some(Argument::State(state)) => state.state(),
             Some(Argument::Service(service)) => service.downcast_ref(),
             Some(Argument::Metadata) => (&self.metadata as &dyn Any).downcast_ref(),
             None => None,
@@ -128,24 +131,24 @@ impl Given {
         value.ok_or(HandlerError::Parameter(parameter))
     }
 
-    /// A state that there may be or not.
+    /// Returns a state that need not exist.
     ///
     /// # Errors
-    /// [`Handle::PARAMETERS`] says otherwise.
+    /// The argument does not match [`Handle::PARAMETERS`].
     pub fn optional<S: 'static>(&self, parameter: usize) -> Result<Option<&S>, HandlerError> {
         match self.parameters.get(parameter) {
-            Some(Argument::State(held)) => Ok(held.state()),
+            Some(Argument::State(state)) => Ok(state.state()),
             _ => Err(HandlerError::Parameter(parameter)),
         }
     }
 
-    /// What follows from a handler's output.
+    /// Converts a handler's output into a decision.
     ///
     /// # Errors
     /// The handler rejects the command, or an event cannot be written.
-    pub fn decide<D: IntoDecision>(&self, output: D) -> Result<Decided, HandlerError> {
-        let mut decided = Decided::on(self.subject.clone(), self.metadata.clone());
-        output.decide(&mut decided)?;
-        Ok(decided)
+    pub fn decide<D: IntoDecision>(&self, output: D) -> Result<UntypedDecision, HandlerError> {
+        let mut decision = UntypedDecision::on(self.subject.clone(), self.metadata.clone());
+        output.add_to(&mut decision)?;
+        Ok(decision)
     }
 }

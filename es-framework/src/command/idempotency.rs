@@ -1,95 +1,106 @@
-//! Commands that are sent again: the first one that was carried out leaves a record among its
-//! events, and whoever sends it again is answered from that. The record is written in the same
-//! append, on a subject of its own that must be pristine; so it holds across restarts and
-//! instances, and of two copies that race one is refused by the store.
+//! Idempotency keys. A handled command with a key leaves an idempotency record, and a repeated
+//! command gets the recorded outcome instead of being decided again. The record is appended together
+//! with the command's events, on its own subject that must be pristine. So it works across restarts
+//! and instances, and of two concurrent copies the store refuses one.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{CommandError, IdempotencyKey, NewEvent, Outcome};
+use super::{CommandError, CommandOutcome, CommandRequest, IdempotencyKey, NewEvent, Violation};
 use crate::{
-    event::{self, EventId, EventType, InvalidPart, Metadata, RecordedEvent, Subject, SubjectPart},
+    event::{
+        self, EventId, EventType, InvalidSubjectPart, Metadata, RecordedEvent, Subject, SubjectPart,
+    },
     store::{EventStore, latest_event},
 };
 
 const EVENT_TYPE: EventType = EventType::declared("io.es-framework.CommandHandledEvent");
 
-/// How a command that carries a key is known again.
+/// Finds and creates the idempotency record of one request.
 #[derive(Debug, Clone)]
-pub(super) struct Attempted {
-    /// Where its record is.
+pub(crate) struct IdempotencyCheck {
+    /// The subject of the record.
     pub(super) subject: Subject,
-    /// What was sent under the key.
+    /// The digest of the request, which tells requests with the same key apart.
     request: String,
 }
 
-/// The record of a command that was carried out.
+/// The stored outcome of a handled command.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Record {
+struct IdempotencyRecord {
     request: String,
     subject: Subject,
     created: bool,
-    latest: Option<Position>,
+    latest: Option<LatestEventReference>,
     reply: Option<Box<RawValue>>,
 }
 
-/// An event that is written together with the record, whose id is not known before, or an earlier
-/// one.
+/// The last event of the command's subject, as the record refers to it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Position {
-    /// So many events before the record.
+enum LatestEventReference {
+    /// The event is in the same append as the record, this many events before it. Its id is not
+    /// known when the record is written.
     Before(u64),
-    /// Long written.
+    /// The event was recorded earlier.
     At(EventId),
 }
 
-impl Attempted {
-    /// The attempt of this name to have the request carried out.
-    pub(super) fn of(key: &IdempotencyKey, request: String) -> Result<Self, InvalidPart> {
-        let digest = key.digest();
-        let subject = Subject::from_parts(&[
-            SubjectPart::Text("/es-framework/idempotency-keys/"),
-            SubjectPart::Field("Idempotency-Key", &digest),
-        ])?;
-        Ok(Self { subject, request })
+impl IdempotencyCheck {
+    /// Returns the check of a request, if the request has an idempotency key.
+    pub(super) fn of_request(
+        request: &CommandRequest<'_>,
+        command: &str,
+    ) -> Result<Option<Self>, CommandError> {
+        let Some(key) = &request.context.idempotency_key else {
+            return Ok(None);
+        };
+        let subject = record_subject(key).map_err(|part| {
+            let (pointer, message) = (String::new(), part.to_string());
+            CommandError::Invalid(vec![Violation { pointer, message }])
+        })?;
+        let request = request.digest(command);
+        Ok(Some(Self { subject, request }))
     }
 
-    /// The answer to the first command of this key, if it was carried out.
-    pub(super) async fn outcome(
+    /// Returns the outcome of the command that was handled under this key before.
+    ///
+    /// # Errors
+    /// The key belongs to another request, or the event store failed.
+    pub(super) async fn recorded_outcome(
         &self,
         store: &dyn EventStore,
-    ) -> Result<Option<Outcome>, CommandError> {
+    ) -> Result<Option<CommandOutcome>, CommandError> {
         let Some(event) = latest_event(store, self.subject.clone(), false).await? else {
             return Ok(None);
         };
-        let record: Record = event.payload().map_err(CommandError::Decode)?;
+        let record: IdempotencyRecord = event.payload().map_err(CommandError::Decode)?;
         if record.request != self.request {
             return Err(CommandError::KeyReused);
         }
-        Ok(Some(record.outcome(&event)))
+        Ok(Some(record.into_outcome(&event)))
     }
 
-    /// The record of a command, to be written behind its events. `latest` is the last event of the
-    /// command's subject before them.
+    /// Creates the record, which is appended after the command's events. `outcome.latest` is the
+    /// last event of the command's subject before them.
     pub(super) fn record(
         &self,
         events: &[NewEvent],
-        outcome: &Outcome,
+        outcome: &CommandOutcome,
     ) -> Result<NewEvent, serde_json::Error> {
-        let own = events
+        let last_own = events
             .iter()
             .rev()
             .position(|event| event.subject == outcome.subject);
-        let before = own.and_then(|distance| u64::try_from(distance).ok()?.checked_add(1));
-        let record = Record {
+        let before = last_own.and_then(|distance| u64::try_from(distance).ok()?.checked_add(1));
+        let record = IdempotencyRecord {
             request: self.request.clone(),
             subject: outcome.subject.clone(),
             created: outcome.created,
             latest: before
-                .map(Position::Before)
-                .or(outcome.latest.map(Position::At)),
+                .map(LatestEventReference::Before)
+                .or(outcome.latest.map(LatestEventReference::At)),
             reply: outcome.reply.clone(),
         };
         Ok(NewEvent {
@@ -100,16 +111,23 @@ impl Attempted {
     }
 }
 
-impl Record {
-    fn outcome(self, event: &RecordedEvent) -> Outcome {
+fn record_subject(key: &IdempotencyKey) -> Result<Subject, InvalidSubjectPart> {
+    Subject::from_parts(&[
+        SubjectPart::Text("/es-framework/idempotency-keys/"),
+        SubjectPart::Field("Idempotency-Key", &key.digest()),
+    ])
+}
+
+impl IdempotencyRecord {
+    fn into_outcome(self, event: &RecordedEvent) -> CommandOutcome {
         let latest = match self.latest {
-            Some(Position::Before(distance)) => {
+            Some(LatestEventReference::Before(distance)) => {
                 event.id.get().checked_sub(distance).and_then(EventId::new)
             }
-            Some(Position::At(id)) => Some(id),
+            Some(LatestEventReference::At(id)) => Some(id),
             None => None,
         };
-        Outcome {
+        CommandOutcome {
             subject: self.subject,
             created: self.created,
             position: Some(event.id),

@@ -1,4 +1,4 @@
-//! What a handler may take besides its command, and where each comes from.
+//! The parameters that a handler may take besides its command, and where their values come from.
 
 use std::{
     any::{Any, TypeId},
@@ -16,14 +16,14 @@ use crate::{
 /// A type that a handler may take by reference.
 ///
 /// ```
-/// use es_framework::{command::{Inject, Origin}, prelude::*};
+/// use es_framework::{command::{Inject, ParameterOrigin}, prelude::*};
 ///
 /// #[derive(Service)] // implements it
 /// struct Courier {
 ///     name: String,
 /// }
 ///
-/// assert!(matches!(Courier::ORIGIN, Origin::Service(kind) if kind.name == "Courier"));
+/// assert!(matches!(Courier::ORIGIN, ParameterOrigin::Service(kind) if kind.name == "Courier"));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `&{Self}`",
@@ -31,12 +31,12 @@ use crate::{
     note = "besides its command, a handler takes references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock` and the `Metadata`"
 )]
 pub trait Inject: Send + Sync + 'static {
-    /// Where it comes from.
-    const ORIGIN: Origin;
+    /// The origin of its values.
+    const ORIGIN: ParameterOrigin;
 }
 
-/// A type that a handler may take as an `Option`, or of a subject. It exists for what the compiler
-/// says of another one.
+/// A type that a handler may take as an `Option`, or with a subject. The trait exists for the
+/// compiler's message about other types.
 ///
 /// ```
 /// use es_framework::{command::Parameter, prelude::*};
@@ -60,25 +60,25 @@ pub trait IsState: Evolve {}
 
 impl<S: Evolve> IsState for S {}
 
-/// Where a handler's parameter comes from.
+/// The origin of a parameter's value.
 ///
 /// ```
-/// use es_framework::{command::{Inject, Origin}, prelude::*};
+/// use es_framework::{command::{Inject, ParameterOrigin}, prelude::*};
 ///
-/// assert!(matches!(Metadata::ORIGIN, Origin::Metadata));
-/// assert!(matches!(Clock::ORIGIN, Origin::Service(_)));
+/// assert!(matches!(Metadata::ORIGIN, ParameterOrigin::Metadata));
+/// assert!(matches!(Clock::ORIGIN, ParameterOrigin::Service(_)));
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub enum Origin {
-    /// It is rebuilt from events.
+pub enum ParameterOrigin {
+    /// A state, rebuilt from events.
     State(StateKind),
-    /// The application provides it once, for all commands.
+    /// A service that the application provides once, for all commands.
     Service(ServiceKind),
-    /// It comes with the request.
+    /// The metadata of the request.
     Metadata,
 }
 
-/// A type that an application provides.
+/// The type of a service that an application provides.
 ///
 /// ```
 /// use es_framework::{command::{ServiceKind, Services}, prelude::*};
@@ -94,7 +94,7 @@ pub struct ServiceKind {
 }
 
 impl ServiceKind {
-    /// The kind of `T`, which is called `name`.
+    /// Returns the kind of `T` with this name.
     #[must_use]
     pub const fn of<T: 'static>(name: &'static str) -> Self {
         let id = TypeId::of::<T>();
@@ -103,11 +103,11 @@ impl ServiceKind {
 }
 
 impl Inject for Clock {
-    const ORIGIN: Origin = Origin::Service(ServiceKind::of::<Self>("Clock"));
+    const ORIGIN: ParameterOrigin = ParameterOrigin::Service(ServiceKind::of::<Self>("Clock"));
 }
 
 impl Inject for Metadata {
-    const ORIGIN: Origin = Origin::Metadata;
+    const ORIGIN: ParameterOrigin = ParameterOrigin::Metadata;
 }
 
 /// One parameter of a handler besides its command, as `#[handler]` describes it.
@@ -130,31 +130,31 @@ impl Inject for Metadata {
 pub struct Parameter {
     /// Its name in the source.
     pub name: &'static str,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// Whether the handler also decides without it.
+    /// The origin of its value.
+    pub origin: ParameterOrigin,
+    /// Whether the handler also decides without a value.
     pub optional: bool,
-    /// The template of the subject that a state is rebuilt from; without one, the command's own.
+    /// The template of the state's subject. By default it is the command's own subject.
     pub subject: Option<&'static str>,
-    /// Whether the events of subjects below belong to the state.
+    /// Whether the state includes the events of the subjects below.
     pub recursive: bool,
 }
 
 impl Parameter {
-    /// A parameter of any kind.
+    /// Describes a parameter of any injectable type.
     #[must_use]
     pub const fn given<T: Inject>(name: &'static str) -> Self {
         Self::from(name, T::ORIGIN)
     }
 
-    /// A state, which may be optional, recursive, or of another subject than the command's own.
-    /// Where there is none and it is not optional, the command is refused with "not found".
+    /// Describes a state. It can be optional, recursive or have its own subject. If a required state
+    /// does not exist, the command ends with [`CommandError::NotFound`](super::CommandError::NotFound).
     #[must_use]
     pub const fn state<S: IsState>(name: &'static str) -> Self {
-        Self::from(name, Origin::State(StateKind::of::<S>()))
+        Self::from(name, ParameterOrigin::State(StateKind::of::<S>()))
     }
 
-    const fn from(name: &'static str, origin: Origin) -> Self {
+    const fn from(name: &'static str, origin: ParameterOrigin) -> Self {
         Self {
             name,
             origin,
@@ -164,21 +164,21 @@ impl Parameter {
         }
     }
 
-    /// The handler also decides without it.
+    /// Makes the parameter optional.
     #[must_use]
     pub const fn optional(self) -> Self {
         let optional = true;
         Self { optional, ..self }
     }
 
-    /// It is rebuilt from the subject of this template.
+    /// Rebuilds the state from the subject of this template.
     #[must_use]
     pub const fn at(self, subject: &'static str) -> Self {
         let subject = Some(subject);
         Self { subject, ..self }
     }
 
-    /// The events of the subjects below belong to it, too.
+    /// Includes the events of the subjects below.
     #[must_use]
     pub const fn recursive(self) -> Self {
         let recursive = true;
@@ -186,7 +186,7 @@ impl Parameter {
     }
 }
 
-/// What the application provides, by type.
+/// The services that an application provides, by type.
 ///
 /// ```
 /// use es_framework::{command::{Clock, Services}, prelude::*};
@@ -205,26 +205,26 @@ impl Parameter {
 pub struct Services(BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 impl Services {
-    /// Provides a value in the place of any earlier one of its type.
+    /// Provides a value. It replaces an earlier value of the same type.
     #[must_use]
     pub fn with<T: Inject>(self, value: T) -> Self {
         self.with_shared(Arc::new(value))
     }
 
-    /// Provides a value that is used elsewhere, too.
+    /// Provides a shared value.
     #[must_use]
     pub fn with_shared<T: Inject>(mut self, value: Arc<T>) -> Self {
         self.0.insert(TypeId::of::<T>(), value);
         self
     }
 
-    /// Whether a value of this kind is provided.
+    /// Returns whether a value of this kind is provided.
     #[must_use]
     pub fn has(&self, kind: ServiceKind) -> bool {
         self.0.contains_key(&kind.id)
     }
 
-    /// The clock that is provided, or the system's.
+    /// Returns the provided clock, or the system clock.
     pub(crate) fn clock(&self) -> Clock {
         let clock = self.0.get(&TypeId::of::<Clock>());
         let clock = clock.and_then(|clock| clock.downcast_ref::<Clock>());

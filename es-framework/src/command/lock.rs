@@ -1,6 +1,6 @@
-//! Turns: commands on one subject are decided one after the other within this process, so that they
-//! do not conflict with each other and each comes to its turn. Other processes are met by the
-//! store's preconditions alone.
+//! Locks on subjects. Within one process, commands on one subject are decided one after the other,
+//! so that they do not conflict with each other. Between processes, only the preconditions of the
+//! event store protect a decision.
 
 use std::{
     collections::BTreeSet,
@@ -14,63 +14,64 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::event::Subject;
 
-/// How many subjects are told apart; those that fall together wait for each other needlessly.
-const STRIPES: usize = 1_024;
-/// How long a command waits for its turn.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// The number of lock stripes. Two subjects that share a stripe wait for each other needlessly.
+const STRIPES: u64 = 1_024;
+/// The longest time that a command waits for its subjects.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The turns of all subjects.
+/// The locks of all subjects, striped by the subject's hash.
 #[derive(Clone)]
-pub(super) struct Turns {
+pub(super) struct SubjectLocks {
     stripes: Arc<[Arc<Mutex<()>>]>,
     hash: RandomState,
 }
 
-/// The turn of a command; over when it is dropped.
-pub(super) struct Turn {
+/// The locked subjects of one command. Dropping it releases them.
+pub(super) struct SubjectLockGuard {
     _guards: Vec<OwnedMutexGuard<()>>,
 }
 
-/// The subjects were not free in time.
+/// Another command held a subject for longer than [`LOCK_TIMEOUT`].
 #[derive(Debug)]
-pub(super) struct TooLong;
+pub(super) struct LockTimeout;
 
-impl Default for Turns {
+impl Default for SubjectLocks {
     fn default() -> Self {
-        let stripes = std::iter::repeat_with(Arc::default).take(STRIPES).collect();
+        let stripes = (0..STRIPES).map(|_| Arc::default()).collect();
         let hash = RandomState::new();
         Self { stripes, hash }
     }
 }
 
-impl Turns {
-    /// Waits until all these subjects are free. Everyone takes them in one order, so nobody waits
-    /// in a circle.
-    pub(super) async fn wait<'a>(
+impl SubjectLocks {
+    /// Locks all of these subjects. Every command locks the stripes in ascending order, which rules
+    /// out deadlocks.
+    pub(super) async fn lock<'a>(
         &self,
         subjects: impl Iterator<Item = &'a Subject>,
-    ) -> Result<Turn, TooLong> {
-        let stripe = |subject| self.hash.hash_one(subject).checked_rem(STRIPES as u64);
-        let wanted: BTreeSet<_> = subjects.filter_map(stripe).collect();
-        let taking = async {
-            let mut guards = Vec::with_capacity(wanted.len());
-            for stripe in wanted {
-                let stripe = usize::try_from(stripe).ok();
-                if let Some(mutex) = stripe.and_then(|stripe| self.stripes.get(stripe)) {
-                    guards.push(Arc::clone(mutex).lock_owned().await);
-                }
+    ) -> Result<SubjectLockGuard, LockTimeout> {
+        let stripes: BTreeSet<_> = subjects.map(|subject| self.stripe(subject)).collect();
+        let lock_all = async {
+            let mut guards = Vec::with_capacity(stripes.len());
+            for mutex in stripes
+                .into_iter()
+                .filter_map(|stripe| self.stripes.get(stripe))
+            {
+                guards.push(Arc::clone(mutex).lock_owned().await);
             }
-            guards
+            SubjectLockGuard { _guards: guards }
         };
-        let guards = tokio::time::timeout(LONGEST_WAIT, taking).await;
-        guards
-            .map(|guards| Turn { _guards: guards })
-            .map_err(|_| TooLong)
+        let locked = tokio::time::timeout(LOCK_TIMEOUT, lock_all).await;
+        locked.map_err(|_| LockTimeout)
+    }
+
+    fn stripe(&self, subject: &Subject) -> usize {
+        usize::try_from(self.hash.hash_one(subject) % STRIPES).unwrap_or_default()
     }
 }
 
-impl fmt::Debug for Turns {
+impl fmt::Debug for SubjectLocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Turns")
+        f.write_str("SubjectLocks")
     }
 }

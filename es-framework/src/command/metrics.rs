@@ -1,32 +1,33 @@
-//! How commands end, counted.
+//! Metrics about commands.
 
 use std::{sync::LazyLock, time::Duration};
 
 use metrics::{Counter, Histogram};
 
-use super::{CommandError, Outcome};
+use super::{CommandError, CommandOutcome};
 use crate::{
     event::RecordedEvent,
     metrics::{self as registry, APPEND_DURATION, COMMAND_RETRIES, COMMANDS, MetricHandles},
     store::{AppendError, StoreError},
 };
 
-/// A command's name, how it ended, and the reason.
-type Ended = (&'static str, &'static str, &'static str);
+/// The labels of a handled command: its name, its outcome and the reason.
+type OutcomeLabels = (&'static str, &'static str, &'static str);
 
-static ENDED: LazyLock<MetricHandles<Ended, Counter>> = LazyLock::new(MetricHandles::default);
+static HANDLED: LazyLock<MetricHandles<OutcomeLabels, Counter>> =
+    LazyLock::new(MetricHandles::default);
 static APPENDED: LazyLock<MetricHandles<&'static str, Histogram>> =
     LazyLock::new(MetricHandles::default);
 static RETRIED: LazyLock<MetricHandles<&'static str, Counter>> =
     LazyLock::new(MetricHandles::default);
 
-/// Counts how a command ended.
-pub(super) fn ended(command: &'static str, ended: &Result<Outcome, CommandError>) {
-    let (outcome, reason) = ended
+/// Counts a handled command by its outcome.
+pub(super) fn count_command(command: &'static str, result: &Result<CommandOutcome, CommandError>) {
+    let (outcome, reason) = result
         .as_ref()
         .err()
-        .map_or(("accepted", ""), CommandError::ended);
-    let register = |(command, outcome, reason): &Ended| {
+        .map_or(("accepted", ""), CommandError::outcome_labels);
+    let register = |(command, outcome, reason): &OutcomeLabels| {
         let labels = [
             ("command", *command),
             ("outcome", *outcome),
@@ -34,13 +35,13 @@ pub(super) fn ended(command: &'static str, ended: &Result<Outcome, CommandError>
         ];
         registry::counter(&COMMANDS, &labels)
     };
-    ENDED.with((command, outcome, reason), register, |counter| {
+    HANDLED.with((command, outcome, reason), register, |counter| {
         counter.increment(1);
     });
 }
 
-/// Counts a decision that is made anew.
-pub(super) fn retried(command: &'static str) {
+/// Counts a retry after a conflict.
+pub(super) fn count_retry(command: &'static str) {
     let register = |command: &&'static str| {
         let labels = [("command", *command)];
         registry::counter(&COMMAND_RETRIES, &labels)
@@ -48,8 +49,11 @@ pub(super) fn retried(command: &'static str) {
     RETRIED.with(command, register, |counter| counter.increment(1));
 }
 
-/// Notes how long an append took.
-pub(super) fn appended(appended: &Result<Vec<RecordedEvent>, AppendError>, duration: Duration) {
+/// Records the duration of an append.
+pub(super) fn record_append(
+    appended: &Result<Vec<RecordedEvent>, AppendError>,
+    duration: Duration,
+) {
     let outcome = match appended {
         Ok(_) => "recorded",
         Err(AppendError::Conflict(_)) => "conflict",
@@ -65,8 +69,8 @@ pub(super) fn appended(appended: &Result<Vec<RecordedEvent>, AppendError>, durat
 }
 
 impl CommandError {
-    /// How a command ended, in a word, and the reason as the last part of a problem's type.
-    pub(crate) fn ended(&self) -> (&'static str, &'static str) {
+    /// Returns the outcome in one word and the reason, which is also the last segment of the problem type.
+    pub(crate) fn outcome_labels(&self) -> (&'static str, &'static str) {
         match self {
             Self::Malformed(_) => ("invalid", "malformed-body"),
             Self::Invalid(_) => ("invalid", "invalid-values"),

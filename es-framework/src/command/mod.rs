@@ -1,6 +1,6 @@
-//! What is asked for and decided: commands, their handlers, and the bus that carries one from its
-//! text to its events.
+//! Commands, their handlers, and the pipeline from a request to recorded events (`pipeline.rs`).
 
+mod append;
 mod bus;
 mod clock;
 mod condition;
@@ -12,30 +12,32 @@ mod error;
 mod handler;
 mod idempotency;
 mod inject;
+mod inputs;
 mod lock;
 mod metrics;
+mod outcome;
 mod parse;
-mod reading;
+mod pipeline;
 mod registry;
 mod rejection;
 mod retry;
 #[cfg(test)]
 mod tests;
-mod writing;
 
-pub(crate) use bus::once;
-pub use bus::{Bus, Outcome};
+pub use bus::CommandBus;
 pub use clock::Clock;
 pub use condition::Condition;
 pub use context::{
-    CommandContext, CommandRequest, Expected, IdempotencyKey, InvalidIdempotencyKey,
+    CommandContext, CommandRequest, ExpectedVersion, IdempotencyKey, InvalidIdempotencyKey,
 };
-pub use decision::{Decided, Decision, IntoDecision, NewEvent, Reply};
+pub use decision::{Decision, IntoDecision, NewEvent, ReplySchema, UntypedDecision};
 pub use declared::Command;
-pub use descriptor::{CommandDescriptor, Execute};
+pub use descriptor::{CommandDescriptor, CommandFunction};
 pub use error::{CommandError, HandlerError, MalformedCommand, RegistryError};
-pub use handler::{Given, Handle};
-pub use inject::{Inject, IsState, Origin, Parameter, ServiceKind, Services};
+pub use handler::{Handle, HandlerContext};
+pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceKind, Services};
+pub use outcome::CommandOutcome;
+pub(crate) use pipeline::handle_command;
 pub use registry::{Registry, RegistryBuilder};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 

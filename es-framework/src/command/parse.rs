@@ -1,4 +1,4 @@
-//! From the text of a request to a command.
+//! Parses and validates the body of a request.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, error::Category};
@@ -6,20 +6,20 @@ use serde_json::{Map, Value, error::Category};
 use super::{Command, CommandError, CommandRequest, MalformedCommand, Violation};
 use crate::validate::Violations;
 
-/// Reads a command; path parameters fill the members of the same name.
-pub(super) fn parse<C: Command>(text: &CommandRequest<'_>) -> Result<C, CommandError> {
-    if text.body.trim_ascii().is_empty() && text.path_parameters.is_empty() {
+/// Parses a command. Path parameters fill the members of the same name.
+pub(super) fn parse_command<C: Command>(request: &CommandRequest<'_>) -> Result<C, CommandError> {
+    if request.body.trim_ascii().is_empty() && request.path_parameters.is_empty() {
         return Err(MalformedCommand::Empty.into());
     }
-    if text.path_parameters.is_empty() {
-        return from_slice(text.body);
+    if request.path_parameters.is_empty() {
+        return from_slice(request.body);
     }
-    let body = with_path_parameters(text)?;
+    let body = merge_path_parameters(request)?;
     from_slice(&body)
 }
 
-/// Checks every rule of the command.
-pub(super) fn validate<C: Command>(command: &C) -> Result<(), CommandError> {
+/// Checks every validation rule of the command.
+pub(super) fn validate_command<C: Command>(command: &C) -> Result<(), CommandError> {
     let mut violations = Violations::default();
     command.validate(&mut violations);
     match violations.into_vec() {
@@ -28,14 +28,14 @@ pub(super) fn validate<C: Command>(command: &C) -> Result<(), CommandError> {
     }
 }
 
-fn with_path_parameters(text: &CommandRequest<'_>) -> Result<Vec<u8>, CommandError> {
-    let mut members: Map<String, Value> = match text.body.trim_ascii() {
+fn merge_path_parameters(request: &CommandRequest<'_>) -> Result<Vec<u8>, CommandError> {
+    let mut members: Map<String, Value> = match request.body.trim_ascii() {
         b"" => Map::new(),
         body => from_slice(body)?,
     };
-    for (name, value) in text.path_parameters {
-        let given = members.insert((*name).to_owned(), Value::String((*value).to_owned()));
-        if given.is_some_and(|given| given.as_str() != Some(*value)) {
+    for (name, value) in request.path_parameters {
+        let in_body = members.insert((*name).to_owned(), Value::String((*value).to_owned()));
+        if in_body.is_some_and(|in_body| in_body.as_str() != Some(*value)) {
             let message = "contradicts the path: leave it out of the body".to_owned();
             let pointer = format!("/{name}");
             return Err(CommandError::Invalid(vec![Violation { pointer, message }]));
@@ -46,33 +46,33 @@ fn with_path_parameters(text: &CommandRequest<'_>) -> Result<Vec<u8>, CommandErr
 
 fn from_slice<T: DeserializeOwned>(body: &[u8]) -> Result<T, CommandError> {
     serde_json::from_slice(body).map_err(|error| match error.classify() {
-        Category::Data => data_error::<T>(body, &error),
+        Category::Data => locate_data_error::<T>(body, &error),
         Category::Syntax | Category::Eof | Category::Io => {
             MalformedCommand::Syntax(error.to_string()).into()
         }
     })
 }
 
-/// Reads the text once more, this time noting where it goes wrong: only requests that fail pay for
+/// Parses the body once more to find the JSON pointer of the error. Only invalid requests pay for
 /// it.
-fn data_error<T: DeserializeOwned>(body: &[u8], error: &serde_json::Error) -> CommandError {
+fn locate_data_error<T: DeserializeOwned>(body: &[u8], error: &serde_json::Error) -> CommandError {
     let mut deserializer = serde_json::Deserializer::from_slice(body);
     let (mut pointer, message) = match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
         Ok(_) => (String::new(), error.to_string()),
         Err(located) => (pointer(located.path()), located.inner().to_string()),
     };
-    // The position says nothing that the pointer does not.
+    // The pointer replaces the line and column.
     let message = message
         .rfind(" at line ")
         .and_then(|end| message.get(..end))
         .unwrap_or(&message);
-    // Serde tells of a missing member at the object that lacks it; a form shows it at the member.
+    // Serde reports a missing member at its object. A form shows the message at the member.
     let missing = message
         .strip_prefix("missing field `")
         .and_then(|rest| rest.strip_suffix('`'));
     let message = match missing {
         Some(member) => {
-            push(&mut pointer, member);
+            push_segment(&mut pointer, member);
             "is missing".to_owned()
         }
         None => message.to_owned(),
@@ -80,7 +80,7 @@ fn data_error<T: DeserializeOwned>(body: &[u8], error: &serde_json::Error) -> Co
     CommandError::Invalid(vec![Violation { pointer, message }])
 }
 
-fn push(pointer: &mut String, member: &str) {
+fn push_segment(pointer: &mut String, member: &str) {
     pointer.push('/');
     pointer.push_str(&member.replace('~', "~0").replace('/', "~1"));
 }
@@ -91,9 +91,9 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     let mut pointer = String::new();
     for segment in path {
         match segment {
-            Segment::Seq { index } => push(&mut pointer, &index.to_string()),
-            Segment::Map { key } => push(&mut pointer, key),
-            Segment::Enum { variant } => push(&mut pointer, variant),
+            Segment::Seq { index } => push_segment(&mut pointer, &index.to_string()),
+            Segment::Map { key } => push_segment(&mut pointer, key),
+            Segment::Enum { variant } => push_segment(&mut pointer, variant),
             Segment::Unknown => {}
         }
     }

@@ -1,14 +1,16 @@
-//! What an application declared, checked before anything starts.
+//! The registry of declared commands and events. It is checked before the application starts.
 
 use std::collections::BTreeSet;
 
-use super::{CommandDescriptor, Handle, Origin, RegistryError, ServiceKind, Services, rejection};
+use super::{
+    CommandDescriptor, Handle, ParameterOrigin, RegistryError, ServiceKind, Services, rejection,
+};
 use crate::{
     Declaration,
     event::{Event, EventDescriptor, Upcast, UpcasterDescriptor, Upcasters},
 };
 
-/// All commands and events that are served, sorted, without a doubt about any of them.
+/// The sorted and checked commands and events of an application.
 ///
 /// ```
 /// use es_framework::{command::Registry, prelude::*};
@@ -35,7 +37,7 @@ pub struct Registry {
     upcasters: Upcasters,
 }
 
-/// Gathers declarations for a [`Registry`].
+/// Collects the declarations of a [`Registry`].
 ///
 /// ```
 /// # use es_framework::{command::Registry, prelude::*};
@@ -61,7 +63,7 @@ pub struct RegistryBuilder {
     upcasters: Vec<UpcasterDescriptor>,
 }
 
-/// The head of every path that the framework serves itself.
+/// The first segments of the paths that the framework serves itself.
 const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
 
 impl RegistryBuilder {
@@ -75,36 +77,35 @@ impl RegistryBuilder {
         self
     }
 
-    /// Adds a command by its type. Adding what is there already changes nothing.
+    /// Adds a command by its type. Adding it twice has no effect.
     #[must_use]
     pub fn command<C: Handle>(mut self) -> Self {
         self.commands.push(CommandDescriptor::of::<C>());
         self
     }
 
-    /// Adds an event by its type. Adding what is there already changes nothing.
+    /// Adds an event by its type. Adding it twice has no effect.
     #[must_use]
     pub fn event<E: Event>(mut self) -> Self {
         self.events.push(EventDescriptor::of::<E>());
         self
     }
 
-    /// Adds the upcaster of an event by the event's type. Adding what is there already changes
-    /// nothing.
+    /// Adds the upcaster of an event by the event's type. Adding it twice has no effect.
     #[must_use]
     pub fn upcaster<E: Upcast>(mut self) -> Self {
         self.upcasters.push(UpcasterDescriptor::of::<E>());
         self
     }
 
-    /// Serves the declarations of this package, and from now on only of packages so named.
+    /// Restricts the registry to the declarations of this package and of others that are mounted.
     #[must_use]
     pub fn mount(mut self, package: impl Into<String>) -> Self {
         self.mounted.insert(package.into());
         self
     }
 
-    /// Checks everything that was gathered.
+    /// Checks the collected declarations and builds the registry.
     ///
     /// # Errors
     /// See [`RegistryError`].
@@ -166,7 +167,7 @@ impl RegistryBuilder {
     }
 }
 
-/// A path with its parameters' names left out: `/books/{id}` and `/books/{isbn}` are one route.
+/// Removes the names of the path parameters: `/books/{id}` and `/books/{isbn}` are one route.
 fn shape(path: &str) -> String {
     let anonymous = |segment| {
         if str::starts_with(segment, '{') {
@@ -225,24 +226,24 @@ fn check_event_types(events: &[EventDescriptor]) -> Result<(), RegistryError> {
 }
 
 impl Registry {
-    /// Gathers declarations.
+    /// Returns an empty builder.
     #[must_use]
     pub fn builder() -> RegistryBuilder {
         RegistryBuilder::default()
     }
 
-    /// What the handlers take that the application has to provide, with the command of each.
+    /// Returns the services that the handlers take, each with its command.
     pub fn services(&self) -> impl Iterator<Item = (ServiceKind, &CommandDescriptor)> {
         self.commands.iter().flat_map(|command| {
             let parameters = command.parameters.iter();
             parameters.filter_map(move |parameter| match parameter.origin {
-                Origin::Service(kind) => Some((kind, command)),
-                Origin::State(_) | Origin::Metadata => None,
+                ParameterOrigin::Service(kind) => Some((kind, command)),
+                ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
             })
         })
     }
 
-    /// Checks that every handler is given what it takes.
+    /// Checks that the application provides every service that a handler takes.
     ///
     /// # Errors
     /// [`RegistryError::NotProvided`].
@@ -257,19 +258,19 @@ impl Registry {
         }
     }
 
-    /// The commands, sorted by path.
+    /// Returns the commands, sorted by path.
     #[must_use]
     pub fn commands(&self) -> &[CommandDescriptor] {
         &self.commands
     }
 
-    /// The events, sorted by type.
+    /// Returns the events, sorted by type.
     #[must_use]
     pub fn events(&self) -> &[EventDescriptor] {
         &self.events
     }
 
-    /// What turns stored events into those of today.
+    /// Returns the upcasters of old events.
     #[must_use]
     pub fn upcasters(&self) -> Upcasters {
         self.upcasters.clone()

@@ -1,11 +1,11 @@
-//! When the domain says no.
+//! Rejections: the errors of the domain.
 
 use std::collections::BTreeMap;
 
 use super::{CommandDescriptor, RegistryError};
 use crate::Declaration;
 
-/// A handler's refusal. Its `Display` is the sentence that the caller reads.
+/// The reason why a handler rejects a command. Its `Display` is the sentence that the caller reads.
 /// `#[derive(Rejection)]` implements it.
 ///
 /// ```
@@ -25,31 +25,31 @@ use crate::Declaration;
     note = "put `#[derive(Debug, Rejection)]` on `{Self}`, and `#[rejection(conflict)]` or another sort above each variant"
 )]
 pub trait Rejection: std::error::Error + Send + Sync + 'static {
-    /// Every refusal that this type can stand for.
+    /// Returns the descriptors of all rejections of this type.
     fn all() -> &'static [RejectionDescriptor]
     where
         Self: Sized;
 
-    /// Which of them this one is.
+    /// Returns the descriptor of this rejection.
     fn descriptor(&self) -> &'static RejectionDescriptor;
 
-    /// What sort of refusal it is.
+    /// Returns its kind.
     fn kind(&self) -> RejectionKind {
         self.descriptor().kind
     }
 
-    /// A stable name for programs in kebab-case, such as `copy-is-lent`.
+    /// Returns a stable name for programs in kebab-case, such as `copy-is-lent`.
     fn name(&self) -> &'static str {
         self.descriptor().name
     }
 
-    /// A stable short title for people, such as `The copy is lent`.
+    /// Returns a stable short title for people, such as `The copy is lent`.
     fn title(&self) -> &'static str {
         self.descriptor().title
     }
 }
 
-/// A refusal without its values: what is the same each time.
+/// The descriptor of a rejection: its constant parts, without its values.
 ///
 /// ```
 /// use es_framework::{command::RejectionKind, prelude::*};
@@ -64,17 +64,17 @@ pub trait Rejection: std::error::Error + Send + Sync + 'static {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RejectionDescriptor {
-    /// What sort of refusal it is.
+    /// Its kind.
     pub kind: RejectionKind,
     /// A stable name for programs in kebab-case.
     pub name: &'static str,
     /// A stable short title for people.
     pub title: &'static str,
-    /// Where it is declared.
+    /// The place of its declaration in the source.
     pub declaration: Declaration,
 }
 
-/// The sorts of refusal that callers tell apart.
+/// The kinds of rejections. Each has its own HTTP status code.
 ///
 /// ```
 /// use es_framework::{command::RejectionKind, prelude::*};
@@ -94,19 +94,19 @@ pub struct RejectionDescriptor {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RejectionKind {
-    /// The state of the subject stands against it; it may pass later.
+    /// The current state of the subject does not allow the command. A later one may.
     Conflict,
-    /// The subject was there and is gone for good.
+    /// The subject existed and is gone for good.
     Gone,
-    /// Something that the command names is unknown.
+    /// The command names something that does not exist.
     NotFound,
-    /// The caller may not do this.
+    /// The caller is not allowed to do this.
     Forbidden,
-    /// The values make no sense together.
+    /// The values contradict each other.
     Invalid,
 }
 
-/// A name means one thing to callers, whichever command they sent.
+/// Checks that every rejection name has one meaning across all commands.
 pub(super) fn check_names(commands: &[CommandDescriptor]) -> Result<(), RegistryError> {
     let mut known: BTreeMap<&str, &RejectionDescriptor> = BTreeMap::new();
     for rejection in commands.iter().flat_map(|command| (command.rejections)()) {

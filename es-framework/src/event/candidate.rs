@@ -1,4 +1,4 @@
-//! What is to be stored, before the store has numbered, dated and chained it.
+//! Events that the store has not recorded yet.
 
 use std::sync::Arc;
 
@@ -24,19 +24,19 @@ use super::{EventType, Subject, TraceContext};
 /// ```
 #[derive(Debug, Clone)]
 pub struct EventCandidate {
-    /// Who publishes it: the application's name, or a URI.
+    /// The application or URI that publishes the event.
     pub source: Arc<str>,
-    /// What it is about.
+    /// The subject of the event.
     pub subject: Subject,
-    /// What kind of event it is.
+    /// The type of the event.
     pub event_type: EventType,
-    /// A JSON object in compact form, stored and hashed byte for byte.
+    /// A JSON object in compact form. The store saves and hashes these exact bytes.
     pub data: Box<RawValue>,
-    /// The trace that it belongs to.
+    /// The trace that the event belongs to.
     pub trace: Option<TraceContext>,
 }
 
-/// Data that cannot be stored.
+/// The error for event data that cannot be stored.
 ///
 /// ```
 /// use es_framework::event::compact_object;
@@ -53,11 +53,11 @@ pub struct InvalidData {
     found: &'static str,
 }
 
-/// Puts an event's data into the form that is stored: a JSON object without white space between
-/// its tokens. Numbers, texts and the order of members stay as they were given.
+/// Removes the white space between the JSON tokens of an event's data. Numbers, strings and the
+/// order of members do not change.
 ///
 /// # Errors
-/// The value is no object.
+/// Fails if the value is not an object.
 ///
 /// ```
 /// use es_framework::event::compact_object;
@@ -91,7 +91,7 @@ pub fn compact_object(data: &RawValue) -> Result<Box<RawValue>, InvalidData> {
         }
         compact.push(character);
     }
-    // The text was JSON and only white space between its tokens went.
+    // The input was valid JSON, and removing white space between tokens keeps it valid.
     RawValue::from_string(compact).map_err(|_| InvalidData {
         found: "malformed JSON",
     })

@@ -1,4 +1,4 @@
-//! Events as JSON text, in both shapes that event stores of version 1 of the protocol send.
+//! Reads and writes events as JSON, in both dialects of the event store protocol.
 
 use std::borrow::Cow;
 
@@ -6,122 +6,65 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    DATA_CONTENT_TYPE, InvalidTrace, RecordedEvent, SPEC_VERSION,
-    fields::{EventFields, ItemPayload, WholeLine},
-    known::Known,
-    parts::Parts,
+    Dialect, InvalidStreamLine, RecordedEvent,
+    event_fields::{EventFields, EventLine, ItemPayload},
+    parse_cache::ParseCache,
+    raw_event::RawEvent,
 };
 
-/// The shape of events on the wire.
-///
-/// ```
-/// use es_framework::event::{Dialect, EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent};
-/// # use serde_json::{json, value::to_raw_value};
-/// # let candidate = EventCandidate {
-/// #     source: "library-service".into(),
-/// #     subject: "/books/42".parse()?,
-/// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
-/// #     data: to_raw_value(&json!({"payload": {}}))?,
-/// #     trace: None,
-/// # };
-/// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
-///
-/// let mut line = Vec::new();
-/// Dialect::Item.write_line(&event, None, &mut line);
-/// assert!(line.starts_with(br#"{"type":"item","payload":{"event":{"#));
-/// # Ok::<_, Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Dialect {
-    /// `{"type":"item","payload":{"event":{…},"hash":"…"}}`, as event stores before version 1.0.
-    #[default]
-    Item,
-    /// `{"type":"event","payload":{…,"hash":"…","signature":null}}`, as version 1.0 and later.
-    Event,
-}
-
 impl Dialect {
-    /// Appends the event as one line of a stream, line break included.
+    /// Appends the event as one stream line, with the line break.
     pub fn write_line(self, event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
-        Parts::of(event).write_line(self, signature, out);
+        RawEvent::of(event).write_line(self, signature, out);
     }
 
-    /// Appends the event as an element of the answer to a write. The older shape has neither data
-    /// nor hash there.
+    /// Appends the event as an element of the response to a write. The dialect `Item` omits data
+    /// and hash there.
     pub fn write_recorded(self, event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
         match self {
-            Self::Item => Parts::of(event).write_without_data(out),
-            Self::Event => Parts::of(event).write_signed(signature, out),
+            Self::Item => RawEvent::of(event).write_without_data(out),
+            Self::Event => RawEvent::of(event).write_signed(signature, out),
         }
     }
 }
 
 impl RecordedEvent {
-    /// Appends the event as a line of a backup, line break included: the older shape's payload
-    /// under the newer one's name.
+    /// Appends the event as a line of a backup, with the line break. The line has the type of the
+    /// dialect `Event` and the payload of the dialect `Item`.
     pub(crate) fn write_backup_line(&self, out: &mut Vec<u8>) {
-        Parts::of(self).write_backup_line(out);
+        RawEvent::of(self).write_backup_line(out);
     }
 
-    /// Reads the payload of such a line.
-    pub(crate) fn parse_backup(payload: &RawValue) -> Result<Self, InvalidLine> {
+    /// Parses the payload of a backup line.
+    pub(crate) fn parse_backup(payload: &RawValue) -> Result<Self, InvalidStreamLine> {
         let ItemPayload { event, hash } = serde_json::from_str(payload.get())?;
-        event.with(hash).recorded(&mut Known::default())
+        event
+            .with_hash(hash)
+            .into_recorded(&mut ParseCache::default())
     }
 }
 
-/// One line of a stream.
+/// One line of an NDJSON stream.
 ///
 /// ```
-/// use es_framework::event::Line;
+/// use es_framework::event::StreamLine;
 ///
-/// let line = Line::parse(br#"{"type":"heartbeat","payload":{}}"#)?;
-/// assert!(matches!(line, Line::Heartbeat));
-/// # Ok::<_, es_framework::event::InvalidLine>(())
+/// let line = StreamLine::parse(br#"{"type":"heartbeat","payload":{}}"#)?;
+/// assert!(matches!(line, StreamLine::Heartbeat));
+/// # Ok::<_, es_framework::event::InvalidStreamLine>(())
 /// ```
 #[derive(Debug)]
-pub enum Line {
-    /// An event, of either shape.
+pub enum StreamLine {
+    /// An event in either dialect.
     Event(Box<RecordedEvent>),
-    /// A sign of life.
+    /// A line that only shows that the connection is alive.
     Heartbeat,
-    /// What went wrong after the stream had begun.
+    /// An error that the server met after the stream had begun.
     Error(String),
 }
 
-/// A line that is none.
-///
-/// ```
-/// use es_framework::event::{InvalidLine, Line};
-///
-/// let unknown = Line::parse(br#"{"type":"weather","payload":{}}"#);
-/// assert!(matches!(unknown, Err(InvalidLine::Type(kind)) if kind == "weather"));
-/// ```
-#[derive(Debug, thiserror::Error)]
-pub enum InvalidLine {
-    /// It is not JSON, or lacks what every event has.
-    #[error("a line of the stream is malformed: {0}")]
-    Json(#[from] serde_json::Error),
-    /// Its trace fields do not follow the W3C recommendation.
-    #[error("an event of the stream is malformed: {0}")]
-    Trace(#[from] InvalidTrace),
-    /// It is of a kind that this version of the protocol does not have.
-    #[error("a line of the stream has the unknown type {0:?}")]
-    Type(String),
-    /// An event has another CloudEvents version or media type.
-    #[error(
-        "an event of the stream has specversion {specversion:?} and datacontenttype {data_content_type:?}, expected {SPEC_VERSION:?} and {DATA_CONTENT_TYPE:?}"
-    )]
-    Version {
-        /// The version it has.
-        specversion: String,
-        /// The media type it has.
-        data_content_type: String,
-    },
-}
-
 #[derive(Deserialize)]
-struct RawLine<'a> {
+struct RawStreamLine<'a> {
     #[serde(borrow)]
     r#type: Cow<'a, str>,
     #[serde(borrow)]
@@ -129,50 +72,56 @@ struct RawLine<'a> {
 }
 
 #[derive(Deserialize)]
-struct ErrorPayload {
+struct ErrorLinePayload {
     error: String,
 }
 
-impl Line {
-    /// Reads a line of either shape, told apart by its type.
+impl StreamLine {
+    /// Parses a line of either dialect. The line's `type` member tells the dialect.
     ///
     /// # Errors
-    /// The line is malformed or of an unknown kind.
-    pub fn parse(line: &[u8]) -> Result<Self, InvalidLine> {
-        LineParser::default().parse(line)
+    /// Fails if the line is malformed or of an unknown type.
+    pub fn parse(line: &[u8]) -> Result<Self, InvalidStreamLine> {
+        StreamLineParser::default().parse(line)
     }
 }
 
-/// Reads the lines of a stream.
+/// Parses the lines of one stream.
 #[derive(Debug, Default)]
-pub(crate) struct LineParser {
-    known: Known,
+pub(crate) struct StreamLineParser {
+    parse_cache: ParseCache,
 }
 
-impl LineParser {
-    /// Reads a line of either shape, told apart by its type.
-    pub(crate) fn parse(&mut self, line: &[u8]) -> Result<Line, InvalidLine> {
-        if let Some(read) = WholeLine::read(line) {
-            return Ok(Line::Event(Box::new(read.recorded(&mut self.known)?)));
+impl StreamLineParser {
+    /// Parses a line of either dialect.
+    pub(crate) fn parse(&mut self, line: &[u8]) -> Result<StreamLine, InvalidStreamLine> {
+        if let Some(read) = EventLine::read(line) {
+            return Ok(StreamLine::Event(Box::new(
+                read.into_recorded(&mut self.parse_cache)?,
+            )));
         }
-        let RawLine { r#type, payload } = serde_json::from_slice(line)?;
+        let RawStreamLine { r#type, payload } = serde_json::from_slice(line)?;
         let payload = payload.map_or("null", RawValue::get);
         match &*r#type {
             "event" => {
                 let read: EventFields<'_> = serde_json::from_str(payload)?;
-                Ok(Line::Event(Box::new(read.recorded(&mut self.known)?)))
+                Ok(StreamLine::Event(Box::new(
+                    read.into_recorded(&mut self.parse_cache)?,
+                )))
             }
             "item" => {
                 let ItemPayload { event, hash } = serde_json::from_str(payload)?;
-                let read = event.with(hash);
-                Ok(Line::Event(Box::new(read.recorded(&mut self.known)?)))
+                let read = event.with_hash(hash);
+                Ok(StreamLine::Event(Box::new(
+                    read.into_recorded(&mut self.parse_cache)?,
+                )))
             }
-            "heartbeat" => Ok(Line::Heartbeat),
+            "heartbeat" => Ok(StreamLine::Heartbeat),
             "error" => {
-                let ErrorPayload { error } = serde_json::from_str(payload)?;
-                Ok(Line::Error(error))
+                let ErrorLinePayload { error } = serde_json::from_str(payload)?;
+                Ok(StreamLine::Error(error))
             }
-            other => Err(InvalidLine::Type(other.chars().take(40).collect())),
+            other => Err(InvalidStreamLine::Type(other.chars().take(40).collect())),
         }
     }
 }
@@ -182,12 +131,12 @@ mod tests {
     use super::*;
     use crate::event::Hash;
 
-    /// A line that a server of the newer shape sent, with a trace and every kind of value.
+    /// A line that a server of version 1.0 sent, with a trace and every kind of JSON value.
     const CAPTURED: &str = r#"{"type":"event","payload":{"source":"https://x","subject":"/a","type":"io.x.y","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","specversion":"1.0","id":"0","time":"2026-10-07T13:32:50.439461594Z","datacontenttype":"application/json","predecessorhash":"0000000000000000000000000000000000000000000000000000000000000000","data":{"b":100,"k":{"a":2,"b":1},"n":1.5,"z":"\u003c\u0026\u003e é 😀"},"hash":"a6015b0e09ab312b6ff506e267ad46d6e806f3a13041f948cf5c5ebbf83105f0","signature":null}}"#;
 
     fn event(line: &str) -> RecordedEvent {
-        match Line::parse(line.as_bytes()).unwrap() {
-            Line::Event(event) => *event,
+        match StreamLine::parse(line.as_bytes()).unwrap() {
+            StreamLine::Event(event) => *event,
             other => panic!("{other:?}"),
         }
     }
@@ -236,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_neighbours_share_is_told_apart_where_they_do_not() {
-        let mut parser = LineParser::default();
+        let mut parser = StreamLineParser::default();
         let others = [
             ("https://x", "https://y"),
             ("io.x.y", "io.x.z"),
@@ -245,7 +194,7 @@ mod tests {
         for (one, another) in others {
             let changed = CAPTURED.replacen(one, another, 1);
             for text in [CAPTURED, &changed, CAPTURED] {
-                let Line::Event(read) = parser.parse(text.as_bytes()).unwrap() else {
+                let StreamLine::Event(read) = parser.parse(text.as_bytes()).unwrap() else {
                     panic!("{text}")
                 };
                 assert_eq!(line(Dialect::Event, &read), format!("{text}\n"));
@@ -281,32 +230,32 @@ mod tests {
     #[test]
     fn what_is_no_event_says_what_it_is() {
         assert!(matches!(
-            Line::parse(br#"{"type":"heartbeat","payload":{}}"#),
-            Ok(Line::Heartbeat)
+            StreamLine::parse(br#"{"type":"heartbeat","payload":{}}"#),
+            Ok(StreamLine::Heartbeat)
         ));
         assert!(matches!(
-            Line::parse(br#"{"type":"heartbeat"}"#),
-            Ok(Line::Heartbeat)
+            StreamLine::parse(br#"{"type":"heartbeat"}"#),
+            Ok(StreamLine::Heartbeat)
         ));
-        let error = Line::parse(br#"{"type":"error","payload":{"error":"disk"}}"#);
-        assert!(matches!(error, Ok(Line::Error(text)) if text == "disk"));
+        let error = StreamLine::parse(br#"{"type":"error","payload":{"error":"disk"}}"#);
+        assert!(matches!(error, Ok(StreamLine::Error(text)) if text == "disk"));
         assert!(matches!(
-            Line::parse(br#"{"type":"row","payload":1}"#),
-            Err(InvalidLine::Type(_))
+            StreamLine::parse(br#"{"type":"row","payload":1}"#),
+            Err(InvalidStreamLine::Type(_))
         ));
         assert!(matches!(
-            Line::parse(b"not json"),
-            Err(InvalidLine::Json(_))
+            StreamLine::parse(b"not json"),
+            Err(InvalidStreamLine::Json(_))
         ));
         let version = CAPTURED.replace(r#""specversion":"1.0""#, r#""specversion":"2.0""#);
         assert!(matches!(
-            Line::parse(version.as_bytes()),
-            Err(InvalidLine::Version { .. })
+            StreamLine::parse(version.as_bytes()),
+            Err(InvalidStreamLine::Version { .. })
         ));
         let without_hash = CAPTURED.replace(r#","hash""#, r#","other""#);
         assert!(matches!(
-            Line::parse(without_hash.as_bytes()),
-            Err(InvalidLine::Json(_))
+            StreamLine::parse(without_hash.as_bytes()),
+            Err(InvalidStreamLine::Json(_))
         ));
     }
 }

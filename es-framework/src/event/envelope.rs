@@ -1,4 +1,4 @@
-//! How an application's event lies in the data of a stored event: `{"metadata":{},"payload":{…}}`.
+//! The envelope of an application's event inside the stored data: `{"metadata":{},"payload":{…}}`.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::{EventType, RecordedEvent};
 
-/// What travels with an event beside its payload: texts by name. Empty unless the application says
-/// which headers of a request go there.
+/// Named strings that are stored beside an event's payload. The application chooses the request
+/// headers that become metadata.
 ///
 /// ```
 /// use es_framework::event::Metadata;
@@ -21,20 +21,20 @@ use super::{EventType, RecordedEvent};
 pub struct Metadata(BTreeMap<String, String>);
 
 impl Metadata {
-    /// The text of this name.
+    /// Returns the string with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// The same with this text under this name, instead of one that was there.
+    /// Adds a string under this name and replaces an earlier one.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.0.insert(name.into(), text.into());
         self
     }
 
-    /// All names and texts, in the order of the names.
+    /// Iterates over all names and strings, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0
             .iter()
@@ -54,30 +54,30 @@ impl<N: Into<String>, T: Into<String>> FromIterator<(N, T)> for Metadata {
 }
 
 #[derive(Serialize)]
-struct Encoded<'a, P> {
+struct EnvelopeRef<'a, P> {
     metadata: &'a Metadata,
     payload: &'a P,
 }
 
 #[derive(Deserialize)]
-struct Accompanied {
+struct MetadataPart {
     #[serde(default)]
     metadata: Metadata,
 }
 
-/// Read in one pass with its payload.
+/// Deserializes the payload in the same pass as the data around it.
 #[derive(Deserialize)]
-struct Whole<P> {
+struct PayloadPart<P> {
     payload: P,
 }
 
 #[derive(Deserialize)]
-struct Decoded<'a> {
+struct RawPayloadPart<'a> {
     #[serde(borrow)]
     payload: &'a RawValue,
 }
 
-/// An event whose stored data is not what its declaration says.
+/// The error for stored data that does not fit the declaration of its event.
 ///
 /// ```
 /// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
@@ -104,7 +104,7 @@ struct Decoded<'a> {
 pub struct DecodeError {
     id: super::EventId,
     event_type: EventType,
-    /// What an upcaster made of it.
+    /// The type that an upcaster gave to the event.
     read_as: Option<Box<str>>,
     reason: serde_json::Error,
 }
@@ -114,7 +114,7 @@ fn upcast(read_as: &Option<Box<str>>) -> String {
     read_as.as_deref().map(upcast).unwrap_or_default()
 }
 
-/// The data of a candidate: metadata and payload in one compact JSON object.
+/// Serializes metadata and payload into one compact JSON object, the data of an event candidate.
 ///
 /// ```
 /// use es_framework::event::{Metadata, encode};
@@ -126,47 +126,48 @@ fn upcast(read_as: &Option<Box<str>>) -> String {
 /// ```
 ///
 /// # Errors
-/// The payload cannot be JSON, such as a map with keys that are no texts.
+/// Fails if the payload has no JSON form, for example a map whose keys are not strings.
 pub fn encode<P: Serialize>(
     metadata: &Metadata,
     payload: &P,
 ) -> Result<Box<RawValue>, serde_json::Error> {
-    serde_json::value::to_raw_value(&Encoded { metadata, payload })
+    serde_json::value::to_raw_value(&EnvelopeRef { metadata, payload })
 }
 
 impl RecordedEvent {
-    /// The application's event inside the stored one.
+    /// Deserializes the application's event.
     ///
     /// # Errors
-    /// The data lacks a payload or the payload is of another shape.
+    /// Fails if the data has no payload or if the payload has another shape.
     pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
-        self.decoded(serde_json::from_str::<Whole<P>>(self.data.get()))
+        self.decoded(serde_json::from_str::<PayloadPart<P>>(self.data.get()))
             .map(|whole| whole.payload)
     }
 
-    /// The application's event inside the stored one, as JSON text.
+    /// Returns the JSON text of the application's event.
     ///
     /// # Errors
-    /// The data lacks a payload.
+    /// Fails if the data has no payload.
     pub fn raw_payload(&self) -> Result<&RawValue, DecodeError> {
-        self.decoded(serde_json::from_str::<Decoded<'_>>(self.data.get()))
+        self.decoded(serde_json::from_str::<RawPayloadPart<'_>>(self.data.get()))
             .map(|decoded| decoded.payload)
     }
 
-    /// What travels with the event; nothing where another application wrote something else there.
+    /// Returns the metadata of the event. The result is empty if another application stored data of
+    /// another form.
     #[must_use]
     pub fn metadata(&self) -> Metadata {
-        let accompanied = serde_json::from_str::<Accompanied>(self.data.get());
-        accompanied.map(|one| one.metadata).unwrap_or_default()
+        let part = serde_json::from_str::<MetadataPart>(self.data.get());
+        part.map(|one| one.metadata).unwrap_or_default()
     }
 
     fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
-        self.decoded_as(None, result)
+        self.add_context(None, result)
     }
 
-    /// Names the event where a result about it is an error; `read_as` is what an upcaster made of
-    /// it.
-    pub(super) fn decoded_as<T>(
+    /// Adds the event's id and type to an error. `read_as` is the type that an upcaster gave to the
+    /// event.
+    pub(super) fn add_context<T>(
         &self,
         read_as: Option<&str>,
         result: serde_json::Result<T>,

@@ -1,4 +1,4 @@
-//! The fully qualified name of a kind of event.
+//! The fully qualified name of an event type.
 
 use std::{borrow::Cow, fmt};
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// A name such as `com.example.library.BookPurchasedEvent`.
 ///
-/// The rule is the event store's: `^[0-9A-Za-z_-]{2,}\.([0-9A-Za-z_-]+\.)+[0-9A-Za-z_-]+$`, that
-/// is, at least three segments, the first of two characters or more.
+/// The event store's rule is `^[0-9A-Za-z_-]{2,}\.([0-9A-Za-z_-]+\.)+[0-9A-Za-z_-]+$`: at least
+/// three segments, the first one with at least two characters.
 ///
 /// ```
 /// use es_framework::event::EventType;
@@ -20,7 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventType(Cow<'static, str>);
 
-/// A text that is not an event type.
+/// The error for a string that is not an event type.
 ///
 /// ```
 /// use es_framework::event::EventType;
@@ -36,17 +36,17 @@ pub struct InvalidEventType {
     text: Box<str>,
 }
 
-/// The longest event type that is taken, in bytes.
+/// The maximum length of an event type in bytes.
 const MAX_LENGTH: usize = 512;
 
 impl EventType {
-    /// The type that `#[derive(Event)]` wrote; the macro has checked it.
+    /// Wraps the type that `#[derive(Event)]` has already checked.
     #[must_use]
     pub const fn declared(name: &'static str) -> Self {
         Self(Cow::Borrowed(name))
     }
 
-    /// The type as text.
+    /// Returns the type as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! The hash chain: each event's hash covers the hash before it.
+//! The hash chain: the hash of each event covers the hash of its predecessor.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hash([u8; 32]);
 
-/// The parts of an event that its hash covers, besides its data.
+/// The members of an event that its hash covers, without the data.
 ///
 /// ```
 /// use es_framework::event::{Hash, HashedMetadata};
@@ -42,26 +42,26 @@ pub struct HashedMetadata<'a> {
     pub specversion: &'a str,
     /// The event's id.
     pub id: u64,
-    /// The hash of the event before it.
+    /// The hash of the preceding event.
     pub predecessor: Hash,
-    /// The time's exact text.
+    /// The exact time string.
     pub time: &'a str,
-    /// Who published it.
+    /// The application or URI that published the event.
     pub source: &'a str,
-    /// What it is about.
+    /// The subject of the event.
     pub subject: &'a str,
-    /// What kind of event it is.
+    /// The type of the event.
     pub event_type: &'a str,
     /// The media type of the data.
     pub data_content_type: &'a str,
 }
 
 impl Hash {
-    /// The predecessor of the first event.
+    /// The predecessor hash of the first event.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// The hash of an event: metadata and data are hashed apart, then their two hexadecimal texts
-    /// together. `data` is the JSON text exactly as it is sent.
+    /// Computes the hash of an event: hashes metadata and data separately, then hashes the two
+    /// hexadecimal strings together. `data` is the exact JSON text that clients receive.
     #[must_use]
     pub fn of_event(metadata: &HashedMetadata<'_>, data: &[u8]) -> Self {
         let HashedMetadata {
@@ -75,7 +75,7 @@ impl Hash {
             data_content_type,
         } = metadata;
         let mut hasher = Sha256::new();
-        let number = decimal(*id);
+        let number = decimal_digits(*id);
         hasher.update(specversion);
         hasher.update("|");
         hasher.update(number.text());
@@ -93,23 +93,23 @@ impl Hash {
         Self(both.finalize().into())
     }
 
-    /// The hash's bytes.
+    /// Returns the bytes of the hash.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The hash with these bytes.
+    /// Creates a hash from its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The 64 hexadecimal digits.
+    /// Returns the 64 hexadecimal digits.
     #[must_use]
     pub fn hex(&self) -> [u8; 64] {
-        // Computed, not looked up: the compiler makes vector instructions of it, and every event
-        // that is sent has two.
+        // The compiler vectorizes this computation, which is faster than a lookup table. Every
+        // event that is sent contains two hashes.
         const fn digit(nibble: u8) -> u8 {
             let letter = if nibble > 9 { b'a' - b'0' - 10 } else { 0 };
             nibble.wrapping_add(b'0').wrapping_add(letter)
@@ -122,13 +122,13 @@ impl Hash {
     }
 }
 
-/// A number's decimal digits without an allocation: the writer hashes one for every event.
-pub(super) struct Decimal {
+/// The decimal digits of a number, written without an allocation: each recorded event needs one.
+pub(super) struct DecimalDigits {
     digits: [u8; 20],
     start: usize,
 }
 
-pub(super) fn decimal(mut number: u64) -> Decimal {
+pub(super) fn decimal_digits(mut number: u64) -> DecimalDigits {
     let mut digits = [b'0'; 20];
     let mut start = digits.len();
     for (index, digit) in digits.iter_mut().enumerate().rev() {
@@ -139,16 +139,16 @@ pub(super) fn decimal(mut number: u64) -> Decimal {
             break;
         }
     }
-    Decimal { digits, start }
+    DecimalDigits { digits, start }
 }
 
-impl Decimal {
+impl DecimalDigits {
     pub(super) fn text(&self) -> &[u8] {
         self.digits.get(self.start..).unwrap_or_default()
     }
 }
 
-/// A text that is not a hash.
+/// The error for a string that is not a hash.
 ///
 /// ```
 /// use es_framework::event::{Hash, InvalidHash};
@@ -159,9 +159,9 @@ impl Decimal {
 #[error("a hash is 64 lowercase hexadecimal digits")]
 pub struct InvalidHash;
 
-/// What no digit has set.
+/// A bit that is set for bytes that are not hexadecimal digits.
 const NO_DIGIT: u8 = 0x80;
-/// What each byte is as a digit.
+/// Maps each byte to its value as a hexadecimal digit.
 #[allow(clippy::indexing_slicing)]
 const DIGITS: [u8; 256] = {
     let digits = b"0123456789abcdef";
@@ -181,7 +181,8 @@ impl std::str::FromStr for Hash {
         if text.len() != 64 {
             return Err(InvalidHash);
         }
-        // One look at the end instead of a branch a digit: every event that is read has two of them.
+        // One check after the loop replaces a branch for each digit. Every event that is read
+        // contains two hashes.
         let digit = |byte: u8| DIGITS.get(usize::from(byte)).copied().unwrap_or(NO_DIGIT);
         let (mut bytes, mut seen) = ([0; 32], 0);
         for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
@@ -263,7 +264,7 @@ mod tests {
     #[test]
     fn numbers_are_written_in_decimal() {
         for number in [0, 9, 10, 1_234_567_890, u64::MAX] {
-            assert_eq!(decimal(number).text(), number.to_string().as_bytes());
+            assert_eq!(decimal_digits(number).text(), number.to_string().as_bytes());
         }
     }
 }

@@ -1,11 +1,11 @@
-//! An event's place in the one global order.
+//! The number of an event in the store.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// A number that the event store assigns: global, without gaps, from zero. A decimal text on the
-/// wire.
+/// The number that the event store assigns to an event: global, without gaps, starting at 0. JSON
+/// represents it as a decimal string.
 ///
 /// ```
 /// use es_framework::event::EventId;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(u64);
 
-/// A text that is not an event id.
+/// The error for a string that is not an event id.
 ///
 /// ```
 /// use es_framework::event::EventId;
@@ -38,10 +38,10 @@ pub struct InvalidEventId {
 impl EventId {
     /// The id of the first event of a store.
     pub const FIRST: Self = Self(0);
-    /// The largest id: SQL databases hold no larger whole number.
+    /// The largest id, because SQL databases store no larger integer.
     pub const MAX: u64 = i64::MAX.cast_unsigned();
 
-    /// The id of this number; numbers above [`EventId::MAX`] are not ids.
+    /// Creates an id. Returns `None` for numbers above [`EventId::MAX`].
     #[must_use]
     pub const fn new(number: u64) -> Option<Self> {
         if number <= Self::MAX {
@@ -51,13 +51,13 @@ impl EventId {
         }
     }
 
-    /// The id as a number.
+    /// Returns the id as a number.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The id after this one, unless there is none left.
+    /// Returns the next id, or `None` after the largest one.
     #[must_use]
     pub const fn next(self) -> Option<Self> {
         match self.0.checked_add(1) {
@@ -66,7 +66,7 @@ impl EventId {
         }
     }
 
-    /// How many events there are up to this last one: ids begin with the first and leave none out.
+    /// Returns the number of events up to and including `last`. Ids start at 0 and have no gaps.
     pub(crate) const fn count_to(last: Option<Self>) -> u64 {
         match last {
             Some(Self(last)) => last.saturating_add(1),

@@ -1,12 +1,12 @@
-//! The path that names what an event is about.
+//! The path that names the subject of an event.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// A path such as `/books/0190…`, made of segments of ASCII letters, digits, `-` and `_`.
+/// A path such as `/books/0190…`. Its segments consist of ASCII letters, digits, `-` and `_`.
 ///
-/// The rule is the event store's: `^/([0-9A-Za-z_-]+/)*([0-9A-Za-z_-]+/?)?$`.
+/// The event store's rule is `^/([0-9A-Za-z_-]+/)*([0-9A-Za-z_-]+/?)?$`.
 ///
 /// ```
 /// use es_framework::event::Subject;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject(Box<str>);
 
-/// A text that is not a subject.
+/// The error for a string that is not a subject.
 ///
 /// ```
 /// use es_framework::event::Subject;
@@ -35,22 +35,22 @@ pub struct InvalidSubject {
     text: Box<str>,
 }
 
-/// The longest subject that is taken, in bytes. The protocol names no limit; one is needed.
+/// The maximum length of a subject in bytes. The protocol defines no limit.
 const MAX_LENGTH: usize = 2_048;
 
 impl Subject {
-    /// The subject `/`, above every other.
+    /// Returns the subject `/`, the ancestor of all subjects.
     #[must_use]
     pub fn root() -> Self {
         Self("/".into())
     }
 
-    /// Joins the parts of a subject template: fixed text and field values in turn.
+    /// Joins the parts of a subject template: fixed text and field values.
     ///
     /// # Errors
-    /// A field value that is empty or holds a character that a subject cannot is refused, a slash
-    /// included: a value fills one segment and cannot reach into another subject.
-    pub fn from_parts(parts: &[SubjectPart<'_>]) -> Result<Self, InvalidPart> {
+    /// Fails if a field value is empty or contains a character that subjects do not allow. A slash
+    /// is not allowed either: a value fills exactly one segment and cannot reach another subject.
+    pub fn from_parts(parts: &[SubjectPart<'_>]) -> Result<Self, InvalidSubjectPart> {
         let mut text = String::with_capacity(64);
         for part in parts {
             match part {
@@ -58,38 +58,38 @@ impl Subject {
                 SubjectPart::Field(name, value) => push_field(&mut text, name, *value)?,
             }
         }
-        text.parse().map_err(|_| InvalidPart {
+        text.parse().map_err(|_| InvalidSubjectPart {
             field: "",
             value: text.into(),
         })
     }
 
-    /// The subject that these parts, which begin with a slash, name below this one.
+    /// Appends these parts, which begin with a slash, to this subject.
     ///
     /// # Errors
-    /// As for [`Subject::from_parts`].
-    pub fn below(&self, parts: &[SubjectPart<'_>]) -> Result<Self, InvalidPart> {
+    /// Fails for the same reasons as [`Subject::from_parts`].
+    pub fn below(&self, parts: &[SubjectPart<'_>]) -> Result<Self, InvalidSubjectPart> {
         let below = Self::from_parts(parts)?;
         let text = format!("{}{below}", self.0.trim_end_matches('/'));
-        text.parse().map_err(|_| InvalidPart {
+        text.parse().map_err(|_| InvalidSubjectPart {
             field: "",
             value: text.into(),
         })
     }
 
-    /// Whether what was a subject once can be one still. Faster than to parse it.
+    /// Checks cheaply that bytes from a database still look like a subject. Full parsing is slower.
     pub(crate) fn may_be(text: &[u8]) -> bool {
         let may_stand = |byte: u8| (byte == b'/') | is_segment_byte(byte);
         text.first() == Some(&b'/') && text.iter().fold(true, |all, byte| all & may_stand(*byte))
     }
 
-    /// The subject as text.
+    /// Returns the subject as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The subject right above; `/` has none.
+    /// Returns the parent subject, or `None` for `/`.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         let (parent, own) = self.0.rsplit_once('/')?;
@@ -100,7 +100,7 @@ impl Subject {
         }
     }
 
-    /// Whether this subject is `base` or lies below it.
+    /// Returns true if this subject is `base` or a descendant of it.
     #[must_use]
     pub fn is_within(&self, base: &Self) -> bool {
         let base = base.0.trim_end_matches('/');
@@ -111,7 +111,7 @@ impl Subject {
     }
 }
 
-/// One piece of a subject template.
+/// One part of a subject template.
 ///
 /// ```
 /// use es_framework::event::{Subject, SubjectPart};
@@ -121,17 +121,17 @@ impl Subject {
 /// assert_eq!(subject.as_str(), "/books/42");
 /// let elsewhere = [SubjectPart::Text("/books/"), SubjectPart::field("id", &"../readers")];
 /// assert!(Subject::from_parts(&elsewhere).is_err());
-/// # Ok::<_, es_framework::event::InvalidPart>(())
+/// # Ok::<_, es_framework::event::InvalidSubjectPart>(())
 /// ```
 #[derive(Clone, Copy)]
 pub enum SubjectPart<'a> {
-    /// Text that every subject of the template shares.
+    /// Fixed text of the template.
     Text(&'static str),
-    /// The name of a field, as on the wire, and its value.
+    /// The JSON name of a field and its value.
     Field(&'static str, &'a dyn fmt::Display),
 }
 
-/// A field whose value cannot stand in a subject.
+/// The error for a field value that cannot be part of a subject.
 ///
 /// ```
 /// use es_framework::event::{Subject, SubjectPart};
@@ -144,10 +144,10 @@ pub enum SubjectPart<'a> {
 #[error(
     "{value:?} cannot name a subject: use ASCII letters, digits, '-' and '_', at least one and at most {MAX_LENGTH}"
 )]
-pub struct InvalidPart {
-    /// The field's name on the wire.
+pub struct InvalidSubjectPart {
+    /// The JSON name of the field.
     pub field: &'static str,
-    /// The value that was refused.
+    /// The rejected value.
     pub value: Box<str>,
 }
 
@@ -155,7 +155,7 @@ fn push_field(
     text: &mut String,
     field: &'static str,
     value: &dyn fmt::Display,
-) -> Result<(), InvalidPart> {
+) -> Result<(), InvalidSubjectPart> {
     use fmt::Write as _;
 
     let start = text.len();
@@ -164,7 +164,7 @@ fn push_field(
     if written.is_ok() && is_segment(value) && text.len() <= MAX_LENGTH {
         return Ok(());
     }
-    Err(InvalidPart {
+    Err(InvalidSubjectPart {
         field,
         value: value.into(),
     })
@@ -178,7 +178,7 @@ const fn is_segment_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// What a byte is to a subject.
+/// The classes of bytes in a subject.
 const INVALID: u8 = 0;
 const PART: u8 = 1;
 const SLASH: u8 = 2;
@@ -196,7 +196,8 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
-/// One pass that branches on no byte: every event that is read goes through here.
+/// Checks all bytes in one pass without branches, because every event that is read passes this
+/// check.
 fn is_subject(text: &str) -> bool {
     let Some(path) = text.strip_prefix('/') else {
         return false;

@@ -1,11 +1,12 @@
-//! The fields of a command that can stand in its subject.
+//! The field values that can be part of a subject.
 
 use std::fmt;
 
 use super::SubjectPart;
 
-/// A value whose text fills a segment of a subject. Whether a text can stand there is known only
-/// when it does: see [`Subject::from_parts`](super::Subject::from_parts).
+/// A value whose text fills one segment of a subject.
+/// [`Subject::from_parts`](super::Subject::from_parts) checks the characters of the text at run
+/// time.
 ///
 /// ```
 /// use std::fmt;
@@ -22,7 +23,7 @@ use super::SubjectPart;
 ///
 /// let parts = [SubjectPart::Text("/"), SubjectPart::field("shelf", &Shelf(7))];
 /// assert_eq!(Subject::from_parts(&parts)?.as_str(), "/shelf-7");
-/// # Ok::<_, es_framework::event::InvalidPart>(())
+/// # Ok::<_, es_framework::event::InvalidSubjectPart>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a subject",
@@ -31,12 +32,12 @@ use super::SubjectPart;
 )]
 pub trait SubjectValue: fmt::Display {}
 
-// Otherwise the compiler would speak of formatting.
+// Without this attribute, the compiler's message would name `Display` instead of this trait.
 #[diagnostic::do_not_recommend]
 impl<T: fmt::Display> SubjectValue for T {}
 
 impl<'a> SubjectPart<'a> {
-    /// A field: its name, as on the wire, and its value.
+    /// Creates the part for a field from the field's JSON name and its value.
     #[must_use]
     pub fn field(name: &'static str, value: &'a impl SubjectValue) -> Self {
         Self::Field(name, value)

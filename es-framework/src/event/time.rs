@@ -1,15 +1,16 @@
-//! When an event was recorded, in the exact text that the hash covers.
+//! The time at which the store recorded an event, with the exact text that the hash covers.
 
 use std::{fmt, sync::Arc};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// An RFC 3339 time in UTC, kept as the text that was hashed. The events of a commit share it.
+/// An RFC 3339 time in UTC. The type stores the hashed text. All events of one commit share the
+/// time.
 ///
-/// Some clients parse the time and write it again with trailing zeros trimmed before they hash it,
-/// one needs at least six digits of fraction. A time made here therefore has nine digits of which
-/// the last is not zero: both read it back as it was.
+/// Some clients parse the time and format it again without trailing zeros before they verify the
+/// hash; one client needs at least six fractional digits. Therefore every time created here has
+/// nine fractional digits, and the last one is not zero.
 ///
 /// ```
 /// use es_framework::{event::EventTime, prelude::Timestamp};
@@ -22,13 +23,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 pub struct EventTime(Arc<str>);
 
 impl EventTime {
-    /// The time now.
+    /// Returns the current time.
     #[must_use]
     pub fn now() -> Self {
         Self::at(Timestamp::now())
     }
 
-    /// The text of `time`, its last digit lifted from zero to one where need be.
+    /// Formats `time` with nine fractional digits. A final zero becomes a one.
     #[must_use]
     pub fn at(time: Timestamp) -> Self {
         let text = format!("{time:.9}");
@@ -39,16 +40,16 @@ impl EventTime {
         Self(text.into())
     }
 
-    /// The text, as it is hashed and sent.
+    /// Returns the text that is hashed and sent.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The time as a number that can be compared and computed with.
+    /// Parses the text into a timestamp.
     ///
     /// # Errors
-    /// The text came from another store and is no RFC 3339 time.
+    /// Fails if the text comes from another store and is not an RFC 3339 time.
     pub fn timestamp(&self) -> Result<Timestamp, jiff::Error> {
         self.0.parse()
     }

@@ -17,7 +17,7 @@ pub struct TraceContext {
     state: Option<Box<str>>,
 }
 
-/// Trace fields that do not follow the recommendation.
+/// The error for trace fields that do not follow the recommendation.
 ///
 /// ```
 /// use es_framework::event::TraceContext;
@@ -29,26 +29,26 @@ pub struct TraceContext {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTrace {
-    /// The parent is not `00-<32 hex>-<16 hex>-<2 hex>`.
+    /// The `traceparent` is not `00-<32 hex>-<16 hex>-<2 hex>`.
     #[error(
         "invalid traceparent: write version, trace id, parent id and flags as 00-<32 hex digits>-<16 hex digits>-<2 hex digits>"
     )]
     Parent,
-    /// A state without a parent says nothing.
+    /// The `tracestate` is malformed, or it has no `traceparent`.
     #[error(
         "invalid tracestate: it needs a traceparent beside it, at most 512 characters and no control character"
     )]
     State,
 }
 
-/// The longest `tracestate` that is taken, the recommendation's lower bound for one.
+/// The maximum length of a `tracestate`: implementations have to support at least this length.
 const MAX_STATE_LENGTH: usize = 512;
 
 impl TraceContext {
-    /// The trace of these two fields, if there is one.
+    /// Creates a trace context from the two fields. Returns `None` if both are absent.
     ///
     /// # Errors
-    /// The fields do not follow the recommendation.
+    /// Fails if the fields do not follow the recommendation.
     pub fn new(parent: Option<&str>, state: Option<&str>) -> Result<Option<Self>, InvalidTrace> {
         let checked = Self::check(parent, state)?;
         Ok(checked.map(|(parent, state)| Self {
@@ -57,7 +57,7 @@ impl TraceContext {
         }))
     }
 
-    /// The two fields as they are, if they make a trace.
+    /// Checks the two fields and returns them unchanged.
     pub(crate) fn check<'a>(
         parent: Option<&'a str>,
         state: Option<&'a str>,
@@ -80,19 +80,19 @@ impl TraceContext {
         Ok(Some((parent, state)))
     }
 
-    /// The `traceparent`.
+    /// Returns the `traceparent`.
     #[must_use]
     pub fn parent(&self) -> &str {
         &self.parent
     }
 
-    /// The id of the trace, which the `traceparent` holds.
+    /// Returns the trace id, which is part of the `traceparent`.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.parent.split('-').nth(1)
     }
 
-    /// The `tracestate`.
+    /// Returns the `tracestate`.
     #[must_use]
     pub fn state(&self) -> Option<&str> {
         self.state.as_deref()

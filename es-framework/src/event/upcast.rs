@@ -1,12 +1,12 @@
-//! From an event as it was stored once to the events that the application knows today.
+//! The conversion of an old event into the events that the application declares today.
 
 use serde_json::value::RawValue;
 
 use super::{DecodeError, Event, EventView};
 use crate::Declaration;
 
-/// An old event that is read as something else today. `#[upcast]` implements it; a second upcaster
-/// for the same event is a second implementation, which the compiler refuses.
+/// An old event that is read as other events today. `#[upcast]` implements this trait. A second
+/// upcaster for the same event does not compile.
 ///
 /// ```
 /// # use es_framework::{event::Upcast as _, prelude::*};
@@ -33,18 +33,18 @@ use crate::Declaration;
     note = "write a function and put `#[upcast]` on it: `fn name_of_the_change(old: {Self}) -> TheEventOfToday`"
 )]
 pub trait Upcast: Event {
-    /// What is made of it.
-    type Becomes: IntoUpcast;
+    /// The events that the upcaster returns.
+    type Output: IntoUpcast;
 
-    /// Where the upcaster stands.
+    /// The place of the upcaster in the source.
     const UPCASTER: Declaration;
 
-    /// The events of today.
-    fn upcast(self) -> Self::Becomes;
+    /// Converts the old event into today's events.
+    fn upcast(self) -> Self::Output;
 }
 
-/// What an upcaster may return: an event, several as a tuple or a `Vec`, perhaps one as an
-/// `Option`, or none as `()`.
+/// The return types of upcasters: an event, a tuple or a `Vec` of events, an `Option` of an event,
+/// or `()` for no event.
 ///
 /// ```
 /// use es_framework::{event::IntoUpcast, prelude::*};
@@ -64,17 +64,17 @@ pub trait Upcast: Event {
     note = "return a struct with `#[derive(Event)]`, a tuple, `Vec` or `Option` of such structs, or nothing"
 )]
 pub trait IntoUpcast {
-    /// The types that its events may have.
+    /// The types that the returned events can have.
     const TYPES: &'static [&'static str];
 
-    /// Adds its events to those that are there.
+    /// Serializes the returned events and appends them to `events`.
     ///
     /// # Errors
-    /// An event cannot be written as JSON.
+    /// Fails if an event cannot be serialized as JSON.
     fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error>;
 }
 
-/// An event that an upcaster made.
+/// An event that an upcaster returned.
 ///
 /// ```
 /// # use es_framework::{event::IntoUpcast as _, prelude::*};
@@ -91,9 +91,9 @@ pub trait IntoUpcast {
 /// ```
 #[derive(Debug, Clone)]
 pub struct UpcastEvent {
-    /// Its type.
+    /// The event's type.
     pub event_type: &'static str,
-    /// Its payload.
+    /// The event's payload.
     pub payload: Box<RawValue>,
 }
 
@@ -158,7 +158,7 @@ tuples!(A, B);
 tuples!(A, B, C);
 tuples!(A, B, C, D);
 
-/// An upcaster without its Rust types.
+/// The declaration of an upcaster as plain data.
 ///
 /// ```
 /// # use es_framework::{event::Upcast as _, prelude::*};
@@ -185,21 +185,21 @@ tuples!(A, B, C, D);
 pub struct UpcasterDescriptor {
     /// The type of the stored event.
     pub from: &'static str,
-    /// The types of the events that it may become.
+    /// The types of the events that the upcaster can return.
     pub to: &'static [&'static str],
-    /// Where the upcaster stands.
+    /// The place of the upcaster in the source.
     pub declaration: Declaration,
-    /// Makes the events of today.
+    /// Converts the stored event into today's events.
     pub upcast: fn(EventView<'_>) -> Result<Vec<UpcastEvent>, DecodeError>,
 }
 
 impl UpcasterDescriptor {
-    /// The descriptor of the upcaster of `E`.
+    /// Returns the descriptor of the upcaster of `E`.
     #[must_use]
     pub const fn of<E: Upcast>() -> Self {
         Self {
             from: E::TYPE,
-            to: <E::Becomes as IntoUpcast>::TYPES,
+            to: <E::Output as IntoUpcast>::TYPES,
             declaration: E::UPCASTER,
             upcast: upcast::<E>,
         }
@@ -211,6 +211,6 @@ inventory::collect!(UpcasterDescriptor);
 fn upcast<E: Upcast>(view: EventView<'_>) -> Result<Vec<UpcastEvent>, DecodeError> {
     let old: E = view.payload()?;
     let mut events = Vec::new();
-    view.decoded(old.upcast().push_to(&mut events))?;
+    view.decode_result(old.upcast().push_to(&mut events))?;
     Ok(events)
 }

@@ -1,13 +1,13 @@
-//! What a query says, as a tree.
+//! The syntax tree of a query.
 
 use std::sync::Arc;
 
 use super::{
-    evaluate::{Aggregate, Function},
+    function::{Aggregate, Function},
     token::Span,
 };
 
-/// `FROM … PROJECT INTO …`, the whole query or one in parentheses.
+/// `FROM … PROJECT INTO …`: the whole query or a subquery in parentheses.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Statement {
     pub(super) sources: Vec<FromClause>,
@@ -24,12 +24,12 @@ pub(super) struct Statement {
 pub(super) struct FromClause {
     pub(super) alias: Box<str>,
     pub(super) span: Span,
-    pub(super) origin: Origin,
+    pub(super) origin: RowSource,
 }
 
-/// Where the values of an alias come from.
+/// The source of an alias's values.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Origin {
+pub(super) enum RowSource {
     Events,
     Subjects,
     EventTypes,
@@ -52,7 +52,7 @@ pub(super) struct Grouping {
 pub(super) struct Expr {
     pub(super) kind: ExprKind,
     pub(super) span: Span,
-    /// How many expressions lie within each other here, this one included.
+    /// The depth of the expression tree, including this expression.
     pub(super) depth: u16,
 }
 
@@ -117,7 +117,7 @@ pub(super) enum CastType {
     DateTime,
 }
 
-/// How tightly an expression holds together; a larger number binds tighter.
+/// The precedence of operators. A larger number binds tighter.
 pub(super) mod precedence {
     pub(in super::super) const LOWEST: u8 = 1;
     pub(in super::super) const NOT: u8 = 4;
@@ -231,7 +231,7 @@ impl Expr {
         Self { kind, span, depth }
     }
 
-    /// Whether an aggregate stands anywhere in here.
+    /// Returns true if the expression contains an aggregate.
     pub(super) fn has_aggregate(&self) -> bool {
         let mut found = Vec::new();
         self.collect_aggregates(&mut found);
@@ -250,7 +250,7 @@ impl Expr {
 }
 
 impl ExprKind {
-    /// The expressions directly within.
+    /// Returns the direct subexpressions.
     pub(super) fn parts(&self) -> Vec<&Expr> {
         match self {
             Self::Literal(_) | Self::Alias(_) => Vec::new(),
@@ -264,7 +264,7 @@ impl ExprKind {
 }
 
 impl Statement {
-    /// The aggregates that are computed for each group.
+    /// Returns the aggregates that each group computes.
     pub(super) fn aggregates(&self) -> Vec<&Expr> {
         let having = self
             .grouping
@@ -278,7 +278,8 @@ impl Statement {
         found
     }
 
-    /// Whether rows come together into groups, or into the one row of an aggregate.
+    /// Returns true if the query groups its rows, either by GROUP BY or because it uses an
+    /// aggregate.
     pub(super) fn is_grouped(&self) -> bool {
         self.grouping.is_some() || !self.aggregates().is_empty()
     }

@@ -1,30 +1,33 @@
-//! What is wrong with a query whatever the events are.
+//! Finds mistakes that make a query invalid for every possible event.
 
 use super::{
-    ast::{Expr, ExprKind, FromClause, Origin, Statement},
-    error::{ErrorKind, Fault},
+    ast::{Expr, ExprKind, FromClause, RowSource, Statement},
+    query_error::{QueryErrorKind, SpannedError},
 };
 
-/// Checks a query and all queries within it.
-pub(super) fn check(statement: &Statement) -> Result<(), Fault> {
+/// Checks a query and all its subqueries.
+pub(super) fn check(statement: &Statement) -> Result<(), SpannedError> {
     for (index, source) in statement.sources.iter().enumerate() {
-        if let Origin::Query(inner) = &source.origin {
+        if let RowSource::Query(inner) = &source.origin {
             check(inner)?;
         }
         let mut earlier = statement.sources.iter().take(index);
         if earlier.any(|other| other.alias == source.alias) {
             let name = source.alias.clone();
-            return Err(Fault::at(source.span, ErrorKind::DuplicateAlias { name }));
+            return Err(SpannedError::at(
+                source.span,
+                QueryErrorKind::DuplicateAlias { name },
+            ));
         }
     }
-    let rows = |clause| Rows {
+    let rows = |clause| RowScope {
         clause,
         sources: &statement.sources,
     };
     if let Some(condition) = &statement.condition {
         rows("WHERE").check(condition)?;
     }
-    let no_rows = |clause| Rows {
+    let no_rows = |clause| RowScope {
         clause,
         sources: &[],
     };
@@ -42,7 +45,7 @@ pub(super) fn check(statement: &Statement) -> Result<(), Fault> {
     for key in keys {
         rows("GROUP BY").check(key)?;
     }
-    let groups = Groups {
+    let groups = GroupScope {
         rows: rows("an aggregate"),
         keys,
     };
@@ -56,7 +59,7 @@ pub(super) fn check(statement: &Statement) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What is computed after rows have come together.
+/// Returns the expressions that are evaluated after grouping.
 fn results(statement: &Statement) -> impl Iterator<Item = &Expr> {
     let having = statement
         .grouping
@@ -69,21 +72,21 @@ fn results(statement: &Statement) -> impl Iterator<Item = &Expr> {
         .chain([&statement.projection])
 }
 
-/// Expressions over single rows.
+/// Checks expressions that are evaluated for a single row.
 #[derive(Clone, Copy)]
-struct Rows<'a> {
+struct RowScope<'a> {
     clause: &'static str,
     sources: &'a [FromClause],
 }
 
-impl Rows<'_> {
-    fn check(self, expr: &Expr) -> Result<(), Fault> {
+impl RowScope<'_> {
+    fn check(self, expr: &Expr) -> Result<(), SpannedError> {
         match &expr.kind {
             ExprKind::Aggregate(..) => {
                 let clause = self.clause;
-                Err(Fault::at(
+                Err(SpannedError::at(
                     expr.span,
-                    ErrorKind::AggregateNotAllowed { clause },
+                    QueryErrorKind::AggregateNotAllowed { clause },
                 ))
             }
             ExprKind::Alias(name) => self.check_alias(expr, name),
@@ -94,7 +97,7 @@ impl Rows<'_> {
         }
     }
 
-    fn check_alias(self, expr: &Expr, name: &str) -> Result<(), Fault> {
+    fn check_alias(self, expr: &Expr, name: &str) -> Result<(), SpannedError> {
         if self.sources.iter().any(|source| &*source.alias == name) {
             return Ok(());
         }
@@ -108,22 +111,23 @@ impl Rows<'_> {
         } else {
             known.join(", ")
         };
-        let kind = ErrorKind::UnknownAlias {
+        let kind = QueryErrorKind::UnknownAlias {
             name: name.into(),
             known: known.into(),
         };
-        Err(Fault::at(expr.span, kind))
+        Err(SpannedError::at(expr.span, kind))
     }
 }
 
-/// Expressions over groups: only keys and aggregates have one value there.
-struct Groups<'a> {
-    rows: Rows<'a>,
+/// Checks expressions that are evaluated for a group. Only keys and aggregates have one value
+/// there.
+struct GroupScope<'a> {
+    rows: RowScope<'a>,
     keys: &'a [Expr],
 }
 
-impl Groups<'_> {
-    fn check(&self, expr: &Expr) -> Result<(), Fault> {
+impl GroupScope<'_> {
+    fn check(&self, expr: &Expr) -> Result<(), SpannedError> {
         if self.keys.contains(expr) {
             return Ok(());
         }
@@ -133,7 +137,7 @@ impl Groups<'_> {
                     let mut inner = Vec::new();
                     argument.collect_aggregates(&mut inner);
                     let span = inner.first().map_or(argument.span, |first| first.span);
-                    Err(Fault::at(span, ErrorKind::NestedAggregate))
+                    Err(SpannedError::at(span, QueryErrorKind::NestedAggregate))
                 }
                 Some(argument) => self.rows.check(argument),
                 None => Ok(()),
@@ -141,9 +145,9 @@ impl Groups<'_> {
             ExprKind::Alias(_) => {
                 self.rows.check(expr)?;
                 let text = expr.to_string().into();
-                Err(Fault::at(
+                Err(SpannedError::at(
                     expr.span,
-                    ErrorKind::NotAggregated { expr: text },
+                    QueryErrorKind::NotAggregated { expr: text },
                 ))
             }
             ExprKind::Field(target, _) => {
@@ -157,12 +161,12 @@ impl Groups<'_> {
     }
 }
 
-/// It is the field that has many values, not the row that it belongs to.
-fn whole_path(fault: Fault, path: &Expr) -> Fault {
+/// Reports the whole field path instead of the alias at its start.
+fn whole_path(fault: SpannedError, path: &Expr) -> SpannedError {
     match fault.kind {
-        ErrorKind::NotAggregated { .. } => {
+        QueryErrorKind::NotAggregated { .. } => {
             let expr = path.to_string().into();
-            Fault::at(path.span, ErrorKind::NotAggregated { expr })
+            SpannedError::at(path.span, QueryErrorKind::NotAggregated { expr })
         }
         _ => fault,
     }

@@ -1,17 +1,17 @@
-//! Cuts the text of a query into words.
+//! Splits the text of a query into tokens.
 
 use std::{iter::Peekable, str::CharIndices};
 
 use super::{
-    error::{ErrorKind, QueryError},
+    query_error::{QueryError, QueryErrorKind},
     token::{Token, TokenKind},
 };
 
-/// Symbols of two characters; every other one is a single character.
+/// The symbols with two characters. All other symbols have one character.
 const PAIRS: [&str; 4] = ["==", "!=", "<=", ">="];
 const SINGLES: &str = "+-*/%<>()[]{},.:";
 
-/// The words of `text`, ended by one of kind [`TokenKind::End`].
+/// Returns the tokens of `text`. The last one has the kind [`TokenKind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, QueryError> {
     let mut lexer = Lexer {
         text,
@@ -38,9 +38,9 @@ struct Lexer<'a> {
     column: u32,
 }
 
-/// Where a word begins.
+/// The position at which a token begins.
 #[derive(Clone, Copy)]
-struct Start {
+struct TokenStart {
     offset: usize,
     line: u32,
     column: u32,
@@ -78,15 +78,15 @@ impl Lexer<'_> {
         }
     }
 
-    fn start(&mut self) -> Start {
-        Start {
+    fn start(&mut self) -> TokenStart {
+        TokenStart {
             offset: self.offset(),
             line: self.line,
             column: self.column,
         }
     }
 
-    fn ended(&mut self, start: Start, kind: TokenKind) -> Token {
+    fn ended(&mut self, start: TokenStart, kind: TokenKind) -> Token {
         let end = self.offset();
         Token {
             line: start.line,
@@ -96,7 +96,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn fault(&mut self, start: Start, kind: ErrorKind) -> QueryError {
+    fn fault(&mut self, start: TokenStart, kind: QueryErrorKind) -> QueryError {
         QueryError::at(kind, self.ended(start, TokenKind::Invalid))
     }
 
@@ -125,7 +125,7 @@ impl Lexer<'_> {
             }
             self.next();
         }
-        Err(self.fault(start, ErrorKind::UnterminatedComment))
+        Err(self.fault(start, QueryErrorKind::UnterminatedComment))
     }
 
     fn token(&mut self) -> Result<Token, QueryError> {
@@ -144,7 +144,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn number(&mut self, start: Start) -> Result<Token, QueryError> {
+    fn number(&mut self, start: TokenStart) -> Result<Token, QueryError> {
         let is_digit = |character: char| character.is_ascii_digit();
         self.skip_while(is_digit);
         let mut rest = self.rest().chars();
@@ -159,21 +159,21 @@ impl Lexer<'_> {
             }
             self.skip_while(is_digit);
         }
-        // What is glued to a number is part of the mistake, not a word of its own.
+        // Letters directly after a number belong to the invalid number.
         self.skip_while(is_name_part);
         let token = self.ended(start, TokenKind::Number);
         if number(&token.text).is_none() {
             let text = token.text;
-            return Err(self.fault(start, ErrorKind::InvalidNumber { text }));
+            return Err(self.fault(start, QueryErrorKind::InvalidNumber { text }));
         }
         Ok(token)
     }
 
-    fn string(&mut self, start: Start) -> Result<Token, QueryError> {
+    fn string(&mut self, start: TokenStart) -> Result<Token, QueryError> {
         let quote = self.next();
         loop {
             match self.next() {
-                None => return Err(self.fault(start, ErrorKind::UnterminatedString)),
+                None => return Err(self.fault(start, QueryErrorKind::UnterminatedString)),
                 Some('\\') => {
                     self.next();
                 }
@@ -184,18 +184,18 @@ impl Lexer<'_> {
         let token = self.ended(start, TokenKind::String);
         match unescaped(&token.text) {
             Ok(_) => Ok(token),
-            Err(escape) => Err(self.fault(start, ErrorKind::InvalidEscape { escape })),
+            Err(escape) => Err(self.fault(start, QueryErrorKind::InvalidEscape { escape })),
         }
     }
 
-    fn symbol(&mut self, start: Start) -> Result<Token, QueryError> {
+    fn symbol(&mut self, start: TokenStart) -> Result<Token, QueryError> {
         let rest = self.rest();
         let is_pair = PAIRS.iter().any(|pair| rest.starts_with(pair));
         let character = self.next().unwrap_or_default();
         if is_pair {
             self.next();
         } else if !SINGLES.contains(character) {
-            return Err(self.fault(start, ErrorKind::UnexpectedCharacter { character }));
+            return Err(self.fault(start, QueryErrorKind::UnexpectedCharacter { character }));
         }
         Ok(self.ended(start, TokenKind::Symbol))
     }
@@ -209,27 +209,27 @@ fn is_name_part(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }
 
-/// Whether `text` can follow a dot.
+/// Returns true if `text` can follow a dot.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(is_name_start) && text.chars().all(is_name_part)
 }
 
-/// A number as it is written in a query.
+/// A number literal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
+pub(super) enum NumberLiteral {
     Int(i64),
     Float(f64),
 }
 
-pub(super) fn number(text: &str) -> Option<Number> {
+pub(super) fn number(text: &str) -> Option<NumberLiteral> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return text.parse().ok().map(Number::Int);
+        return text.parse().ok().map(NumberLiteral::Int);
     }
     let float: f64 = text.parse().ok()?;
-    float.is_finite().then_some(Number::Float(float))
+    float.is_finite().then_some(NumberLiteral::Float(float))
 }
 
-/// The text between the quotes, or the escape that is none.
+/// Returns the text between the quotes. Fails with the invalid escape sequence.
 pub(super) fn unescaped(quoted: &str) -> Result<String, Box<str>> {
     let mut inside = quoted.chars();
     inside.next();
@@ -255,7 +255,7 @@ pub(super) fn unescaped(quoted: &str) -> Result<String, Box<str>> {
     Ok(text)
 }
 
-/// Four hexadecimal digits, twice where they are the first half of a surrogate pair, as in JSON.
+/// Parses four hexadecimal digits, or two groups of four for a surrogate pair, as JSON does.
 fn unicode(inside: &mut std::str::Chars<'_>) -> Option<char> {
     let first = unit(inside)?;
     if (0xd800..0xdc00).contains(&first) {

@@ -1,16 +1,17 @@
-//! The query language of event stores of the EventSourcingDB protocol: read, checked and run.
+//! EventQL, the query language of the EventSourcingDB protocol: parses, checks and runs queries.
 
 mod ast;
 mod check;
-mod error;
 mod evaluate;
+mod event_source;
 mod execute;
+mod function;
 mod lexer;
-mod limits;
 mod parser;
-mod plan;
 mod print;
-mod source;
+mod query_error;
+mod query_limits;
+mod read_plan;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -23,19 +24,19 @@ use serde_json::value::RawValue;
 
 use ast::Statement;
 
-pub use error::{ErrorKind, ErrorPayload, QueryError};
-pub use limits::{Limits, MAX_LENGTH};
-pub use source::{Hint, Source};
+pub use event_source::{EventSource, ReadHint};
+pub use query_error::{QueryError, QueryErrorKind, QueryErrorPayload};
+pub use query_limits::{MAX_LENGTH, QueryLimits};
 pub use token::{Token, TokenKind};
 
-/// The rows of an answer as they come, each any JSON value; ended by the first error. Dropping it
-/// ends the query.
+/// The result rows of a query as a stream of JSON values. The first error ends the stream. Dropping
+/// the stream ends the query.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use es_framework::{
-///     eventql::{Limits, Query, Rows, Source},
+///     eventql::{QueryLimits, EventQlQuery, QueryRows, EventSource},
 ///     store::{EventStore, memory::MemoryStore},
 /// };
 /// use futures_util::StreamExt as _;
@@ -43,25 +44,25 @@ pub use token::{Token, TokenKind};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), es_framework::eventql::QueryError> {
 /// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
-/// let query = Query::parse("FROM e IN events PROJECT INTO e.id")?;
-/// let rows: Rows = query.run(Arc::new(store), Limits::DEFAULT);
+/// let query = EventQlQuery::parse("FROM e IN events PROJECT INTO e.id")?;
+/// let rows: QueryRows = query.run(Arc::new(store), QueryLimits::DEFAULT);
 /// assert_eq!(rows.count().await, 0);
 /// # Ok(())
 /// # }
 /// ```
-pub type Rows = BoxStream<'static, Result<Box<RawValue>, QueryError>>;
+pub type QueryRows = BoxStream<'static, Result<Box<RawValue>, QueryError>>;
 
-/// A query that was read and checked. `Display` writes it in its canonical form.
+/// A parsed and checked query. `Display` writes its canonical form.
 ///
 /// ```
-/// use es_framework::eventql::Query;
+/// use es_framework::eventql::EventQlQuery;
 ///
-/// let query = Query::parse("from e in events where e.subject == '/a' project into e.id")?;
+/// let query = EventQlQuery::parse("from e in events where e.subject == '/a' project into e.id")?;
 /// assert_eq!(
 ///     query.to_string(),
 ///     r#"FROM e IN events WHERE e.subject == "/a" PROJECT INTO e.id"#
 /// );
-/// let error = Query::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
 ///     "unknown alias `f`: this query knows `e` (line 1, column 31)"
@@ -69,21 +70,24 @@ pub type Rows = BoxStream<'static, Result<Box<RawValue>, QueryError>>;
 /// # Ok::<_, es_framework::eventql::QueryError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Query {
+pub struct EventQlQuery {
     statement: Arc<Statement>,
     tokens: Arc<[Token]>,
 }
 
-impl Query {
-    /// Reads and checks a query.
+impl EventQlQuery {
+    /// Parses and checks a query.
     ///
     /// # Errors
-    /// It is too long or too deep, does not follow the grammar, or cannot have an answer whatever
-    /// the events are. The error names the words that are wrong.
+    /// Fails if the query is too long or too deep, does not follow the grammar, or is invalid for
+    /// every possible event. The error names the tokens at fault.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         let (length, limit) = (text.len(), MAX_LENGTH);
         if length > limit {
-            return Err(QueryError::nowhere(ErrorKind::TooLong { length, limit }));
+            return Err(QueryError::nowhere(QueryErrorKind::TooLong {
+                length,
+                limit,
+            }));
         }
         let tokens = lexer::tokens(text)?;
         let statement = parser::parse(&tokens)
@@ -95,21 +99,21 @@ impl Query {
         })
     }
 
-    /// Runs the query over the events that `source` has. Needs a Tokio runtime with time.
+    /// Runs the query over the events of `source`. Needs a Tokio runtime with time enabled.
     #[must_use]
-    pub fn run(&self, source: Arc<dyn Source>, limits: Limits) -> Rows {
+    pub fn run(&self, source: Arc<dyn EventSource>, limits: QueryLimits) -> QueryRows {
         execute::run(self, source, limits, true)
     }
 
-    /// Whether the answer is exactly one row and that row is `true`, as the precondition
-    /// `isEventQlQueryTrue` asks.
+    /// Returns true if the query returns exactly one row and that row is `true`. The precondition
+    /// `isEventQlQueryTrue` needs this.
     ///
     /// # Errors
-    /// The query fails before that can be told.
+    /// Fails if the query fails before the result is known.
     pub async fn yields_true(
         &self,
-        source: Arc<dyn Source>,
-        limits: Limits,
+        source: Arc<dyn EventSource>,
+        limits: QueryLimits,
     ) -> Result<bool, QueryError> {
         let mut rows = self.run(source, limits);
         let Some(first) = rows.next().await.transpose()? else {
@@ -122,7 +126,7 @@ impl Query {
     }
 }
 
-impl fmt::Display for Query {
+impl fmt::Display for EventQlQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.statement.fmt(f)
     }

@@ -1,10 +1,10 @@
-//! Writes a tree as the text that is read back as the same tree.
+//! Writes a syntax tree as text that parses into the same tree.
 
 use std::fmt;
 
 use super::{
     ast::{
-        Expr, ExprKind, FromClause, Literal, Origin, Statement, UnaryOperator,
+        Expr, ExprKind, FromClause, Literal, RowSource, Statement, UnaryOperator,
         precedence::{CAST, LOWEST, POSTFIX},
     },
     lexer::is_name,
@@ -49,10 +49,10 @@ impl fmt::Display for FromClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "FROM {} IN ", self.alias)?;
         match &self.origin {
-            Origin::Events => f.write_str("events"),
-            Origin::Subjects => f.write_str("subjects"),
-            Origin::EventTypes => f.write_str("eventtypes"),
-            Origin::Query(statement) => write!(f, "({statement})"),
+            RowSource::Events => f.write_str("events"),
+            RowSource::Subjects => f.write_str("subjects"),
+            RowSource::EventTypes => f.write_str("eventtypes"),
+            RowSource::Query(statement) => write!(f, "({statement})"),
         }
     }
 }
@@ -119,7 +119,7 @@ impl fmt::Display for Literal {
             Self::Null => f.write_str("null"),
             Self::Bool(value) => value.fmt(f),
             Self::Int(value) => value.fmt(f),
-            // Debug keeps the point or exponent that makes it a float when it is read back.
+            // `Debug` writes the decimal point or exponent that makes the number a float.
             Self::Float(value) => fmt::Debug::fmt(value, f),
             Self::Text(text) => quoted(text, f),
         }
@@ -135,7 +135,7 @@ fn precedence(expr: &Expr) -> u8 {
     }
 }
 
-/// Writes an operand, in parentheses where it would fall apart without them.
+/// Writes an operand, with parentheses if its precedence requires them.
 fn tight(expr: &Expr, least: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if precedence(expr) < least.max(LOWEST) {
         write!(f, "({expr})")

@@ -1,33 +1,33 @@
-//! The words of a query and where they stand.
+//! The tokens of a query and their positions.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// A word of a query, as errors show it: `{"line","column","text","type"}`.
+/// A token of a query. Errors contain it as `{"line","column","text","type"}`.
 ///
 /// ```
-/// use es_framework::eventql::{Query, TokenKind};
+/// use es_framework::eventql::{EventQlQuery, TokenKind};
 ///
-/// let error = Query::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
 /// let token = error.start_token().ok_or("a word is wrong")?;
 /// assert_eq!((&*token.text, token.kind), ("f", TokenKind::Identifier));
 /// # Ok::<_, &str>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Token {
-    /// The line that it begins in, from 1.
+    /// The line of the first character, counted from 1.
     pub line: u32,
-    /// The character of the line that it begins at, from 1.
+    /// The column of the first character, counted from 1.
     pub column: u32,
-    /// The word as it was written; empty at the end of the query.
+    /// The text of the token. It is empty at the end of the query.
     pub text: Box<str>,
-    /// What kind of word it is.
+    /// The kind of the token.
     #[serde(rename = "type")]
     pub kind: TokenKind,
 }
 
-/// What kind of word a token is.
+/// The kind of a token.
 ///
 /// ```
 /// use es_framework::eventql::TokenKind;
@@ -38,23 +38,23 @@ pub struct Token {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TokenKind {
-    /// A reserved word such as `FROM`, in any case.
+    /// A keyword such as `FROM`, in upper or lower case.
     Keyword,
     /// A name.
     Identifier,
     /// A number.
     Number,
-    /// A text in single or double quotes.
+    /// A string in single or double quotes.
     String,
     /// An operator, a bracket or a comma.
     Symbol,
     /// The end of the query.
     End,
-    /// Something that is no word of the language.
+    /// Text that is not a token of the language.
     Invalid,
 }
 
-/// Reserved words: they name no alias, but may name a field after a dot or in a record.
+/// The keywords. They cannot be aliases, but they can be field names after a dot or in a record.
 const KEYWORDS: [&str; 23] = [
     "FROM", "IN", "WHERE", "ORDER", "BY", "ASC", "DESC", "GROUP", "HAVING", "SKIP", "TOP",
     "PROJECT", "INTO", "DISTINCT", "AND", "OR", "XOR", "NOT", "CONTAINS", "AS", "TRUE", "FALSE",
@@ -62,7 +62,7 @@ const KEYWORDS: [&str; 23] = [
 ];
 
 impl TokenKind {
-    /// The kind of a word made of letters, digits and `_`.
+    /// Returns the kind of a word that consists of letters, digits and `_`.
     pub(super) fn of_word(word: &str) -> Self {
         if KEYWORDS
             .iter()
@@ -101,7 +101,7 @@ impl fmt::Display for Token {
     }
 }
 
-/// The tokens from the first to the last of a part of a query, by their place in the query.
+/// A range of tokens, by their indexes in the query.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub(super) first: u32,
@@ -116,13 +116,13 @@ impl Span {
         }
     }
 
-    /// Whether both are the same place.
+    /// Returns true if both spans are the same range.
     pub(super) fn is(self, other: Self) -> bool {
         self.first == other.first && self.last == other.last
     }
 }
 
-/// Two parts of a query that say the same are equal wherever they stand.
+/// Spans always compare as equal, so that equal expressions at different positions are equal.
 impl PartialEq for Span {
     fn eq(&self, _: &Self) -> bool {
         true

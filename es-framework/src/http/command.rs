@@ -13,15 +13,15 @@ use axum::{
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use super::{Problem, RequestLimits, Surface, auth::Caller, context, limits::Gate, path};
-use crate::command::{CommandDescriptor, CommandRequest, Outcome};
+use crate::command::{CommandDescriptor, CommandOutcome, CommandRequest};
 
-/// Names the last event that a command wrote, or that a query has to have seen.
+/// The header with the last event that a command appended, or that a query waits for.
 pub(super) const EVENT_POSITION: HeaderName = HeaderName::from_static("event-position");
 
-/// How many headers an answer has in the end.
+/// The number of headers of a response, to allocate them once.
 const HEADERS: usize = 8;
 
-/// The route of a command.
+/// Returns the route of a command.
 pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Surface>>) {
     let names: Arc<[&'static str]> = path::parameters(command.path).collect();
     let handler = async move |State(surface): State<Arc<Surface>>,
@@ -45,13 +45,13 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Sur
             context: &context,
         };
         let outcome = (command.execute)(&surface.bus, request).await?;
-        Ok::<_, Problem>(answer(outcome))
+        Ok::<_, Problem>(respond(outcome))
     };
     (path::mounted(command.path), post(handler))
 }
 
-/// `201` and where to find what was created, `200` and what the handler answers, or `204`.
-fn answer(outcome: Outcome) -> Response {
+/// Returns `201` with the location of the created subject, `200` with the reply, or `204`.
+fn respond(outcome: CommandOutcome) -> Response {
     let status = match (outcome.created, &outcome.reply) {
         (true, _) => StatusCode::CREATED,
         (false, Some(_)) => StatusCode::OK,
@@ -82,8 +82,8 @@ fn answer(outcome: Outcome) -> Response {
     response
 }
 
-/// A body is JSON and says so. Without a body there is nothing to say, and a missing body is told
-/// as such.
+/// Checks that a body is declared as JSON. An empty body needs no content type, and the parser
+/// reports it.
 fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     let Some(value) = headers.get(header::CONTENT_TYPE) else {
         let is_empty = headers

@@ -1,19 +1,18 @@
-//! The headers that come with a command: what its sender expects, its key, its trace, and what goes
-//! into the metadata of its events.
+//! Reads the headers of a command: expected version, idempotency key, trace and metadata.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
 use super::Problem;
 use crate::{
-    command::{CommandContext, Expected, IdempotencyKey},
+    command::{CommandContext, ExpectedVersion, IdempotencyKey},
     event::{EventId, Metadata, TraceContext},
 };
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The longest header that goes into an event, in bytes.
+/// The longest header value that is stored in an event, in bytes.
 const MAX_METADATA: usize = 1_024;
 
-/// Reads them.
+/// Reads the context of a command.
 pub(super) fn read(
     headers: &HeaderMap,
     metadata_headers: &[HeaderName],
@@ -42,7 +41,8 @@ fn metadata(headers: &HeaderMap, allowed: &[HeaderName]) -> Result<Metadata, Pro
     allowed.iter().filter_map(text).collect()
 }
 
-/// The W3C recommendation has a trace that is malformed passed over, not refused.
+/// Reads the trace context. The W3C recommendation ignores a malformed one instead of rejecting the
+/// request.
 pub(super) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let (parent, state) = (text("traceparent"), text("tracestate"));
@@ -50,9 +50,9 @@ pub(super) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
     trace.ok().flatten()
 }
 
-/// `If-Match` (RFC 9110, section 13.1.1): the tags are ids of events. A tag that is none of ours,
-/// or a weak one, matches nothing.
-fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
+/// Reads `If-Match` (RFC 9110, section 13.1.1). The tags are event ids. Foreign and weak tags match
+/// nothing.
+fn expected(headers: &HeaderMap) -> Result<Option<ExpectedVersion>, Problem> {
     let mut values = headers.get_all(header::IF_MATCH).iter().peekable();
     if values.peek().is_none() {
         return Ok(None);
@@ -67,7 +67,7 @@ fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
         for tag in value.to_str().map_err(|_| invalid())?.split(',') {
             let tag = tag.trim();
             if tag == "*" {
-                return Ok(Some(Expected::Anything));
+                return Ok(Some(ExpectedVersion::Any));
             }
             let opaque = tag.strip_prefix("W/").unwrap_or(tag);
             let opaque = opaque
@@ -79,10 +79,10 @@ fn expected(headers: &HeaderMap) -> Result<Option<Expected>, Problem> {
             }
         }
     }
-    Ok(Some(Expected::LastEvent(ids)))
+    Ok(Some(ExpectedVersion::LastEvent(ids)))
 }
 
-/// The key, with or without the quotation marks of a structured field.
+/// Reads the key, with or without the quotation marks of a structured field.
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Problem> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else {
@@ -117,7 +117,7 @@ mod tests {
         headers
     }
 
-    fn expected(value: &'static str) -> Option<Option<Expected>> {
+    fn expected(value: &'static str) -> Option<Option<ExpectedVersion>> {
         super::expected(&headers(&[("if-match", value)])).ok()
     }
 
@@ -125,11 +125,11 @@ mod tests {
     fn tags_are_the_ids_of_events() {
         let ids = |ids: &[u64]| {
             let ids = ids.iter().filter_map(|id| EventId::new(*id)).collect();
-            Some(Some(Expected::LastEvent(ids)))
+            Some(Some(ExpectedVersion::LastEvent(ids)))
         };
         assert_eq!(expected("\"7\""), ids(&[7]));
         assert_eq!(expected("\"7\", \"8\""), ids(&[7, 8]));
-        assert_eq!(expected("*"), Some(Some(Expected::Anything)));
+        assert_eq!(expected("*"), Some(Some(ExpectedVersion::Any)));
         assert_eq!(expected("W/\"7\""), ids(&[]), "weak tags never match");
         assert_eq!(expected("\"abc\""), ids(&[]));
         assert_eq!(expected("7"), None);

@@ -17,9 +17,9 @@ use crate::{
     event::EventId,
     metrics::{
         LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
-        READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, READ_MODEL_UNINDEXED, gauge, render,
+        READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render,
     },
-    reaction::Statuses,
+    reaction::ReactionStatuses,
 };
 
 /// Where the measurements are.
@@ -30,7 +30,7 @@ const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
-    gauge(&LIVE_QUERIES, &[]).set(surface.live.open());
+    gauge(&LIVE_QUERIES, &[]).set(surface.live.open_count());
     let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
     ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
 }
@@ -42,9 +42,6 @@ async fn measure_lag(surface: &Surface) {
     for (name, progress) in surface.positions.iter() {
         let model = [("read_model", name)];
         gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
-        if let Ok(Some(rows)) = surface.database.unindexed(name).await {
-            gauge(&READ_MODEL_UNINDEXED, &model).set(number(rows));
-        }
         // Without the newest event nobody knows how many are missing.
         if newest.is_none() && progress.position().is_some() {
             continue;
@@ -57,7 +54,7 @@ async fn measure_lag(surface: &Surface) {
     }
 }
 
-fn measure_reactions(reactions: &Statuses, newest: Option<EventId>) {
+fn measure_reactions(reactions: &ReactionStatuses, newest: Option<EventId>) {
     for (name, status) in reactions.all() {
         let reaction = [("reaction", name)];
         gauge(&REACTION_STOPPED, &reaction).set(flag(status.is_stopped()));

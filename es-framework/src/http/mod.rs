@@ -4,6 +4,7 @@ pub mod auth;
 mod command;
 mod context;
 pub(crate) mod docs;
+mod event_position;
 pub mod headers;
 pub mod health;
 mod lag;
@@ -17,6 +18,8 @@ mod path;
 mod problem;
 pub(crate) mod projections;
 mod query;
+mod query_response;
+mod query_route;
 pub(crate) mod reactions;
 pub mod settings;
 #[cfg(test)]
@@ -34,9 +37,9 @@ use axum::{
 };
 
 use crate::{
-    command::{Bus, Clock, CommandDescriptor, Registry},
+    command::{Clock, CommandBus, CommandDescriptor, Registry},
     projection::{Database, Operator, Positions},
-    query::Route,
+    query::QueryRoute,
     reaction,
     server::ApiToken,
 };
@@ -104,7 +107,7 @@ impl Default for RequestLimits {
 #[derive(Debug)]
 pub struct Surface {
     /// Carries commands to the store.
-    pub bus: Bus,
+    pub bus: CommandBus,
     /// Tells queries the time.
     pub clock: Clock,
     /// Answers queries.
@@ -147,7 +150,12 @@ pub struct Surface {
 ///     router.route("/opening-hours", get(async || "10 to 18"))
 /// }
 /// ```
-pub fn router(name: &str, registry: &Registry, queries: Vec<Route>, surface: Surface) -> Router {
+pub fn router(
+    name: &str,
+    registry: &Registry,
+    queries: Vec<QueryRoute>,
+    surface: Surface,
+) -> Router {
     let document = openapi::document(name, registry, &queries);
     let mut router = Router::new();
     let mut templates = Vec::new();
@@ -242,9 +250,9 @@ impl Mounted {
         }
     }
 
-    fn query(query: Route) -> Self {
+    fn query(query: QueryRoute) -> Self {
         let (template, role) = (query.path.clone(), query.role());
-        let (path, route) = query::route(query);
+        let (path, route) = query_route::route(query);
         Self {
             template,
             path,
@@ -255,7 +263,11 @@ impl Mounted {
 }
 
 /// All that is in the document of OpenAPI, and nothing else, besides what operators may ask.
-fn routes(registry: &Registry, queries: Vec<Route>, document: openapi::Served) -> Vec<Mounted> {
+fn routes(
+    registry: &Registry,
+    queries: Vec<QueryRoute>,
+    document: openapi::Served,
+) -> Vec<Mounted> {
     let mut routes = vec![
         Mounted::own(health::PATH, get(health::show)),
         Mounted::own(health::LIVENESS, get(health::liveness)),

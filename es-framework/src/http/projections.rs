@@ -29,7 +29,7 @@ pub(super) const SKIP: &str = "/actuator/projections/{name}/skip";
 /// is well. Where callers have to be known, it takes the event store's token, too.
 pub(super) async fn show(_: Onlooker, State(surface): State<Arc<Surface>>) -> Response {
     let health = &surface.health;
-    let models = health::read_models(&health.database, &health.positions, &*health.store);
+    let models = health::read_models(&health.positions, &*health.store);
     Json(models.await).into_response()
 }
 

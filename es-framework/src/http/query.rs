@@ -1,135 +1,142 @@
-//! Queries over HTTP: `GET` of what the read models hold.
+//! The pipeline of a query over HTTP. `query_route` receives the request; here its parameters are
+//! parsed, it waits for the requested position, and it runs; `query_response` or `live` answers.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
-    Extension,
     extract::{
-        Query, RawPathParams, State,
+        Query, RawPathParams,
         rejection::{QueryRejection, RawPathParamsRejection},
     },
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
-    response::{IntoResponse as _, Response},
-    routing::{MethodRouter, get},
+    http::{HeaderMap, Uri},
 };
-use serde_json::value::RawValue;
-use sha2::{Digest as _, Sha256};
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Problem, Surface, command::EVENT_POSITION, limits::Gate, live, path};
+use super::{
+    Problem, Surface, event_position::wait_for_position, path, query_response::QueryFailure,
+};
 use crate::{
-    event::{EventId, Subject},
+    event::Subject,
     projection::Table,
-    query::{self, Parameters, QueryDescriptor, QueryError, Route, RouteKind},
-    store::newest_id,
+    query::{
+        QueryDescriptor, QueryError, QueryParameters, QueryRoute, QueryRouteKind, RunQuery,
+        browse_events, find_event,
+    },
 };
 
-const PREFER: HeaderName = HeaderName::from_static("prefer");
+/// The parameters in the path, as axum extracts them.
+pub(super) type InPath = Result<RawPathParams, RawPathParamsRejection>;
+/// The parameters in the query string, as axum extracts them.
+pub(super) type InQuery = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
-/// The route of a query.
-pub(super) fn route(route: Route) -> (String, MethodRouter<Arc<Surface>>) {
-    let names = path::parameters(&route.path).map(str::to_owned).collect();
-    let mounted = path::mounted(&route.path);
-    let asked = Arc::new(AskedAt {
-        names,
-        kind: route.kind,
-    });
-    let handler = async move |State(surface): State<Arc<Surface>>,
-                              Extension(gate): Extension<Gate>,
-                              uri: Uri,
-                              in_path: InPath,
-                              in_query: InQuery,
-                              headers: HeaderMap| {
-        let _place = gate.enter()?;
-        // What is no text leads nowhere.
-        let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
-        let parameters = asked.parameters(&in_path, in_query)?;
-        let question = live::Question {
-            asked: Arc::clone(&asked),
+/// A query that a client sent. A live query runs it again and again.
+pub(super) struct QueryRequest {
+    route: Arc<QueryRoute>,
+    pub(super) surface: Arc<Surface>,
+    uri: Uri,
+    parameters: QueryParameters,
+    pub(super) headers: HeaderMap,
+}
+
+impl QueryRequest {
+    /// Collects the parameters of a request for this route.
+    pub(super) fn new(
+        route: Arc<QueryRoute>,
+        surface: Arc<Surface>,
+        uri: Uri,
+        (in_path, in_query): (InPath, InQuery),
+        headers: HeaderMap,
+    ) -> Result<Self, Problem> {
+        let parameters = parameters(&route, &uri, in_path, in_query)?;
+        Ok(Self {
+            route,
             surface,
             uri,
             parameters,
             headers,
-        };
-        match live::is_asked_for(&question.headers) {
-            true => live::respond(question).await,
-            false => Ok(respond(&question.answer().await?, &question.headers)),
-        }
-    };
-    (mounted, get(handler))
-}
-
-type InPath = Result<RawPathParams, RawPathParamsRejection>;
-type InQuery = Result<Query<Vec<(String, String)>>, QueryRejection>;
-
-enum Refused {
-    Query(QueryError),
-    Problem(Problem),
-}
-
-impl From<QueryError> for Refused {
-    fn from(error: QueryError) -> Self {
-        Self::Query(error)
-    }
-}
-
-impl From<Problem> for Refused {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-/// What is asked, and the names of its path's parameters.
-pub(super) struct AskedAt {
-    names: Vec<String>,
-    kind: RouteKind,
-}
-
-impl AskedAt {
-    fn parameters(
-        &self,
-        in_path: &RawPathParams,
-        in_query: InQuery,
-    ) -> Result<Parameters, Problem> {
-        let Query(pairs) = in_query.map_err(|_| malformed_parameters())?;
-        // What finds the rows that are events has no parameters of its own.
-        let values = in_path.iter().map(|(_, value)| value.to_owned());
-        let in_path = match self.kind {
-            RouteKind::Find(_) => Vec::new(),
-            RouteKind::Query(_) | RouteKind::Browse(_) => {
-                self.names.iter().cloned().zip(values).collect()
-            }
-        };
-        Ok(Parameters::new(in_path.into_iter().chain(pairs))?)
+        })
     }
 
-    /// The tables that it is answered from; none for all of them.
+    /// Returns the tables that the query reads; if empty, it may read all of them.
     pub(super) fn tables(&self) -> &[&'static str] {
-        match &self.kind {
-            RouteKind::Query(query) => query.tables,
-            RouteKind::Browse(table) | RouteKind::Find(table) => {
+        match &self.route.kind {
+            QueryRouteKind::Query(query) => query.tables,
+            QueryRouteKind::BrowseEvents(table) | QueryRouteKind::FindEvent(table) => {
                 std::slice::from_ref(&table.model.name)
             }
         }
     }
 
-    pub(super) async fn answer(
-        &self,
-        surface: &Surface,
-        uri: &Uri,
-        parameters: Parameters,
-        headers: &HeaderMap,
-    ) -> Result<Box<RawValue>, Problem> {
-        let json = match &self.kind {
-            RouteKind::Query(query) => answer(query, surface, parameters, headers).await,
-            RouteKind::Browse(table) => browse(table, surface, parameters, headers).await,
-            RouteKind::Find(table) => find(table, surface, uri, headers).await,
+    /// Runs the query and returns its output as JSON.
+    pub(super) async fn run(&self) -> Result<Box<RawValue>, Problem> {
+        let output = match &self.route.kind {
+            QueryRouteKind::Query(query) => self.run_query(query).await,
+            QueryRouteKind::BrowseEvents(table) => self.browse_events(table).await,
+            QueryRouteKind::FindEvent(table) => self.find_event(table).await,
         };
-        json.map_err(|refused| match refused {
-            Refused::Query(QueryError::NotFound) => Problem::no_such_row(uri.path()),
-            Refused::Query(error) => error.into(),
-            Refused::Problem(problem) => problem,
+        output.map_err(|failure| failure.into_problem(self.uri.path()))
+    }
+
+    async fn run_query(&self, query: &QueryDescriptor) -> Result<Box<RawValue>, QueryFailure> {
+        let parsed = self.parse(query)?;
+        self.wait_for_position().await?;
+        let Surface {
+            database, clock, ..
+        } = &*self.surface;
+        Ok(parsed.run(database, clock.now()).await?)
+    }
+
+    fn parse(&self, query: &QueryDescriptor) -> Result<Box<dyn RunQuery>, QueryError> {
+        let parsed = (query.parse)(self.parameters.clone());
+        parsed.map_err(|error| match error {
+            // A path without a valid key names no row.
+            QueryError::Invalid { parameter, .. } if is_in_path(query.path, &parameter) => {
+                QueryError::NotFound
+            }
+            error => error,
         })
     }
+
+    async fn browse_events(&self, table: &Table) -> Result<Box<RawValue>, QueryFailure> {
+        self.wait_for_position().await?;
+        let parameters = self.parameters.clone();
+        let page = browse_events(&self.surface.database, table, parameters).await?;
+        Ok(to_raw_value(&page).map_err(QueryError::from)?)
+    }
+
+    async fn find_event(&self, table: &Table) -> Result<Box<RawValue>, QueryFailure> {
+        self.wait_for_position().await?;
+        // No event has a subject that is not valid.
+        let Ok(subject) = self.uri.path().parse::<Subject>() else {
+            return Err(QueryError::NotFound.into());
+        };
+        let row = find_event(&self.surface.database, table, &subject).await?;
+        Ok(row.ok_or(QueryError::NotFound)?)
+    }
+
+    async fn wait_for_position(&self) -> Result<(), Problem> {
+        wait_for_position(&self.surface, self.tables(), &self.headers).await
+    }
+}
+
+/// Collects the parameters of the path and of the query string.
+fn parameters(
+    route: &QueryRoute,
+    uri: &Uri,
+    in_path: InPath,
+    in_query: InQuery,
+) -> Result<QueryParameters, Problem> {
+    // A path that is not UTF-8 names no row.
+    let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
+    let Query(in_query) = in_query.map_err(|_| malformed_parameters())?;
+    let names = path::parameters(&route.path).map(str::to_owned);
+    let values = in_path.iter().map(|(_, value)| value.to_owned());
+    let in_path: Vec<_> = match route.kind {
+        // The whole path is the subject of the event.
+        QueryRouteKind::FindEvent(_) => Vec::new(),
+        QueryRouteKind::Query(_) | QueryRouteKind::BrowseEvents(_) => names.zip(values).collect(),
+    };
+    Ok(QueryParameters::new(in_path.into_iter().chain(in_query))?)
 }
 
 fn malformed_parameters() -> Problem {
@@ -137,178 +144,6 @@ fn malformed_parameters() -> Problem {
     QueryError::invalid("list", message).into()
 }
 
-async fn answer(
-    query: &QueryDescriptor,
-    surface: &Surface,
-    parameters: Parameters,
-    headers: &HeaderMap,
-) -> Result<Box<RawValue>, Refused> {
-    let asked = (query.parse)(parameters).map_err(|error| match error {
-        // A path that holds no key leads nowhere.
-        QueryError::Invalid { parameter, .. } if is_in_path(query.path, &parameter) => {
-            QueryError::NotFound
-        }
-        error => error,
-    })?;
-    await_position(surface, query.tables, headers).await?;
-    Ok(asked.answer(&surface.database, surface.clock.now()).await?)
-}
-
 fn is_in_path(path: &str, parameter: &str) -> bool {
     path::parameters(path).any(|name| name == parameter)
-}
-
-async fn browse(
-    table: &Table,
-    surface: &Surface,
-    parameters: Parameters,
-    headers: &HeaderMap,
-) -> Result<Box<RawValue>, Refused> {
-    await_position(surface, &[table.model.name], headers).await?;
-    let page = query::browse(&surface.database, table, parameters).await?;
-    Ok(serde_json::value::to_raw_value(&page).map_err(QueryError::from)?)
-}
-
-async fn find(
-    table: &Table,
-    surface: &Surface,
-    uri: &Uri,
-    headers: &HeaderMap,
-) -> Result<Box<RawValue>, Refused> {
-    await_position(surface, &[table.model.name], headers).await?;
-    // What cannot be a subject was never written about.
-    let Ok(subject) = uri.path().parse::<Subject>() else {
-        return Err(QueryError::NotFound.into());
-    };
-    let row = query::find(&surface.database, table, &subject).await?;
-    Ok(row.ok_or(QueryError::NotFound)?)
-}
-
-/// `200` with the answer, or `304` if the caller has it already.
-fn respond(json: &RawValue, headers: &HeaderMap) -> Response {
-    let tag = entity_tag(json.get());
-    let is_known = headers
-        .get_all(header::IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|list| list.split(','))
-        .map(|known| known.trim().trim_start_matches("W/"))
-        .any(|known| known == "*" || known == tag);
-    let mut response = if is_known {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        let content_type = [(header::CONTENT_TYPE, "application/json")];
-        (content_type, json.get().to_owned()).into_response()
-    };
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        response.headers_mut().insert(header::ETAG, tag);
-    }
-    let vary = HeaderValue::from_static("accept");
-    response.headers_mut().insert(header::VARY, vary);
-    // The answer may be another one at once; a cache has to ask.
-    let no_cache = HeaderValue::from_static("no-cache");
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, no_cache);
-    response
-}
-
-fn entity_tag(body: &str) -> String {
-    format!("\"{}\"", digest(body))
-}
-
-/// 32 hexadecimal digits that tell answers apart.
-pub(super) fn digest(body: &str) -> String {
-    let hash = Sha256::digest(body.as_bytes());
-    let first = hash.iter().take(16);
-    first.map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// So far a read model may be behind before the event store is asked whether there is an event at all
-/// that its readers wait for.
-const GRACE: Duration = Duration::from_millis(20);
-/// An event store that answers later leaves it open whether there is an event.
-const LOOK_LIMIT: Duration = Duration::from_secs(2);
-
-/// Waits until the read models are rebuilt and have seen the event that the caller names, if any,
-/// so that callers read what they wrote.
-async fn await_position(
-    surface: &Surface,
-    tables: &[&str],
-    headers: &HeaderMap,
-) -> Result<(), Problem> {
-    let position = headers
-        .get(EVENT_POSITION)
-        .map(parse_position)
-        .transpose()?;
-    let longest = surface.limits.position_wait;
-    let wait = preferred_wait(headers).map_or(longest, |preferred| preferred.min(longest));
-    let grace = wait.min(GRACE);
-    if surface
-        .positions
-        .reach(tables, position, grace)
-        .await
-        .is_ok()
-    {
-        return Ok(());
-    }
-    if let Some(position) = position {
-        check_is_there(surface, position).await?;
-    }
-    let rest = wait.saturating_sub(grace);
-    Ok(surface.positions.reach(tables, position, rest).await?)
-}
-
-/// Nobody waits for an event that there is not.
-async fn check_is_there(surface: &Surface, position: EventId) -> Result<(), Problem> {
-    let store = &*surface.health.store;
-    match tokio::time::timeout(LOOK_LIMIT, newest_id(store)).await {
-        Ok(Ok(newest)) if newest < Some(position) => Err(Problem::no_such_event(position)),
-        _ => Ok(()),
-    }
-}
-
-fn parse_position(value: &HeaderValue) -> Result<EventId, Problem> {
-    let id = value.to_str().ok().and_then(|text| text.parse().ok());
-    id.ok_or_else(|| {
-        let detail = "must be an event id, as a command's answer gives it";
-        Problem::invalid_header("Event-Position", detail)
-    })
-}
-
-/// How many seconds the caller would wait: `Prefer: wait=2` (RFC 7240, section 4.3). Preferences
-/// that make no sense are passed over, as the RFC says.
-fn preferred_wait(headers: &HeaderMap) -> Option<Duration> {
-    headers
-        .get_all(PREFER)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|list| list.split([',', ';']))
-        .filter_map(|preference| preference.trim().split_once('='))
-        .find(|(name, _)| name.trim().eq_ignore_ascii_case("wait"))
-        .and_then(|(_, seconds)| seconds.trim().trim_matches('"').parse().ok())
-        .map(Duration::from_secs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_caller_says_how_long_it_would_wait() {
-        let wait = |value: &'static str| {
-            let headers = HeaderMap::from_iter([(PREFER, HeaderValue::from_static(value))]);
-            preferred_wait(&headers)
-        };
-        assert_eq!(wait("wait=2"), Some(Duration::from_secs(2)));
-        assert_eq!(wait("respond-async, Wait=0"), Some(Duration::ZERO));
-        assert_eq!(wait("wait=soon"), None);
-        assert_eq!(wait("return=minimal"), None);
-    }
-
-    #[test]
-    fn a_tag_follows_the_body() {
-        assert_eq!(entity_tag("{}"), entity_tag("{}"));
-        assert_ne!(entity_tag("{}"), entity_tag("[]"));
-    }
 }

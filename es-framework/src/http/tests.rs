@@ -22,12 +22,12 @@ use super::{
     router,
 };
 use crate::{
-    command::{Bus, Clock, Registry, RegistryBuilder},
-    garden::{PlantTreeCommand, TREES},
+    command::{Clock, CommandBus, Registry, RegistryBuilder},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
-    reaction::{self, Statuses},
+    reaction::{self, ReactionStatuses},
     store::{EventStore, memory::MemoryStore},
+    test_fixture::{PlantTreeCommand, TREES},
 };
 
 async fn garden() -> Router {
@@ -52,7 +52,7 @@ async fn serve_with(
         store: Arc::clone(&store),
         database: database.clone(),
         positions: positions.clone(),
-        reactions: Statuses::default(),
+        reactions: ReactionStatuses::default(),
         folder: ".".into(),
         certificates: None,
         lifecycle: Lifecycle::begin("garden"),
@@ -60,7 +60,7 @@ async fn serve_with(
     };
     let surface = Surface {
         clock: Clock::system(),
-        bus: Bus::new(store, "garden"),
+        bus: CommandBus::new(store, "garden"),
         database,
         positions,
         health,

@@ -169,11 +169,6 @@ pub(crate) const READ_MODEL_STOPPED: MetricDefinition = MetricDefinition::gauge(
     &["read_model"],
     "1 if a poison event has stopped the read model, else 0.",
 );
-pub(crate) const READ_MODEL_UNINDEXED: MetricDefinition = MetricDefinition::gauge(
-    "es_read_model_unindexed_rows",
-    &["read_model"],
-    "Rows that the index of texts does not hold yet and each search looks at, counted up to a million.",
-);
 pub(crate) const REACTION_LAG: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_lag_events",
     &["reaction"],
@@ -214,7 +209,6 @@ pub const ALL: &[MetricDefinition] = &[
     READ_MODEL_LAG,
     READ_MODEL_LAG_SECONDS,
     READ_MODEL_STOPPED,
-    READ_MODEL_UNINDEXED,
     REACTION_LAG,
     REACTION_DEADLINES,
     REACTION_STOPPED,

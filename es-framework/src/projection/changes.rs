@@ -1,4 +1,4 @@
-//! Waiting until read models have taken something new.
+//! The wait for new positions of read models.
 
 use futures_util::future::select_all;
 use tokio::sync::watch;
@@ -6,12 +6,12 @@ use tokio::sync::watch;
 use super::{Positions, progress::State};
 use crate::event::EventId;
 
-/// Tells when one of some read models has taken something new.
+/// The changes of some read models.
 #[derive(Debug)]
 pub(crate) struct Changes(Vec<watch::Receiver<State>>);
 
 impl Changes {
-    /// Of the read models of these names; without any, of all of them.
+    /// Subscribes to the read models with these names, or to all of them if there is no name.
     pub(crate) fn of(models: &[&str], positions: &Positions) -> Self {
         let asked = positions
             .iter()
@@ -19,7 +19,7 @@ impl Changes {
         Self(asked.map(|(_, progress)| progress.subscribe()).collect())
     }
 
-    /// The last event whose effects all of them show by now; what comes after it is a change.
+    /// Returns the last event that all of them have applied. A later event is a change.
     pub(crate) fn position(&mut self) -> Option<EventId> {
         let states = self.0.iter_mut();
         let positions = states.map(|state| state.borrow_and_update().position);
@@ -31,7 +31,7 @@ impl Changes {
         let models = self.0.iter_mut().map(|state| {
             Box::pin(async move {
                 if state.changed().await.is_err() {
-                    // Nobody follows the events any more.
+                    // The processor has ended.
                     std::future::pending::<()>().await;
                 }
             })

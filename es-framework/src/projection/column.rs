@@ -1,11 +1,11 @@
-//! The columns of read models: what a field of a row becomes in SQL, and back.
+//! The columns of read models, and the conversion of fields to cells and back.
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// A column and the member that it is in JSON.
+/// A column and the name of its member in JSON.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::{Column, ColumnKind}};
@@ -33,11 +33,11 @@ pub struct Column {
     pub name: &'static str,
     /// The member's name in JSON, such as `numPages`.
     pub member: &'static str,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: ColumnKind,
 }
 
-/// What a column holds.
+/// The kind of a column's values.
 ///
 /// ```
 /// use es_framework::projection::{ColumnKind, ColumnValue};
@@ -47,7 +47,7 @@ pub struct Column {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// A text, a UUID and the name of an enum's variant included.
+    /// A text, also a UUID or the name of an enum's variant.
     Text,
     /// A whole number.
     Integer,
@@ -55,9 +55,9 @@ pub enum ColumnKind {
     Real,
     /// True or false.
     Boolean,
-    /// A point in time, kept as a text of fixed length whose order is that of time.
+    /// A point in time, stored as a text of fixed length that sorts by time.
     Timestamp,
-    /// A list or another value with members, kept as JSON.
+    /// A list or a map, stored as JSON.
     Json,
 }
 
@@ -81,7 +81,7 @@ pub enum ColumnKind {
     note = "columns are texts, UUIDs, whole numbers, floats, booleans, timestamps, lists and `Option`s of these"
 )]
 pub trait ColumnValue: Serialize + DeserializeOwned {
-    /// What the column holds.
+    /// The kind of the column.
     const KIND: ColumnKind;
 }
 
@@ -136,7 +136,7 @@ pub enum Cell {
     Boolean(bool),
 }
 
-/// A value that its column cannot hold, or that is not what the column's field takes.
+/// A value that does not fit its column, or a cell that does not fit its field.
 ///
 /// ```
 /// use es_framework::projection::Cell;
@@ -161,10 +161,10 @@ impl CellError {
 }
 
 impl Cell {
-    /// The cell of a field.
+    /// Converts a field to a cell.
     ///
     /// # Errors
-    /// The field's value does not fit the column, such as a number that is none.
+    /// The value does not fit the column.
     pub fn of<T: ColumnValue>(name: &str, value: &T) -> Result<Self, CellError> {
         let value = serde_json::to_value(value).map_err(|error| CellError::new(name, error))?;
         let unfit = |value: &Value| {
@@ -192,10 +192,10 @@ impl Cell {
         })
     }
 
-    /// The field of a cell.
+    /// Converts a cell to a field.
     ///
     /// # Errors
-    /// The cell holds what the field does not take.
+    /// The cell does not fit the field.
     pub fn read<T: ColumnValue>(self, name: &str) -> Result<T, CellError> {
         let value = self
             .into_json(T::KIND)
@@ -203,7 +203,7 @@ impl Cell {
         T::deserialize(value).map_err(|error| CellError::new(name, error))
     }
 
-    /// The cell as the JSON that clients see.
+    /// Converts a cell to the JSON that clients receive.
     pub(crate) fn into_json(self, kind: ColumnKind) -> Result<Value, serde_json::Error> {
         Ok(match (self, kind) {
             (Self::Null, _) => Value::Null,
@@ -217,7 +217,7 @@ impl Cell {
     }
 }
 
-/// The value that a text stands for: the parameter of a query, or a segment of a subject.
+/// Parses the parameter of a query or a segment of a subject.
 ///
 /// ```
 /// use es_framework::projection::column::parse;
@@ -227,7 +227,7 @@ impl Cell {
 /// ```
 ///
 /// # Errors
-/// What the text would have to be.
+/// A text that says which values are valid.
 pub fn parse<T: ColumnValue>(text: &str) -> Result<T, String> {
     let value = match T::KIND {
         ColumnKind::Text | ColumnKind::Timestamp => Value::String(text.to_owned()),
@@ -248,7 +248,7 @@ pub fn parse<T: ColumnValue>(text: &str) -> Result<T, String> {
     T::deserialize(value).map_err(|error| format!("is not valid: {error}"))
 }
 
-/// Nine digits behind the second always, since in `…:00Z` and `…:00.5Z` the later comes first.
+/// Formats a time with nine digits behind the second. Otherwise `…:00.5Z` would sort before `…:00Z`.
 fn sortable(time: jiff::Timestamp) -> String {
     format!("{time:.9}")
 }

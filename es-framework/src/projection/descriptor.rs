@@ -1,4 +1,4 @@
-//! A read model's declaration without its Rust type, as the processor and the queries need it.
+//! The declaration of a read model as plain data.
 
 use schemars::{Schema, SchemaGenerator};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::Declaration;
 
-/// A read model's declaration without its Rust type.
+/// The declaration of a read model as plain data.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::ReadModelDescriptor};
@@ -34,24 +34,24 @@ use crate::Declaration;
 pub struct ReadModelDescriptor {
     /// The table's name.
     pub name: &'static str,
-    /// The types of the events that it follows from.
+    /// The types of the events that it applies.
     pub events: &'static [&'static str],
     /// The columns, in the order of the fields.
     pub columns: &'static [Column],
-    /// What tells its rows apart.
+    /// The identity of its rows.
     pub identity: Identity,
-    /// The columns that rows are found by, besides those that queries compare.
+    /// The columns with an index besides those that queries compare.
     pub indexed: &'static [&'static str],
-    /// The number of the declaration: another one has the rows made again.
+    /// The version of the declaration. A new version rebuilds the read model.
     pub version: u32,
-    /// Where it is declared.
+    /// The place of the declaration.
     pub declaration: Declaration,
     /// The JSON schema of a row, if the framework itself serves the rows.
     pub row: Option<fn(&mut SchemaGenerator) -> Schema>,
     pub(super) fold: fn() -> Box<dyn Fold>,
 }
 
-/// What tells the rows of a read model apart.
+/// The identity of the rows of a read model.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::{Identity, ReadModelDescriptor}};
@@ -67,9 +67,9 @@ pub struct ReadModelDescriptor {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Identity {
-    /// The column of this name.
+    /// Each row has its own value of this column.
     Column(&'static str),
-    /// The event that each row is. The table is served at `/<name>`, and found by subject at
+    /// Each row is an event. The rows are served at `/<name>`, the first row of a subject at
     /// `/<name>/<key>`.
     Event,
 }
@@ -77,7 +77,7 @@ pub enum Identity {
 inventory::collect!(ReadModelDescriptor);
 
 impl ReadModelDescriptor {
-    /// The descriptor of the read model `R`.
+    /// Returns the descriptor of the read model `R`.
     #[must_use]
     pub const fn of<R: Project>() -> Self {
         Self {
@@ -93,7 +93,7 @@ impl ReadModelDescriptor {
         }
     }
 
-    /// The descriptor of a table that has a row for each `E`: `#[event(read_model = "…")]`.
+    /// Returns the descriptor of a table with a row for each `E`: `#[event(read_model = "…")]`.
     #[must_use]
     pub const fn of_events<E: EventRow>() -> Self {
         Self {

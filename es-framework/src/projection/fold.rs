@@ -13,57 +13,57 @@ use super::{
 };
 use crate::event::EventView;
 
-/// Where a row stands among all rows: the event that made it, and which of the several that an
-/// upcaster may have made of that event.
-pub(crate) type Place = i64;
+/// The position of a row among all rows: the event that made it, and the number of that event among
+/// those that an upcaster made of the stored one.
+pub(crate) type RowPosition = i64;
 
-/// What a batch of events changes in one table.
+/// The changes that a batch of events makes to one table.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
-    /// The rows that are gone, or that begin anew at another place.
+pub(super) struct RowChanges {
+    /// The rows to delete, including those that are written again at another position.
     pub(super) removed: Vec<RowKey>,
-    /// The rows that are there, in the order of their places.
+    /// The rows to write, in the order of their positions.
     pub(super) rows: Vec<StoredRow>,
 }
 
-/// A row as its table holds it.
+/// A row of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredRow {
-    pub(crate) place: Place,
-    /// The subject of the event, where the row is an event.
+    pub(crate) place: RowPosition,
+    /// The subject of the event, if the row is an event.
     pub(super) subject: Option<String>,
     pub(crate) cells: Vec<Cell>,
 }
 
-/// An event of the batch that cannot be taken.
+/// The failure of an event of a batch.
 #[derive(Debug)]
-pub(super) struct Poison {
-    /// Which one of the batch.
+pub(super) struct FoldFailure {
+    /// The index of the event in the batch.
     pub(super) index: usize,
     pub(super) error: ProjectionError,
 }
 
 /// The fold of one read model over one batch.
 pub(super) trait Fold: Send {
-    /// Notes what an event changes. `index` says which one of the batch it is.
-    fn take(
+    /// Adds the changes of an event, which has this index in the batch.
+    fn add_event(
         &mut self,
         index: usize,
-        place: Place,
+        place: RowPosition,
         event: &EventView<'_>,
     ) -> Result<(), ProjectionError>;
 
-    /// The keys of the rows that are needed.
-    fn wanted(&self) -> Vec<RowKey>;
+    /// Returns the keys of the stored rows that the changes depend on.
+    fn required_keys(&self) -> Vec<RowKey>;
 
-    /// Takes a row that was needed.
-    fn load(&mut self, row: StoredRow) -> Result<(), ProjectionError>;
+    /// Adds a stored row that the changes depend on.
+    fn load_row(&mut self, row: StoredRow) -> Result<(), ProjectionError>;
 
-    /// Applies what was noted, in order.
-    fn finish(self: Box<Self>) -> Result<Changes, Poison>;
+    /// Applies the changes in order.
+    fn finish(self: Box<Self>) -> Result<RowChanges, FoldFailure>;
 }
 
-/// Calls the application's code: what it does wrong is its read model's trouble alone.
+/// Calls code of the application. A panic fails the event and nothing else.
 fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
         let text = panic
@@ -76,29 +76,29 @@ fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
 
 /// The fold of a read model whose rows have keys.
 pub(super) struct RowFold<R> {
-    changes: Vec<Noted<R>>,
-    /// The rows that were met, in the order of their first events.
-    slots: IndexMap<RowKey, Slot<R>>,
+    changes: Vec<PendingChange<R>>,
+    /// The changed rows, in the order of their first events.
+    slots: IndexMap<RowKey, FoldedRow<R>>,
 }
 
-struct Noted<R> {
+struct PendingChange<R> {
     index: usize,
-    place: Place,
-    /// Which row it changes.
+    place: RowPosition,
+    /// The index of the row that it changes.
     slot: usize,
     kind: Kind<R>,
 }
 
-/// A row while it is folded.
-struct Slot<R> {
+/// A row to which the changes of a batch are applied.
+struct FoldedRow<R> {
     row: Option<R>,
     /// `None` until there is a row.
-    place: Option<Place>,
-    /// Whether the fold depends on what the table holds.
-    is_wanted: bool,
-    /// Whether a row that was there was removed.
+    place: Option<RowPosition>,
+    /// True if the changes depend on the stored row.
+    is_required: bool,
+    /// True if a stored row was removed.
     is_removed: bool,
-    /// The last event of the batch that was about it.
+    /// The index of the last event that changed it.
     touched_by: usize,
 }
 
@@ -112,10 +112,10 @@ impl<R> Default for RowFold<R> {
 }
 
 impl<R: Project> Fold for RowFold<R> {
-    fn take(
+    fn add_event(
         &mut self,
         index: usize,
-        place: Place,
+        place: RowPosition,
         event: &EventView<'_>,
     ) -> Result<(), ProjectionError> {
         let Some(change) = guarded(|| R::change(event))?? else {
@@ -124,14 +124,14 @@ impl<R: Project> Fold for RowFold<R> {
         let Change { key, kind } = change;
         let slot = self.slots.entry(key);
         let position = slot.index();
-        slot.or_insert_with(|| Slot {
+        slot.or_insert_with(|| FoldedRow {
             row: None,
             place: None,
-            is_wanted: matches!(kind, Kind::Follow(_)),
+            is_required: matches!(kind, Kind::Follow(_)),
             is_removed: false,
             touched_by: index,
         });
-        self.changes.push(Noted {
+        self.changes.push(PendingChange {
             index,
             place,
             slot: position,
@@ -140,12 +140,12 @@ impl<R: Project> Fold for RowFold<R> {
         Ok(())
     }
 
-    fn wanted(&self) -> Vec<RowKey> {
-        let wanted = self.slots.iter().filter(|(_, slot)| slot.is_wanted);
-        wanted.map(|(key, _)| key.clone()).collect()
+    fn required_keys(&self) -> Vec<RowKey> {
+        let required = self.slots.iter().filter(|(_, slot)| slot.is_required);
+        required.map(|(key, _)| key.clone()).collect()
     }
 
-    fn load(&mut self, stored: StoredRow) -> Result<(), ProjectionError> {
+    fn load_row(&mut self, stored: StoredRow) -> Result<(), ProjectionError> {
         let row = R::from_cells(Cells::new(stored.cells))?;
         if let Some(slot) = self.slots.get_mut(&RowKey::of(row.key())?) {
             slot.row = Some(row);
@@ -154,11 +154,11 @@ impl<R: Project> Fold for RowFold<R> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Changes, Poison> {
+    fn finish(self: Box<Self>) -> Result<RowChanges, FoldFailure> {
         let Self {
             changes, mut slots, ..
         } = *self;
-        for Noted {
+        for PendingChange {
             index,
             place,
             slot,
@@ -170,15 +170,15 @@ impl<R: Project> Fold for RowFold<R> {
             };
             slot.touched_by = index;
             slot.apply(key, place, kind)
-                .map_err(|error| Poison { index, error })?;
+                .map_err(|error| FoldFailure { index, error })?;
         }
-        let mut changes = Changes::default();
+        let mut changes = RowChanges::default();
         for (key, slot) in slots {
             if slot.is_removed {
                 changes.removed.push(key);
             }
             if let (Some(row), Some(place)) = (slot.row, slot.place) {
-                let cells = row.to_cells().map_err(|error| Poison {
+                let cells = row.to_cells().map_err(|error| FoldFailure {
                     index: slot.touched_by,
                     error: error.into(),
                 })?;
@@ -194,11 +194,16 @@ impl<R: Project> Fold for RowFold<R> {
     }
 }
 
-impl<R: Project> Slot<R> {
-    fn apply(&mut self, key: &RowKey, place: Place, kind: Kind<R>) -> Result<(), ProjectionError> {
+impl<R: Project> FoldedRow<R> {
+    fn apply(
+        &mut self,
+        key: &RowKey,
+        place: RowPosition,
+        kind: Kind<R>,
+    ) -> Result<(), ProjectionError> {
         let was_there = self.row.is_some();
         self.row = match kind {
-            // Its key was looked at when the change was made.
+            // `Change::put` has checked the key.
             Kind::Put(row) => Some(row),
             Kind::Follow(follow) => {
                 let before = self.row.take();
@@ -247,10 +252,10 @@ impl<E> Default for EventRows<E> {
 }
 
 impl<E: EventRow> Fold for EventRows<E> {
-    fn take(
+    fn add_event(
         &mut self,
         _: usize,
-        place: Place,
+        place: RowPosition,
         event: &EventView<'_>,
     ) -> Result<(), ProjectionError> {
         if event.is::<E>() {
@@ -264,16 +269,16 @@ impl<E: EventRow> Fold for EventRows<E> {
         Ok(())
     }
 
-    fn wanted(&self) -> Vec<RowKey> {
+    fn required_keys(&self) -> Vec<RowKey> {
         Vec::new()
     }
 
-    fn load(&mut self, _: StoredRow) -> Result<(), ProjectionError> {
+    fn load_row(&mut self, _: StoredRow) -> Result<(), ProjectionError> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Changes, Poison> {
-        Ok(Changes {
+    fn finish(self: Box<Self>) -> Result<RowChanges, FoldFailure> {
+        Ok(RowChanges {
             removed: Vec::new(),
             rows: self.rows,
         })

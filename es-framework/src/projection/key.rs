@@ -1,9 +1,9 @@
-//! What tells the rows of a read model apart.
+//! The keys of rows.
 
 use super::{Cell, CellError, ColumnValue, ReadModel, column};
 use crate::event::{EventView, Subject};
 
-/// The key of a row, as its column holds it.
+/// The key of a row, as its column stores it.
 ///
 /// ```
 /// use es_framework::projection::RowKey;
@@ -20,7 +20,7 @@ pub enum RowKey {
     Integer(i64),
 }
 
-/// Why an event or a row has no key.
+/// The reason why an event or a row has no key.
 ///
 /// ```
 /// use es_framework::projection::{KeyError, RowKey};
@@ -29,12 +29,12 @@ pub enum RowKey {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// A segment of the subject is not what the key has to be.
+    /// A segment of the subject does not fit the key.
     #[error("the subject's part {segment:?} is no key: it {reason}")]
     Segment {
         /// The segment.
         segment: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The value cannot be a key.
@@ -46,10 +46,10 @@ pub enum KeyError {
 }
 
 impl RowKey {
-    /// The key of this value.
+    /// Converts a value to a key.
     ///
     /// # Errors
-    /// The value is nothing, or neither text nor whole number.
+    /// The value is neither a text nor a whole number.
     pub fn of<K: ColumnValue>(key: &K) -> Result<Self, KeyError> {
         Self::from_cell(Cell::of("key", key)?).ok_or(KeyError::Unfit)
     }
@@ -72,8 +72,8 @@ impl From<RowKey> for Cell {
     }
 }
 
-/// The key that the event's subject holds where the read model's subject has its field. `None` for
-/// another subject.
+/// Returns the segment of the event's subject that stands at the place of the key's field in the read
+/// model's subject. Returns `None` if the subjects differ elsewhere.
 ///
 /// ```
 /// use es_framework::{event::EventView, projection::{RowKey, key_in_subject}};
@@ -109,7 +109,7 @@ impl From<RowKey> for Cell {
 /// ```
 ///
 /// # Errors
-/// What stands there cannot be a key.
+/// The segment cannot be a key.
 pub fn key_in_subject<R: ReadModel>(event: &EventView<'_>) -> Result<Option<RowKey>, KeyError> {
     let Some(segment) = segment_of_key(R::SUBJECT, &event.recorded().subject) else {
         return Ok(None);

@@ -1,26 +1,28 @@
-//! Read models: what clients ask about, kept in SQL and rebuilt from events.
+//! Read models: tables that are built from events and answer queries.
 
-mod ahead;
-mod batch;
+mod batch_fold;
+mod batch_reader;
 mod changes;
 pub mod column;
 mod database;
 mod descriptor;
 mod fold;
-mod follower;
 mod key;
 mod models;
 mod operator;
+mod pipeline;
+mod poison_event;
 mod processor;
 mod progress;
+mod projected_model;
 mod read_model;
-mod rebuild;
-pub(crate) mod search;
+mod rebuild_progress;
+mod search_index;
+mod sql_names;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use batch::Refused;
 pub(crate) use changes::Changes;
 pub use column::{Cell, CellError, Column, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
@@ -29,6 +31,7 @@ pub(crate) use fold::StoredRow;
 pub use key::{KeyError, RowKey, key_in_subject};
 pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
 pub use operator::{Asked, Operator, OperatorError};
+pub use poison_event::Refused;
 pub use processor::Processor;
 pub use progress::{Pace, Positions, Progress, ProgressError};
 pub use read_model::{Cells, Change, EventRow, Project, ProjectionError, ReadModel};

@@ -8,7 +8,7 @@ use std::{
 use super::ReadModelDescriptor;
 use crate::Declaration;
 
-/// All read models of an application, sorted, without a doubt about any of them.
+/// The checked read models of an application, sorted by name.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::{ReadModelDescriptor, ReadModels}};
@@ -34,7 +34,7 @@ use crate::Declaration;
 #[derive(Debug, Clone, Default)]
 pub struct ReadModels(Vec<Table>);
 
-/// A read model, and how its columns are asked for.
+/// The table of a read model, with the columns that queries use.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::{Identity, ReadModelDescriptor, ReadModels}};
@@ -64,32 +64,32 @@ pub struct Table {
     pub model: ReadModelDescriptor,
     /// The columns with an index.
     pub(crate) indexed: BTreeSet<&'static str>,
-    /// The columns that are searched for a part of their text. Each has a companion in lower case,
-    /// since SQL ignores the case of ASCII letters at the most.
+    /// The columns that queries search for a substring. Each has a companion in lower case, since SQL
+    /// ignores the case of ASCII letters at most.
     pub(crate) searched: BTreeSet<&'static str>,
-    /// Whether it is the one that is built beside the one that answers queries.
-    pub(super) is_beside: bool,
+    /// True for a shadow table.
+    pub(super) is_shadow: bool,
 }
 
 impl Table {
-    /// Its name in the database.
+    /// Returns the name in the database.
     pub(crate) fn name(&self) -> Cow<'static, str> {
-        match self.is_beside {
+        match self.is_shadow {
             true => format!("es_next_{}", self.model.name).into(),
             false => self.model.name.into(),
         }
     }
 
-    /// The table that is built beside this one.
-    pub(super) fn beside(&self) -> Self {
+    /// Returns the shadow table, in which a rebuild writes while this table answers queries.
+    pub(super) fn shadow(&self) -> Self {
         Self {
-            is_beside: true,
+            is_shadow: true,
             ..self.clone()
         }
     }
 }
 
-/// How queries use a column.
+/// The use that queries make of a column.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::ColumnUse};
@@ -114,17 +114,17 @@ impl Table {
 /// #     #[filter(contains)]
 /// #     title: Option<String>,
 /// # }
-/// assert_eq!(BrowseStock::FILTERS[0].by, ColumnUse::Searched);
+/// assert_eq!(BrowseStock::INDEXES[0].by, ColumnUse::Searched);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnUse {
     /// It is compared or sorted by: an index helps.
     Compared,
-    /// A part of its text is looked for.
+    /// It is searched for a substring.
     Searched,
 }
 
-/// Why an application does not start.
+/// The reason why an application with these read models does not start.
 ///
 /// ```
 /// use es_framework::projection::ReadModelsError;
@@ -140,9 +140,9 @@ pub enum ReadModelsError {
     DuplicateName {
         /// The name.
         name: &'static str,
-        /// Where one is declared.
+        /// The place of one declaration.
         first: Declaration,
-        /// Where the other is declared.
+        /// The place of the other declaration.
         second: Declaration,
     },
 }
@@ -171,12 +171,12 @@ impl ReadModels {
             model,
             indexed: model.indexed.iter().copied().collect(),
             searched: BTreeSet::new(),
-            is_beside: false,
+            is_shadow: false,
         };
         Ok(Self(models.into_iter().map(table).collect()))
     }
 
-    /// Prepares a column of a read model for its use.
+    /// Adds the index that a use of a column needs.
     #[must_use]
     pub fn used(mut self, table: &str, column: &'static str, by: ColumnUse) -> Self {
         let tables = self.0.iter_mut().filter(|known| known.model.name == table);
@@ -189,18 +189,18 @@ impl ReadModels {
         self
     }
 
-    /// The read models, sorted by name.
+    /// Returns the read models, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Table> {
         self.0.iter()
     }
 
-    /// The read model of this name.
+    /// Returns the read model with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Table> {
         self.0.iter().find(|table| table.model.name == name)
     }
 
-    /// The read models by name.
+    /// Returns the read models by name.
     pub(crate) fn by_name(&self) -> BTreeMap<&'static str, Table> {
         let named = |table: &Table| (table.model.name, table.clone());
         self.0.iter().map(named).collect()

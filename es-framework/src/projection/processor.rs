@@ -1,6 +1,5 @@
-//! Follows the event store and keeps the read models up to date.
+//! The processor that keeps all read models up to date.
 
-mod search;
 mod tables;
 
 use std::{sync::Arc, time::Duration};
@@ -10,15 +9,15 @@ use tokio::sync::{mpsc, watch};
 
 use super::{
     Asked, Database, DatabaseError, Operator, OperatorError, Positions, ReadModels,
-    follower::{Ended, Follower, Pause},
     operator::{Answer, Question, Request},
+    pipeline::{PipelineEnd, ProjectionPipeline, RetryPause},
 };
 use crate::{
     event::Upcasters,
     store::{EventStore, StoreError, newest_id},
 };
 
-/// How often a process that stands by looks how far the other one is.
+/// The interval in which a standby process reads the positions of the active process.
 const STAND_BY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +28,7 @@ enum BeginError {
     Store(#[from] StoreError),
 }
 
-/// Follows the event store and keeps the read models up to date, for as long as it runs.
+/// Keeps the read models up to date while it runs.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
@@ -78,7 +77,7 @@ pub struct Processor {
 }
 
 impl Processor {
-    /// A processor that has not begun.
+    /// Creates a processor that does not run yet.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
         let positions = Positions::of(models.iter().map(|table| table.model.name));
@@ -100,30 +99,30 @@ impl Processor {
         Self { upcasters, ..self }
     }
 
-    /// How far it has come.
+    /// Returns the progress of the read models.
     #[must_use]
     pub fn positions(&self) -> Positions {
         self.positions.clone()
     }
 
-    /// What takes an operator's requests.
+    /// Returns the handle for an operator's requests.
     #[must_use]
     pub fn operator(&self) -> Operator {
         self.operator.clone()
     }
 
-    /// Follows the event store until the returned future is dropped. After a failure it starts
-    /// again from the checkpoint. While another process writes to the same database, it stands by
-    /// and takes over when that one ends.
+    /// Runs until the returned future is dropped. After a failure it restarts from the checkpoints. While
+    /// another process writes to the same database, it stands by, and it takes over when that process
+    /// ends.
     pub async fn run(mut self) {
-        let mut pause = Pause::default();
+        let mut pause = RetryPause::default();
         loop {
             let followed = match self.begin().await {
-                Ok(followers) => self.follow(followers).await,
+                Ok(pipelines) => self.follow(pipelines).await,
                 Err(error) => Err(error),
             };
             match followed {
-                Ok(()) => pause = Pause::default(),
+                Ok(()) => pause = RetryPause::default(),
                 Err(error) => {
                     tracing::warn!(%error, "the read models cannot be followed yet");
                     pause.wait().await;
@@ -132,23 +131,23 @@ impl Processor {
         }
     }
 
-    async fn begin(&mut self) -> Result<Vec<Follower>, BeginError> {
-        if !self.database.take_lease().await? {
+    async fn begin(&mut self) -> Result<Vec<ProjectionPipeline>, BeginError> {
+        if !self.database.acquire_lease().await? {
             tracing::info!("another process keeps the read models up to date; this one stands by");
             self.stand_by().await?;
             tracing::info!("this process keeps the read models up to date from now on");
         }
-        self.followers().await
+        self.pipelines().await
     }
 
-    /// Watches how far the other process comes, until it ends.
+    /// Publishes the positions of the active process until that process ends.
     async fn stand_by(&mut self) -> Result<(), BeginError> {
         let newest = newest_id(&*self.store).await?;
         loop {
             for table in self.models.iter() {
-                let kept = self.database.kept(table).await?;
-                // A release of another definition may still be the one that projects.
-                let usable = kept.filter(|kept| kept.answers_for(table));
+                let kept = self.database.load_checkpoint(table).await?;
+                // The active process may be a release with another definition.
+                let usable = kept.filter(|kept| kept.is_readable(table));
                 let position = usable.and_then(|kept| kept.checkpoint);
                 let position = position.map(|checkpoint| checkpoint.id);
                 if let Some(progress) = self.positions.get(table.model.name) {
@@ -161,33 +160,30 @@ impl Processor {
             while let Ok(request) = self.requests.try_recv() {
                 request.answer(Err(OperatorError::StandsBy));
             }
-            if self.database.take_lease().await? {
+            if self.database.acquire_lease().await? {
                 return Ok(());
             }
             tokio::time::sleep(STAND_BY).await;
         }
     }
 
-    /// Follows until it has to be said anew who follows what: rows were built, an operator asks
-    /// something, or another process may write.
-    async fn follow(&mut self, followers: Vec<Follower>) -> Result<(), BeginError> {
+    /// Runs the pipelines until they have to be arranged anew: a shadow table is built, an operator
+    /// requests something, or another process may write.
+    async fn follow(&mut self, pipelines: Vec<ProjectionPipeline>) -> Result<(), BeginError> {
         let (end, told) = watch::channel(false);
-        let run = |follower: Follower| follower.run(told.clone());
-        let mut running: FuturesUnordered<_> = followers.into_iter().map(run).collect();
+        let run = |pipeline: ProjectionPipeline| pipeline.run(told.clone());
+        let mut running: FuturesUnordered<_> = pipelines.into_iter().map(run).collect();
         let mut request = None;
-        let indexing = search::follow(&self.database, &self.models, &self.positions);
-        tokio::pin!(indexing);
         loop {
             tokio::select! {
-                () = &mut indexing => {}
-                Some(ended) = running.next() => if ended != Ended::Stopped { break },
+                Some(ended) = running.next() => if ended != PipelineEnd::AllStopped { break },
                 asked = self.requests.recv() => {
                     request = asked;
                     break;
                 }
             }
         }
-        // Whatever is being written is written to its end.
+        // Each pipeline finishes the batch that it is writing.
         end.send_replace(true);
         while running.next().await.is_some() {}
         if let Some(request) = request.filter(Request::is_wanted) {
@@ -208,7 +204,7 @@ impl Processor {
             if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.is_rebuilt() {
                 return Err(OperatorError::Rebuilding(name));
             }
-            let reset = self.database.reset(&table.beside()).await;
+            let reset = self.database.reset(&table.shadow()).await;
             reset.map_err(failed)?;
             progress.builds(None);
             tracing::warn!(read_model = name, "an operator has the read model rebuilt");

@@ -1,13 +1,13 @@
-//! How far the read models have come, for those who wait for a position or ask how things stand.
+//! The progress of read models: their positions, failures and rebuilds.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
-use super::batch::Refused;
+use super::poison_event::Refused;
 use crate::event::EventId;
 
-/// How far each read model has come.
+/// The progress of each read model.
 ///
 /// ```
 /// use es_framework::projection::Positions;
@@ -29,22 +29,22 @@ impl Positions {
         Self(Arc::new(models.into_iter().map(begin).collect()))
     }
 
-    /// How far the read model of this name has come.
+    /// Returns the progress of the read model with this name.
     #[must_use]
     pub fn get(&self, model: &str) -> Option<&Progress> {
         self.0.get(model)
     }
 
-    /// All read models by name.
+    /// Returns the progress of all read models, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Progress)> {
         self.0.iter().map(|(name, progress)| (*name, progress))
     }
 
-    /// Waits until each of these read models shows the effects of an event and of everything that
-    /// was stored before the start; without any, until all of them do.
+    /// Waits until each of these read models has applied an event and all events that were stored before
+    /// the start. Waits for all read models if `models` is empty.
     ///
     /// # Errors
-    /// One of them does not within `limit`.
+    /// One of them does not reach the event within `limit`.
     pub async fn reach(
         &self,
         models: &[&str],
@@ -62,7 +62,7 @@ impl Positions {
     }
 }
 
-/// How far a read model has come.
+/// The progress of a read model.
 ///
 /// ```
 /// use es_framework::projection::Progress;
@@ -86,7 +86,7 @@ pub(super) struct State {
     beside: Option<Progress>,
 }
 
-/// How fast a rebuild goes.
+/// The speed of a rebuild.
 ///
 /// ```
 /// use es_framework::projection::Pace;
@@ -96,15 +96,15 @@ pub(super) struct State {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// How many events it takes in a second.
+    /// The number of events that it applies in a second.
     pub events_per_second: u64,
-    /// How many of those that were stored when it began are left.
+    /// The number of events that were stored at its start and are left.
     pub events_left: u64,
-    /// How long these will take, unless it does not go on at all.
+    /// The time that these will take, unless the rebuild stands still.
     pub seconds_left: Option<u64>,
 }
 
-/// The read models did not come as far as was asked for within the time given.
+/// The read models did not reach a position in time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -119,13 +119,13 @@ pub struct Pace {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProgressError {
-    /// They lack events that were stored before the start.
+    /// They have not applied all events that were stored before the start.
     #[error("the read model is being rebuilt from the event store")]
     Rebuilding,
-    /// They lack the event that the caller named.
+    /// They have not applied the event.
     #[error("the read model has not reached event {0} yet")]
     NotReached(EventId),
-    /// They do not go on by themselves.
+    /// They have stopped at a poison event.
     #[error("the read model stopped at an event that it cannot take; the health check names it")]
     Stopped,
 }
@@ -138,51 +138,50 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// The last event whose effects can be queried.
+    /// Returns the last event that queries can see.
     #[must_use]
     pub fn position(&self) -> Option<EventId> {
         self.state.borrow().position
     }
 
-    /// What keeps the read model from going on, if anything.
+    /// Returns the failure that holds up the read model, if there is one.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.state.borrow().trouble.clone()
     }
 
-    /// Whether everything that was stored before the start can be queried.
+    /// Returns true if queries can see all events that were stored before the start.
     #[must_use]
     pub fn is_rebuilt(&self) -> bool {
         self.state.borrow().rebuilt
     }
 
-    /// Whether an event stopped it that it cannot take.
+    /// Returns true if the read model has stopped at a poison event.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.state.borrow().refused.is_some()
     }
 
-    /// The event that stopped it.
+    /// Returns the poison event at which the read model has stopped.
     #[must_use]
     pub fn refused(&self) -> Option<Refused> {
         self.state.borrow().refused.clone()
     }
 
-    /// How fast it is rebuilt, once that is known and until it is over.
+    /// Returns the speed of the rebuild that is going on.
     #[must_use]
     pub fn pace(&self) -> Option<Pace> {
         let state = self.state.borrow();
         state.pace.filter(|_| !state.rebuilt)
     }
 
-    /// How far the rows are that are built beside those that answer queries, if any are.
+    /// Returns the progress of the shadow table, if one is being built.
     #[must_use]
     pub fn beside(&self) -> Option<Self> {
         self.state.borrow().beside.clone()
     }
 
-    /// Waits until the effects of an event, and of everything that was stored before the start,
-    /// can be queried.
+    /// Waits until queries can see an event and all events that were stored before the start.
     ///
     /// # Errors
     /// They cannot within `limit`.
@@ -204,7 +203,7 @@ impl Progress {
         })
     }
 
-    /// Tells of every change from now on.
+    /// Subscribes to all later changes.
     pub(super) fn subscribe(&self) -> watch::Receiver<State> {
         self.state.subscribe()
     }
@@ -220,13 +219,13 @@ impl Progress {
         self.state.send_modify(|state| state.rebuilt = true);
     }
 
-    /// Notes what will be tried again.
+    /// Records a failure that is retried.
     pub(super) fn troubled(&self, trouble: &str) {
         self.state
             .send_modify(|state| state.trouble = Some(trouble.to_owned()));
     }
 
-    /// Notes the event that it does not go on at.
+    /// Records the poison event at which the read model stops.
     pub(super) fn stopped(&self, refused: Refused) {
         self.state.send_modify(|state| {
             state.trouble = Some(refused.to_string());
@@ -234,7 +233,7 @@ impl Progress {
         });
     }
 
-    /// Goes on at the event that stopped it.
+    /// Clears the poison event, so that the read model resumes there.
     pub(super) fn resumed(&self) {
         self.state.send_modify(|state| {
             state.trouble = None;
@@ -246,12 +245,12 @@ impl Progress {
         self.state.send_modify(|state| state.pace = Some(pace));
     }
 
-    /// Notes rows that are built beside, or that none are.
+    /// Records the progress of the shadow table, or that there is none.
     pub(super) fn builds(&self, beside: Option<Self>) {
         self.state.send_modify(|state| state.beside = beside);
     }
 
-    /// Queries are answered from the rows that were built beside from now on.
+    /// Records that the shadow table has replaced the current table.
     pub(super) fn swapped(&self, position: Option<EventId>) {
         self.state.send_modify(|state| {
             *state = State {

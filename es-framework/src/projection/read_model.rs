@@ -1,4 +1,4 @@
-//! The declaration of a read model: a row for each key, folded from events by pure functions.
+//! The traits of a read model: a row for each key, folded from events by pure functions.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -8,7 +8,7 @@ use crate::{
     event::{DecodeError, Event, EventView},
 };
 
-/// A row that clients ask about. `#[derive(ReadModel)]` implements it.
+/// A row of a table that queries read. `#[derive(ReadModel)]` implements it.
 ///
 /// ```
 /// use es_framework::prelude::*;
@@ -40,42 +40,42 @@ use crate::{
     note = "put `#[derive(ReadModel)]` on the struct `{Self}`"
 )]
 pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'static {
-    /// What tells its rows apart.
+    /// The type of the key.
     type Key: ColumnValue;
 
     /// The table's name.
     const TABLE: &'static str;
-    /// The subject whose events make a row, with the key's field in braces; empty if each function
-    /// of the projection names its key.
+    /// The subject of the events of a row, with the key's field in braces. Empty if each function of the
+    /// projection names its key.
     const SUBJECT: &'static str;
     /// The columns, in the order of the fields.
     const COLUMNS: &'static [Column];
     /// The name of the key's column.
     const KEY: &'static str;
-    /// The columns that rows are found by, besides those that queries compare.
+    /// The columns with an index besides those that queries compare.
     const INDEXED: &'static [&'static str];
-    /// The number of the declaration: another one has the rows made again.
+    /// The version of the declaration. A new version rebuilds the read model.
     const VERSION: u32;
-    /// Where it is declared.
+    /// The place of the declaration.
     const DECLARATION: Declaration;
 
-    /// The key of this row.
+    /// Returns the key of this row.
     fn key(&self) -> &Self::Key;
 
-    /// The row's cells, one for each column.
+    /// Converts the row to cells, one for each column.
     ///
     /// # Errors
     /// A field does not fit its column.
     fn to_cells(&self) -> Result<Vec<Cell>, CellError>;
 
-    /// The row of these cells.
+    /// Converts cells to a row.
     ///
     /// # Errors
-    /// A cell holds what its field does not take.
+    /// A cell does not fit its field.
     fn from_cells(cells: Cells) -> Result<Self, CellError>;
 }
 
-/// How a read model follows from events. `#[projection]` implements it.
+/// The projection of events into a read model. `#[projection]` implements it.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::Project};
@@ -102,19 +102,19 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     note = "write `#[projection] impl {Self} {{ fn purchased(event: &BookPurchasedEvent) -> Self {{ … }} }}`"
 )]
 pub trait Project: ReadModel {
-    /// The types of the events that it follows from.
+    /// The types of the events that it applies.
     const EVENTS: &'static [&'static str];
-    /// Where it is declared.
+    /// The place of the projection.
     const PROJECTION: Declaration;
 
-    /// What an event changes; `None` if it is not about this read model.
+    /// Returns the change that an event makes, or `None` if it makes none.
     ///
     /// # Errors
     /// The event does not fit its declaration, or has no key.
     fn change(event: &EventView<'_>) -> Result<Option<Change<Self>>, ProjectionError>;
 }
 
-/// An event that a read model cannot take.
+/// The reason why a read model cannot apply an event.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::{Change, ProjectionError, RowKey}};
@@ -145,10 +145,10 @@ pub enum ProjectionError {
     /// It has no key.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The row that follows from it does not fit the table.
+    /// The new row does not fit the table.
     #[error("the row that follows does not fit its table: {0}")]
     Cell(#[from] CellError),
-    /// The row that follows from it has a key of its own.
+    /// The key of the new row differs from the key of the event.
     #[error("the row that follows has the key {row:?}, but the event is about {event:?}")]
     OtherKey {
         /// The row's key.
@@ -156,12 +156,12 @@ pub enum ProjectionError {
         /// The event's key.
         event: RowKey,
     },
-    /// The function of the projection panicked.
+    /// A function of the projection panicked.
     #[error("the projection panicked: {0}")]
     Panicked(String),
 }
 
-/// What an event changes in a read model.
+/// The change that an event makes in a read model.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::{Change, RowKey}};
@@ -191,19 +191,19 @@ pub struct Change<R> {
 }
 
 pub(super) enum Kind<R> {
-    /// The row is this one from now on, whatever it was.
+    /// The row is replaced.
     Put(R),
-    /// The row follows from the one before.
+    /// The row is computed from the stored row.
     Follow(Follow<R>),
 }
 
 type Follow<R> = Box<dyn FnOnce(Option<R>) -> Option<R> + Send>;
 
 impl<R: ReadModel> Change<R> {
-    /// A row whose content does not depend on what was there.
+    /// Returns a change that replaces the row.
     ///
     /// # Errors
-    /// The row's own key cannot be one.
+    /// The row's key is not this key.
     pub fn put(key: RowKey, row: R) -> Result<Self, ProjectionError> {
         let own = RowKey::of(row.key())?;
         if own != key {
@@ -216,13 +216,13 @@ impl<R: ReadModel> Change<R> {
         Ok(Self { key, kind })
     }
 
-    /// A change of the row with this key; nothing happens if there is none.
+    /// Returns a change of the row with this key. It has no effect if there is no row.
     #[must_use]
     pub fn update(key: RowKey, change: impl FnOnce(R) -> Option<R> + Send + 'static) -> Self {
         Self::follow(key, move |row| change(row?))
     }
 
-    /// What becomes of the row with this key, be there one or none.
+    /// Returns a change that computes the row with this key from the stored row, if there is one.
     #[must_use]
     pub fn follow(
         key: RowKey,
@@ -233,7 +233,7 @@ impl<R: ReadModel> Change<R> {
     }
 }
 
-/// The cells of a row on their way into its fields.
+/// The cells of a row, which its fields read one by one.
 ///
 /// ```
 /// use es_framework::projection::{Cell, Cells};
@@ -247,22 +247,22 @@ impl<R: ReadModel> Change<R> {
 pub struct Cells(std::vec::IntoIter<Cell>);
 
 impl Cells {
-    /// The cells of a row, in the order of its columns.
+    /// Returns the cells of a row, in the order of its columns.
     #[must_use]
     pub fn new(cells: Vec<Cell>) -> Self {
         Self(cells.into_iter())
     }
 
-    /// The next field.
+    /// Reads the next field.
     ///
     /// # Errors
-    /// The cell holds what the field does not take.
+    /// The cell does not fit the field.
     pub fn next<T: ColumnValue>(&mut self, name: &str) -> Result<T, CellError> {
         self.0.next().unwrap_or(Cell::Null).read(name)
     }
 }
 
-/// An event that is a row itself. `#[event(read_model = "…")]` implements it.
+/// An event that is also a row. `#[event(read_model = "…")]` implements it.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::{Cell, EventRow}};
@@ -283,7 +283,7 @@ pub trait EventRow: Event {
     /// The columns, in the order of the fields.
     const COLUMNS: &'static [Column];
 
-    /// The row's cells, one for each column.
+    /// Converts the event to cells, one for each column.
     ///
     /// # Errors
     /// A field does not fit its column.

@@ -1,11 +1,15 @@
-//! The SQL of read models.
+//! The SQL of the tables of read models.
 
 use sha2::{Digest as _, Sha256};
 
 use super::{
     ColumnKind, Identity, Table,
-    database::{Written, written_columns},
+    database::{WrittenColumn, written_columns},
+    search_index,
+    sql_names::conflict_column,
 };
+
+pub(crate) use super::sql_names::{POSITION_COLUMN, key_column, quoted};
 
 pub(super) const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
      (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position INTEGER, hash TEXT) STRICT";
@@ -20,7 +24,7 @@ pub(super) const SKIP: &str =
 
 pub(super) const SKIPPED: &str = "SELECT position FROM es_skipped WHERE model = $1";
 
-/// The events that an operator has a read model leave out.
+/// The events that an operator has skipped.
 pub(super) const CREATE_SKIPPED: &str = "CREATE TABLE IF NOT EXISTS es_skipped \
      (model TEXT NOT NULL, position BIGINT NOT NULL, PRIMARY KEY (model, position))";
 
@@ -28,30 +32,20 @@ pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, def
      VALUES (?1, ?2, ?3, ?4) ON CONFLICT (model) DO UPDATE SET \
      definition = excluded.definition, position = excluded.position, hash = excluded.hash";
 
-/// Where a row stands among all.
-pub(crate) const PLACE: &str = "es_place";
-/// Which subject an event is about that is a row.
-pub(super) const SUBJECT: &str = "es_subject";
-
 const fn is_event(table: &Table) -> bool {
     matches!(table.model.identity, Identity::Event)
 }
 
-/// The column that finds a row.
-pub(crate) fn key_column(table: &Table) -> &'static str {
-    match table.model.identity {
-        Identity::Event => SUBJECT,
-        Identity::Column(name) => name,
-    }
+/// Returns the index of this column among the written columns.
+pub(super) fn conflict_index(table: &Table) -> usize {
+    let column = conflict_column(table);
+    let columns = written_columns(table);
+    let index = columns.iter().position(|written| written.name == column);
+    index.unwrap_or_default()
 }
 
-/// The companion in lower case of a column.
-pub(crate) fn lowered(column: &str) -> String {
-    quoted(&format!("es_lower_{column}"))
-}
-
-/// What the indexes of a table are called. A table that takes the place of another keeps its own,
-/// so the names of the two alternate.
+/// The names of the indexes of a table. A shadow table keeps its indexes when it replaces the current
+/// table, so the names of the two alternate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexNames {
     First,
@@ -59,7 +53,7 @@ pub(super) enum IndexNames {
 }
 
 impl IndexNames {
-    /// Those that are free if the index of the first names is taken or not.
+    /// Returns the names that are free, given whether the first ones are taken.
     pub(super) const fn free(is_taken: bool) -> Self {
         match is_taken {
             true => Self::Second,
@@ -68,7 +62,7 @@ impl IndexNames {
     }
 }
 
-/// The name of the index that each table has.
+/// Returns the first name of the index that each table has.
 pub(super) fn first_index(table: &Table) -> String {
     index_name(table, key_column(table), IndexNames::First)
 }
@@ -81,14 +75,26 @@ fn index_name(table: &Table, column: &str, names: IndexNames) -> String {
     format!("{}_{column}{end}", table.model.name)
 }
 
-/// The table of a read model and its indexes. STRICT refuses what does not fit its declaration.
+/// Returns the statements that create the table of a read model, its indexes and its search index in
+/// SQLite. STRICT refuses a value that does not fit its column.
 pub(super) fn create(table: &Table, names: IndexNames) -> Vec<String> {
-    create_with(table, names, sqlite_type, " STRICT")
+    let mut statements = create_with(table, names, sqlite_type, " STRICT");
+    statements.extend(search_index::create_fts_table(table));
+    statements
 }
 
-/// The same on PostgreSQL.
-pub(super) fn create_on_postgres(table: &Table, names: IndexNames) -> Vec<String> {
-    create_with(table, names, postgres_column, "")
+/// Returns the statements that create the table of a read model and its indexes in PostgreSQL, with a
+/// search index if the server has the extension for it.
+pub(super) fn create_on_postgres(
+    table: &Table,
+    names: IndexNames,
+    has_trigrams: bool,
+) -> Vec<String> {
+    let mut statements = create_with(table, names, postgres_column, "");
+    if has_trigrams {
+        statements.extend(search_index::create_gin_index(table));
+    }
+    statements
 }
 
 fn create_with(
@@ -101,7 +107,7 @@ fn create_with(
     let columns: Vec<_> = written_columns(table)
         .iter()
         .map(|column| {
-            let primary = if column.name == PLACE {
+            let primary = if column.name == POSITION_COLUMN {
                 " PRIMARY KEY"
             } else {
                 ""
@@ -120,7 +126,7 @@ fn create_with(
         create_index(table, key, names, unique, &quoted(key)),
     ];
     for column in table.indexed.iter().filter(|column| **column != key) {
-        let by = format!("{}, {PLACE}", quoted(column));
+        let by = format!("{}, {POSITION_COLUMN}", quoted(column));
         statements.push(create_index(table, column, names, "", &by));
     }
     statements
@@ -134,7 +140,7 @@ const fn sqlite_type(kind: ColumnKind) -> &'static str {
     }
 }
 
-/// Texts are in the order of their bytes, as they are in SQLite.
+/// Texts sort by their bytes, as in SQLite.
 const fn postgres_column(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT COLLATE \"C\"",
@@ -159,23 +165,48 @@ fn create_index(table: &Table, column: &str, names: IndexNames, unique: &str, by
     )
 }
 
-/// Removes the table of a read model.
+/// Returns the statement that drops the table of a read model.
 pub(super) fn drop(table: &Table) -> String {
     format!("DROP TABLE IF EXISTS {}", quoted(&table.name()))
 }
 
-/// Puts the table that was built beside in the place of the one that answered queries.
-pub(super) fn swap(table: &Table) -> [String; 2] {
-    let name = quoted(table.model.name);
-    let built = quoted(&table.beside().name());
-    [drop(table), format!("ALTER TABLE {built} RENAME TO {name}")]
+/// Returns the statement that drops the search index of a table in SQLite. Older releases give their
+/// index the same name.
+pub(super) fn drop_search_index(table: &Table) -> String {
+    format!("DROP TABLE IF EXISTS {}", search_index::fts_table(table))
 }
 
-/// What the rows of a table depend on, as one short text: another one means that they have to be
-/// made again. What precedes the dot is the same for tables of the same columns.
+/// Returns the statements that replace the table of a read model by its shadow table.
+pub(super) fn swap_on_postgres(table: &Table) -> Vec<String> {
+    let shadow = table.shadow();
+    vec![drop(table), rename(&shadow.name(), &table.name())]
+}
+
+/// Returns the statements that replace the table of a read model and its search index by the shadow
+/// table and its search index in SQLite.
+pub(super) fn swap(table: &Table) -> Vec<String> {
+    let shadow = table.shadow();
+    let mut statements = vec![drop(table), drop_search_index(table)];
+    statements.push(rename(&shadow.name(), &table.name()));
+    if !table.searched.is_empty() {
+        let (built, name) = (
+            search_index::fts_table(&shadow),
+            search_index::fts_table(table),
+        );
+        statements.push(format!("ALTER TABLE {built} RENAME TO {name}"));
+    }
+    statements
+}
+
+fn rename(from: &str, to: &str) -> String {
+    format!("ALTER TABLE {} RENAME TO {}", quoted(from), quoted(to))
+}
+
+/// Returns a hash of all that the rows of a table depend on. Another hash means that the table has to be
+/// rebuilt. The part before the dot is the layout.
 pub(super) fn definition(table: &Table) -> String {
     let serving = Table {
-        is_beside: false,
+        is_shadow: false,
         ..table.clone()
     };
     let text = format!(
@@ -187,10 +218,15 @@ pub(super) fn definition(table: &Table) -> String {
     format!("{}.{}", layout(table), hashed(&text))
 }
 
-/// What of a definition the statements of queries depend on.
+/// Returns the part of a definition that the statements of queries depend on.
 pub(super) fn layout(table: &Table) -> String {
+    // Queries of searched columns need the search index.
+    let search_index = match table.searched.is_empty() {
+        true => String::new(),
+        false => format!(" fts5 trigram {:?}", table.searched),
+    };
     hashed(&format!(
-        "{:?} {:?}",
+        "{:?} {:?}{search_index}",
         written_columns(table),
         table.model.identity
     ))
@@ -204,15 +240,15 @@ fn hashed(text: &str) -> String {
         .collect()
 }
 
-/// Writes a row. A row of the same key is replaced, but keeps its place. An event that is there
-/// already stays: it always makes the same row.
+/// Returns the statement that writes a row. It replaces the row with the same key, which keeps its
+/// position. A row that is an event is never replaced, since an event always makes the same row.
 pub(super) fn upsert(table: &Table) -> String {
     let columns = written_columns(table);
     let parameters = vec!["?"; columns.len()].join(", ");
     insert(table, &columns, &format!("VALUES ({parameters})"))
 }
 
-/// The same on PostgreSQL, for many rows at once: each column is an array.
+/// Returns the statement that writes many rows in PostgreSQL. Each column is an array.
 pub(super) fn upsert_on_postgres(table: &Table) -> String {
     let columns = written_columns(table);
     let arrays: Vec<_> = (1..)
@@ -223,21 +259,18 @@ pub(super) fn upsert_on_postgres(table: &Table) -> String {
     insert(table, &columns, &values)
 }
 
-fn insert(table: &Table, columns: &[Written], values: &str) -> String {
+fn insert(table: &Table, columns: &[WrittenColumn], values: &str) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
-    let on_conflict = if is_event(table) {
-        format!("({PLACE}) DO NOTHING")
-    } else {
-        let key = quoted(key_column(table));
-        let changed = names.iter().filter(|name| **name != PLACE && **name != key);
-        let set: Vec<_> = changed
-            .map(|name| format!("{name} = excluded.{name}"))
-            .collect();
-        if set.is_empty() {
-            format!("({key}) DO NOTHING")
-        } else {
-            format!("({key}) DO UPDATE SET {}", set.join(", "))
-        }
+    let key = conflict_column(table);
+    let changed = names
+        .iter()
+        .filter(|name| **name != POSITION_COLUMN && **name != key);
+    let set: Vec<_> = changed
+        .map(|name| format!("{name} = excluded.{name}"))
+        .collect();
+    let on_conflict = match is_event(table) || set.is_empty() {
+        true => format!("({key}) DO NOTHING"),
+        false => format!("({key}) DO UPDATE SET {}", set.join(", ")),
     };
     format!(
         "INSERT INTO {} ({}) {values} ON CONFLICT {on_conflict}",
@@ -246,27 +279,22 @@ fn insert(table: &Table, columns: &[Written], values: &str) -> String {
     )
 }
 
-/// Removes the row of a key.
+/// Returns the statement that deletes the row with a key.
 pub(super) fn delete(table: &Table) -> String {
     let key = quoted(key_column(table));
     format!("DELETE FROM {} WHERE {key} = ?", quoted(&table.name()))
 }
 
-/// The place and the columns of rows; what follows says which.
+/// Returns the start of a statement that selects the position and the columns of rows.
 pub(crate) fn select(table: &Table) -> String {
     format!("SELECT {} FROM {}", read(table), quoted(&table.name()))
 }
 
-/// What is read of a row: its place and its columns.
+/// Returns the list of the columns that are selected.
 pub(crate) fn read(table: &Table) -> String {
     let columns = table.model.columns.iter();
     let columns: String = columns
         .map(|column| format!(", {}", quoted(column.name)))
         .collect();
-    format!("{PLACE}{columns}")
-}
-
-/// A name that may hold anything, as SQL.
-pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
+    format!("{POSITION_COLUMN}{columns}")
 }

@@ -1,43 +1,46 @@
-//! Where a page ended: the values that its last row is sorted by, as a text that clients send back.
+//! The cursor of a page: the values that its last row is sorted by, as a text that clients send back.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::QueryError;
-use crate::projection::{Cell, ColumnKind};
+use crate::projection::{Cell, ColumnKind, Database};
 
-/// The end of a page.
+/// The end of a page: the next page begins after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Cursor {
-    /// Of the rows of a read model.
-    Row(AfterRow),
-    /// Of rows that SQL by hand sorts by values of its own.
-    Own {
-        /// The values, as JSON.
-        own: serde_json::Value,
+pub(super) enum PageCursor {
+    /// The last row of a page of rows.
+    Row(RowCursor),
+    /// The last group of a page of groups.
+    Group {
+        /// The values of the columns that the rows are grouped by, as JSON.
+        #[serde(rename = "own")]
+        key: serde_json::Value,
     },
 }
 
 /// The last row of a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct AfterRow {
-    /// The row's place.
-    pub(super) place: i64,
-    /// What the rows are sorted by before that.
+pub(super) struct RowCursor {
+    /// The row's position in the table.
+    #[serde(rename = "place")]
+    pub(super) position: i64,
+    /// The value of the column that the rows are sorted by, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) by: Option<Value>,
+    pub(super) by: Option<SortValue>,
 }
 
 /// A value that rows are sorted by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Value {
+pub(super) enum SortValue {
     Integer(i64),
     Real(f64),
     Text(String),
 }
 
-impl Value {
+impl SortValue {
+    /// Returns the value of a cell, if it has one.
     pub(super) fn of(cell: &Cell) -> Option<Self> {
         match cell {
             Cell::Null => None,
@@ -47,10 +50,8 @@ impl Value {
             Cell::Boolean(truth) => Some(Self::Integer((*truth).into())),
         }
     }
-}
 
-impl Value {
-    /// Whether a column of this kind can hold it: a cursor comes from outside.
+    /// Whether a column of this kind can hold the value. Cursors come from clients.
     pub(super) const fn fits(&self, kind: ColumnKind) -> bool {
         match self {
             Self::Integer(_) => matches!(kind, ColumnKind::Integer),
@@ -63,37 +64,65 @@ impl Value {
     }
 }
 
-impl From<Value> for Cell {
-    fn from(value: Value) -> Self {
+impl From<SortValue> for Cell {
+    fn from(value: SortValue) -> Self {
         match value {
-            Value::Integer(number) => Self::Integer(number),
-            Value::Real(number) => Self::Real(number),
-            Value::Text(text) => Self::Text(text),
+            SortValue::Integer(number) => Self::Integer(number),
+            SortValue::Real(number) => Self::Real(number),
+            SortValue::Text(text) => Self::Text(text),
         }
     }
 }
 
-impl Cursor {
-    /// The end of a page that was sorted differently, or another query's.
+impl PageCursor {
+    /// Returns the error for a cursor of another query, or of another sort order.
     pub(super) fn of_another_query() -> QueryError {
         QueryError::invalid("cursor", "belongs to another query")
     }
 
-    /// The row after which the rows of a read model go on.
-    pub(super) fn row(&self) -> Result<&AfterRow, QueryError> {
-        match self {
-            Self::Row(after) => Ok(after),
-            Self::Own { .. } => Err(Self::of_another_query()),
+    /// Refuses a value that no row can have: a text of PostgreSQL has no character zero.
+    pub(super) fn check_storable(cell: &Cell, database: &Database) -> Result<(), QueryError> {
+        match cell {
+            Cell::Text(text) if database.lacks_zero() && text.contains('\0') => {
+                Err(Self::of_another_query())
+            }
+            _ => Ok(()),
         }
     }
 
-    /// As clients see it: hexadecimal, so that nobody takes it for more than it is, and needs no
-    /// escapes in a URL.
+    /// Returns the cursor after a group with this key.
+    pub(super) fn after_group<T: Serialize>(key: &[T]) -> Result<Self, QueryError> {
+        let key = serde_json::to_value(key)?;
+        Ok(Self::Group { key })
+    }
+
+    /// Returns the last row of the page before.
+    pub(super) fn row(&self) -> Result<&RowCursor, QueryError> {
+        match self {
+            Self::Row(row) => Ok(row),
+            Self::Group { .. } => Err(Self::of_another_query()),
+        }
+    }
+
+    /// Returns the key of the last group of the page before.
+    pub(super) fn group_key<T: DeserializeOwned, const N: usize>(
+        &self,
+    ) -> Result<[T; N], QueryError> {
+        let key = match self {
+            Self::Row(_) => None,
+            Self::Group { key } => Vec::<T>::deserialize(key).ok(),
+        };
+        let key = key.and_then(|key| key.try_into().ok());
+        key.ok_or_else(Self::of_another_query)
+    }
+
+    /// Returns the text for clients. It is hexadecimal, so that it needs no escapes in a URL.
     pub(super) fn encode(&self) -> Result<String, serde_json::Error> {
         let json = serde_json::to_vec(self)?;
         Ok(json.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
+    /// Reads the text that a client sends back.
     pub(super) fn decode(text: &str) -> Option<Self> {
         let digits = text.as_bytes().chunks(2);
         let bytes: Option<Vec<u8>> = digits
@@ -118,22 +147,22 @@ mod tests {
     fn a_cursor_comes_back_as_it_was() {
         for by in [
             None,
-            Some(Value::Integer(-7)),
-            Some(Value::Real(0.5)),
-            Some(Value::Text("ä'\"".into())),
+            Some(SortValue::Integer(-7)),
+            Some(SortValue::Real(0.5)),
+            Some(SortValue::Text("ä'\"".into())),
         ] {
-            let cursor = Cursor::Row(AfterRow { place: 42, by });
-            assert_eq!(Cursor::decode(&cursor.encode().unwrap()), Some(cursor));
+            let cursor = PageCursor::Row(RowCursor { position: 42, by });
+            assert_eq!(PageCursor::decode(&cursor.encode().unwrap()), Some(cursor));
         }
-        let own = serde_json::json!(["Emma", 7]);
-        let cursor = Cursor::Own { own };
-        assert_eq!(Cursor::decode(&cursor.encode().unwrap()), Some(cursor));
+        let key = serde_json::json!(["Emma", 7]);
+        let cursor = PageCursor::Group { key };
+        assert_eq!(PageCursor::decode(&cursor.encode().unwrap()), Some(cursor));
     }
 
     #[test]
     fn what_is_no_cursor_is_refused() {
         for text in ["", "0", "zz", "7b", "é", "7b7d", "31"] {
-            assert_eq!(Cursor::decode(text), None, "{text}");
+            assert_eq!(PageCursor::decode(text), None, "{text}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Why a query is not answered.
+//! The error of a query.
 
 use crate::projection::{CellError, DatabaseError};
 
-/// A query that was not answered.
+/// The reason why a query has no output.
 ///
 /// ```
 /// use es_framework::prelude::QueryError;
@@ -12,30 +12,30 @@ use crate::projection::{CellError, DatabaseError};
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    /// A parameter is not what it has to be.
+    /// A parameter has a value that is not valid.
     #[error("{message}")]
     Invalid {
         /// The parameter's name.
         parameter: String,
-        /// What is wrong and what would be right.
+        /// The mistake, and how to correct it.
         message: String,
     },
-    /// There is nothing of the kind.
-    #[error("there is nothing of the kind")]
+    /// No row matches the parameters.
+    #[error("no row matches the parameters")]
     NotFound,
     /// The database failed.
-    #[error("the query was not answered: {0}")]
+    #[error("the database did not answer the query: {0}")]
     Database(#[from] DatabaseError),
-    /// A row is not what was written.
-    #[error("a row cannot be read: {0}")]
+    /// A value does not fit its column.
+    #[error("a value does not fit its column: {0}")]
     Row(#[from] CellError),
-    /// A row cannot be shown.
-    #[error("a row cannot be shown: {0}")]
+    /// A value is not valid JSON.
+    #[error("a value of the query is not valid JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// The query names a table or a column that is not there.
-    #[error("the query asks for {what}, which is not declared")]
+    /// The query names a table that the application does not serve.
+    #[error("the query reads {what}, which the application does not serve")]
     Undeclared {
-        /// The table or column.
+        /// The table.
         what: String,
     },
 }
@@ -47,7 +47,7 @@ impl From<sqlx::Error> for QueryError {
 }
 
 impl QueryError {
-    /// A parameter that is not what it has to be.
+    /// Makes the error of a parameter whose value is not valid.
     #[must_use]
     pub fn invalid(parameter: &str, message: impl Into<String>) -> Self {
         Self::Invalid {

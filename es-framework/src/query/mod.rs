@@ -1,29 +1,31 @@
-//! What clients ask: answered from the read models alone.
+//! Queries of clients, which the read models alone answer.
 
-mod among;
-mod browse;
-pub(crate) mod checks;
-mod chosen;
+mod condition;
 mod cursor;
-mod declared;
-mod described;
+mod declaration;
+mod descriptor;
 mod error;
+mod event_rows;
+mod group;
 pub(crate) mod page;
+mod parameter_descriptions;
 pub(crate) mod parameters;
 mod queries;
-mod reading;
-mod search;
-mod select;
-#[cfg(test)]
-mod tests;
+mod query_context;
+mod row_query;
+mod typed_column;
 
-pub use among::Among;
-pub use browse::{browse, find};
-pub use declared::{Answer, Filter, Query, QueryDescriptor};
-pub use described::{Described, ParameterDescription};
+pub use condition::Condition;
+pub use declaration::{Query, QueryHandler};
+pub use descriptor::QueryDescriptor;
+pub(crate) use descriptor::RunQuery;
 pub use error::QueryError;
-pub use page::{Direction, Page, Paging};
-pub use parameters::Parameters;
-pub use queries::{Queries, QueriesError, Route, RouteKind};
-pub use reading::Reading;
-pub use select::Select;
+pub use event_rows::{browse_events, find_event};
+pub use group::{Group, GroupQuery};
+pub use page::{Page, Paging};
+pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};
+pub use parameters::QueryParameters;
+pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteKind};
+pub use query_context::QueryContext;
+pub use row_query::RowQuery;
+pub use typed_column::{Column, ColumnIndex, ComparedWith, OrderedValue, TextValue};

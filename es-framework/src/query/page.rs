@@ -1,22 +1,23 @@
-//! Rows a page at a time.
+//! Pages of rows.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Parameters, QueryError, cursor::Cursor};
+use super::{QueryError, QueryParameters, cursor::PageCursor};
+use crate::projection::Cell;
 
-/// How many rows a page has when the caller does not say.
+/// The number of rows on a page if the caller sends no `limit`.
 pub(crate) const DEFAULT_LIMIT: u32 = 100;
-/// How many rows a page has at the most.
+/// The largest `limit`.
 pub(crate) const MAX_LIMIT: u32 = 1_000;
 
-/// Which page is asked for.
+/// The page that the caller requests: `limit`, `cursor` and `total`.
 ///
 /// ```
-/// use es_framework::query::{Paging, Parameters};
+/// use es_framework::query::{Paging, QueryParameters};
 ///
-/// let mut parameters = Parameters::new([("limit".into(), "10".into())])?;
-/// assert_eq!(parameters.optional::<u32>("limit")?, Some(10)); // a query that is `paged` takes it itself
+/// let mut parameters = QueryParameters::new([("limit".into(), "10".into())])?;
+/// assert_eq!(parameters.optional::<u32>("limit")?, Some(10)); // `#[query(paged)]` takes it instead
 /// let first = Paging::default();
 /// # let _ = first;
 /// # Ok::<_, es_framework::query::QueryError>(())
@@ -24,7 +25,7 @@ pub(crate) const MAX_LIMIT: u32 = 1_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paging {
     pub(super) limit: u32,
-    pub(super) after: Option<Cursor>,
+    pub(super) after: Option<PageCursor>,
     pub(super) total: bool,
 }
 
@@ -39,8 +40,8 @@ impl Default for Paging {
 }
 
 impl Paging {
-    /// Takes `limit`, `cursor` and `total`.
-    pub(crate) fn parse(parameters: &mut Parameters) -> Result<Self, QueryError> {
+    /// Takes `limit`, `cursor` and `total` from the parameters.
+    pub(crate) fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
         let limit = match parameters.text("limit")? {
             None => DEFAULT_LIMIT,
             Some(text) => {
@@ -57,7 +58,7 @@ impl Paging {
             None => None,
             Some(text) => {
                 let message = "must be the nextCursor of the page before";
-                let cursor = Cursor::decode(&text);
+                let cursor = PageCursor::decode(&text);
                 Some(cursor.ok_or_else(|| QueryError::invalid("cursor", message))?)
             }
         };
@@ -68,26 +69,22 @@ impl Paging {
             total,
         })
     }
+
+    /// Returns the parameter of a `LIMIT`: one row more than the page has tells that there is a next
+    /// page.
+    pub(super) fn limit_and_one(&self) -> Cell {
+        Cell::Integer(i64::from(self.limit).saturating_add(1))
+    }
 }
 
-/// Which rows come first.
-///
-/// ```
-/// use es_framework::prelude::*;
-///
-/// async fn last<R: ReadModel>(reading: &Reading<'_>) -> Result<Option<R>, QueryError> {
-///     reading.rows::<R>().order_by("title", Direction::Descending).first().await
-/// }
-/// ```
+/// The direction of a sort order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// Those with the smallest value.
+pub(super) enum Direction {
     Ascending,
-    /// Those with the largest value.
     Descending,
 }
 
-/// Some rows and where to go on.
+/// A page of rows, and the cursor of the next page.
 ///
 /// ```
 /// use es_framework::prelude::Page;
@@ -103,12 +100,63 @@ pub enum Direction {
 pub struct Page<R> {
     /// The rows.
     pub items: Vec<R>,
-    /// What to send as `cursor` for the next page; absent on the last one.
+    /// The value of `cursor` for the next page. The last page has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// How many rows there are on all pages; only if `total=true` asks for it.
+    /// The number of rows on all pages, if the caller sends `total=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
+}
+
+impl<R> Page<R> {
+    /// Converts each row, and keeps the cursor and the total.
+    #[must_use]
+    pub fn map<T>(self, convert: impl FnMut(R) -> T) -> Page<T> {
+        Page {
+            items: self.items.into_iter().map(convert).collect(),
+            next_cursor: self.next_cursor,
+            total: self.total,
+        }
+    }
+
+    /// Makes a page of the rows that were loaded for it. One row more than the page has is left out;
+    /// it tells that there is a next page.
+    pub(super) fn new(
+        mut rows: Vec<R>,
+        paging: &Paging,
+        total: Option<u64>,
+        cursor: impl FnOnce(&R) -> Result<PageCursor, QueryError>,
+    ) -> Result<Self, QueryError> {
+        let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
+        let page = rows.get(..limit).filter(|page| page.len() < rows.len());
+        let last = page.and_then(<[R]>::last);
+        let next_cursor = match last {
+            Some(last) => Some(cursor(last)?.encode()?),
+            None => None,
+        };
+        rows.truncate(limit);
+        Ok(Self {
+            items: rows,
+            next_cursor,
+            total,
+        })
+    }
+
+    /// Converts each row, unless one cannot be converted.
+    pub(super) fn try_map<T>(
+        self,
+        convert: impl FnMut(R) -> Result<T, QueryError>,
+    ) -> Result<Page<T>, QueryError> {
+        Ok(Page {
+            items: self
+                .items
+                .into_iter()
+                .map(convert)
+                .collect::<Result<_, _>>()?,
+            next_cursor: self.next_cursor,
+            total: self.total,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -119,7 +167,7 @@ mod tests {
         let pairs = pairs
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
-        let mut parameters = Parameters::new(pairs)?;
+        let mut parameters = QueryParameters::new(pairs)?;
         let paging = Paging::parse(&mut parameters)?;
         parameters.check_all_taken()?;
         Ok(paging)

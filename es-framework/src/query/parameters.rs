@@ -2,38 +2,38 @@
 
 use std::collections::BTreeMap;
 
-use super::{Paging, QueryError};
+use super::QueryError;
 use crate::projection::{ColumnValue, column};
 
-/// How many values a parameter that takes several has at the most.
+/// The largest number of values of a parameter that takes several.
 pub(crate) const MOST_VALUES: usize = 100;
-/// How many characters a value has at the most.
+/// The largest number of characters of a value.
 pub(crate) const LONGEST_VALUE: usize = 1_000;
 
-/// The parameters that a client sent, until they are taken.
+/// The parameters that a client sent. Each method takes one out, so that unknown ones remain.
 ///
 /// ```
-/// use es_framework::query::Parameters;
+/// use es_framework::query::QueryParameters;
 ///
 /// let pairs = [("title", "ring"), ("status", "available,lent")];
 /// let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
-/// let mut parameters = Parameters::new(pairs)?;
+/// let mut parameters = QueryParameters::new(pairs)?;
 /// assert_eq!(parameters.optional::<String>("title")?.as_deref(), Some("ring"));
 /// assert_eq!(parameters.several::<String>("status")?, ["available", "lent"]);
 /// assert!(parameters.required::<i64>("minPages").is_err());
 /// # Ok::<_, es_framework::query::QueryError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Parameters {
+pub struct QueryParameters {
     values: BTreeMap<String, Vec<String>>,
     known: Vec<&'static str>,
 }
 
-impl Parameters {
-    /// The parameters of these pairs.
+impl QueryParameters {
+    /// Collects the parameters from pairs of name and value.
     ///
     /// # Errors
-    /// A value is too long or no UTF-8.
+    /// A value is too long or not UTF-8.
     pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, QueryError> {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in pairs {
@@ -41,7 +41,7 @@ impl Parameters {
                 let message = format!("has more than {LONGEST_VALUE} characters");
                 return Err(QueryError::invalid(&name, message));
             }
-            // What stands for bytes that are no UTF-8 was never meant, and PostgreSQL takes no zero.
+            // The replacement character stands for bytes that are not UTF-8. PostgreSQL stores no zero.
             if value.contains([char::REPLACEMENT_CHARACTER, '\0']) {
                 return Err(QueryError::invalid(&name, "is no text in UTF-8"));
             }
@@ -51,7 +51,7 @@ impl Parameters {
         Ok(Self { values, known })
     }
 
-    /// A parameter that has to be there.
+    /// Takes a parameter that has to be present.
     ///
     /// # Errors
     /// It is missing, given twice or malformed.
@@ -60,7 +60,7 @@ impl Parameters {
             .ok_or_else(|| QueryError::invalid(name, "is missing"))
     }
 
-    /// A parameter that may be there.
+    /// Takes a parameter that may be absent.
     ///
     /// # Errors
     /// It is given twice or malformed.
@@ -75,7 +75,8 @@ impl Parameters {
         Ok(Some(value))
     }
 
-    /// A parameter that may be there several times, or once with commas between the values.
+    /// Takes the values of a parameter that may be present several times, or once with commas between
+    /// the values.
     ///
     /// # Errors
     /// One of its values is malformed, or there are too many.
@@ -92,7 +93,7 @@ impl Parameters {
         texts.into_iter().map(value).collect()
     }
 
-    /// The text of a parameter that may be there.
+    /// Takes the text of a parameter that may be absent.
     pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, QueryError> {
         self.known.push(name);
         match self.values.remove(name).unwrap_or_default().as_slice() {
@@ -102,12 +103,7 @@ impl Parameters {
         }
     }
 
-    /// Which page is asked for.
-    pub(crate) fn paging(&mut self) -> Result<Paging, QueryError> {
-        Paging::parse(self)
-    }
-
-    /// Refuses what nobody took.
+    /// Refuses a parameter that nothing took.
     pub(crate) fn check_all_taken(&self) -> Result<(), QueryError> {
         let Some(name) = self.values.keys().next() else {
             return Ok(());
@@ -124,11 +120,11 @@ impl Parameters {
 mod tests {
     use super::*;
 
-    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+    fn parameters(pairs: &[(&str, &str)]) -> QueryParameters {
         let pairs = pairs
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
-        Parameters::new(pairs).unwrap()
+        QueryParameters::new(pairs).unwrap()
     }
 
     #[test]
@@ -166,7 +162,7 @@ mod tests {
     #[test]
     fn a_parameter_has_bounds() {
         let long = ("a".to_owned(), "x".repeat(LONGEST_VALUE + 1));
-        assert!(Parameters::new([long]).is_err());
+        assert!(QueryParameters::new([long]).is_err());
         let many = vec!["1"; MOST_VALUES + 1].join(",");
         let mut given = parameters(&[("ids", &many)]);
         assert!(given.several::<i64>("ids").is_err());

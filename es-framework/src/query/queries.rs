@@ -1,4 +1,4 @@
-//! The queries of an application, checked before anything starts.
+//! The queries of an application, which it checks before it starts.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{
     projection::{Identity, ReadModels, Table},
 };
 
-/// All queries of an application, sorted, without a doubt about any of them.
+/// All queries of an application, sorted and checked.
 ///
 /// ```
 /// use es_framework::{
@@ -45,7 +45,8 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Queries(Vec<QueryDescriptor>);
 
-/// Why an application does not start. Each names the places at fault.
+/// A mistake in the queries of an application, which does not start then. Each names the places at
+/// fault.
 ///
 /// ```
 /// use es_framework::{
@@ -80,48 +81,48 @@ pub struct Queries(Vec<QueryDescriptor>);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueriesError {
-    /// Two answers stand at one path.
+    /// Two queries have the same path.
     #[error(
-        "two queries are asked at {path}: at {first} and at {second}: give one of them another path with #[query(path = \"…\")]"
+        "two queries have the path {path}: the one at {first} and the one at {second}: give one of them another path with #[query(path = \"…\")]"
     )]
     DuplicateRoute {
         /// The path.
         path: String,
-        /// Where one is declared.
+        /// The declaration of one query.
         first: Declaration,
-        /// Where the other is declared.
+        /// The declaration of the other query.
         second: Declaration,
     },
-    /// A query is asked where the framework itself answers.
+    /// A query has a path that belongs to the framework.
     #[error(
-        "{name} at {declaration} is asked at {path}, which the framework keeps for itself: give it another path with #[query(path = \"…\")]"
+        "{name} at {declaration} has the path {path}, which belongs to the framework: give it another path with #[query(path = \"…\")]"
     )]
     ReservedRoute {
         /// The query.
         name: &'static str,
         /// The path.
         path: &'static str,
-        /// Where it is declared.
+        /// The place of its declaration.
         declaration: Declaration,
     },
-    /// A query is answered from a read model that is not served.
+    /// A query reads a read model that the application does not serve.
     #[error(
-        "{name} at {declaration} is answered from {table}, which is not served: mount its package with App::mount(\"…\"), or register it with App::register_read_model"
+        "{name} at {declaration} reads the read model {table}, which the application does not serve: mount its package with App::mount(\"…\"), or register it with App::register_read_model"
     )]
     NoSuchTable {
         /// The query.
         name: &'static str,
         /// The table.
         table: &'static str,
-        /// Where the query is declared.
+        /// The declaration of the query.
         declaration: Declaration,
     },
 }
 
-/// The head of every path that the framework serves itself.
+/// The first segments of the framework's own paths.
 const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
 
-/// Something that is answered at a path.
+/// A path that answers `GET`.
 ///
 /// ```
 /// use es_framework::{
@@ -144,19 +145,19 @@ const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Route {
+pub struct QueryRoute {
     /// The path, with parameters in braces.
     pub path: String,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub declaration: Declaration,
-    /// What is answered.
-    pub kind: RouteKind,
+    /// The rows or query that answer.
+    pub kind: QueryRouteKind,
 }
 
-/// What is answered at a path.
+/// The query or read model that answers at a path.
 ///
 /// ```
-/// use es_framework::{prelude::*, query::{QueryDescriptor, RouteKind}};
+/// use es_framework::{prelude::*, query::{QueryDescriptor, QueryRouteKind}};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent { id: Uuid, title: String }
 /// # #[derive(ReadModel)]
@@ -178,33 +179,32 @@ pub struct Route {
 /// #     #[filter(contains)]
 /// #     title: Option<String>,
 /// # }
-/// let kind = RouteKind::Query(QueryDescriptor::of::<BrowseStock>());
-/// assert!(matches!(kind, RouteKind::Query(query) if query.name == "BrowseStock"));
+/// let kind = QueryRouteKind::Query(QueryDescriptor::of::<BrowseStock>());
+/// assert!(matches!(kind, QueryRouteKind::Query(query) if query.name == "BrowseStock"));
 /// ```
 #[derive(Debug, Clone)]
-pub enum RouteKind {
+pub enum QueryRouteKind {
     /// A query.
     Query(QueryDescriptor),
-    /// The rows of a read model whose rows are events.
-    Browse(Table),
-    /// One of these rows.
-    Find(Table),
+    /// A page of a read model whose rows are events.
+    BrowseEvents(Table),
+    /// One row of such a read model.
+    FindEvent(Table),
 }
 
-impl Route {
-    /// What a caller has to be, where callers are known.
+impl QueryRoute {
+    /// Returns the role that a caller needs if the service authenticates callers.
     #[must_use]
     pub const fn role(&self) -> Option<&'static str> {
         match &self.kind {
-            RouteKind::Query(query) => query.role,
-            RouteKind::Browse(_) | RouteKind::Find(_) => None,
+            QueryRouteKind::Query(query) => query.role,
+            QueryRouteKind::BrowseEvents(_) | QueryRouteKind::FindEvent(_) => None,
         }
     }
 }
 
 impl Queries {
-    /// Checks the queries that were declared, and has the read models prepare the columns that they
-    /// use.
+    /// Checks the declared queries, and adds the indexes that they need to the read models.
     ///
     /// # Errors
     /// See [`QueriesError`].
@@ -217,8 +217,8 @@ impl Queries {
         queries.dedup_by_key(|query| (query.path, query.declaration, query.name));
         for query in &queries {
             check(query, &models)?;
-            for filter in query.filters {
-                models = models.used(filter.table, filter.column, filter.by);
+            for index in query.indexes {
+                models = models.used(index.table, index.column, index.by);
             }
         }
         let queries = Self(queries);
@@ -229,7 +229,7 @@ impl Queries {
     fn check_routes(&self, models: &ReadModels) -> Result<(), QueriesError> {
         let mut seen = BTreeMap::new();
         for route in self.routes(models) {
-            let Route {
+            let QueryRoute {
                 path, declaration, ..
             } = route;
             if let Some(first) = seen.insert(shape(&path), declaration) {
@@ -243,27 +243,33 @@ impl Queries {
         Ok(())
     }
 
-    /// Everything that is asked with `GET`.
+    /// Returns all routes, those of read models whose rows are events included.
     #[must_use]
-    pub fn routes(&self, models: &ReadModels) -> Vec<Route> {
+    pub fn routes(&self, models: &ReadModels) -> Vec<QueryRoute> {
         let mut routes = Vec::new();
         for query in &self.0 {
-            routes.push(Route {
+            routes.push(QueryRoute {
                 path: query.path.to_owned(),
                 declaration: query.declaration,
-                kind: RouteKind::Query(*query),
+                kind: QueryRouteKind::Query(*query),
             });
         }
         let are_events = |table: &&Table| table.model.identity == Identity::Event;
         for table in models.iter().filter(are_events) {
             let name = table.model.name;
             let kinds = [
-                (format!("/{name}"), RouteKind::Browse(table.clone())),
-                (format!("/{name}/{{key}}"), RouteKind::Find(table.clone())),
+                (
+                    format!("/{name}"),
+                    QueryRouteKind::BrowseEvents(table.clone()),
+                ),
+                (
+                    format!("/{name}/{{key}}"),
+                    QueryRouteKind::FindEvent(table.clone()),
+                ),
             ];
             for (path, kind) in kinds {
                 let declaration = table.model.declaration;
-                routes.push(Route {
+                routes.push(QueryRoute {
                     path,
                     declaration,
                     kind,
@@ -306,7 +312,7 @@ fn check(query: &QueryDescriptor, models: &ReadModels) -> Result<(), QueriesErro
     }
 }
 
-/// A path with its parameters' names left out: `/books/{id}` and `/books/{isbn}` are one route.
+/// Returns a path without the names of its parameters: `/books/{id}` and `/books/{isbn}` are one route.
 fn shape(path: &str) -> String {
     let anonymous = |segment| match str::starts_with(segment, '{') {
         true => "{}",

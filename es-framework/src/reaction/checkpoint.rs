@@ -1,5 +1,5 @@
-//! How far a reaction has come, as it is kept in the event store: it is there for every instance and
-//! after every restart, whatever database the read models are in.
+//! The checkpoint of a reaction. It is an event in the event store, so that every process and every
+//! restart has it, independent of the read model database.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -9,120 +9,128 @@ use uuid::Uuid;
 
 use crate::event::EventId;
 
-/// No claim is waited for longer than this, whatever is written in it.
-const LONGEST_HOLD: Duration = Duration::from_secs(600);
+/// The upper limit of a lease, whatever its checkpoint says.
+const MAX_LEASE_DURATION: Duration = Duration::from_secs(600);
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
 
-/// What has been taken and met.
+/// The position of a reaction in the events and in the deadlines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Progress {
-    /// The last event that was taken; `None`, and none was.
+pub(super) struct ReactionProgress {
+    /// The last event that was handled, if any.
     pub(super) position: Option<EventId>,
-    /// Of the deadlines that events up to there name, those until this time were met or cancelled.
+    /// Of the deadlines that events up to `position` set, those until this time were met or
+    /// cancelled.
     pub(super) settled: Timestamp,
-    /// Of those a nanosecond after it, the ones that events before this one name were, too.
+    /// Of the deadlines one nanosecond after `settled`, those of events before this one were met or
+    /// cancelled, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) settled_before: Option<EventId>,
-    /// The first event that names one that was not.
+    /// The first event with an open deadline.
     pub(super) open_from: Option<EventId>,
 }
 
-/// Something to do once: what a step leads to at an event, or at a deadline that it names.
+/// One execution of a step, at an event or at one of its deadlines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Task {
+pub(super) struct ReactionTask {
     pub(super) event: EventId,
     pub(super) step: Cow<'static, str>,
-    /// Which of the events that an upcaster made of that one.
+    /// The index of the event among those that upcasters made of the stored one.
     pub(super) view: usize,
-    /// When it is due, if not at once.
+    /// The deadline, if the step has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<Timestamp>,
 }
 
-/// An instance makes a call, and the others leave it to it.
+/// The lease of one process on a call. Other processes wait for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Claim {
-    /// The instance.
-    by: Uuid,
-    task: Task,
-    /// How often it has said so.
-    beat: u64,
-    /// After so many seconds without another beat, it is taken to be gone.
-    hold: u64,
+pub(super) struct CallLease {
+    /// The process that holds the lease.
+    #[serde(rename = "by")]
+    owner: Uuid,
+    task: ReactionTask,
+    /// The number of renewals.
+    #[serde(rename = "beat")]
+    renewals: u64,
+    /// The lease expires after this many seconds without a renewal.
+    #[serde(rename = "hold")]
+    seconds: u64,
 }
 
-/// What is written.
+/// The payload of a checkpoint event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Checkpoint {
+pub(super) struct ReactionCheckpoint {
     #[serde(flatten)]
-    pub(super) progress: Progress,
-    /// What was done or left out beyond that.
+    pub(super) progress: ReactionProgress,
+    /// The tasks beyond `progress` that were executed or skipped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) done: Vec<Task>,
+    pub(super) done: Vec<ReactionTask>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) claim: Option<Claim>,
+    #[serde(rename = "claim")]
+    pub(super) lease: Option<CallLease>,
 }
 
-impl Progress {
-    /// Whether a task lies behind it.
-    pub(super) fn covers(&self, task: &Task) -> bool {
+impl ReactionProgress {
+    /// Returns whether a task is finished at this position.
+    pub(super) fn covers(&self, task: &ReactionTask) -> bool {
         let is_met = task.at.is_none_or(|at| self.has_settled(at, task.event));
-        self.has_taken(task.event) && is_met
+        self.has_passed(task.event) && is_met
     }
 
-    pub(super) fn has_taken(&self, event: EventId) -> bool {
+    pub(super) fn has_passed(&self, event: EventId) -> bool {
         self.position >= Some(event)
     }
 
-    /// Whether the deadlines are settled that an event names for a time, if the event was taken.
+    /// Returns whether the deadline of an event at this time was met or cancelled, if the event was
+    /// handled.
     pub(super) fn has_settled(&self, at: Timestamp, event: EventId) -> bool {
         let is_next = self.settled.checked_add(NANOSECOND).ok() == Some(at);
         at <= self.settled || is_next && Some(event) < self.settled_before
     }
 
-    pub(super) fn is_beyond(&self, other: &Self) -> bool {
-        let reached = |one: &Self| (one.position, one.settled, one.settled_before);
-        reached(self) > reached(other)
+    pub(super) fn is_ahead_of(&self, other: &Self) -> bool {
+        let order =
+            |progress: &Self| (progress.position, progress.settled, progress.settled_before);
+        order(self) > order(other)
     }
 }
 
-impl Checkpoint {
-    /// Whether something was done or left out.
-    pub(super) fn has_noted(&self, task: &Task) -> bool {
+impl ReactionCheckpoint {
+    /// Returns whether a task was executed or skipped.
+    pub(super) fn records(&self, task: &ReactionTask) -> bool {
         self.progress.covers(task) || self.done.contains(task)
     }
 }
 
-impl Claim {
-    pub(super) fn new(by: Uuid, task: Task, hold: Duration) -> Self {
+impl CallLease {
+    pub(super) fn new(owner: Uuid, task: ReactionTask, duration: Duration) -> Self {
         Self {
-            by,
+            owner,
             task,
-            beat: 0,
-            hold: hold.as_secs(),
+            renewals: 0,
+            seconds: duration.as_secs(),
         }
     }
 
-    pub(super) fn is_by(&self, instance: Uuid) -> bool {
-        self.by == instance
+    pub(super) fn belongs_to(&self, instance: Uuid) -> bool {
+        self.owner == instance
     }
 
-    pub(super) fn is_for(&self, task: &Task) -> bool {
+    pub(super) fn is_for(&self, task: &ReactionTask) -> bool {
         self.task == *task
     }
 
-    /// The same, said once more.
-    pub(super) fn again(&self, hold: Duration) -> Self {
+    /// Returns the renewed lease.
+    pub(super) fn renewed(&self, duration: Duration) -> Self {
         Self {
-            beat: self.beat.wrapping_add(1),
-            hold: hold.as_secs(),
+            renewals: self.renewals.wrapping_add(1),
+            seconds: duration.as_secs(),
             ..self.clone()
         }
     }
 
-    pub(super) fn hold(&self) -> Duration {
-        Duration::from_secs(self.hold).min(LONGEST_HOLD)
+    pub(super) fn duration(&self) -> Duration {
+        Duration::from_secs(self.seconds).min(MAX_LEASE_DURATION)
     }
 }
 
@@ -138,8 +146,8 @@ mod tests {
         Timestamp::new(second, 0).unwrap()
     }
 
-    fn task(id: u64, at: Option<i64>) -> Task {
-        Task {
+    fn task(id: u64, at: Option<i64>) -> ReactionTask {
+        ReactionTask {
             event: event(id),
             step: "call".into(),
             view: 0,
@@ -147,8 +155,8 @@ mod tests {
         }
     }
 
-    fn progress() -> Progress {
-        Progress {
+    fn progress() -> ReactionProgress {
+        ReactionProgress {
             position: Some(event(7)),
             settled: second(10).checked_sub(NANOSECOND).unwrap(),
             settled_before: Some(event(5)),
@@ -157,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_covers_what_was_taken_and_met() {
+    fn progress_covers_handled_events_and_met_deadlines() {
         for (id, at, covered) in [
             (7, None, true),
             (8, None, false),
@@ -172,24 +180,27 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_release_wrote_is_read() {
+    fn a_checkpoint_of_an_older_release_is_read() {
         let written = r#"{"position":"7","settled":"2026-03-01T00:00:00Z","openFrom":null}"#;
-        let read: Checkpoint = serde_json::from_str(written).unwrap();
+        let read: ReactionCheckpoint = serde_json::from_str(written).unwrap();
         assert_eq!(read.progress.position, Some(event(7)));
-        assert_eq!((read.done.len(), read.claim), (0, None));
+        assert_eq!((read.done.len(), read.lease), (0, None));
         assert_eq!(serde_json::to_string(&read.progress).unwrap(), written);
     }
 
     #[test]
-    fn a_checkpoint_with_a_claim_is_read_as_it_was_written() {
-        let claim = Claim::new(Uuid::from_u128(1), task(8, Some(12)), LONGEST_HOLD);
-        let written = Checkpoint {
+    fn a_checkpoint_with_a_lease_is_read_as_it_was_written() {
+        let lease = CallLease::new(Uuid::from_u128(1), task(8, Some(12)), MAX_LEASE_DURATION);
+        let written = ReactionCheckpoint {
             progress: progress(),
             done: vec![task(8, None)],
-            claim: Some(claim.again(LONGEST_HOLD)),
+            lease: Some(lease.renewed(MAX_LEASE_DURATION)),
         };
         let json = serde_json::to_string(&written).unwrap();
-        assert_eq!(serde_json::from_str::<Checkpoint>(&json).unwrap(), written);
-        assert_ne!(written.claim, Some(claim));
+        assert_eq!(
+            serde_json::from_str::<ReactionCheckpoint>(&json).unwrap(),
+            written
+        );
+        assert_ne!(written.lease, Some(lease));
     }
 }

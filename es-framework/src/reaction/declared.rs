@@ -1,21 +1,21 @@
-//! The declaration of a reaction: which events lead to what, and when.
+//! The declaration of a reaction: its events, steps, deadlines and actions.
 
 use std::fmt::Display;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::{Commands, Occasion, ReactionError};
+use super::{OutgoingCommands, ReactionContext, ReactionError};
 use crate::{
     Declaration,
-    command::{Origin, Parameter},
+    command::{Parameter, ParameterOrigin},
     event::{Event, EventView},
 };
 
-/// What an application does about events by itself. `#[reaction]` implements it.
+/// A reaction: the actions that follow from events. `#[reaction]` implements it.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Begin, React}};
+/// use es_framework::{prelude::*, reaction::{StartPosition, React}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -32,50 +32,49 @@ use crate::{
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// assert_eq!((LoanReminder::NAME, LoanReminder::BEGIN), ("LoanReminder", Begin::First));
+/// assert_eq!((LoanReminder::NAME, LoanReminder::START), ("LoanReminder", StartPosition::First));
 /// assert_eq!(LoanReminder::STEPS[0].event, "com.example.library.BookBorrowedEvent");
 /// ```
 pub trait React: Send + Sync + 'static {
-    /// What it is called in its checkpoints, in the log and in the health check. Another name is
-    /// another reaction, which begins anew.
+    /// The name in checkpoints, in the log and in the health check. A renamed reaction starts anew.
     const NAME: &'static str;
-    /// Which events its first start begins with.
-    const BEGIN: Begin;
-    /// How often a call that fails is made in all, before the reaction stops.
+    /// The event at which its first start begins.
+    const START: StartPosition;
+    /// The number of attempts to make a call before the reaction is parked.
     const ATTEMPTS: u32 = 16;
-    /// What follows from which event.
-    const STEPS: &'static [Step];
-    /// Where it is declared.
+    /// The steps of the reaction.
+    const STEPS: &'static [ReactionStep];
+    /// The place of its declaration in the source.
     const DECLARATION: Declaration;
 }
 
-/// Which events the first start of a reaction begins with.
+/// The event at which the first start of a reaction begins.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Begin, React}};
+/// use es_framework::{prelude::*, reaction::{StartPosition, React}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent {}
 ///
 /// struct Receipts;
 ///
-/// #[reaction(begin = new)] // whoever borrowed before has a receipt
+/// #[reaction(begin = new)] // earlier borrowers have a receipt
 /// impl Receipts {
 ///     async fn print(_: &BookBorrowedEvent) -> Result<(), std::io::Error> {
 ///         Ok(())
 ///     }
 /// }
 ///
-/// assert_eq!(Receipts::BEGIN, Begin::New);
+/// assert_eq!(Receipts::START, StartPosition::New);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begin {
-    /// The first that was ever stored.
+pub enum StartPosition {
+    /// The first event of the store.
     First,
-    /// The first that is stored after the start.
+    /// The first event after the start.
     New,
 }
 
-/// What follows from one kind of event.
+/// A step of a reaction: the action that follows from one event type.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::React};
@@ -99,23 +98,23 @@ pub enum Begin {
 /// assert_eq!((step.name, step.parameters.len()), ("remind", 0));
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Step {
-    /// The function's name, which is part of the keys of what it leads to.
+pub struct ReactionStep {
+    /// The function's name, which is part of the idempotency keys.
     pub name: &'static str,
-    /// The event's type.
+    /// The event type.
     pub event: &'static str,
-    /// When it follows.
-    pub when: When,
-    /// What follows.
-    pub action: Action,
-    /// What the function takes besides the event.
+    /// The time of the action.
+    pub when: ReactionTiming,
+    /// The action.
+    pub action: ReactionAction,
+    /// The function's parameters besides the event.
     pub parameters: &'static [Parameter],
 }
 
-/// When something follows from an event.
+/// The time at which a step is executed.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{React, When}};
+/// use es_framework::{prelude::*, reaction::{React, ReactionTiming}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -132,20 +131,20 @@ pub struct Step {
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// assert!(matches!(LoanReminder::STEPS[0].when, When::AtOnce)); // it has no `#[deadline(…)]`
+/// assert!(matches!(LoanReminder::STEPS[0].when, ReactionTiming::Immediate)); // it has no `#[deadline(…)]`
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub enum When {
-    /// As soon as the event is stored.
-    AtOnce,
-    /// When a time has come that the event names.
+pub enum ReactionTiming {
+    /// As soon as the event is recorded.
+    Immediate,
+    /// At a time that the event contains.
     Deadline(Deadline),
 }
 
-/// A time that an event names.
+/// A deadline whose time is in the event.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Deadline, happened}};
+/// use es_framework::{prelude::*, reaction::{Deadline, decode_event}};
 ///
 /// #[derive(Event)]
 /// struct BookBorrowedEvent {
@@ -154,22 +153,22 @@ pub enum When {
 ///
 /// // What `#[deadline(at = due_at)]` writes.
 /// let due = Deadline {
-///     at: |event| Ok(Some(happened::<BookBorrowedEvent>(event)?.due_at)),
+///     at: |event| Ok(Some(decode_event::<BookBorrowedEvent>(event)?.due_at)),
 ///     unless: &["com.example.library.BookReturnedEvent"],
 /// };
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
-    /// The time; `None`, and nothing follows.
+    /// Returns the time, or `None` if the event sets no deadline.
     pub at: fn(&EventView<'_>) -> Result<Option<Timestamp>, ReactionError>,
-    /// The types of the events that cancel it, when they come later on the same subject.
+    /// The types of later events on the same subject that cancel the deadline.
     pub unless: &'static [&'static str],
 }
 
-/// What follows from an event.
+/// The action of a step.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::{Action, React}};
+/// use es_framework::{prelude::*, reaction::{ReactionAction, React}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 /// # #[derive(Event)]
@@ -186,65 +185,67 @@ pub struct Deadline {
 /// #         RemindReaderCommand { id: event.id }
 /// #     }
 /// # }
-/// assert!(matches!(LoanReminder::STEPS[0].action, Action::Send(_))); // it is not `async`
+/// assert!(matches!(LoanReminder::STEPS[0].action, ReactionAction::Send(_))); // it is not `async`
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub enum Action {
-    /// Commands, each carried out once.
-    Send(fn(&EventView<'_>, &mut Commands) -> Result<(), ReactionError>),
-    /// A call of another system, made at least once.
-    Call(fn(&EventView<'_>, &Occasion<'_>) -> Result<Pending, ReactionError>),
+pub enum ReactionAction {
+    /// Sends commands, each of which takes effect once.
+    Send(fn(&EventView<'_>, &mut OutgoingCommands) -> Result<(), ReactionError>),
+    /// Calls another system at least once.
+    Call(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCall, ReactionError>),
 }
 
-/// The event of a step.
+/// Decodes the event of a step.
 ///
 /// ```
-/// use es_framework::{event::EventView, prelude::*, reaction::{ReactionError, happened}};
+/// use es_framework::{event::EventView, prelude::*, reaction::{ReactionError, decode_event}};
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { id: Uuid }
 ///
 /// fn borrowed(event: &EventView<'_>) -> Result<Uuid, ReactionError> {
-///     Ok(happened::<BookBorrowedEvent>(event)?.id)
+///     Ok(decode_event::<BookBorrowedEvent>(event)?.id)
 /// }
 /// ```
 ///
 /// # Errors
-/// Its payload does not fit.
-pub fn happened<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
+/// The payload does not fit the event type.
+pub fn decode_event<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
     Ok(event.payload()?)
 }
 
-/// A call on its way.
+/// A running call.
 ///
 /// ```
-/// use es_framework::reaction::{Action, Pending, pending};
+/// use es_framework::reaction::{ReactionAction, PendingCall, box_call};
 ///
-/// let call = Action::Call(|_event, _occasion| {
-///     let nothing: Pending = pending(async { Ok::<_, std::io::Error>(()) });
+/// let call = ReactionAction::Call(|_event, _context| {
+///     let nothing: PendingCall = box_call(async { Ok::<_, std::io::Error>(()) });
 ///     Ok(nothing)
 /// });
 /// ```
-pub type Pending = BoxFuture<'static, Result<(), ReactionError>>;
+pub type PendingCall = BoxFuture<'static, Result<(), ReactionError>>;
 
-/// A call on its way, whatever its errors are.
+/// Boxes a call and converts its error.
 ///
 /// ```
-/// use es_framework::reaction::pending;
+/// use es_framework::reaction::box_call;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let failed = pending(async { Err("the mail server is away") }).await;
+/// let failed = box_call(async { Err("the mail server is away") }).await;
 /// assert_eq!(failed.unwrap_err().to_string(), "the call failed: the mail server is away");
 /// # }
 /// ```
-pub fn pending<E: Display>(call: impl Future<Output = Result<(), E>> + Send + 'static) -> Pending {
+pub fn box_call<E: Display>(
+    call: impl Future<Output = Result<(), E>> + Send + 'static,
+) -> PendingCall {
     Box::pin(async move { call.await.map_err(ReactionError::call) })
 }
 
-/// A time that a field of an event holds, or may hold.
+/// A field type that can be a deadline.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::Time};
+/// use es_framework::{prelude::*, reaction::DeadlineTime};
 ///
 /// assert_eq!(Timestamp::UNIX_EPOCH.time(), Some(Timestamp::UNIX_EPOCH));
 /// assert_eq!(None::<Timestamp>.time(), None); // nothing is due
@@ -254,24 +255,24 @@ pub fn pending<E: Display>(call: impl Future<Output = Result<(), E>> + Send + 's
     label = "this is no time",
     note = "`#[deadline(at = …)]` names a field of the event that is a `Timestamp` or an `Option<Timestamp>`"
 )]
-pub trait Time {
-    /// The time, if there is one.
+pub trait DeadlineTime {
+    /// Returns the time, if there is one.
     fn time(&self) -> Option<Timestamp>;
 }
 
-impl Time for Timestamp {
+impl DeadlineTime for Timestamp {
     fn time(&self) -> Option<Timestamp> {
         Some(*self)
     }
 }
 
-impl Time for Option<Timestamp> {
+impl DeadlineTime for Option<Timestamp> {
     fn time(&self) -> Option<Timestamp> {
         *self
     }
 }
 
-/// Compiles if all of them can be given to a call.
+/// Rejects parameters that a call cannot have at compile time.
 ///
 /// # Panics
 /// One is a state or the metadata of a request, at compile time.
@@ -281,7 +282,7 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
     let mut rest = parameters;
     while let [first, others @ ..] = rest {
         assert!(
-            matches!(first.origin, Origin::Service(_)),
+            matches!(first.origin, ParameterOrigin::Service(_)),
             "a reaction has no state and no metadata: let it send a command, whose handler takes them"
         );
         rest = others;
@@ -289,7 +290,7 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
     parameters
 }
 
-/// A reaction without its Rust type.
+/// The descriptor of a reaction: its declaration as plain data.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::ReactionDescriptor};
@@ -314,27 +315,27 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ReactionDescriptor {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// Which events its first start begins with.
-    pub begin: Begin,
-    /// How often a call that fails is made in all.
+    /// The event at which its first start begins.
+    pub start: StartPosition,
+    /// The number of attempts to make a call.
     pub attempts: u32,
-    /// What follows from which event.
-    pub steps: &'static [Step],
-    /// Where it is declared.
+    /// The steps of the reaction.
+    pub steps: &'static [ReactionStep],
+    /// The place of its declaration in the source.
     pub declaration: Declaration,
 }
 
 inventory::collect!(ReactionDescriptor);
 
 impl ReactionDescriptor {
-    /// The descriptor of the reaction `R`.
+    /// Returns the descriptor of the reaction `R`.
     #[must_use]
     pub const fn of<R: React>() -> Self {
         Self {
             name: R::NAME,
-            begin: R::BEGIN,
+            start: R::START,
             attempts: R::ATTEMPTS,
             steps: R::STEPS,
             declaration: R::DECLARATION,

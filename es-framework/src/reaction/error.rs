@@ -1,14 +1,14 @@
-//! Why a reaction does not do what it should, in terms of what helps.
+//! The errors of reactions, and how a reaction recovers from them.
 
 use std::fmt::Display;
 
 use crate::{
     command::CommandError,
-    event::{DecodeError, InvalidPart},
+    event::{DecodeError, InvalidSubjectPart},
     store::StoreError,
 };
 
-/// What a reaction could not do.
+/// The reason why a reaction cannot handle an event.
 ///
 /// ```
 /// use es_framework::reaction::ReactionError;
@@ -21,10 +21,10 @@ pub enum ReactionError {
     /// The event does not fit its declaration.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// A command that cannot be JSON.
+    /// A command cannot be written as JSON.
     #[error("a command cannot be written as JSON: {0}")]
     Encode(#[from] serde_json::Error),
-    /// The application does not provide what a call takes.
+    /// The application does not provide a service that a call takes.
     #[error("the application does not provide `{0}`")]
     NotProvided(&'static str),
     /// A function of the reaction panicked.
@@ -33,69 +33,69 @@ pub enum ReactionError {
     /// A call failed.
     #[error("the call failed: {0}")]
     Call(String),
-    /// This instance was silent for so long that another one makes the call.
+    /// The lease of this process expired, and another one makes the call.
     #[error("another instance makes the call")]
     TakenOver,
-    /// A command was not carried out.
+    /// A command was not handled.
     #[error("{command} was not carried out: {error}")]
     Command {
         /// The command's name.
         command: &'static str,
-        /// What stood against it.
+        /// The reason.
         error: CommandError,
     },
-    /// Its name cannot stand in a subject.
+    /// The name of the reaction is not a valid subject segment.
     #[error("a reaction cannot have this name: {0}")]
-    Name(InvalidPart),
+    Name(InvalidSubjectPart),
     /// The event store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// What helps after a failure.
+/// The way to recover from a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Remedy {
-    /// Patience: the other side will be back.
+pub(super) enum Recovery {
+    /// Wait until the other side is available again. The attempts are not limited.
     Wait,
-    /// A few more attempts.
-    TryAgain,
-    /// Nothing but a person.
-    None,
+    /// Retry up to the attempt limit.
+    Retry,
+    /// Park the event until an operator retries or skips it.
+    Park,
 }
 
 impl ReactionError {
-    /// A call that failed; it is made again.
+    /// Creates the error of a failed call, which is retried.
     #[must_use]
     pub fn call(error: impl Display) -> Self {
         Self::Call(error.to_string())
     }
 
-    pub(super) const fn remedy(&self) -> Remedy {
+    pub(super) const fn recovery(&self) -> Recovery {
         match self {
             Self::Decode(_)
             | Self::Encode(_)
             | Self::NotProvided(_)
             | Self::Panicked(_)
-            | Self::Name(_) => Remedy::None,
-            Self::Call(_) => Remedy::TryAgain,
-            Self::TakenOver => Remedy::Wait,
-            Self::Store(error) => of_store(error),
+            | Self::Name(_) => Recovery::Park,
+            Self::Call(_) => Recovery::Retry,
+            Self::TakenOver => Recovery::Wait,
+            Self::Store(error) => store_recovery(error),
             Self::Command { error, .. } => match error {
-                CommandError::Store(error) => of_store(error),
-                CommandError::Contended(_) | CommandError::Unknown { .. } => Remedy::Wait,
-                _ => Remedy::None,
+                CommandError::Store(error) => store_recovery(error),
+                CommandError::Contended(_) | CommandError::Unknown { .. } => Recovery::Wait,
+                _ => Recovery::Park,
             },
         }
     }
 }
 
-const fn of_store(error: &StoreError) -> Remedy {
+const fn store_recovery(error: &StoreError) -> Recovery {
     match error {
         StoreError::Unavailable { .. } | StoreError::Full(_) | StoreError::Unauthorized { .. } => {
-            Remedy::Wait
+            Recovery::Wait
         }
         StoreError::Refused(_) | StoreError::Options(_) | StoreError::Corrupt { .. } => {
-            Remedy::TryAgain
+            Recovery::Retry
         }
     }
 }

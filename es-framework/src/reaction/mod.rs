@@ -1,36 +1,36 @@
-//! Reactions: events that lead to commands or to calls of other systems, at once or when a deadline
-//! has come. What is left to do survives restarts, since all of it follows from the event store.
+//! Reactions: what an application does about events by itself. An event leads to commands or to
+//! calls of other systems, at once or at a deadline. `pipeline.rs` shows the steps. All of it follows
+//! from the event store, so unfinished work survives restarts.
 
-mod action;
-mod attempts;
 mod checkpoint;
-mod checkpoints;
-mod deadlines;
+mod checkpoint_store;
+mod commands;
+mod deadline_queue;
 mod declared;
-mod due;
 mod error;
+mod executor;
 mod operator;
-mod perform;
+mod parked;
+mod pipeline;
+mod processor;
 mod reactions;
-mod reactor;
-mod reactors;
+mod runner;
 mod status;
-mod stopped;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use action::Sent;
-pub use action::{Commands, IntoCommands, Occasion, ReactionKey};
+pub(crate) use commands::OutgoingCommand;
+pub use commands::{IntoCommands, OutgoingCommands, ReactionContext, ReactionKey};
 pub use declared::{
-    Action, Begin, Deadline, Pending, React, ReactionDescriptor, Step, Time, When, check_services,
-    happened, pending,
+    Deadline, DeadlineTime, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
+    ReactionTiming, StartPosition, box_call, check_services, decode_event,
 };
 pub use error::ReactionError;
+pub(crate) use executor::ReactionRuntime;
 pub use operator::{Asked, Operator, OperatorError};
-pub(crate) use perform::Ground;
 pub use reactions::{Reactions, ReactionsError};
-pub use reactors::Reactors;
-pub(crate) use reactors::settle;
-pub use status::{Status, Statuses};
+pub use runner::ReactionRunner;
+pub(crate) use runner::catch_up;
+pub use status::{ReactionStatus, ReactionStatuses};
 
 pub use crate::projection::Refused;

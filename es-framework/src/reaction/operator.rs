@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::mpsc;
 
-use super::{ReactionError, Refused, Statuses};
+use super::{ReactionError, ReactionStatuses, Refused};
 use crate::operator;
 
 /// What is asked of a reaction that an event stopped.
@@ -64,7 +64,7 @@ pub enum OperatorError {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Operator {
-    statuses: Statuses,
+    statuses: ReactionStatuses,
     reactions: Arc<BTreeMap<&'static str, mpsc::Sender<Request>>>,
 }
 
@@ -79,7 +79,7 @@ pub(super) type Requests = BTreeMap<&'static str, mpsc::Receiver<Request>>;
 impl Operator {
     pub(super) fn of(
         names: impl Iterator<Item = &'static str>,
-        statuses: Statuses,
+        statuses: ReactionStatuses,
     ) -> (Self, Requests) {
         let (mut reactions, mut requests) = (BTreeMap::new(), BTreeMap::new());
         for name in names {
@@ -99,7 +99,7 @@ impl Operator {
 
     /// How the reactions are doing.
     #[must_use]
-    pub fn statuses(&self) -> &Statuses {
+    pub fn statuses(&self) -> &ReactionStatuses {
         &self.statuses
     }
 

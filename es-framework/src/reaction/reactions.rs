@@ -1,12 +1,12 @@
-//! The reactions of an application, checked before anything starts.
+//! The reactions of an application. They are checked before the application starts.
 
 use super::ReactionDescriptor;
 use crate::{
     Declaration,
-    command::{Origin, ServiceKind, Services},
+    command::{ParameterOrigin, ServiceKind, Services},
 };
 
-/// All reactions of an application, sorted, without a doubt about any of them.
+/// The sorted and checked reactions of an application.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::{ReactionDescriptor, Reactions}};
@@ -33,7 +33,7 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Reactions(Vec<ReactionDescriptor>);
 
-/// Why an application does not start.
+/// The reason why the reactions of an application cannot run.
 ///
 /// ```
 /// use es_framework::{
@@ -70,12 +70,12 @@ pub enum ReactionsError {
     DuplicateName {
         /// The name.
         name: &'static str,
-        /// Where one is declared.
+        /// The place of the first declaration.
         first: Declaration,
-        /// Where the other is declared.
+        /// The place of the second declaration.
         second: Declaration,
     },
-    /// A call takes something that nobody provides.
+    /// The application does not provide a service that a call takes.
     #[error(
         "the reaction {reaction} at {declaration} takes `&{name}`, which the application does not provide: write `.provide({name} {{ … }})` in front of `.run()`"
     )]
@@ -84,13 +84,13 @@ pub enum ReactionsError {
         name: &'static str,
         /// The reaction's name.
         reaction: &'static str,
-        /// Where it is declared.
+        /// The place of its declaration.
         declaration: Declaration,
     },
 }
 
 impl Reactions {
-    /// Checks the reactions that were declared.
+    /// Sorts and checks declared reactions.
     ///
     /// # Errors
     /// Two of them have one name.
@@ -112,23 +112,23 @@ impl Reactions {
         Ok(Self(reactions))
     }
 
-    /// The reactions, sorted by name.
+    /// Returns the reactions, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &ReactionDescriptor> {
         self.0.iter()
     }
 
-    /// What the calls take that the application has to provide, with the reaction of each.
+    /// Returns the services that the calls take, each with its reaction.
     pub fn services(&self) -> impl Iterator<Item = (ServiceKind, &ReactionDescriptor)> {
         self.iter().flat_map(|reaction| {
             let parameters = reaction.steps.iter().flat_map(|step| step.parameters);
             parameters.filter_map(move |parameter| match parameter.origin {
-                Origin::Service(kind) => Some((kind, reaction)),
-                Origin::State(_) | Origin::Metadata => None,
+                ParameterOrigin::Service(kind) => Some((kind, reaction)),
+                ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
             })
         })
     }
 
-    /// Checks that every call is given what it takes.
+    /// Checks that the application provides every service that a call takes.
     ///
     /// # Errors
     /// [`ReactionsError::NotProvided`].

@@ -1,4 +1,4 @@
-//! How reactions are doing, for the health check and for operators.
+//! The statuses of reactions, for the health check and for operators.
 
 use std::{
     collections::BTreeMap,
@@ -10,56 +10,56 @@ use jiff::Timestamp;
 use super::Refused;
 use crate::event::EventId;
 
-/// How one reaction is doing.
+/// The status of one reaction.
 ///
 /// ```
-/// use es_framework::reaction::Status;
+/// use es_framework::reaction::ReactionStatus;
 ///
-/// let begins = Status::default();
-/// assert!(begins.position.is_none() && begins.trouble.is_none());
+/// let new = ReactionStatus::default();
+/// assert!(new.position.is_none() && new.trouble.is_none());
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Status {
-    /// The last event that it has taken.
+pub struct ReactionStatus {
+    /// The last event that it has handled.
     pub position: Option<EventId>,
-    /// How many deadlines are open, of those that are kept in memory.
+    /// The number of open deadlines in memory.
     pub open_deadlines: usize,
-    /// When the next one is due.
+    /// The time of the next deadline.
     pub next_deadline: Option<Timestamp>,
-    /// What keeps it from going on, if anything.
+    /// The reason why it does not advance, if there is one.
     pub trouble: Option<String>,
-    /// The event that stopped it, if one did: an operator, or another start, lets it try again.
+    /// The poison event at which it is parked. An operator or a restart makes it retry.
     pub stopped_at: Option<Refused>,
 }
 
-impl Status {
-    /// Whether an event stopped it.
+impl ReactionStatus {
+    /// Returns whether it is parked at a poison event.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {
         self.stopped_at.is_some()
     }
 }
 
-/// How the reactions of an application are doing. Clones share it.
+/// The statuses of all reactions of an application. Clones share them.
 ///
 /// ```
-/// use es_framework::reaction::Statuses;
+/// use es_framework::reaction::ReactionStatuses;
 ///
-/// /// The reactions that somebody has to look after.
-/// fn troubled(statuses: &Statuses) -> Vec<&'static str> {
+/// /// Returns the reactions that need attention.
+/// fn troubled(statuses: &ReactionStatuses) -> Vec<&'static str> {
 ///     let troubled = statuses.all().into_iter().filter(|(_, status)| status.trouble.is_some());
 ///     troubled.map(|(name, _)| name).collect()
 /// }
 ///
-/// assert!(troubled(&Statuses::default()).is_empty());
+/// assert!(troubled(&ReactionStatuses::default()).is_empty());
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Statuses(Arc<Mutex<BTreeMap<&'static str, Status>>>);
+pub struct ReactionStatuses(Arc<Mutex<BTreeMap<&'static str, ReactionStatus>>>);
 
-impl Statuses {
-    /// Every reaction by its name.
+impl ReactionStatuses {
+    /// Returns the status of every reaction by its name.
     #[must_use]
-    pub fn all(&self) -> BTreeMap<&'static str, Status> {
+    pub fn all(&self) -> BTreeMap<&'static str, ReactionStatus> {
         self.lock().clone()
     }
 
@@ -67,12 +67,12 @@ impl Statuses {
         self.lock().get(reaction)?.stopped_at.clone()
     }
 
-    pub(super) fn change(&self, reaction: &'static str, change: impl FnOnce(&mut Status)) {
+    pub(super) fn change(&self, reaction: &'static str, change: impl FnOnce(&mut ReactionStatus)) {
         change(self.lock().entry(reaction).or_default());
     }
 
-    /// Each change is whole, so a panic cannot have left one half done.
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, Status>> {
+    /// Locks the map. A poisoned lock is safe, because each change is complete.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, ReactionStatus>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

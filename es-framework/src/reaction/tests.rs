@@ -1,4 +1,4 @@
-//! What follows from events: once, in time, and after every restart.
+//! Tests of reactions: once, in time, and after every restart.
 
 mod calls;
 mod claims;
@@ -10,12 +10,13 @@ use std::{sync::Arc, time::Duration};
 use futures_util::TryStreamExt as _;
 
 use super::{
-    Action, Begin, Commands, Deadline, Ground, IntoCommands as _, Operator, React,
-    ReactionDescriptor, ReactionError, Reactions, Reactors, Step, Time as _, When, settle,
+    Deadline, DeadlineTime as _, IntoCommands as _, Operator, OutgoingCommands, React,
+    ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
+    ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
 };
 use crate::{
     Declaration,
-    command::{Bus, Services},
+    command::{CommandBus, Services},
     declaration,
     event::{self, EventCandidate, EventType, Subject, Upcasters},
     prelude::*,
@@ -52,7 +53,10 @@ fn remind(_: RemindPayerCommand) -> ReminderSentEvent {
     ReminderSentEvent {}
 }
 
-fn to_command(view: &event::EventView<'_>, commands: &mut Commands) -> Result<(), ReactionError> {
+fn to_command(
+    view: &event::EventView<'_>,
+    commands: &mut OutgoingCommands,
+) -> Result<(), ReactionError> {
     let InvoiceSentEvent { id, .. } = view.payload()?;
     RemindPayerCommand { id }.send(commands)
 }
@@ -62,16 +66,16 @@ struct Dunning;
 
 impl React for Dunning {
     const NAME: &'static str = "Dunning";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "remind",
         event: InvoiceSentEvent::TYPE,
-        when: When::Deadline(Deadline {
+        when: ReactionTiming::Deadline(Deadline {
             at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
             unless: &[InvoicePaidEvent::TYPE],
         }),
-        action: Action::Send(to_command),
+        action: ReactionAction::Send(to_command),
         parameters: &[],
     }];
 }
@@ -81,18 +85,18 @@ struct Haste;
 
 impl React for Haste {
     const NAME: &'static str = "Haste";
-    const BEGIN: Begin = Begin::New;
+    const START: StartPosition = StartPosition::New;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "remind",
         event: InvoiceSentEvent::TYPE,
-        when: When::AtOnce,
-        action: Action::Send(to_command),
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Send(to_command),
         parameters: &[],
     }];
 }
 
-/// A store with a past, and a clock that stands still.
+/// A store with past events, and a fixed clock.
 struct World {
     store: MemoryStore,
     clock: Clock,
@@ -111,16 +115,16 @@ impl World {
         }
     }
 
-    fn ground(&self) -> Ground {
+    fn runtime(&self) -> ReactionRuntime {
         let store: Arc<dyn EventStore> = Arc::new(self.store.clone());
-        Ground {
-            bus: Bus::new(Arc::clone(&store), "test").with_services(self.services.clone()),
+        ReactionRuntime {
+            bus: CommandBus::new(Arc::clone(&store), "test").with_services(self.services.clone()),
             store,
             source: "test".into(),
             services: self.services.clone(),
             upcasters: Upcasters::default(),
             instance: Uuid::new_v4(),
-            witness: None,
+            sent_commands: None,
         }
     }
 
@@ -142,9 +146,9 @@ impl World {
             .await;
     }
 
-    async fn settle<R: React>(&self) {
+    async fn catch_up<R: React>(&self) {
         let reaction = ReactionDescriptor::of::<R>();
-        settle(self.ground(), reaction).await.unwrap();
+        catch_up(self.runtime(), reaction).await.unwrap();
     }
 
     /// The subjects of all reminders.
@@ -159,9 +163,9 @@ impl World {
 
     fn start(&self, reactions: &[ReactionDescriptor]) -> (tokio::task::JoinHandle<()>, Operator) {
         let reactions = Reactions::new(reactions.iter().copied()).unwrap();
-        let reactors = Reactors::new(self.ground(), reactions);
-        let operator = reactors.operator();
-        (tokio::spawn(reactors.run()), operator)
+        let runner = ReactionRunner::new(self.runtime(), reactions);
+        let operator = runner.operator();
+        (tokio::spawn(runner.run()), operator)
     }
 }
 
@@ -180,12 +184,12 @@ async fn eventually(mut holds: impl AsyncFnMut() -> bool) {
 async fn a_deadline_leads_to_its_command_once_its_time_has_come() {
     let world = World::at("2026-02-28T23:59:59Z");
     world.send("a").await;
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert!(world.reminded().await.is_empty());
     world.clock.set(DUE.parse().unwrap());
     // Without a checkpoint, as if the process had been killed each time.
     for _ in 0..3 {
-        world.settle::<Dunning>().await;
+        world.catch_up::<Dunning>().await;
         assert_eq!(world.reminded().await, ["/invoices/a"]);
     }
 }
@@ -196,7 +200,7 @@ async fn a_deadline_is_cancelled_on_its_subject_alone() {
     world.send("a").await;
     world.send("b").await;
     world.write("a", InvoicePaidEvent {}).await;
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert_eq!(world.reminded().await, ["/invoices/b"]);
 }
 
@@ -206,7 +210,7 @@ async fn what_was_cancelled_is_due_anew_after_another_event() {
     world.send("a").await;
     world.write("a", InvoicePaidEvent {}).await;
     world.send("a").await;
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert_eq!(world.reminded().await, ["/invoices/a"]);
 }
 
@@ -228,7 +232,7 @@ async fn a_deadline_survives_restarts_on_each_side_of_its_checkpoint() {
     let (running, _) = world.start(&dunning);
     eventually(async || world.reminded().await.len() == 2).await;
     running.abort();
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert_eq!(world.reminded().await, ["/invoices/a", "/invoices/b"]);
 }
 
@@ -243,7 +247,7 @@ async fn several_instances_send_each_command_once() {
     world.clock.set(DUE.parse().unwrap());
     eventually(async || world.reminded().await.len() >= 50).await;
     running.iter().for_each(tokio::task::JoinHandle::abort);
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     let mut reminded = world.reminded().await;
     reminded.sort();
     reminded.dedup();
@@ -254,9 +258,9 @@ async fn several_instances_send_each_command_once() {
 async fn a_reaction_may_pass_over_what_was_there_before_it() {
     let world = World::at(DUE);
     world.send("old").await;
-    world.settle::<Haste>().await;
+    world.catch_up::<Haste>().await;
     world.send("new").await;
-    world.settle::<Haste>().await;
+    world.catch_up::<Haste>().await;
     assert_eq!(world.reminded().await, ["/invoices/new"]);
 }
 

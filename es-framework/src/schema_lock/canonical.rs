@@ -1,14 +1,13 @@
-//! A JSON schema in the one form that says what is on the wire and nothing else: no doc comments, no
-//! names of Rust types, everything in order.
+//! The canonical form of a JSON schema: without doc comments and names of Rust types, and sorted.
 
 use serde_json::{Map, Value};
 
-/// Where definitions of types stand.
+/// The keyword that contains definitions of types.
 pub(super) const DEFINITIONS: &str = "$defs";
-/// What comes before the name of a definition.
+/// The prefix of a reference to a definition.
 const REFERENCE: &str = "#/$defs/";
 
-/// Keywords that say nothing about what is valid.
+/// Keywords that do not restrict the valid values.
 const ANNOTATIONS: [&str; 10] = [
     "$schema",
     "$id",
@@ -21,11 +20,11 @@ const ANNOTATIONS: [&str; 10] = [
     "writeOnly",
     "contentMediaType",
 ];
-/// Keywords that hold schemas by name.
+/// Keywords whose value maps names to schemas.
 const BY_NAME: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
-/// Keywords that hold a list of schemas.
+/// Keywords whose value is a list of schemas.
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-/// Keywords that hold a schema.
+/// Keywords whose value is a schema.
 const SINGLE: [&str; 11] = [
     "items",
     "additionalProperties",
@@ -40,12 +39,12 @@ const SINGLE: [&str; 11] = [
     "contentSchema",
 ];
 
-/// The canonical form of a schema. Definitions are written out where they are used; only a type that
-/// holds itself stays one.
+/// Returns the canonical form of a schema. Definitions are inlined; only recursive types remain
+/// definitions.
 pub(super) fn canonical(schema: &Value) -> Value {
     let empty = Map::new();
     let definitions = schema.get(DEFINITIONS).and_then(Value::as_object);
-    let mut writer = Writer {
+    let mut writer = CanonicalWriter {
         definitions: definitions.unwrap_or(&empty),
         open: vec![],
         recursive: Map::new(),
@@ -59,20 +58,20 @@ pub(super) fn canonical(schema: &Value) -> Value {
     written
 }
 
-/// The definition that a `$ref` names.
+/// Returns the name of the definition that a `$ref` refers to.
 pub(super) fn referenced(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix(REFERENCE)
 }
 
-struct Writer<'a> {
+struct CanonicalWriter<'a> {
     definitions: &'a Map<String, Value>,
-    /// The definitions that are being written out.
+    /// The definitions that are being inlined.
     open: Vec<&'a str>,
-    /// Definitions that hold themselves.
+    /// The recursive definitions.
     recursive: Map<String, Value>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> CanonicalWriter<'a> {
     fn write(&mut self, schema: &'a Value) -> Value {
         let Value::Object(object) = schema else {
             return schema.clone();
@@ -107,7 +106,7 @@ impl<'a> Writer<'a> {
             return reference();
         }
         if self.open.contains(&name) {
-            // Written in full below, once it is known what it is.
+            // The code below replaces this placeholder by the definition.
             self.recursive.insert(name.to_owned(), Value::Null);
             return reference();
         }
@@ -160,8 +159,8 @@ fn ordered(mut values: Vec<Value>) -> Value {
     Value::Array(values)
 }
 
-/// An enum whose variants have doc comments is a `oneOf` of single values; without them it is an
-/// `enum`. Both become the latter.
+/// Converts a `oneOf` of single values to an `enum`. schemars writes the former for enums whose
+/// variants have doc comments.
 fn one_of_values(mut object: Map<String, Value>) -> Value {
     if let Some(value) = object.remove("const") {
         object.insert("enum".to_owned(), Value::Array(vec![value]));

@@ -1,29 +1,34 @@
-//! What of the events that were stored under a locked schema gets lost today: found by reading
-//! samples of that schema with the code of today and writing them again.
+//! Finds data of stored events that today's code would lose. The check deserializes samples of the
+//! locked schema with today's code and serializes them again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::{
+    breaking_change::{BreakingChange, DataLoss, member},
     canonical::canonical,
-    finding::{Finding, Loss, member},
     narrowing,
-    sample::{Samples, Variation, samples},
+    sample_generator::samples,
+    samples::{SampleVariation, SchemaSamples},
 };
-use crate::event::{EventDescriptor, Unreadable};
+use crate::event::{EventDescriptor, UnreadablePayload};
 
-/// How many mistakes of one event are told apart.
-const MOST_REPAIRS: usize = 64;
+/// The maximum number of reported mistakes for one event.
+const MAX_REPAIRS: usize = 64;
 
-/// Compares an event with the schema that its stored events were written under. An upcaster may drop
-/// what it does not need, but it has to be able to read it.
-pub(super) fn event(locked: &Value, event: &EventDescriptor, is_upcast: bool) -> Vec<Finding> {
+/// Compares an event with its locked schema. An upcaster may drop data, but it has to be able to
+/// deserialize the event.
+pub(super) fn event(
+    locked: &Value,
+    event: &EventDescriptor,
+    is_upcast: bool,
+) -> Vec<BreakingChange> {
     let Some(stored) = samples(locked) else {
         return vec![];
     };
     let today = canonical((event.schema)().as_value());
-    let mut check = Check {
+    let mut check = SampleCheck {
         event: *event,
         stored,
         today: samples(&today).map(|samples| samples.base),
@@ -41,7 +46,7 @@ pub(super) fn event(locked: &Value, event: &EventDescriptor, is_upcast: bool) ->
     check
         .losses
         .into_iter()
-        .map(|loss| Finding::Loss {
+        .map(|loss| BreakingChange::Loss {
             event_type: event.event_type,
             declaration: event.declaration,
             loss,
@@ -50,7 +55,7 @@ pub(super) fn event(locked: &Value, event: &EventDescriptor, is_upcast: bool) ->
         .collect()
 }
 
-/// The members of today that were not there.
+/// Returns the members that the locked schema does not have.
 fn new_members(locked: &Value, today: &Value) -> Vec<String> {
     let names = |schema: &Value| -> BTreeSet<String> {
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -62,70 +67,70 @@ fn new_members(locked: &Value, today: &Value) -> Vec<String> {
     names(today).difference(&names(locked)).cloned().collect()
 }
 
-struct Check {
+struct SampleCheck {
     event: EventDescriptor,
-    stored: Samples,
-    /// An event of today.
+    stored: SchemaSamples,
+    /// A sample of today's schema.
     today: Option<Value>,
-    /// What has to stand in a place so that the rest can be read.
+    /// Values that replace unreadable ones, so that the check can continue.
     repairs: BTreeMap<Vec<String>, Value>,
-    losses: Vec<Loss>,
+    losses: Vec<DataLoss>,
 }
 
-/// What became of the values of one place.
+/// The results of recoding the values at one path.
 #[derive(Default)]
-struct Outcomes {
-    /// The first value that led to each outcome.
+struct RecodedValues {
+    /// The first value that led to each result.
     by_outcome: BTreeMap<String, Value>,
-    /// Two values that led to the same.
+    /// Two values that led to the same result.
     same: Option<(Value, Value)>,
     has_difference: bool,
 }
 
-impl Check {
-    fn recode(&self, value: &Value) -> Result<Value, Unreadable> {
+impl SampleCheck {
+    fn recode(&self, value: &Value) -> Result<Value, UnreadablePayload> {
         (self.event.recode)(&self.repaired(value).to_string())
     }
 
     fn repaired(&self, value: &Value) -> Value {
         let mut whole = value.clone();
-        for (place, repair) in &self.repairs {
-            put(&mut whole, place, repair);
+        for (path, repair) in &self.repairs {
+            put(&mut whole, path, repair);
         }
         whole
     }
 
-    /// Notes what stands against reading a whole event, one thing after the other.
+    /// Reports the obstacles to deserializing a complete sample, one after the other.
     fn repair(&mut self) {
-        for _ in 0..MOST_REPAIRS {
+        for _ in 0..MAX_REPAIRS {
             let Err(unreadable) = self.recode(&self.stored.base) else {
                 return;
             };
             let missing = unreadable.missing_member();
-            let mut place = unreadable.place.clone();
-            place.extend(missing.map(str::to_owned));
-            if self.repairs.contains_key(&place) {
-                // Not even what is written today is read.
+            let mut path = unreadable.path.clone();
+            path.extend(missing.map(str::to_owned));
+            if self.repairs.contains_key(&path) {
+                // Even a sample of today's schema cannot be deserialized here.
                 self.stored.others.clear();
                 return;
             }
             let loss = match missing {
-                Some(_) => Loss::Required {
-                    member: member(&place),
+                Some(_) => DataLoss::Required {
+                    member: member(&path),
                 },
-                None => Loss::Unreadable {
-                    member: member(&place),
-                    value: at(&self.stored.base, &place).cloned().unwrap_or_default(),
+                None => DataLoss::UnreadablePayload {
+                    member: member(&path),
+                    value: at(&self.stored.base, &path).cloned().unwrap_or_default(),
                     reason: unreadable.reason.clone(),
                 },
             };
             self.losses.push(loss);
-            let repair = self.today.as_ref().and_then(|today| at(today, &place));
+            let repair = self.today.as_ref().and_then(|today| at(today, &path));
             match repair.cloned() {
-                Some(repair) if !place.is_empty() => {
-                    self.repairs.insert(place, repair);
+                Some(repair) if !path.is_empty() => {
+                    self.repairs.insert(path, repair);
                 }
-                // What stands in the way stands everywhere.
+                // The obstacle affects every sample.
                 _ => {
                     self.stored.others.clear();
                     return;
@@ -134,29 +139,29 @@ impl Check {
         }
     }
 
-    /// Reads and writes every sample; notes those that cannot be read.
-    fn outcomes(&mut self) -> BTreeMap<Vec<String>, Outcomes> {
-        let mut outcomes: BTreeMap<Vec<String>, Outcomes> = BTreeMap::new();
+    /// Recodes every sample and reports those that cannot be deserialized.
+    fn outcomes(&mut self) -> BTreeMap<Vec<String>, RecodedValues> {
+        let mut outcomes: BTreeMap<Vec<String>, RecodedValues> = BTreeMap::new();
         let mut unreadable = BTreeSet::new();
         for variation in std::mem::take(&mut self.stored.others) {
-            let Variation { place, value, from } = variation;
-            if self.repairs.keys().any(|broken| place.starts_with(broken)) {
+            let SampleVariation { path, value, from } = variation;
+            if self.repairs.keys().any(|broken| path.starts_with(broken)) {
                 continue;
             }
-            let of_place = outcomes.entry(place.clone()).or_default();
+            let of_place = outcomes.entry(path.clone()).or_default();
             match (self.recode(&value), self.recode(&from)) {
                 (Ok(written), before) => {
-                    let earlier = before.ok().zip(at(&from, &place));
+                    let earlier = before.ok().zip(at(&from, &path));
                     earlier
                         .into_iter()
                         .for_each(|(written, value)| of_place.add(value, &written));
-                    at(&value, &place)
+                    at(&value, &path)
                         .into_iter()
                         .for_each(|value| of_place.add(value, &written));
                 }
-                (Err(error), _) if unreadable.insert(place.clone()) => {
+                (Err(error), _) if unreadable.insert(path.clone()) => {
                     self.losses
-                        .push(unreadable_at(&place, at(&value, &place), error));
+                        .push(unreadable_at(&path, at(&value, &path), error));
                 }
                 (Err(_), _) => {}
             }
@@ -164,8 +169,8 @@ impl Check {
         outcomes
     }
 
-    /// A member that cannot be read for its bounds is told once.
-    fn add_unless_known(&mut self, losses: Vec<Loss>) {
+    /// Adds losses, at most one for each member.
+    fn add_unless_known(&mut self, losses: Vec<DataLoss>) {
         for loss in losses {
             if self
                 .losses
@@ -177,39 +182,39 @@ impl Check {
         }
     }
 
-    /// Notes the places whose values leave no trace, or not each its own.
-    fn compare(&mut self, outcomes: &BTreeMap<Vec<String>, Outcomes>) {
-        let is_lost = |place: &[String]| {
+    /// Reports paths whose values disappear, and paths where different values become equal.
+    fn compare(&mut self, outcomes: &BTreeMap<Vec<String>, RecodedValues>) {
+        let is_lost = |path: &[String]| {
             let mut within = outcomes
                 .iter()
-                .filter(|(other, outcomes)| other.starts_with(place) && outcomes.is_tested())
+                .filter(|(other, outcomes)| other.starts_with(path) && outcomes.is_tested())
                 .peekable();
             within.peek().is_some() && within.all(|(_, outcomes)| !outcomes.has_difference)
         };
         let mut lost: BTreeSet<Vec<String>> = BTreeSet::new();
-        for (place, outcomes) in outcomes.iter().filter(|(place, _)| !place.is_empty()) {
-            if is_lost(place) {
-                // The outermost place of which nothing is left says it all.
-                let outermost = (1..=place.len())
-                    .filter_map(|length| place.get(..length))
+        for (path, outcomes) in outcomes.iter().filter(|(path, _)| !path.is_empty()) {
+            if is_lost(path) {
+                // Reports only the outermost lost path.
+                let outermost = (1..=path.len())
+                    .filter_map(|length| path.get(..length))
                     .find(|outer| is_lost(outer));
                 lost.extend(outermost.map(<[String]>::to_vec));
             } else if let Some((one, other)) = &outcomes.same {
-                self.losses.push(Loss::Blurred {
-                    member: member(place),
+                self.losses.push(DataLoss::Merged {
+                    member: member(path),
                     one: one.clone(),
                     other: other.clone(),
                 });
             }
         }
-        self.losses.extend(lost.iter().map(|place| Loss::Lost {
-            member: member(place),
+        self.losses.extend(lost.iter().map(|path| DataLoss::Lost {
+            member: member(path),
         }));
     }
 }
 
-impl Outcomes {
-    /// `null` stands for nothing, as does what is not there: either may become a default.
+impl RecodedValues {
+    /// Adds a result. `null` and absent values are ignored, because both may become a default.
     fn add(&mut self, value: &Value, written: &Value) {
         if value.is_null() {
             return;
@@ -225,38 +230,38 @@ impl Outcomes {
         }
     }
 
-    /// Whether there were two values to tell apart.
+    /// Returns true if the path has at least two different values.
     fn is_tested(&self) -> bool {
         self.has_difference || self.same.is_some()
     }
 }
 
-/// What is said of a value, or of the lack of one, that cannot be read.
-fn unreadable_at(place: &[String], value: Option<&Value>, error: Unreadable) -> Loss {
+/// Creates the loss for a value, or an absent value, that cannot be deserialized.
+fn unreadable_at(path: &[String], value: Option<&Value>, error: UnreadablePayload) -> DataLoss {
     match value {
-        None => Loss::Required {
-            member: member(place),
+        None => DataLoss::Required {
+            member: member(path),
         },
-        Some(value) => Loss::Unreadable {
-            member: member(place),
+        Some(value) => DataLoss::UnreadablePayload {
+            member: member(path),
             value: value.clone(),
             reason: error.reason,
         },
     }
 }
 
-/// What stands in a place.
-fn at<'a>(value: &'a Value, place: &[String]) -> Option<&'a Value> {
-    place.iter().try_fold(value, |value, name| match value {
+/// Returns the value at a path.
+fn at<'a>(value: &'a Value, path: &[String]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |value, name| match value {
         Value::Object(members) => members.get(name),
         Value::Array(items) => items.get(name.parse::<usize>().ok()?),
         _ => None,
     })
 }
 
-/// Puts a value into a place, if there is room.
-fn put(value: &mut Value, place: &[String], new: &Value) {
-    let Some((name, rest)) = place.split_first() else {
+/// Replaces the value at a path, if the path exists.
+fn put(value: &mut Value, path: &[String], new: &Value) {
+    let Some((name, rest)) = path.split_first() else {
         *value = new.clone();
         return;
     };

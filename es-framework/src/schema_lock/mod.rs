@@ -1,32 +1,32 @@
-//! The schema lock: a committed file with the JSON schema of every event, and the check that no
-//! change of a declaration leaves stored events behind.
+//! The schema lock: a committed file with the JSON schema of every event, and a check that every
+//! stored event stays readable.
 //!
-//! Whether a stored event is still read is not guessed from the schemas. Samples are made of the
-//! locked one, read by the code of today and written again: what cannot be read, and what leaves no
-//! trace in what is written, is lost. So `alias`, `default`, `deserialize_with` and types with JSON
-//! of their own count for what they do.
+//! The check does not compare schemas. It generates samples of the locked schema, deserializes them
+//! with today's code and serializes them again. Data is lost if a sample cannot be deserialized or
+//! if a value leaves no trace in the result. Therefore the check respects `alias`, `default`,
+//! `deserialize_with` and types with their own JSON.
 
+mod breaking_change;
 mod canonical;
 mod check;
-pub(crate) mod cli;
-mod finding;
-mod lock;
+mod lock_file;
 mod narrowing;
 #[cfg(test)]
 mod properties;
-mod sample;
-mod scalar;
+mod sample_generator;
+mod samples;
+mod scalar_samples;
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
-pub use finding::{Finding, Loss};
-pub use lock::{Difference, Lock, LockError};
+pub use breaking_change::{BreakingChange, DataLoss};
+pub use lock_file::{LockDifference, SchemaLock, SchemaLockError};
 
 use crate::event::{EventDescriptor, Upcasters, UpcastersError};
 
-/// The name of the file.
+/// The name of the lock file.
 ///
 /// ```
 /// use std::path::Path;
@@ -36,55 +36,55 @@ use crate::event::{EventDescriptor, Upcasters, UpcastersError};
 /// ```
 pub const FILE: &str = "events.lock.json";
 
-/// Why a check did not pass.
+/// The error for a schema check that failed.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use es_framework::schema_lock::{SchemaError, check_packages};
+/// use es_framework::schema_lock::{SchemaCheckError, check_packages};
 ///
 /// let error = check_packages(Path::new("events.lock.json"), &["nobody"]).unwrap_err();
-/// assert!(matches!(error, SchemaError::NothingDeclared(package) if package == "nobody"));
+/// assert!(matches!(error, SchemaCheckError::NothingDeclared(package) if package == "nobody"));
 /// ```
 #[derive(Debug, thiserror::Error)]
-pub enum SchemaError {
-    /// The lock cannot be used.
+pub enum SchemaCheckError {
+    /// The lock file cannot be used.
     #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The upcasters cannot work together.
+    Lock(#[from] SchemaLockError),
+    /// The upcasters contradict each other.
     #[error(transparent)]
     Upcasters(#[from] UpcastersError),
-    /// Changes would orphan stored events.
-    #[error("{}", findings(.0))]
-    Orphans(Vec<Finding>),
-    /// There is nothing to compare.
+    /// Changes would make stored events unreadable or lose their data.
+    #[error("{}", breaking_changes(.0))]
+    Orphans(Vec<BreakingChange>),
+    /// The packages declare no event.
     #[error(
         "no event is declared in {0}, or what declares them is not linked: write `use the_crate as _;`, or name other packages"
     )]
     NothingDeclared(String),
-    /// A loss is accepted that there is not.
+    /// The caller accepts a loss that does not occur.
     #[error("nothing of {0} would be lost: leave out --accept-loss {0}, or correct the type")]
     NotLost(String),
-    /// A schema takes what its type does not.
+    /// A schema allows values that its type does not accept.
     #[error("{}", inexact(.0))]
-    Inexact(Vec<Finding>),
-    /// Nothing is lost, but the lock does not say what is declared.
+    Inexact(Vec<BreakingChange>),
+    /// No data is lost, but the lock differs from the declarations.
     #[error("{}", outdated(.file, .difference))]
     OutOfDate {
-        /// The file.
+        /// The path of the lock file.
         file: String,
-        /// What it does not say.
-        difference: Difference,
+        /// The difference between lock and declarations.
+        difference: LockDifference,
     },
 }
 
-/// Compares declarations with a lock.
+/// Compares declared events with a lock file.
 ///
 /// ```
 /// use es_framework::{
 ///     event::{EventDescriptor, Upcasters},
 ///     prelude::*,
-///     schema_lock::{Lock, check},
+///     schema_lock::{SchemaLock, check},
 /// };
 ///
 /// #[derive(Event)]
@@ -94,31 +94,85 @@ pub enum SchemaError {
 ///
 /// let (folder, events) = (tempfile::tempdir()?, [EventDescriptor::of::<BookPurchasedEvent>()]);
 /// let file = folder.path().join("events.lock.json");
-/// Lock::of(&events).write(&file)?;
+/// SchemaLock::of(&events).write(&file)?;
 /// check(&file, &events, &Upcasters::default())?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Stored events would be orphaned, or the lock is not up to date.
+/// Fails if a change would make stored events unreadable, or if the lock is out of date.
 pub fn check(
     file: &Path,
     events: &[EventDescriptor],
     upcasters: &Upcasters,
-) -> Result<(), SchemaError> {
-    let difference = Lock::read(file)?.compare(events, upcasters);
-    if !difference.findings.is_empty() {
-        return Err(SchemaError::Orphans(difference.findings));
+) -> Result<(), SchemaCheckError> {
+    let difference = SchemaLock::read(file)?.compare(events, upcasters);
+    if !difference.breaking_changes.is_empty() {
+        return Err(SchemaCheckError::Orphans(difference.breaking_changes));
     }
     if !difference.is_empty() {
         let file = file.display().to_string();
-        return Err(SchemaError::OutOfDate { file, difference });
+        return Err(SchemaCheckError::OutOfDate { file, difference });
     }
     Ok(())
 }
 
-/// [`check`] for what the macros registered in these packages, but for events of modules that are
-/// called `tests`. [`schema_lock!`](crate::schema_lock!) calls it.
+/// Writes the lock file and returns the number of locked events. `accepted` lists the event types
+/// whose stored data may be lost.
+///
+/// ```
+/// use es_framework::{
+///     event::{EventDescriptor, Upcasters},
+///     prelude::*,
+///     schema_lock::update,
+/// };
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {
+///     title: String,
+/// }
+///
+/// let (folder, events) = (tempfile::tempdir()?, [EventDescriptor::of::<BookPurchasedEvent>()]);
+/// let file = folder.path().join("events.lock.json");
+/// assert_eq!(update(&file, &events, &Upcasters::default(), &[])?, 1);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Fails if stored data of another event type would be lost, if an accepted loss does not occur, or
+/// if the file cannot be read or written.
+pub fn update(
+    file: &Path,
+    events: &[EventDescriptor],
+    upcasters: &Upcasters,
+    accepted: &[String],
+) -> Result<usize, SchemaCheckError> {
+    let lock = SchemaLock::of(events);
+    let earlier = match SchemaLock::read(file) {
+        // Without a file, no stored event has to stay readable yet.
+        Err(SchemaLockError::Missing(_)) => lock.clone(),
+        earlier => earlier?,
+    };
+    let mut changes = earlier.compare(events, upcasters).breaking_changes;
+    let is_lost = |accepted: &&String| changes.iter().any(|one| one.event_type() == *accepted);
+    if let Some(other) = accepted.iter().find(|one| !is_lost(one)) {
+        return Err(SchemaCheckError::NotLost(other.clone()));
+    }
+    changes.retain(|change| !accepted.iter().any(|one| one == change.event_type()));
+    if !changes.is_empty() {
+        return Err(SchemaCheckError::Orphans(changes));
+    }
+    // A schema that allows more than its type accepts would appear as a loss in later checks.
+    let inexact = lock.compare(events, upcasters).breaking_changes;
+    if !inexact.is_empty() {
+        return Err(SchemaCheckError::Inexact(inexact));
+    }
+    lock.write(file)?;
+    Ok(lock.len())
+}
+
+/// Checks the events and upcasters that the macros registered in these packages, except events in
+/// modules named `tests`. [`schema_lock!`](crate::schema_lock!) calls this function.
 ///
 /// ```
 /// use std::path::Path;
@@ -126,25 +180,25 @@ pub fn check(
 /// use es_framework::schema_lock::check_packages;
 ///
 /// /// What a test of an application of two packages calls.
-/// fn check_both() -> Result<(), es_framework::schema_lock::SchemaError> {
+/// fn check_both() -> Result<(), es_framework::schema_lock::SchemaCheckError> {
 ///     check_packages(Path::new("events.lock.json"), &["library-app", "library-stock"])
 /// }
 /// ```
 ///
 /// # Errors
-/// As for [`check`].
-pub fn check_packages(file: &Path, packages: &[&str]) -> Result<(), SchemaError> {
-    let (events, upcasters) = lock::declared(packages);
+/// Fails for the same reasons as [`check`].
+pub fn check_packages(file: &Path, packages: &[&str]) -> Result<(), SchemaCheckError> {
+    let (events, upcasters) = lock_file::declared(packages);
     if events.is_empty() {
-        return Err(SchemaError::NothingDeclared(packages.join(" and ")));
+        return Err(SchemaCheckError::NothingDeclared(packages.join(" and ")));
     }
     check(file, &events, &Upcasters::new(upcasters)?)
 }
 
-/// Panics, which is how a test fails, unless every event that was ever stored stays readable and
-/// `events.lock.json` beside Cargo.toml is up to date.
+/// Panics, and so fails a test, unless every stored event stays readable and `events.lock.json`
+/// beside Cargo.toml is up to date.
 ///
-/// It is about the events of the package that it stands in. An application that mounts others names
+/// The macro checks the events of its own package. An application that mounts other packages names
 /// all of them: `schema_lock!("library-app", "library-stock")`.
 ///
 /// ```no_run
@@ -172,15 +226,15 @@ macro_rules! schema_lock {
     };
 }
 
-fn inexact(findings: &[Finding]) -> String {
+fn inexact(breaking_changes: &[BreakingChange]) -> String {
     let mut text = "the schema of an event takes values that its type does not, so that it cannot be locked: state the bounds with #[schemars(range(…))] or #[schemars(length(…))], or give values that it takes with #[schemars(example = …)]".to_owned();
-    for finding in findings {
-        if let Finding::Loss {
+    for breaking_change in breaking_changes {
+        if let BreakingChange::Loss {
             event_type,
             declaration,
             loss,
             ..
-        } = finding
+        } = breaking_change
         {
             text.push_str(&format!("\n\n{event_type} at {declaration}: {loss}"));
         }
@@ -188,18 +242,18 @@ fn inexact(findings: &[Finding]) -> String {
     text
 }
 
-fn findings(findings: &[Finding]) -> String {
-    let count = findings.len();
+fn breaking_changes(breaking_changes: &[BreakingChange]) -> String {
+    let count = breaking_changes.len();
     let changes = if count == 1 { "change" } else { "changes" };
     let mut text = format!("{count} {changes} would orphan stored events");
-    for finding in findings {
+    for breaking_change in breaking_changes {
         text.push_str("\n\n");
-        text.push_str(&finding.to_string());
+        text.push_str(&breaking_change.to_string());
     }
     text
 }
 
-fn outdated(file: &str, difference: &Difference) -> String {
+fn outdated(file: &str, difference: &LockDifference) -> String {
     let mut text = format!(
         "{file} is out of date, though no stored event is lost: run the subcommand `schema lock`, and commit the file"
     );

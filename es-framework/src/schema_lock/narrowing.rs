@@ -1,11 +1,11 @@
-//! Bounds that a declaration states and reading does not enforce: who relies on them is misled by
-//! events that were stored before.
+//! Finds bounds that are tighter than in the lock. Deserialization does not enforce bounds, so
+//! stored events can violate them.
 
 use serde_json::Value;
 
-use super::finding::{Loss, member};
+use super::breaking_change::{DataLoss, member};
 
-/// A keyword, and whether it bounds from above.
+/// A keyword, and true if it is an upper bound.
 const BOUNDS: [(&str, bool); 8] = [
     ("maximum", true),
     ("exclusiveMaximum", true),
@@ -17,36 +17,37 @@ const BOUNDS: [(&str, bool); 8] = [
     ("minItems", false),
 ];
 
-/// The bounds of today that stored events need not keep, in all places that there are in both.
-pub(super) fn narrowed(locked: &Value, today: &Value) -> Vec<Loss> {
+/// Returns the bounds of today's schema that are tighter than in the locked one, at all paths that
+/// both schemas have.
+pub(super) fn narrowed(locked: &Value, today: &Value) -> Vec<DataLoss> {
     let mut losses = vec![];
     compare(locked, today, &mut vec![], &mut losses);
     losses
 }
 
-fn compare(locked: &Value, today: &Value, place: &mut Vec<String>, losses: &mut Vec<Loss>) {
+fn compare(locked: &Value, today: &Value, path: &mut Vec<String>, losses: &mut Vec<DataLoss>) {
     if locked.get("type") == today.get("type") {
         for (bound, is_upper) in BOUNDS {
             if is_tighter(locked.get(bound), today.get(bound), is_upper) {
-                losses.push(narrowed_at(bound, locked, today, place));
+                losses.push(narrowed_at(bound, locked, today, path));
             }
         }
         let pattern = today.get("pattern");
         if pattern.is_some() && pattern != locked.get("pattern") {
-            losses.push(narrowed_at("pattern", locked, today, place));
+            losses.push(narrowed_at("pattern", locked, today, path));
         }
     }
     let members = |schema: &Value| schema.get("properties").and_then(Value::as_object).cloned();
     if let (Some(locked), Some(today)) = (members(locked), members(today)) {
         for (name, locked) in &locked {
             if let Some(today) = today.get(name) {
-                inside(name, locked, today, place, losses);
+                inside(name, locked, today, path, losses);
             }
         }
     }
     for (keyword, name) in [("items", "0"), ("additionalProperties", "*")] {
         if let (Some(locked), Some(today)) = (locked.get(keyword), today.get(keyword)) {
-            inside(name, locked, today, place, losses);
+            inside(name, locked, today, path, losses);
         }
     }
 }
@@ -55,12 +56,12 @@ fn inside(
     name: &str,
     locked: &Value,
     today: &Value,
-    place: &mut Vec<String>,
-    losses: &mut Vec<Loss>,
+    path: &mut Vec<String>,
+    losses: &mut Vec<DataLoss>,
 ) {
-    place.push(name.to_owned());
-    compare(locked, today, place, losses);
-    place.pop();
+    path.push(name.to_owned());
+    compare(locked, today, path, losses);
+    path.pop();
 }
 
 fn is_tighter(locked: Option<&Value>, today: Option<&Value>, is_upper: bool) -> bool {
@@ -75,9 +76,9 @@ fn is_tighter(locked: Option<&Value>, today: Option<&Value>, is_upper: bool) -> 
     }
 }
 
-fn narrowed_at(bound: &'static str, locked: &Value, today: &Value, place: &[String]) -> Loss {
-    Loss::Narrowed {
-        member: member(place),
+fn narrowed_at(bound: &'static str, locked: &Value, today: &Value, path: &[String]) -> DataLoss {
+    DataLoss::Narrowed {
+        member: member(path),
         bound,
         locked: locked.get(bound).cloned(),
         today: today.get(bound).cloned().unwrap_or_default(),

@@ -1,21 +1,34 @@
-//! Samples are values of their schema, whatever it is; a lock may be edited by hand.
+//! Property tests: samples are valid for their schema, and a lock that was edited by hand does not
+//! break the comparison.
 
 use proptest::{
     collection::{btree_map, vec},
     prelude::*,
     sample::select,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Lock, canonical::canonical, sample::samples};
+use super::{SchemaLock, canonical::canonical, sample_generator::samples};
 use crate::{
+    Declaration, declaration,
     event::{Event, EventDescriptor, Upcasters},
-    garden::TreePlantedEvent,
 };
 
-/// Schemas of the sorts that Rust types have.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct TreePlantedEvent {
+    kind: String,
+}
+
+impl Event for TreePlantedEvent {
+    const TYPE: &'static str = "com.example.garden.TreePlantedEvent";
+    const DECLARATION: Declaration = declaration!();
+}
+
+/// Generates schemas as Rust types have them.
 fn schema() -> impl Strategy<Value = Value> {
-    let scalar = prop_oneof![
+    let scalar_samples = prop_oneof![
         Just(json!({ "type": "boolean" })),
         Just(json!({ "type": ["string", "null"], "format": "uuid" })),
         (any::<i16>(), 0..1_000_i64).prop_map(|(least, more)| {
@@ -29,7 +42,7 @@ fn schema() -> impl Strategy<Value = Value> {
         Just(json!({ "oneOf": [{ "const": "a", "description": "d" }, { "enum": ["c", "b"] }] })),
         Just(json!(true)),
     ];
-    scalar.prop_recursive(3, 24, 4, |inner| {
+    scalar_samples.prop_recursive(3, 24, 4, |inner| {
         let members = btree_map("[a-d]", (inner.clone(), any::<bool>()), 0..4);
         prop_oneof![
             members.prop_map(|members| {
@@ -59,9 +72,9 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What somebody may have made of a lock by hand: keywords with anything in them.
+/// Generates locks as a person could have edited them: keywords with arbitrary values.
 fn malformed() -> impl Strategy<Value = Value> {
-    let scalar = prop_oneof![
+    let scalar_samples = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
@@ -102,7 +115,7 @@ fn malformed() -> impl Strategy<Value = Value> {
         "kind",
         "a",
     ]);
-    scalar.prop_recursive(5, 40, 6, move |inner| {
+    scalar_samples.prop_recursive(5, 40, 6, move |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::from),
             btree_map(keywords.clone().prop_map(str::to_owned), inner, 0..6)
@@ -115,12 +128,12 @@ proptest! {
     #[test]
     fn a_lock_that_was_edited_by_hand_is_compared_to_the_end(locked in malformed()) {
         let lock = json!({ "note": "", "form": 1, "events": { TreePlantedEvent::TYPE: locked } });
-        let lock: Lock = serde_json::from_value(lock).unwrap();
+        let lock: SchemaLock = serde_json::from_value(lock).unwrap();
         let events = [EventDescriptor::of::<TreePlantedEvent>()];
         let difference = lock.compare(&events, &Upcasters::default());
         prop_assert!(!difference.is_empty());
-        for finding in difference.findings {
-            prop_assert!(finding.to_string().contains(TreePlantedEvent::TYPE));
+        for breaking_change in difference.breaking_changes {
+            prop_assert!(breaking_change.to_string().contains(TreePlantedEvent::TYPE));
         }
     }
 

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use super::{error_response::ErrorResponse, state::ServerState};
 use crate::{
     event::{EventCandidate, RecordedEvent},
-    eventql::{Query, Source},
+    eventql::{EventQlQuery, EventSource},
     store::{AppendError, Conflict, Precondition, newest_id},
 };
 
@@ -20,7 +20,7 @@ pub(super) struct ConditionalWrite {
     pub(super) candidates: Vec<EventCandidate>,
     pub(super) preconditions: Vec<Precondition>,
     /// Queries that must all yield `true`.
-    pub(super) queries: Vec<Query>,
+    pub(super) queries: Vec<EventQlQuery>,
 }
 
 impl ConditionalWrite {
@@ -52,7 +52,7 @@ impl ConditionalWrite {
     }
 
     async fn check_queries(&self, server: &ServerState) -> Result<(), ErrorResponse> {
-        let source: Arc<dyn Source> = Arc::new(Arc::clone(&server.store));
+        let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
         for query in &self.queries {
             let limits = server.settings.query_limits;
             match query.yields_true(Arc::clone(&source), limits).await {

@@ -16,7 +16,7 @@ use super::{
     ndjson::{FRAME_SIZE, HEARTBEAT_LINE, ndjson_response, write_row},
     state::ServerState,
 };
-use crate::eventql::{Query, QueryError, Rows, Source};
+use crate::eventql::{EventQlQuery, EventSource, QueryError, QueryRows};
 
 #[derive(Deserialize)]
 pub(super) struct RunEventQlQueryRequest {
@@ -28,9 +28,9 @@ pub(super) async fn run_eventql_query(
     State(server): State<Arc<ServerState>>,
     JsonBody(request): JsonBody<RunEventQlQueryRequest>,
 ) -> Result<Response, ErrorResponse> {
-    let query = Query::parse(&request.query)
+    let query = EventQlQuery::parse(&request.query)
         .map_err(|error| ErrorResponse::invalid(format!("invalid query: {error}")))?;
-    let source: Arc<dyn Source> = Arc::new(Arc::clone(&server.store));
+    let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
     let rows = QueryRowFrames {
         rows: query.run(source, server.settings.query_limits),
         heartbeat: server.settings.heartbeat,
@@ -45,7 +45,7 @@ pub(super) async fn run_eventql_query(
 
 /// The rows that are not sent yet, in frames. The query runs only as fast as the client reads frames.
 struct QueryRowFrames {
-    rows: Rows,
+    rows: QueryRows,
     heartbeat: Duration,
     has_ended: bool,
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use super::{api_token::ApiToken, signing::SigningKey};
 use crate::{
     event::{Dialect, LineShape, RecordedEvent},
-    eventql::Limits,
+    eventql::QueryLimits,
 };
 
 /// The settings of an event store's HTTP API.
@@ -40,7 +40,7 @@ pub struct ServerSettings {
     /// The time after which an idle observer, or a query without rows, receives a heartbeat.
     pub heartbeat: Duration,
     /// The time and memory limits of a query.
-    pub query_limits: Limits,
+    pub query_limits: QueryLimits,
     /// The largest number of observers at once.
     pub observers_limit: usize,
     /// The time that open requests have to end after the server starts to shut down.
@@ -61,7 +61,7 @@ impl ServerSettings {
             // The official clients give up after three to thirty seconds of silence, and one of them
             // expects more than three heartbeats within ten seconds.
             heartbeat: Duration::from_secs(1),
-            query_limits: Limits::DEFAULT,
+            query_limits: QueryLimits::DEFAULT,
             observers_limit: 100,
             drain_time: Duration::from_secs(10),
         }

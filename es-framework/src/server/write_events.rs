@@ -20,7 +20,7 @@ use crate::{
         Dialect, EventCandidate, EventId, EventType, RecordedEvent, Subject, TraceContext,
         compact_object,
     },
-    eventql::Query,
+    eventql::EventQlQuery,
     store::Precondition,
 };
 
@@ -202,7 +202,8 @@ impl ConditionalWrite {
                 event_id,
             }) => Precondition::SubjectIsOnEventId(subject, event_id),
             WriteEventsPrecondition::EventQl(QueryPrecondition { query }) => {
-                let query = Query::parse(&query).map_err(|error| format!(".query: {error}"))?;
+                let query =
+                    EventQlQuery::parse(&query).map_err(|error| format!(".query: {error}"))?;
                 self.queries.push(query);
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! States of subjects that were asked for lately, so that only newer events are read.
+//! The cache of recently rebuilt states. A cached state needs only the events after it.
 
 use std::{
     any::{Any, TypeId},
@@ -7,27 +7,26 @@ use std::{
 
 use moka::sync::Cache;
 
-use super::{Evolve, Rebuilt};
+use super::{Evolve, RebuiltState};
 use crate::event::Subject;
 
-/// How many states are kept at the most.
+/// The highest number of cached states.
 const CAPACITY: u64 = 10_000;
 
-/// A state as it is kept: taken out while a command is decided on it, so that it need not be
-/// copied.
-type Slot = Arc<Mutex<Option<Box<dyn Any + Send>>>>;
+/// One entry. A command takes the state out while it decides, which saves a copy.
+type CacheSlot = Arc<Mutex<Option<Box<dyn Any + Send>>>>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct StateCacheKey {
     state: TypeId,
     subject: Subject,
     recursive: bool,
 }
 
-/// The states of many subjects. A state that another command has taken is not there.
+/// The cached states of many subjects and types.
 #[derive(Debug, Clone)]
 pub(super) struct StateCache {
-    slots: Cache<Key, Slot>,
+    slots: Cache<StateCacheKey, CacheSlot>,
 }
 
 impl Default for StateCache {
@@ -38,19 +37,33 @@ impl Default for StateCache {
 }
 
 impl StateCache {
-    pub(super) fn take<S: Evolve>(&self, subject: &Subject, recursive: bool) -> Option<Rebuilt<S>> {
-        let slot = self.slots.get(&Key::of::<S>(subject, recursive))?;
-        let taken = slot.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        taken.downcast().ok().map(|rebuilt| *rebuilt)
+    /// Removes and returns a state. Returns nothing while another command uses it.
+    pub(super) fn take<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Option<RebuiltState<S>> {
+        let slot = self
+            .slots
+            .get(&StateCacheKey::of::<S>(subject, recursive))?;
+        let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        state.downcast().ok().map(|rebuilt| *rebuilt)
     }
 
-    pub(super) fn put<S: Evolve>(&self, subject: &Subject, recursive: bool, rebuilt: Rebuilt<S>) {
-        let slot: Slot = Arc::new(Mutex::new(Some(Box::new(rebuilt))));
-        self.slots.insert(Key::of::<S>(subject, recursive), slot);
+    /// Stores a state in the place of an older one.
+    pub(super) fn put<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        rebuilt: RebuiltState<S>,
+    ) {
+        let slot: CacheSlot = Arc::new(Mutex::new(Some(Box::new(rebuilt))));
+        let key = StateCacheKey::of::<S>(subject, recursive);
+        self.slots.insert(key, slot);
     }
 }
 
-impl Key {
+impl StateCacheKey {
     fn of<S: Evolve>(subject: &Subject, recursive: bool) -> Self {
         Self {
             state: TypeId::of::<S>(),

@@ -1,4 +1,4 @@
-//! The states that an application declares.
+//! The traits of all states.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -7,9 +7,9 @@ use crate::{
     event::{DecodeError, EventView},
 };
 
-/// What is known of a subject once its events are folded. `#[derive(State)]` implements it.
+/// The state of a subject, folded from its events. `#[derive(State)]` implements it.
 ///
-/// Its JSON is what a snapshot keeps; it is never sent anywhere.
+/// Snapshots store it as JSON. Clients never see it.
 ///
 /// ```
 /// use es_framework::{prelude::*, state::State as _};
@@ -31,11 +31,11 @@ use crate::{
 pub trait State: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The type's name, such as `Book`.
     const NAME: &'static str;
-    /// Where it is declared.
+    /// The place of its declaration in the source.
     const DECLARATION: Declaration;
 }
 
-/// How a state follows from events. `#[evolve]` implements it.
+/// Folds events into a state. `#[evolve]` implements it.
 ///
 /// ```
 /// use es_framework::{prelude::*, state::Evolve};
@@ -61,12 +61,12 @@ pub trait State: Serialize + DeserializeOwned + Send + Sync + 'static {
     note = "a state has `#[derive(State)]`, and says how it follows from events: `#[evolve] impl {Self} {{ fn happened(event: &SomethingHappenedEvent) -> Self {{ … }} }}`"
 )]
 pub trait Evolve: State {
-    /// The types of the events that it follows from.
+    /// The types of the events that change the state.
     const EVENTS: &'static [&'static str];
 
-    /// The state after an event, given the one before it. Events of other types change nothing.
+    /// Returns the state after an event. Events of other types change nothing.
     ///
     /// # Errors
-    /// The event is of another shape than its declaration says.
+    /// The event does not fit its declaration.
     fn evolve(before: Option<Self>, event: &EventView<'_>) -> Result<Option<Self>, DecodeError>;
 }

@@ -1,4 +1,4 @@
-//! How much is read to rebuild states.
+//! Metrics about rebuilding states.
 
 use std::sync::LazyLock;
 
@@ -7,57 +7,53 @@ use metrics::{Counter, Histogram};
 use super::Evolve;
 use crate::metrics::{self as registry, MetricHandles, STATE_LOOKUPS, STATE_REBUILD};
 
-/// What was known of a state before its events were read.
+/// The starting point of a rebuild.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Found {
-    /// The state as this process remembered it.
-    Memory,
+pub(super) enum RebuildStart {
+    /// The state in the cache of this process.
+    Cache,
     /// A snapshot.
     Snapshot,
-    /// Nothing: all of its events are read.
-    Nothing,
+    /// The subject's first event.
+    FirstEvent,
 }
 
-impl Found {
-    const ALL: [(Self, &'static str); 3] = [
-        (Self::Memory, "memory"),
-        (Self::Snapshot, "snapshot"),
-        (Self::Nothing, "events"),
-    ];
-}
-
-struct Measured {
-    lookups: [Counter; 3],
+/// The metrics of one state type.
+struct StateMetrics {
+    from_cache: Counter,
+    from_snapshot: Counter,
+    from_first_event: Counter,
     events: Histogram,
 }
 
-static STATES: LazyLock<MetricHandles<&'static str, Measured>> =
+static STATES: LazyLock<MetricHandles<&'static str, StateMetrics>> =
     LazyLock::new(MetricHandles::default);
 
-fn register(state: &&'static str) -> Measured {
-    let lookup =
-        |(_, found)| registry::counter(&STATE_LOOKUPS, &[("state", state), ("source", found)]);
-    Measured {
-        lookups: Found::ALL.map(lookup),
+fn register(state: &&'static str) -> StateMetrics {
+    let lookups =
+        |source| registry::counter(&STATE_LOOKUPS, &[("state", state), ("source", source)]);
+    StateMetrics {
+        from_cache: lookups("memory"),
+        from_snapshot: lookups("snapshot"),
+        from_first_event: lookups("events"),
         events: registry::histogram(&STATE_REBUILD, &[("state", state)]),
     }
 }
 
-/// Notes what was known of a state.
-pub(super) fn found<S: Evolve>(found: Found) {
+/// Counts a rebuild by its starting point.
+pub(super) fn count_rebuild<S: Evolve>(start: RebuildStart) {
     STATES.with(S::NAME, register, |state| {
-        let [memory, snapshot, nothing] = &state.lookups;
-        let counter = match found {
-            Found::Memory => memory,
-            Found::Snapshot => snapshot,
-            Found::Nothing => nothing,
+        let counter = match start {
+            RebuildStart::Cache => &state.from_cache,
+            RebuildStart::Snapshot => &state.from_snapshot,
+            RebuildStart::FirstEvent => &state.from_first_event,
         };
         counter.increment(1);
     });
 }
 
-/// Notes how many events were read.
-pub(super) fn rebuilt<S: Evolve>(events: u32) {
+/// Records the number of events that a rebuild read.
+pub(super) fn record_events<S: Evolve>(events: u32) {
     tracing::Span::current().record("events", events);
     STATES.with(S::NAME, register, |state| state.events.record(events));
 }

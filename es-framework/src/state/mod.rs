@@ -1,15 +1,15 @@
-//! What a handler decides on: states, rebuilt from the events of a subject.
+//! States: what handlers decide on, rebuilt from the events of a subject.
 
 mod cache;
+mod cached;
 mod declared;
-mod held;
 mod metrics;
 mod rebuild;
 mod snapshot;
 #[cfg(test)]
 mod tests;
 
+pub use cached::{CachePolicy, CachedState, StateKind, StateSource};
 pub use declared::{Evolve, State};
-pub use held::{HeldState, Memory, Source, StateKind};
-pub use rebuild::{Latest, RebuildError, Rebuilt, States};
+pub use rebuild::{LastEvent, RebuildError, RebuiltState, StateLoader};
 pub use snapshot::Snapshots;

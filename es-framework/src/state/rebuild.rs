@@ -1,4 +1,4 @@
-//! From the events of a subject to its state.
+//! Rebuilds the state of a subject from its events.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use futures_util::TryStreamExt as _;
 use super::{
     Evolve, Snapshots,
     cache::StateCache,
-    metrics::{self, Found},
+    metrics::{self, RebuildStart},
 };
 use crate::{
     event::{DecodeError, EventId, Hash, RecordedEvent, Subject, Upcasters},
-    store::{Bound, EventStore, ReadOptions, StoreError},
+    store::{Bound, EventStore, EventStream, ReadOptions, StoreError},
 };
 
-/// After so many events a state is worth a snapshot.
-const SNAPSHOT_EVERY: u64 = 500;
+/// The number of events after which a new snapshot is saved.
+const SNAPSHOT_INTERVAL: u64 = 500;
 
-/// A state, and the last event that it follows from.
+/// A state and the last event that was folded into it.
 ///
 /// ```
-/// # use es_framework::state::{RebuildError, Rebuilt, States};
+/// # use es_framework::state::{RebuildError, RebuiltState, StateLoader};
 /// # use es_framework::{event::Subject, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent {}
@@ -30,45 +30,45 @@ const SNAPSHOT_EVERY: u64 = 500;
 /// # impl Book {
 /// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
 /// # }
-/// async fn was_ever_there(states: &States, book: &Subject) -> Result<bool, RebuildError> {
-///     let rebuilt: Rebuilt<Book> = states.rebuild(book, false).await?;
+/// async fn has_events(states: &StateLoader, book: &Subject) -> Result<bool, RebuildError> {
+///     let rebuilt: RebuiltState<Book> = states.rebuild(book, false).await?;
 ///     Ok(rebuilt.latest.is_some())
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rebuilt<S> {
-    /// Nothing if no event led to one.
+pub struct RebuiltState<S> {
+    /// The state. It is missing if no event leads to one.
     pub state: Option<S>,
-    /// The last event of the subject, be it one that the state does not follow from.
-    pub latest: Option<Latest>,
-    /// How many events were read since the last snapshot.
-    unsaved: u64,
+    /// The last event of the subject, even if the state ignores its type.
+    pub latest: Option<LastEvent>,
+    /// The number of events that were read since the last snapshot.
+    events_since_snapshot: u64,
 }
 
 /// The last event of a subject.
 ///
 /// ```
-/// use es_framework::{event::{EventId, Hash}, state::Latest};
+/// use es_framework::{event::{EventId, Hash}, state::LastEvent};
 ///
-/// let seen = Latest { id: EventId::FIRST, hash: Hash::from_bytes([1; 32]) };
-/// // The same id in a store that was put back into an earlier state.
-/// assert_ne!(seen, Latest { hash: Hash::from_bytes([2; 32]), ..seen });
+/// let seen = LastEvent { id: EventId::FIRST, hash: Hash::from_bytes([1; 32]) };
+/// // After a restore from a backup, the store can have another event with the same id.
+/// assert_ne!(seen, LastEvent { hash: Hash::from_bytes([2; 32]), ..seen });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Latest {
+pub struct LastEvent {
     /// Its id.
     pub id: EventId,
-    /// Its hash, by which another store's event of the same id is told apart.
+    /// Its hash. An event of a restored store can have the same id, but not the same hash.
     pub hash: Hash,
 }
 
-/// A state that cannot be told.
+/// The reason why a state cannot be rebuilt.
 ///
 /// ```
 /// use es_framework::state::RebuildError;
 ///
-/// /// What is passed on to whoever asked.
-/// fn answer(error: &RebuildError) -> u16 {
+/// /// Returns the HTTP status code.
+/// fn status_code(error: &RebuildError) -> u16 {
 ///     match error {
 ///         RebuildError::Store(error) if error.is_transient() => 503,
 ///         RebuildError::Store(_) | RebuildError::Decode(_) => 500,
@@ -85,12 +85,12 @@ pub enum RebuildError {
     Decode(#[from] DecodeError),
 }
 
-/// Rebuilds states. Cheap to clone; clones share what they remember.
+/// Rebuilds states from the events of a store. Cheap to clone; clones share one cache.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::{prelude::*, state::States, store::memory::MemoryStore};
+/// use es_framework::{prelude::*, state::StateLoader, store::memory::MemoryStore};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent {}
 /// # #[derive(State)]
@@ -101,30 +101,30 @@ pub enum RebuildError {
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let states = States::new(Arc::new(MemoryStore::new()));
+/// let states = StateLoader::new(Arc::new(MemoryStore::new()));
 /// let book = states.rebuild::<Book>(&"/books/42".parse()?, false).await?;
 /// assert!(book.state.is_none() && book.latest.is_none());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct States {
+pub struct StateLoader {
     store: Arc<dyn EventStore>,
     upcasters: Upcasters,
     cache: StateCache,
     snapshots: Option<Snapshots>,
 }
 
-impl<S> Rebuilt<S> {
-    const NEW: Self = Self {
+impl<S> RebuiltState<S> {
+    const EMPTY: Self = Self {
         state: None,
         latest: None,
-        unsaved: 0,
+        events_since_snapshot: 0,
     };
 }
 
-impl States {
-    /// States of the events in this store, which are read as they were stored.
+impl StateLoader {
+    /// Creates a loader that reads the events of this store without upcasters and snapshots.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>) -> Self {
         Self {
@@ -135,20 +135,20 @@ impl States {
         }
     }
 
-    /// Reads old events by these.
+    /// Upcasts old events with these upcasters.
     #[must_use]
     pub fn with_upcasters(self, upcasters: Upcasters) -> Self {
         Self { upcasters, ..self }
     }
 
-    /// Keeps snapshots of the states of long subjects, too.
+    /// Stores snapshots of the states of long subjects.
     #[must_use]
     pub fn with_snapshots(self, snapshots: Snapshots) -> Self {
         let snapshots = Some(snapshots);
         Self { snapshots, ..self }
     }
 
-    /// The state of a subject as of now, from what is remembered of it and the events since.
+    /// Rebuilds the current state of a subject from the cached state and the events after it.
     ///
     /// # Errors
     /// See [`RebuildError`].
@@ -156,128 +156,139 @@ impl States {
         &self,
         subject: &Subject,
         recursive: bool,
-    ) -> Result<Rebuilt<S>, RebuildError> {
-        if let Some(known) = self.cache.take(subject, recursive) {
-            metrics::found::<S>(Found::Memory);
-            return self.go_on(subject, recursive, known).await;
+    ) -> Result<RebuiltState<S>, RebuildError> {
+        if let Some(cached) = self.cache.take(subject, recursive) {
+            metrics::count_rebuild::<S>(RebuildStart::Cache);
+            return self.fold_newer_events(subject, recursive, cached).await;
         }
-        self.rebuild_afresh(subject, recursive).await
+        self.rebuild_uncached(subject, recursive).await
     }
 
-    /// The same without what this process remembers, which a store that was put back into an
-    /// earlier state has made wrong.
+    /// Rebuilds the current state of a subject without the cache of this process. The cache is
+    /// wrong if the event store was restored from a backup.
     ///
     /// # Errors
     /// See [`RebuildError`].
-    pub async fn rebuild_afresh<S: Evolve>(
+    pub async fn rebuild_uncached<S: Evolve>(
         &self,
         subject: &Subject,
         recursive: bool,
-    ) -> Result<Rebuilt<S>, RebuildError> {
-        if let Some(saved) = self.saved(subject, recursive).await?
-            && let Some(rebuilt) = self.go_on_if_same(subject, recursive, saved).await?
+    ) -> Result<RebuiltState<S>, RebuildError> {
+        if let Some(snapshot) = self.load_snapshot(subject, recursive).await
+            && let Some(rebuilt) = self
+                .fold_after_snapshot(subject, recursive, snapshot)
+                .await?
         {
-            metrics::found::<S>(Found::Snapshot);
+            metrics::count_rebuild::<S>(RebuildStart::Snapshot);
             return Ok(rebuilt);
         }
-        metrics::found::<S>(Found::Nothing);
-        self.go_on(subject, recursive, Rebuilt::NEW).await
+        metrics::count_rebuild::<S>(RebuildStart::FirstEvent);
+        let empty = RebuiltState::EMPTY;
+        self.fold_newer_events(subject, recursive, empty).await
     }
 
-    /// Remembers a state for the next command on its subject.
-    pub fn keep<S: Evolve>(&self, subject: &Subject, recursive: bool, mut rebuilt: Rebuilt<S>) {
-        if rebuilt.unsaved >= SNAPSHOT_EVERY
+    /// Caches a state for the next command on its subject. Saves a snapshot if many events were
+    /// read since the last one.
+    pub fn store_in_cache<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        mut rebuilt: RebuiltState<S>,
+    ) {
+        if rebuilt.events_since_snapshot >= SNAPSHOT_INTERVAL
             && let Some(snapshots) = &self.snapshots
             && let (Some(state), Some(latest)) = (&rebuilt.state, rebuilt.latest)
         {
             snapshots.save(subject, recursive, state, latest);
-            rebuilt.unsaved = 0;
+            rebuilt.events_since_snapshot = 0;
         }
         self.cache.put(subject, recursive, rebuilt);
     }
 
-    async fn saved<S: Evolve>(
+    async fn load_snapshot<S: Evolve>(
         &self,
         subject: &Subject,
         recursive: bool,
-    ) -> Result<Option<Rebuilt<S>>, RebuildError> {
-        let Some(snapshots) = &self.snapshots else {
-            return Ok(None);
-        };
-        let saved = snapshots.load::<S>(subject, recursive).await;
-        Ok(saved.map(|(state, latest)| Rebuilt {
+    ) -> Option<RebuiltState<S>> {
+        let snapshots = self.snapshots.as_ref()?;
+        let (state, latest) = snapshots.load::<S>(subject, recursive).await?;
+        Some(RebuiltState {
             state: Some(state),
             latest: Some(latest),
-            unsaved: 0,
-        }))
+            events_since_snapshot: 0,
+        })
     }
 
-    /// Folds the events after those that are known.
-    async fn go_on<S: Evolve>(
+    /// Reads the events after `rebuilt` and folds them into it.
+    async fn fold_newer_events<S: Evolve>(
         &self,
         subject: &Subject,
         recursive: bool,
-        known: Rebuilt<S>,
-    ) -> Result<Rebuilt<S>, RebuildError> {
+        rebuilt: RebuiltState<S>,
+    ) -> Result<RebuiltState<S>, RebuildError> {
+        let lower_bound = rebuilt.latest.map(|latest| Bound::Exclusive(latest.id));
+        let events = self.read(subject, recursive, lower_bound);
+        self.fold(rebuilt, events, 0).await
+    }
+
+    /// Folds the events after a snapshot. Returns nothing if the last event of the snapshot is not
+    /// the one in the store, as after a restore from a backup.
+    async fn fold_after_snapshot<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        snapshot: RebuiltState<S>,
+    ) -> Result<Option<RebuiltState<S>>, RebuildError> {
+        let lower_bound = snapshot.latest.map(|latest| Bound::Inclusive(latest.id));
+        let mut events = self.read(subject, recursive, lower_bound);
+        let first = events.try_next().await?;
+        if first.map(|event| LastEvent::of(&event)) != snapshot.latest {
+            return Ok(None);
+        }
+        self.fold(snapshot, events, 1).await.map(Some)
+    }
+
+    fn read(&self, subject: &Subject, recursive: bool, lower_bound: Option<Bound>) -> EventStream {
         let options = ReadOptions {
             recursive,
-            lower_bound: known.latest.map(|latest| Bound::Exclusive(latest.id)),
+            lower_bound,
             ..ReadOptions::default()
         };
-        let mut events = self.store.read(subject.clone(), options);
-        let mut rebuilt = known;
-        let mut count = 0_u32;
+        self.store.read(subject.clone(), options)
+    }
+
+    /// Folds all of these events into a state. `already_read` counts for the metrics.
+    async fn fold<S: Evolve>(
+        &self,
+        mut rebuilt: RebuiltState<S>,
+        mut events: EventStream,
+        already_read: u32,
+    ) -> Result<RebuiltState<S>, RebuildError> {
+        let mut count = already_read;
         while let Some(event) = events.try_next().await? {
-            self.fold(&mut rebuilt, &event)?;
+            self.apply(&mut rebuilt, &event)?;
             count = count.saturating_add(1);
         }
-        metrics::rebuilt::<S>(count);
+        metrics::record_events::<S>(count);
         Ok(rebuilt)
     }
 
-    /// Goes on from a snapshot, if the event that it ends with is still the same one.
-    async fn go_on_if_same<S: Evolve>(
+    fn apply<S: Evolve>(
         &self,
-        subject: &Subject,
-        recursive: bool,
-        saved: Rebuilt<S>,
-    ) -> Result<Option<Rebuilt<S>>, RebuildError> {
-        let options = ReadOptions {
-            recursive,
-            lower_bound: saved.latest.map(|latest| Bound::Inclusive(latest.id)),
-            ..ReadOptions::default()
-        };
-        let mut events = self.store.read(subject.clone(), options);
-        let first = events.try_next().await?;
-        if first.map(|event| Latest::of(&event)) != saved.latest {
-            return Ok(None);
-        }
-        let mut rebuilt = saved;
-        let mut count = 1_u32;
-        while let Some(event) = events.try_next().await? {
-            self.fold(&mut rebuilt, &event)?;
-            count = count.saturating_add(1);
-        }
-        metrics::rebuilt::<S>(count);
-        Ok(Some(rebuilt))
-    }
-
-    fn fold<S: Evolve>(
-        &self,
-        rebuilt: &mut Rebuilt<S>,
+        rebuilt: &mut RebuiltState<S>,
         event: &RecordedEvent,
     ) -> Result<(), DecodeError> {
         self.upcasters.read(event, |view| {
             rebuilt.state = S::evolve(rebuilt.state.take(), &view)?;
             Ok::<_, DecodeError>(())
         })?;
-        rebuilt.latest = Some(Latest::of(event));
-        rebuilt.unsaved = rebuilt.unsaved.saturating_add(1);
+        rebuilt.latest = Some(LastEvent::of(event));
+        rebuilt.events_since_snapshot = rebuilt.events_since_snapshot.saturating_add(1);
         Ok(())
     }
 }
 
-impl Latest {
+impl LastEvent {
     fn of(event: &RecordedEvent) -> Self {
         let RecordedEvent { id, hash, .. } = *event;
         Self { id, hash }

@@ -1,8 +1,8 @@
-//! Snapshots: states of long subjects, kept in a file across restarts.
+//! Snapshots: the states of long subjects, stored in a SQLite file across restarts.
 //!
-//! A snapshot is a shortcut and never the truth. It counts only for the very program that wrote it
-//! (another build may fold events differently), and only while the event that it ends with is still
-//! in the store. Whatever goes wrong with the file is logged, and the events are read instead.
+//! A snapshot only saves time. It is used only by the build that wrote it, because another build may
+//! fold events differently, and only while its last event is still in the store. An error of the
+//! file is logged, and the events are read instead.
 
 use std::{
     collections::HashSet,
@@ -15,14 +15,14 @@ use std::{
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
-use super::{Evolve, Latest};
+use super::{Evolve, LastEvent};
 use crate::event::{EventId, Subject};
 
-/// How many snapshots are kept; beyond, those that were written first go.
+/// The highest number of snapshots. Beyond it, the oldest ones are deleted.
 const MAX_SNAPSHOTS: usize = 10_000;
-/// The longest state that is kept, in bytes of JSON.
+/// The longest state that is stored, in bytes of JSON.
 const MAX_LENGTH: usize = 1024 * 1024;
-/// How long to wait for another process that uses the file.
+/// The longest wait for another process that locks the file.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
 const SCHEMA: &str = "
@@ -37,31 +37,31 @@ const SCHEMA: &str = "
     CREATE UNIQUE INDEX IF NOT EXISTS snapshots_name ON snapshots (name);
 ";
 
-/// A file with snapshots. Made when the first one is written. Cheap to clone.
+/// A file with snapshots, created with the first one. Cheap to clone.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::{command::Bus, state::Snapshots, store::memory::MemoryStore};
+/// use es_framework::{command::CommandBus, state::Snapshots, store::memory::MemoryStore};
 ///
 /// let snapshots = Snapshots::in_file("data/snapshots.sqlite".into());
-/// let bus = Bus::new(Arc::new(MemoryStore::new()), "library-service").with_snapshots(snapshots);
+/// let bus = CommandBus::new(Arc::new(MemoryStore::new()), "library-service").with_snapshots(snapshots);
 /// ```
 #[derive(Clone)]
 pub struct Snapshots {
     file: Arc<Path>,
-    open: Arc<Mutex<Option<Open>>>,
-    names: Names,
+    database: Arc<Mutex<Option<SnapshotDatabase>>>,
+    names: SnapshotNames,
 }
 
-/// What there are snapshots of. Most subjects have none and need no look at the file; it is a lock
-/// of its own, since nobody may wait for the disk to learn that.
-type Names = Arc<Mutex<HashSet<String>>>;
+/// The names of the stored snapshots. Most subjects have none, and this set answers that without
+/// waiting for the disk or for the database lock.
+type SnapshotNames = Arc<Mutex<HashSet<String>>>;
 
-struct Open {
+struct SnapshotDatabase {
     connection: Connection,
     program: [u8; 32],
-    names: Names,
+    names: SnapshotNames,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -83,16 +83,16 @@ impl fmt::Debug for Snapshots {
 }
 
 impl Snapshots {
-    /// Snapshots in this file, which need not be there yet.
+    /// Returns the snapshots of this file, which need not exist yet.
     #[must_use]
     pub fn in_file(file: PathBuf) -> Self {
         let snapshots = Self {
             file: file.into(),
-            open: Arc::default(),
+            database: Arc::default(),
             names: Arc::default(),
         };
         if snapshots.file.exists() {
-            snapshots.attempt("opened", |_| Ok(()));
+            snapshots.with_database("opened", |_| Ok(()));
         }
         snapshots
     }
@@ -101,16 +101,20 @@ impl Snapshots {
         &self,
         subject: &Subject,
         recursive: bool,
-    ) -> Option<(S, Latest)> {
+    ) -> Option<(S, LastEvent)> {
         let name = name::<S>(subject, recursive);
         if !lock(&self.names).contains(&name) {
             return None;
         }
         let snapshots = self.clone();
-        let load = move || snapshots.attempt("read", |open| open.load(&name)).flatten();
+        let load = move || {
+            snapshots
+                .with_database("read", |database| database.load(&name))
+                .flatten()
+        };
         let (json, latest) = tokio::task::spawn_blocking(load).await.ok().flatten()?;
         let state = serde_json::from_str(&json).map_err(SnapshotError::from);
-        self.reported("read", state).map(|state| (state, latest))
+        self.log_error("read", state).map(|state| (state, latest))
     }
 
     pub(super) fn save<S: Evolve>(
@@ -118,10 +122,10 @@ impl Snapshots {
         subject: &Subject,
         recursive: bool,
         state: &S,
-        latest: Latest,
+        latest: LastEvent,
     ) {
         let json = serde_json::to_string(state).map_err(SnapshotError::from);
-        let Some(json) = self.reported("written", json) else {
+        let Some(json) = self.log_error("written", json) else {
             return;
         };
         if json.len() > MAX_LENGTH {
@@ -130,30 +134,31 @@ impl Snapshots {
         }
         let (snapshots, name) = (self.clone(), name::<S>(subject, recursive));
         tokio::task::spawn_blocking(move || {
-            snapshots.attempt("written", |open| open.save(name, &json, latest))
+            snapshots.with_database("written", |database| database.save(name, &json, latest))
         });
     }
 
-    /// Does something with the file, which is opened if it is not yet.
-    fn attempt<T>(
+    /// Runs an action on the database, which is opened before the first one. An error is logged.
+    fn with_database<T>(
         &self,
         what: &str,
-        act: impl FnOnce(&Open) -> Result<T, SnapshotError>,
+        act: impl FnOnce(&SnapshotDatabase) -> Result<T, SnapshotError>,
     ) -> Option<T> {
-        let mut guard = lock(&self.open);
+        let mut guard = lock(&self.database);
         let done = match &mut *guard {
-            Some(open) => act(open),
+            Some(database) => act(database),
             none => {
                 let names = Arc::clone(&self.names);
-                Open::at(&self.file, names).and_then(|open| act(none.insert(open)))
+                SnapshotDatabase::at(&self.file, names).and_then(|opened| act(none.insert(opened)))
             }
         };
-        self.reported(what, done)
+        self.log_error(what, done)
     }
 
-    fn reported<T>(&self, what: &str, done: Result<T, SnapshotError>) -> Option<T> {
+    fn log_error<T>(&self, what: &str, result: Result<T, SnapshotError>) -> Option<T> {
         let file = self.file.display();
-        done.inspect_err(|error| tracing::warn!(%file, %error, "a snapshot cannot be {what}"))
+        result
+            .inspect_err(|error| tracing::warn!(%file, %error, "a snapshot cannot be {what}"))
             .ok()
     }
 }
@@ -162,24 +167,24 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a snapshot is of.
+/// Returns the name of the snapshot of a state.
 fn name<S: Evolve>(subject: &Subject, recursive: bool) -> String {
     let below = if recursive { "/**" } else { "" };
     let module = S::DECLARATION.module;
     format!("{module}::{} {subject}{below}", S::NAME)
 }
 
-impl Open {
-    fn at(file: &Path, names: Names) -> Result<Self, SnapshotError> {
+impl SnapshotDatabase {
+    fn at(file: &Path, names: SnapshotNames) -> Result<Self, SnapshotError> {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
         let connection = Connection::open(file)?;
         connection.busy_timeout(LOCK_WAIT)?;
-        // A snapshot that a crash takes is a snapshot less.
+        // A crash may lose a snapshot, because the events are still there.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
         connection.execute_batch(SCHEMA)?;
-        let program = running_program()?;
+        let program = hash_running_program()?;
         connection.execute("DELETE FROM snapshots WHERE program <> ?1", [&program])?;
         *lock(&names) = connection
             .prepare("SELECT name FROM snapshots")?
@@ -192,38 +197,38 @@ impl Open {
         })
     }
 
-    fn load(&self, name: &str) -> Result<Option<(String, Latest)>, SnapshotError> {
+    fn load(&self, name: &str) -> Result<Option<(String, LastEvent)>, SnapshotError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT state, event_id, event_hash FROM snapshots WHERE name = ?1 AND program = ?2",
         )?;
-        let row = |row: &rusqlite::Row<'_>| {
+        let columns = |row: &rusqlite::Row<'_>| {
             Ok((
                 row.get::<_, String>(0)?,
                 row.get::<_, i64>(1)?,
                 row.get::<_, String>(2)?,
             ))
         };
-        let found = statement
-            .query_row(params![name, self.program], row)
+        let row = statement
+            .query_row(params![name, self.program], columns)
             .optional()?;
-        let Some((json, id, hash)) = found else {
+        let Some((json, id, hash)) = row else {
             return Ok(None);
         };
         let id = u64::try_from(id).ok().and_then(EventId::new);
         let latest = id
             .zip(hash.parse().ok())
-            .map(|(id, hash)| Latest { id, hash });
-        let latest = latest.ok_or(SnapshotError::Invalid("it does not say what it ends with"))?;
+            .map(|(id, hash)| LastEvent { id, hash });
+        let latest = latest.ok_or(SnapshotError::Invalid("its last event is missing"))?;
         Ok(Some((json, latest)))
     }
 
-    fn save(&self, name: String, json: &str, latest: Latest) -> Result<(), SnapshotError> {
+    fn save(&self, name: String, json: &str, latest: LastEvent) -> Result<(), SnapshotError> {
         let is_full = {
             let names = lock(&self.names);
             names.len() >= MAX_SNAPSHOTS && !names.contains(&name)
         };
         if is_full {
-            self.make_room()?;
+            self.delete_oldest()?;
         }
         let id = i64::try_from(latest.id.get()).unwrap_or(i64::MAX);
         let mut statement = self.connection.prepare_cached(
@@ -242,27 +247,27 @@ impl Open {
         Ok(())
     }
 
-    /// Drops the tenth that was written first.
-    fn make_room(&self) -> Result<(), SnapshotError> {
+    /// Deletes the oldest tenth.
+    fn delete_oldest(&self) -> Result<(), SnapshotError> {
         let mut statement = self.connection.prepare_cached(
             "DELETE FROM snapshots WHERE number IN \
              (SELECT number FROM snapshots ORDER BY number LIMIT ?1) RETURNING name",
         )?;
         let oldest = i64::try_from(MAX_SNAPSHOTS / 10).unwrap_or(i64::MAX);
-        let gone = statement.query_map([oldest], |row| row.get::<_, String>(0))?;
-        for name in gone {
+        let deleted = statement.query_map([oldest], |row| row.get::<_, String>(0))?;
+        for name in deleted {
             lock(&self.names).remove(&name?);
         }
         Ok(())
     }
 }
 
-/// What tells one build of a program from another: the hash of its file, which is read as it was
-/// started even when a newer one has been put in its place.
-fn running_program() -> Result<[u8; 32], SnapshotError> {
-    struct Hashing(Sha256);
+/// Returns the hash of the running program's file, which identifies the build. `/proc/self/exe`
+/// refers to the started file even after a newer one replaced it.
+fn hash_running_program() -> Result<[u8; 32], SnapshotError> {
+    struct HashWriter(Sha256);
 
-    impl io::Write for Hashing {
+    impl io::Write for HashWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.update(bytes);
             Ok(bytes.len())
@@ -274,11 +279,12 @@ fn running_program() -> Result<[u8; 32], SnapshotError> {
     }
 
     let own = Path::new("/proc/self/exe");
-    let file = match own.exists() {
-        true => own.to_owned(),
-        false => std::env::current_exe()?,
+    let file = if own.exists() {
+        own.to_owned()
+    } else {
+        std::env::current_exe()?
     };
-    let mut hashing = Hashing(Sha256::new());
-    io::copy(&mut fs::File::open(file)?, &mut hashing)?;
-    Ok(hashing.0.finalize().into())
+    let mut writer = HashWriter(Sha256::new());
+    io::copy(&mut fs::File::open(file)?, &mut writer)?;
+    Ok(writer.0.finalize().into())
 }

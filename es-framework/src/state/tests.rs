@@ -1,4 +1,4 @@
-//! States over the memory store, which counts what is read of it.
+//! Tests of states over a memory store that counts the events read from it.
 
 use std::sync::{
     Arc,
@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use proptest::prelude::*;
 use serde_json::{json, value::to_raw_value};
 
-use super::{Evolve as _, Rebuilt, Snapshots, State as _, States};
+use super::{Evolve as _, RebuiltState, Snapshots, State as _, StateLoader};
 use crate::{
     event::{Event as _, EventCandidate, EventType, RecordedEvent, Subject},
     prelude::*,
@@ -57,7 +57,7 @@ impl Account {
     }
 }
 
-/// A store that counts the events that it hands out.
+/// A store that counts the events read from it.
 #[derive(Debug, Clone, Default)]
 struct CountingStore {
     inner: MemoryStore,
@@ -90,7 +90,7 @@ impl CountingStore {
         self.inner.append(candidates, vec![]).await.unwrap();
     }
 
-    /// How many events were handed out since the last time.
+    /// Returns the number of events read since the last call.
     fn count(&self) -> usize {
         self.read.swap(0, Ordering::SeqCst)
     }
@@ -127,15 +127,15 @@ impl EventStore for CountingStore {
     }
 }
 
-fn states(store: &CountingStore) -> States {
-    States::new(Arc::new(store.clone()))
+fn states(store: &CountingStore) -> StateLoader {
+    StateLoader::new(Arc::new(store.clone()))
 }
 
 fn subject(text: &str) -> Subject {
     text.parse().unwrap()
 }
 
-async fn rebuilt(states: &States, text: &str) -> Rebuilt<Account> {
+async fn rebuilt(states: &StateLoader, text: &str) -> RebuiltState<Account> {
     states.rebuild(&subject(text), false).await.unwrap()
 }
 
@@ -172,11 +172,11 @@ async fn what_was_rebuilt_is_not_read_again() {
     store.pay("/accounts/1", 5).await;
     let first = rebuilt(&states, "/accounts/1").await;
     assert_eq!(store.count(), 2);
-    states.keep(&subject("/accounts/1"), false, first);
+    states.store_in_cache(&subject("/accounts/1"), false, first);
     store.pay("/accounts/1", 6).await;
     let second = rebuilt(&states, "/accounts/1").await;
     assert_eq!((second.state, store.count()), (account(11, 2), 1));
-    // It was taken out and not kept: nothing is remembered.
+    // The state was taken out of the cache and not put back.
     assert_eq!(rebuilt(&states, "/accounts/1").await.state, account(11, 2));
     assert_eq!(store.count(), 3);
 }
@@ -197,7 +197,7 @@ async fn an_event_that_does_not_fit_is_named() {
     );
 }
 
-/// An account that was paid into so often, and what its snapshot says.
+/// An account with many payments, and its snapshot.
 async fn long_account(file: &std::path::Path, payments: usize) -> CountingStore {
     let store = CountingStore::default();
     store.open("/accounts/1").await;
@@ -205,8 +205,8 @@ async fn long_account(file: &std::path::Path, payments: usize) -> CountingStore 
     store.write("/accounts/1", &vec![payment; payments]).await;
     let states = states(&store).with_snapshots(Snapshots::in_file(file.to_owned()));
     let rebuilt = rebuilt(&states, "/accounts/1").await;
-    states.keep(&subject("/accounts/1"), false, rebuilt);
-    // It is written on another thread.
+    states.store_in_cache(&subject("/accounts/1"), false, rebuilt);
+    // Another thread writes the snapshot.
     for _ in 0..500 {
         if saved(file) > 0 {
             break;
@@ -225,7 +225,7 @@ fn saved(file: &std::path::Path) -> i64 {
     count.unwrap_or_default()
 }
 
-async fn restarted(store: &CountingStore, file: &std::path::Path) -> Rebuilt<Account> {
+async fn restarted(store: &CountingStore, file: &std::path::Path) -> RebuiltState<Account> {
     let states = states(store).with_snapshots(Snapshots::in_file(file.to_owned()));
     rebuilt(&states, "/accounts/1").await
 }
@@ -248,7 +248,7 @@ async fn a_short_subject_has_no_snapshot() {
     store.open("/accounts/1").await;
     let states = states(&store).with_snapshots(Snapshots::in_file(file.clone()));
     let rebuilt = rebuilt(&states, "/accounts/1").await;
-    states.keep(&subject("/accounts/1"), false, rebuilt);
+    states.store_in_cache(&subject("/accounts/1"), false, rebuilt);
     assert!(!file.exists());
 }
 
@@ -300,7 +300,7 @@ fn a_state_knows_the_types_of_its_events() {
     assert_eq!(Account::NAME, "Account");
 }
 
-/// What may happen to an account.
+/// An event of an account.
 #[derive(Debug, Clone)]
 enum Step {
     Open,
@@ -352,7 +352,7 @@ proptest! {
                     Step::Rebuild => {
                         let found = rebuilt(&states, "/accounts/1").await;
                         prop_assert_eq!(&found.state, &expected);
-                        states.keep(&subject("/accounts/1"), false, found);
+                        states.store_in_cache(&subject("/accounts/1"), false, found);
                     }
                 }
             }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{EventStore, ReadOptions, StoreError};
-use crate::event::{EventType, InvalidLine, LineShape, RecordedEvent, Subject};
+use crate::event::{EventType, InvalidStreamLine, LineShape, RecordedEvent, Subject};
 
 /// One line of a backup.
 ///
@@ -21,7 +21,7 @@ use crate::event::{EventType, InvalidLine, LineShape, RecordedEvent, Subject};
 /// let line = br#"{"type":"error","payload":{"error":"the disk is broken"}}"#;
 /// let BackupLine::Error(error) = BackupLine::parse(line)? else { panic!("it is one") };
 /// assert_eq!(error, "the disk is broken");
-/// # Ok::<_, es_framework::event::InvalidLine>(())
+/// # Ok::<_, es_framework::event::InvalidStreamLine>(())
 /// ```
 #[derive(Debug)]
 pub enum BackupLine {
@@ -78,7 +78,7 @@ impl BackupLine {
     ///
     /// # Errors
     /// It is none of a backup.
-    pub fn parse(line: &[u8]) -> Result<Self, InvalidLine> {
+    pub fn parse(line: &[u8]) -> Result<Self, InvalidStreamLine> {
         let RawLine { r#type, payload } = serde_json::from_slice(line)?;
         match &*r#type {
             "event" | "item" => {
@@ -93,7 +93,7 @@ impl BackupLine {
                 let ErrorPayload { error } = serde_json::from_str(payload.get())?;
                 Ok(Self::Error(error))
             }
-            other => Err(InvalidLine::Type(other.chars().take(40).collect())),
+            other => Err(InvalidStreamLine::Type(other.chars().take(40).collect())),
         }
     }
 }

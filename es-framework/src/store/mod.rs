@@ -14,6 +14,7 @@ mod schema;
 pub mod sqlite;
 mod subjects;
 mod verify;
+mod write;
 
 use std::fmt;
 

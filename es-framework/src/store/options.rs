@@ -21,6 +21,24 @@ pub enum Order {
     Antichronological,
 }
 
+impl Order {
+    /// Returns the ids of a range that come after `id` in this order.
+    pub(crate) fn after(self, range: IdRange, id: u64) -> Option<IdRange> {
+        let IdRange { first, last } = range;
+        let rest = match self {
+            Self::Chronological => IdRange {
+                first: id.checked_add(1)?,
+                last,
+            },
+            Self::Antichronological => IdRange {
+                first,
+                last: id.checked_sub(1)?,
+            },
+        };
+        (rest.first <= rest.last).then_some(rest)
+    }
+}
+
 /// An end of a range of event ids.
 ///
 /// ```

@@ -139,18 +139,7 @@ impl Scan {
 
     /// What is left once the event `id` was delivered.
     pub(crate) fn beyond(&self, id: EventId) -> Option<IdRange> {
-        let IdRange { first, last } = self.range;
-        let rest = match self.order {
-            Order::Chronological => IdRange {
-                first: id.get().checked_add(1)?,
-                last,
-            },
-            Order::Antichronological => IdRange {
-                first,
-                last: id.get().checked_sub(1)?,
-            },
-        };
-        (rest.first <= rest.last).then_some(rest)
+        self.order.after(self.range, id.get())
     }
 }
 

@@ -41,14 +41,14 @@
 //! [`Scenario::ask`] and [`Scenario::rows`] test the read side in the same way, and
 //! [`Scenario::reacts`] tests a reaction.
 
-mod asked;
-mod given;
-mod history;
-mod outcome;
-mod reacted;
+mod event_history;
+mod expectation;
+mod reaction;
+mod read_side;
+mod scenario;
 #[cfg(test)]
 mod tests;
 
-pub use given::{Scenario, given};
-pub use outcome::Then;
-pub use reacted::Reacted;
+pub use expectation::CommandExpectation;
+pub use reaction::ReactionExpectation;
+pub use scenario::{Scenario, given};

@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Then, given};
+use super::{CommandExpectation, given};
 use crate::{
-    garden::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
     prelude::Uuid,
+    test_fixture::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
 };
 
 fn planted() -> TreePlantedEvent {
@@ -26,7 +26,7 @@ fn printed(expect: impl FnOnce()) -> String {
     *failure.downcast::<String>().unwrap()
 }
 
-fn planting() -> Then {
+fn planting() -> CommandExpectation {
     given().when(plant())
 }
 

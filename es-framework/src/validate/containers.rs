@@ -1,4 +1,4 @@
-//! The rules of a value hold wherever it stands: perhaps, in a list, by name.
+//! Validation of values inside `Option`, `Box`, lists and maps.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,15 +1,15 @@
-//! Checks of the values that clients send, all of them reported at once. The rules themselves are
-//! [`rules`].
+//! Validation of the values that clients send. A validation reports all violations at once.
+//! [`rules`] contains the rules.
 
 mod containers;
-pub mod nested;
+pub mod nested_field;
 pub mod rules;
 
 use std::fmt::Write as _;
 
 use rules::Items;
 
-/// A value that a rule refuses.
+/// A value that violates a rule.
 ///
 /// ```
 /// use es_framework::validate::{Violations, rules};
@@ -22,17 +22,16 @@ use rules::Items;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Where it stands, as a JSON pointer (RFC 6901), such as `/numPages` or `/copies/0/isbn`.
+    /// The JSON pointer (RFC 6901) of the value, for example `/numPages` or `/copies/0/isbn`.
     pub pointer: String,
-    /// What is wrong with it and what would be right.
+    /// The mistake and the correction, for the client.
     pub message: String,
 }
 
-/// So many violations are told at once. More help nobody, and a small request must not be answered
-/// with a large one.
-const MOST: usize = 100;
+/// The maximum number of reported violations. A small request must not cause a large response.
+const MAX_VIOLATIONS: usize = 100;
 
-/// The violations found so far.
+/// The violations that a validation has collected.
 ///
 /// ```
 /// use es_framework::validate::{Violations, rules};
@@ -48,66 +47,66 @@ const MOST: usize = 100;
 /// ```
 #[derive(Debug, Default)]
 pub struct Violations {
-    place: String,
-    found: Vec<Violation>,
+    pointer: String,
+    violations: Vec<Violation>,
 }
 
 impl Violations {
-    /// Notes what a rule found of the member `name`.
+    /// Adds the result of a rule for the member `name`.
     pub fn check(&mut self, name: &str, found: Result<(), String>) {
         if found.is_err() {
-            self.within(name, |violations| violations.note(found));
+            self.within(name, |violations| violations.add(found));
         }
     }
 
-    /// Notes what a rule found of the value itself.
-    pub fn note(&mut self, found: Result<(), String>) {
+    /// Adds the result of a rule for the current value.
+    pub fn add(&mut self, found: Result<(), String>) {
         if let Err(message) = found
-            && self.found.len() < MOST
+            && self.violations.len() < MAX_VIOLATIONS
         {
-            let pointer = self.place.clone();
-            self.found.push(Violation { pointer, message });
+            let pointer = self.pointer.clone();
+            self.violations.push(Violation { pointer, message });
         }
     }
 
-    /// Notes what is found inside the member `name`.
+    /// Collects violations inside the member `name`.
     pub fn within(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
-        let length = self.place.len();
-        self.place.push('/');
-        self.place
+        let length = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer
             .push_str(&name.replace('~', "~0").replace('/', "~1"));
         check(self);
-        self.place.truncate(length);
+        self.pointer.truncate(length);
     }
 
-    /// Notes what a rule finds of each item of a list.
+    /// Applies a rule to each item of a list.
     pub fn each<L: Items>(&mut self, list: &L, rule: impl Fn(&L::Item) -> Result<(), String>) {
         let items = list.items().unwrap_or_default();
-        self.within_each(items, |item, violations| violations.note(rule(item)));
+        self.within_each(items, |item, violations| violations.add(rule(item)));
     }
 
-    /// Notes what is found inside each item.
+    /// Collects violations inside each item.
     fn within_each<T>(&mut self, items: &[T], check: impl Fn(&T, &mut Self)) {
-        let length = self.place.len();
+        let length = self.pointer.len();
         for (index, item) in items.iter().enumerate() {
-            if self.found.len() >= MOST {
+            if self.violations.len() >= MAX_VIOLATIONS {
                 break;
             }
-            let _ = write!(self.place, "/{index}");
+            let _ = write!(self.pointer, "/{index}");
             check(item, self);
-            self.place.truncate(length);
+            self.pointer.truncate(length);
         }
     }
 
-    /// The violations, in the order of the fields.
+    /// Returns the violations in the order of the fields.
     #[must_use]
     pub fn into_vec(self) -> Vec<Violation> {
-        self.found
+        self.violations
     }
 }
 
-/// A value with rules of its own. `#[derive(Command)]` and `#[derive(Value)]` implement it from
-/// `#[validate(…)]`.
+/// A value with validation rules. `#[derive(Command)]` and `#[derive(Value)]` implement this trait
+/// from `#[validate(…)]`.
 ///
 /// ```
 /// use es_framework::{prelude::*, validate::{Validate as _, Violations}};
@@ -123,7 +122,7 @@ impl Violations {
 /// assert_eq!(violations.into_vec()[0].message, "must not be blank");
 /// ```
 pub trait Validate {
-    /// Notes every rule that does not hold.
+    /// Adds a violation for every rule that the value violates.
     fn validate(&self, violations: &mut Violations);
 }
 
@@ -140,7 +139,7 @@ mod tests {
     fn a_pointer_leads_to_the_value_whatever_its_member_is_called() {
         let mut violations = Violations::default();
         let wrong = || Err(String::new());
-        violations.note(wrong());
+        violations.add(wrong());
         violations.check("a/b~c", wrong());
         violations.within("list", |violations| {
             violations.each(&vec![1, 2], |item| match item {
@@ -161,6 +160,6 @@ mod tests {
         let mut violations = Violations::default();
         violations.each(&vec![(); 1_000_000], |()| Err("wrong".to_owned()));
         violations.check("more", Err("wrong".to_owned()));
-        assert_eq!(pointers(violations).len(), MOST);
+        assert_eq!(pointers(violations).len(), MAX_VIOLATIONS);
     }
 }

@@ -1,4 +1,5 @@
-//! Reading `#[name(key = value, …)]`: known keys, no key twice, values of the right kind.
+//! Reads attributes such as `#[name(key = value, …)]`: known keys, no key twice, values of the
+//! right kind.
 
 use proc_macro2::TokenStream;
 use syn::{
@@ -8,7 +9,7 @@ use syn::{
 
 use super::{errors::Errors, naming};
 
-/// The elements of an attribute's parentheses. `None` if they cannot be read; that is noted.
+/// Returns the elements of an attribute's parentheses. Records an error if they cannot be parsed.
 pub(crate) fn elements(attr: &Attribute, errors: &mut Errors) -> Option<Vec<Meta>> {
     match &attr.meta {
         Meta::List(list) => parse(list.tokens.clone(), errors),
@@ -22,7 +23,7 @@ pub(crate) fn elements(attr: &Attribute, errors: &mut Errors) -> Option<Vec<Meta
     }
 }
 
-/// The elements of a list inside an attribute.
+/// Returns the elements of a list inside an attribute.
 pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Option<Vec<Meta>> {
     let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
     match parser.parse2(tokens) {
@@ -34,7 +35,7 @@ pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Option<Vec<Meta
     }
 }
 
-/// The key of an element, or the name of an attribute.
+/// Returns the key of an element, or the name of an attribute.
 pub(crate) fn name(meta: &Meta) -> String {
     let segments = meta.path().segments.iter();
     segments
@@ -43,14 +44,14 @@ pub(crate) fn name(meta: &Meta) -> String {
         .join("::")
 }
 
-/// The keys that an attribute has, and those that were met.
+/// The keys that an attribute supports and those that occurred.
 #[derive(Debug)]
 pub(crate) struct Keys {
     attribute: &'static str,
     noun: &'static str,
     known: &'static [&'static str],
     seen: Vec<&'static str>,
-    /// Whether an attribute could not be read, which may hold any key.
+    /// True if an attribute could not be parsed. It may contain any key.
     is_unread: bool,
 }
 
@@ -65,12 +66,13 @@ impl Keys {
         }
     }
 
-    /// Speaks of the keys by another name.
+    /// Sets the word for keys in error messages.
     pub(crate) fn called(self, noun: &'static str) -> Self {
         Self { noun, ..self }
     }
 
-    /// Takes each element of the attributes with a known key; others are noted.
+    /// Calls a function with each element that has a known key. Records an error for other
+    /// elements.
     pub(crate) fn read(
         &mut self,
         attrs: &[Attribute],
@@ -89,7 +91,7 @@ impl Keys {
         }
     }
 
-    /// The known key of this element, if it is one and was not met before; otherwise that is noted.
+    /// Returns the known key of this element. Records an error for unknown or repeated keys.
     pub(crate) fn recognize(&mut self, meta: &Meta, errors: &mut Errors) -> Option<&'static str> {
         let given = name(meta);
         let Some(key) = self.known.iter().find(|key| **key == given) else {
@@ -111,13 +113,14 @@ impl Keys {
         Some(key)
     }
 
-    /// Whether the key was given, or something that may have been meant as it.
+    /// Returns true if the key occurred, or if an attribute that may contain it could not be
+    /// parsed.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.is_unread || self.seen.contains(&key)
     }
 }
 
-/// The value of `key = value`.
+/// Returns the value of `key = value`.
 pub(crate) fn value<'a>(meta: &'a Meta, example: &str, errors: &mut Errors) -> Option<&'a Expr> {
     match meta {
         Meta::NameValue(meta) => Some(ungrouped(&meta.value)),
@@ -129,7 +132,7 @@ pub(crate) fn value<'a>(meta: &'a Meta, example: &str, errors: &mut Errors) -> O
     }
 }
 
-/// The value without what surrounds a `$value:literal` that a macro of the application was given.
+/// Removes the invisible group around a `$value:literal` that another macro passed.
 fn ungrouped(value: &Expr) -> &Expr {
     match value {
         Expr::Group(group) => ungrouped(&group.expr),
@@ -137,7 +140,7 @@ fn ungrouped(value: &Expr) -> &Expr {
     }
 }
 
-/// The text of `key = "text"`.
+/// Returns the string of `key = "text"`.
 pub(crate) fn text(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitStr> {
     let value = value(meta, example, errors)?;
     if let Expr::Lit(ExprLit {
@@ -155,7 +158,7 @@ pub(crate) fn text(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Li
     None
 }
 
-/// The number of `key = 2`.
+/// Returns the number of `key = 2`.
 pub(crate) fn number(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitInt> {
     let value = value(meta, example, errors)?;
     if let Expr::Lit(ExprLit {
@@ -170,7 +173,7 @@ pub(crate) fn number(meta: &Meta, example: &str, errors: &mut Errors) -> Option<
     None
 }
 
-/// The single word of `key = word`.
+/// Returns the word of `key = word`.
 pub(crate) fn word<'a>(meta: &'a Meta, example: &str, errors: &mut Errors) -> Option<&'a Ident> {
     let value = value(meta, example, errors)?;
     if let Expr::Path(path) = value

@@ -1,17 +1,18 @@
-//! Names of tables and columns, which have to be names in every SQL database.
+//! The tables and columns of read models: names that every SQL database accepts, and the code for
+//! columns.
 
 use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::LitStr;
+use quote::{quote, quote_spanned};
+use syn::{Ident, LitStr};
 
 use super::{errors::Errors, fields::Field, framework::Framework, naming};
 
-/// What the framework's own columns begin with.
+/// The prefix of the framework's own columns.
 const RESERVED: &str = "es_";
 
-/// Notes a name that no table can have.
+/// Reports a name that no table can have.
 pub(crate) fn check_table(table: &LitStr, errors: &mut Errors) {
     let name = table.value();
     if !is_sql_name(&name) {
@@ -24,7 +25,7 @@ pub(crate) fn check_table(table: &LitStr, errors: &mut Errors) {
     }
 }
 
-/// Notes fields that cannot be columns beside each other.
+/// Reports fields that cannot be columns of one table.
 pub(crate) fn check_columns(fields: &[Field], errors: &mut Errors) {
     let mut columns = BTreeMap::new();
     for field in fields {
@@ -60,12 +61,12 @@ fn is_sql_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// The column of a field.
+/// Returns the name of a field's column.
 pub(crate) fn of(field: &Field) -> String {
     naming::snake_case(&field.name())
 }
 
-/// The columns as the framework describes them.
+/// Returns the descriptors of the columns.
 pub(crate) fn descriptions(fields: &[Field], framework: &Framework) -> TokenStream {
     let projection = quote!(#framework::projection);
     let columns = fields.iter().map(|field| {
@@ -81,7 +82,31 @@ pub(crate) fn descriptions(fields: &[Field], framework: &Framework) -> TokenStre
     quote!(&[#(#columns),*])
 }
 
-/// The method that gives the cells of a row.
+/// Returns an associated function for each column, which gives its typed column.
+pub(crate) fn functions(model: &Ident, fields: &[Field], framework: &Framework) -> TokenStream {
+    let functions = fields.iter().map(|field| {
+        let Field { vis, ident, ty, .. } = field;
+        let name = of(field);
+        let doc = format!("Returns the column `{name}`, for conditions and sort orders.");
+        let column = quote!(#framework::query::Column);
+        quote_spanned! {ident.span()=>
+            #[doc = #doc]
+            #[must_use]
+            #vis const fn #ident() -> #column<Self, #ty> {
+                #column::new(#name)
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        #[allow(dead_code)]
+        impl #model {
+            #(#functions)*
+        }
+    }
+}
+
+/// Returns the method that gives the cells of a row.
 pub(crate) fn to_cells(fields: &[Field], framework: &Framework) -> TokenStream {
     let projection = quote!(#framework::projection);
     let cells = fields.iter().map(|field| {

@@ -1,11 +1,11 @@
-//! What all derives have in common.
+//! Support that all derive macros share.
 
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident};
 
 use super::{errors::Errors, framework::Framework, manifest::Manifest, types};
 
-/// The code of a derive, or the compile errors and a stub that keeps others away.
+/// Returns the code of a derive, or the compile errors and a stub.
 pub(crate) fn derive<T>(
     input: TokenStream,
     manifest: &Manifest,
@@ -34,8 +34,8 @@ pub(crate) fn derive<T>(
     }
 }
 
-/// Lets types look as if no macro had written them, and what is deprecated be used: not the
-/// developer does that here.
+/// Silences lints that would report the generated code: formatting of type names, and use of
+/// deprecated items.
 fn prepare(item: &mut DeriveInput) {
     let is_deprecated = has_deprecated(item);
     if is_deprecated {
@@ -67,7 +67,7 @@ fn has_deprecated(item: &DeriveInput) -> bool {
             .variants
             .iter()
             .any(|variant| is_deprecated(&variant.attrs) || in_fields(&variant.fields)),
-        // No derive takes one.
+        // No derive supports unions.
         Data::Union(_) => false,
     };
     is_deprecated(&item.attrs) || within
@@ -86,7 +86,7 @@ fn fields(data: &mut Data) -> Vec<&mut Field> {
     }
 }
 
-/// Leaves the name where it is, but as a part of what is written here.
+/// Keeps the location of the name but resolves it as generated code.
 fn expand_here(ident: &mut Ident) {
     ident.set_span(Span::call_site().located_at(ident.span()));
 }

@@ -1,21 +1,21 @@
-//! The mistakes of one item, gathered so that all of them are reported in one compile.
+//! Collects the mistakes of one item, so that one compilation reports all of them.
 
 use std::fmt::Display;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// The mistakes found so far, in the order in which they were found.
+/// The recorded errors, in the order in which they were found.
 #[derive(Debug, Default)]
 pub(crate) struct Errors(Vec<syn::Error>);
 
 impl Errors {
-    /// Notes a mistake; the compiler underlines all of `at`.
+    /// Records an error. The compiler underlines all tokens of `at`.
     pub(crate) fn at(&mut self, at: impl ToTokens, message: impl Display) {
         self.0.push(syn::Error::new_spanned(at, message));
     }
 
-    /// Notes a mistake that a parser found.
+    /// Records an error of the parser.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.0.push(error);
     }
@@ -24,7 +24,7 @@ impl Errors {
         self.0.is_empty()
     }
 
-    /// The code that makes the compiler report everything; nothing if there is nothing.
+    /// Returns code that makes the compiler report all errors. Returns nothing if there is none.
     pub(crate) fn into_compile_errors(self) -> TokenStream {
         self.0
             .into_iter()

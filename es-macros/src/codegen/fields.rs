@@ -1,60 +1,40 @@
-//! The fields of a declared struct and their names on the wire.
+//! Parses the named fields of a struct and their JSON names.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use syn::{
     Attribute, Data, DataStruct, DeriveInput, Fields, GenericArgument, Ident, LitStr,
-    PathArguments, Type, ext::IdentExt as _, spanned::Spanned as _,
+    PathArguments, Type, Visibility, ext::IdentExt as _, spanned::Spanned as _,
 };
 
 use super::{
-    errors::Errors, framework::Framework, generics, members::Members, naming, serde_attr,
-    template::Template, types,
+    declaration_kind::DeclarationKind, errors::Errors, framework::Framework, generics,
+    json_names::JsonNames, naming, serde_attr, template::Template, types,
 };
-
-/// What is declared: the words of a message that depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Command,
-    Event,
-    ReadModel,
-    Query,
-}
-
-impl Kind {
-    /// With its article: `a command`.
-    pub(crate) fn noun(self) -> &'static str {
-        match self {
-            Self::Command => "a command",
-            Self::Event => "an event",
-            Self::ReadModel => "a read model",
-            Self::Query => "a query",
-        }
-    }
-}
 
 /// A named field.
 #[derive(Clone)]
 pub(crate) struct Field {
+    pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
-    /// The member's name in the JSON.
+    /// The JSON name of the field.
     pub(crate) member: String,
     pub(crate) attrs: Vec<Attribute>,
 }
 
 impl Field {
-    /// The name as it is spoken of: without `r#`.
+    /// Returns the name without `r#`.
     pub(crate) fn name(&self) -> String {
         self.ident.unraw().to_string()
     }
 
-    /// The last word of the type: `Option` for `std::option::Option<String>`.
+    /// Returns the last segment of the type: `Option` for `std::option::Option<String>`.
     pub(crate) fn type_name(&self) -> Option<String> {
         types::last_word(&self.ty)
     }
 
-    /// The type of one value: `String` for `Option<String>` and `Vec<String>`.
+    /// Returns the type of one value: `String` for `Option<String>` and `Vec<String>`.
     pub(crate) fn value_type(&self) -> &Type {
         let Type::Path(path) = &self.ty else {
             return &self.ty;
@@ -74,8 +54,8 @@ impl Field {
     }
 }
 
-/// A field as a part of a subject. All of it is at the field's type, where one that cannot stand
-/// in a subject is reported.
+/// Generates the subject part of a field. The compiler reports an unsuitable type at the field's
+/// type.
 pub(crate) fn subject_part(field: &Field, framework: &Framework) -> TokenStream {
     let span = field.ty.span();
     let framework = framework.at(span);
@@ -83,15 +63,19 @@ pub(crate) fn subject_part(field: &Field, framework: &Framework) -> TokenStream 
     quote_spanned!(span=> #framework::event::SubjectPart::field(#member, #value))
 }
 
-/// A reference to a field, underlined at its type.
+/// Generates a reference to a field, with the span of its type.
 pub(crate) fn reference(field: &Field) -> TokenStream {
     let mut ident = field.ident.clone();
     ident.set_span(field.ty.span());
     quote_spanned!(field.ty.span()=> &self.#ident)
 }
 
-/// The fields, if the item is a struct that has named ones.
-pub(crate) fn read(item: &DeriveInput, kind: Kind, errors: &mut Errors) -> Option<Vec<Field>> {
+/// Parses the fields, if the item is a struct with named fields.
+pub(crate) fn read(
+    item: &DeriveInput,
+    kind: DeclarationKind,
+    errors: &mut Errors,
+) -> Option<Vec<Field>> {
     let message = format!(
         "{} has no generic parameters: its name stands for one kind of JSON, so write the types out",
         kind.noun()
@@ -119,7 +103,7 @@ pub(crate) fn read(item: &DeriveInput, kind: Kind, errors: &mut Errors) -> Optio
             return None;
         }
     };
-    let mut members = Members::in_case(naming::camel_case);
+    let mut members = JsonNames::in_case(naming::camel_case);
     let fields = fields.named.iter();
     let fields = fields.filter_map(|field| read_field(field, kind, &mut members, errors));
     Some(fields.collect())
@@ -127,7 +111,7 @@ pub(crate) fn read(item: &DeriveInput, kind: Kind, errors: &mut Errors) -> Optio
 
 fn data_struct<'a>(
     item: &'a DeriveInput,
-    kind: Kind,
+    kind: DeclarationKind,
     errors: &mut Errors,
 ) -> Option<&'a DataStruct> {
     match &item.data {
@@ -150,8 +134,8 @@ fn data_struct<'a>(
 
 fn read_field<'a>(
     field: &'a syn::Field,
-    kind: Kind,
-    members: &mut Members<'a>,
+    kind: DeclarationKind,
+    members: &mut JsonNames<'a>,
     errors: &mut Errors,
 ) -> Option<Field> {
     let ident = field.ident.as_ref()?;
@@ -165,14 +149,15 @@ fn read_field<'a>(
     let renamed = serde_attr::rename(&field.attrs, kind, errors);
     Some(Field {
         member: members.name(ident, renamed, errors),
+        vis: field.vis.clone(),
         ident: ident.clone(),
         ty: field.ty.clone(),
         attrs: field.attrs.clone(),
     })
 }
 
-/// Notes what a subject names that is no field, or one that there may not be; `noun` is what has
-/// the fields.
+/// Records an error for names in a subject that are unknown or optional fields. `noun` describes
+/// the struct.
 pub(crate) fn check_subject(
     template: &Template,
     text: &LitStr,
@@ -191,8 +176,8 @@ pub(crate) fn check_subject(
     }
 }
 
-/// The fields that a template names. A name that is none is noted at the text; `noun` is what has
-/// the fields.
+/// Returns the fields that a template names. Records an error for unknown names; `noun` describes
+/// the struct.
 pub(crate) fn named<'a>(
     template: &Template,
     text: &LitStr,
@@ -215,7 +200,7 @@ pub(crate) fn named<'a>(
     found
 }
 
-/// Notes attributes of ours on a field that belong on the struct.
+/// Records an error for attributes on a field that belong on the struct.
 pub(crate) fn check_placement(fields: &[Field], on_struct: &[&str], errors: &mut Errors) {
     for attr in fields.iter().flat_map(|field| &field.attrs) {
         if let Some(name) = on_struct.iter().find(|name| attr.path().is_ident(name)) {

@@ -1,4 +1,4 @@
-//! The path to the framework, as the crate that uses a macro can write it.
+//! Finds the path of the framework in the crate that uses a macro.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -13,13 +13,13 @@ use super::{
 const PACKAGE: &str = "es-framework";
 const EXAMPLE: &str = "crate = \"path::to::es_framework\"";
 
-/// The path, such as `::es_framework`.
+/// The path of the framework, for example `::es_framework`.
 #[derive(Debug, Clone)]
 pub(crate) struct Framework(TokenStream);
 
 impl Framework {
-    /// Takes the path from `#[es(crate = "…")]`, or else from the dependencies. Without either
-    /// nothing that a macro writes would resolve, so there is nothing.
+    /// Resolves the path from `#[es(crate = "…")]` or from the dependencies. Without a path no
+    /// generated code would resolve, so this returns `None`.
     pub(crate) fn resolve(
         attrs: &[Attribute],
         manifest: &Manifest,
@@ -42,7 +42,7 @@ impl Framework {
         found
     }
 
-    /// The path as if it had been written at this place.
+    /// Returns the path with this span.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
         let at_place = |mut token: TokenTree| {
             token.set_span(span);
@@ -51,7 +51,7 @@ impl Framework {
         self.0.clone().into_iter().map(at_place).collect()
     }
 
-    /// The path as the text that the attributes of other macros want.
+    /// Returns the path as a string for the attributes of other macros.
     pub(crate) fn text(&self) -> String {
         let tokens = self.0.to_string();
         tokens.chars().filter(|one| !one.is_whitespace()).collect()
@@ -75,15 +75,15 @@ fn path(meta: &syn::Meta, errors: &mut Errors) -> Option<Framework> {
     }
 }
 
-/// Looks no further than the crate's own manifest: to find a workspace's one would have to start
-/// Cargo for each crate, or read files that are none of the crate's.
+/// Reads only the crate's own manifest. Finding the workspace's manifest would need a Cargo process
+/// for each crate, or files outside the crate.
 fn in_dependencies(manifest: &Manifest) -> Option<Framework> {
     if let Some(name) = manifest.dependency(PACKAGE) {
-        // Cargo has seen to it that the name is one; what it lets through must not end in a panic.
+        // Cargo has checked the name, but an unexpected one must not cause a panic.
         let name: Ident = syn::parse_str(&name).ok()?;
         return Some(Framework(quote!(::#name)));
     }
-    // The framework itself answers to this name, too; without Cargo nothing renames a crate.
+    // The framework itself has this name, and without Cargo no crate is renamed.
     (manifest.is_of(PACKAGE) || !manifest.is_known()).then(|| Framework(quote!(::es_framework)))
 }
 

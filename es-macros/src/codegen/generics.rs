@@ -1,10 +1,10 @@
-//! Generic parameters, which nothing that is registered can have.
+//! Rejects generic parameters, which registered items cannot have.
 
 use syn::Generics;
 
 use super::errors::Errors;
 
-/// Notes parameters, or else a `where`.
+/// Records an error for generic parameters or a `where` clause.
 pub(crate) fn check(generics: &Generics, message: &str, errors: &mut Errors) {
     if !generics.params.is_empty() {
         errors.at(generics, message);

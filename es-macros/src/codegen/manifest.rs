@@ -1,13 +1,13 @@
-//! The Cargo.toml of the crate that is being compiled: the only file that a macro reads.
+//! Reads the Cargo.toml of the crate that is being compiled. Macros read no other file.
 
 use std::{env, fs, path::Path};
 
 use toml::{Table, Value};
 
-/// Where an application declares the name that precedes its event types.
+/// The key under which an application declares the package of its event types.
 const METADATA: [&str; 3] = ["package", "metadata", "es-framework"];
 
-/// What the manifest says, or nothing if the crate is not built by Cargo.
+/// The contents of the manifest, or nothing if Cargo does not build the crate.
 #[derive(Debug)]
 pub(crate) struct Manifest(Option<Table>);
 
@@ -29,12 +29,12 @@ impl Manifest {
         Self(None)
     }
 
-    /// Whether there is one.
+    /// Returns true if there is a manifest.
     pub(crate) fn is_known(&self) -> bool {
         self.0.is_some()
     }
 
-    /// `package` in `[package.metadata.es-framework]`.
+    /// Returns `package` in `[package.metadata.es-framework]`.
     pub(crate) fn event_package(&self) -> Option<&Value> {
         METADATA
             .iter()
@@ -42,7 +42,7 @@ impl Manifest {
             .get("package")
     }
 
-    /// Whether this is the manifest of `package` itself.
+    /// Returns true if this is the manifest of `package` itself.
     pub(crate) fn is_of(&self, package: &str) -> bool {
         let name = self
             .0
@@ -51,7 +51,7 @@ impl Manifest {
         name == Some(package)
     }
 
-    /// The name under which code refers to the dependency on `package`.
+    /// Returns the name under which the crate refers to its dependency `package`.
     pub(crate) fn dependency(&self, package: &str) -> Option<String> {
         let table = self.0.as_ref()?;
         let targets = table.get("target").and_then(Value::as_table);

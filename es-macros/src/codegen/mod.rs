@@ -1,35 +1,38 @@
-//! What the macros write. Each macro goes through the same passes: the attributes are read
-//! (`attr`), then the item (`ast`), what was written is checked (`check`), and written out
-//! (`expand`).
+//! The code generators. Each macro has the same passes: `attr` parses attributes, `ast` parses the
+//! item, `check` finds mistakes, and `expand` generates code.
 
+mod annotated_block;
+mod annotated_function;
+mod annotated_item;
 mod attribute;
-mod attributed;
-mod block;
 mod column;
 pub(crate) mod command;
+mod declaration_kind;
 mod derive;
-mod doc;
+mod doc_comment;
 mod errors;
 pub(crate) mod event;
 pub(crate) mod evolve;
 #[cfg(test)]
-mod examples;
+mod expansion_page;
 mod fields;
 mod framework;
 mod generics;
 pub(crate) mod handler;
-mod item;
-pub(crate) mod manifest;
-mod members;
-mod naming;
+mod impl_block;
+mod json_impls;
+mod json_item;
+mod json_names;
 #[cfg(test)]
-mod page;
+mod macros_page;
+pub(crate) mod manifest;
+mod naming;
 pub(crate) mod projection;
+#[cfg(test)]
+mod public_examples;
 pub(crate) mod query;
 pub(crate) mod reaction;
 pub(crate) mod read_model;
-#[cfg(test)]
-mod reference;
 pub(crate) mod rejection;
 mod role;
 mod serde_attr;
@@ -44,15 +47,14 @@ mod types;
 pub(crate) mod upcast;
 mod validate;
 pub(crate) mod value;
-mod wire;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
 use framework::Framework;
 
-/// The place of an item. All of it has the span of the item's name, for the line that a macro
-/// expands to is otherwise the line of the macro.
+/// Generates the declaration of an item. All tokens have the span of the item's name, because
+/// otherwise the line would be that of the macro.
 fn declaration(item: &Ident, framework: &Framework) -> TokenStream {
     let framework = framework.at(item.span());
     quote_spanned!(item.span()=> #framework::declaration!())

@@ -1,9 +1,9 @@
-//! How names follow from names, and which name was meant by a misspelt one.
+//! Derives names from other names, and suggests corrections of misspelt ones.
 
 use heck::{ToKebabCase as _, ToSnakeCase as _, ToUpperCamelCase as _};
 use syn::{Ident, ext::IdentExt as _};
 
-/// The name of a field on the wire: serde's `rename_all = "camelCase"`, which writes it.
+/// Returns the JSON name of a field, like serde's `rename_all = "camelCase"`.
 pub(crate) fn camel_case(field: &str) -> String {
     let mut name = String::with_capacity(field.len());
     for word in field.split('_').filter(|word| !word.is_empty()) {
@@ -18,29 +18,29 @@ pub(crate) fn camel_case(field: &str) -> String {
     name
 }
 
-/// The field of this name: `r#type` for `type`, which is a word of the language.
+/// Returns the identifier of a field: `r#type` for the keyword `type`.
 pub(crate) fn field(name: &str) -> Option<Ident> {
     let field = syn::parse_str(name);
     field.or_else(|_| syn::parse_str(&format!("r#{name}"))).ok()
 }
 
-/// The name of a variant on the wire: serde's `rename_all = "camelCase"`, which writes it.
+/// Returns the JSON name of a variant, like serde's `rename_all = "camelCase"`.
 pub(crate) fn lower_camel_case(variant: &str) -> String {
     let (first, rest) = variant.split_at_checked(1).unwrap_or((variant, ""));
     first.to_ascii_lowercase() + rest
 }
 
-/// The name of a column.
+/// Returns the name of a column.
 pub(crate) fn snake_case(field: &str) -> String {
     field.to_snake_case()
 }
 
-/// The name of a refusal for programs.
+/// Returns the machine-readable name of a rejection.
 pub(crate) fn kebab_case(ident: &Ident) -> String {
     ident.unraw().to_string().to_kebab_case()
 }
 
-/// The words of a command's name in lower case, without `Command` at the end.
+/// Returns the words of a command's name in lower case, without a final `Command`.
 fn words(command: &Ident) -> Vec<String> {
     let name = command.unraw().to_string();
     let stem = match name.strip_suffix("Command") {
@@ -50,13 +50,13 @@ fn words(command: &Ident) -> Vec<String> {
     stem.to_snake_case().split('_').map(str::to_owned).collect()
 }
 
-/// The verb that ends a command's path: `purchase` for `PurchaseBookCommand`.
+/// Returns the verb at the end of a command's path: `purchase` for `PurchaseBookCommand`.
 pub(crate) fn verb(command: &Ident) -> String {
     words(command).into_iter().next().unwrap_or_default()
 }
 
-/// What an undocumented command does, `Purchase book` for `PurchaseBookCommand`, and the title of
-/// an undocumented refusal.
+/// Returns a summary for an undocumented command, `Purchase book` for `PurchaseBookCommand`, or a
+/// title for an undocumented rejection.
 pub(crate) fn sentence(command: &Ident) -> String {
     let mut words = words(command).into_iter();
     let first = words.next().unwrap_or_default().to_upper_camel_case();
@@ -66,7 +66,7 @@ pub(crate) fn sentence(command: &Ident) -> String {
         .join(" ")
 }
 
-/// The end of a message about a name that is not among the known ones.
+/// Returns the end of a message about an unknown name.
 pub(crate) fn meant(given: &str, known: &[&str], noun: &str) -> String {
     match (closest(given, known), known) {
         (Some(meant), _) => format!("did you mean `{meant}`?"),
@@ -76,24 +76,24 @@ pub(crate) fn meant(given: &str, known: &[&str], noun: &str) -> String {
     }
 }
 
-/// The message about a name that is no field of `the command`, or whatever it is.
+/// Returns the message about an unknown field. `owner` is for example `the command`.
 pub(crate) fn no_such_field(whose: &str, given: &str, fields: &[&str]) -> String {
     let meant = meant(given, fields, "field");
     format!("{whose} has no field `{given}`: {meant}")
 }
 
-/// The known name that a misspelt one stands for.
+/// Returns the known name that is most similar to a misspelt one.
 pub(crate) fn closest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let (distance, name) = known
         .iter()
         .map(|name| (distance(given, name), *name))
         .min()?;
-    // A third of the letters may be wrong; beyond that it is another word.
+    // Names that differ in more than a third of their letters are not similar.
     let tolerated = given.chars().count().max(3).div_euclid(3);
     (distance <= tolerated).then_some(name)
 }
 
-/// Names as a person lists them: `a`, `b` and `c`.
+/// Formats names as a list: `a`, `b` and `c`.
 pub(crate) fn list(names: &[&str]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
@@ -103,7 +103,7 @@ pub(crate) fn list(names: &[&str]) -> String {
     }
 }
 
-/// How many letters one must insert, drop or change to get from one name to the other.
+/// Returns the Levenshtein distance between two names.
 fn distance(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.chars().count()).collect();
     for (index, letter) in from.chars().enumerate() {

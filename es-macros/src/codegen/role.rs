@@ -1,4 +1,4 @@
-//! `role = "…"` of commands and queries.
+//! Parses `role = "…"` of commands and queries.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use syn::LitStr;
 
 use super::errors::Errors;
 
-/// The role, if one is given and a caller could have it.
+/// Returns the role, if it is valid.
 pub(crate) fn check(given: Option<&LitStr>, errors: &mut Errors) -> Option<String> {
     let given = given?;
     let role = given.value();
@@ -19,7 +19,7 @@ pub(crate) fn check(given: Option<&LitStr>, errors: &mut Errors) -> Option<Strin
     None
 }
 
-/// The constant of the traits, if there is a role.
+/// Generates the constant of the trait, if there is a role.
 pub(crate) fn role(role: Option<&str>) -> Option<TokenStream> {
     role.map(|role| {
         quote! {

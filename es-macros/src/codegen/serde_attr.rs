@@ -1,14 +1,14 @@
-//! Which of serde's attributes go together with what the derives fix.
+//! Checks serde attributes against the choices that the derives make.
 
 use syn::{Attribute, Meta};
 
 use super::{
     attribute::{self, Keys},
+    declaration_kind::DeclarationKind,
     errors::Errors,
-    fields::Kind,
 };
 
-/// What may stand on a field. Where other keys go wrong is said below.
+/// The keys that a field allows. The code below explains other keys in its messages.
 const FIELD: [&str; 7] = [
     "rename",
     "alias",
@@ -19,13 +19,18 @@ const FIELD: [&str; 7] = [
     "skip_serializing_if",
 ];
 
-/// The name that `#[serde(rename = "…")]` gives a field. Notes what cannot stand on one.
-pub(crate) fn rename(attrs: &[Attribute], kind: Kind, errors: &mut Errors) -> Option<String> {
+/// Returns the name from `#[serde(rename = "…")]`. Records an error for keys that a field does not
+/// allow.
+pub(crate) fn rename(
+    attrs: &[Attribute],
+    kind: DeclarationKind,
+    errors: &mut Errors,
+) -> Option<String> {
     let mut keys = Keys::new("serde", &FIELD);
     let mut renamed = None;
     for meta in elements(attrs, errors) {
         match attribute::name(&meta).as_str() {
-            // The only key that one may repeat.
+            // Only this key may occur several times.
             "alias" => {
                 attribute::text(&meta, "alias = \"…\"", errors);
             }
@@ -39,7 +44,7 @@ pub(crate) fn rename(attrs: &[Attribute], kind: Kind, errors: &mut Errors) -> Op
             _ => match (keys.recognize(&meta, errors), &meta) {
                 (None, _) | (Some("default"), Meta::Path(_)) => {}
                 (Some("rename"), _) => renamed = name(&meta, errors),
-                // What serde refuses it reports itself, and all that builds on it as well.
+                // serde itself reports attributes that it does not support.
                 (Some(key), _) => {
                     attribute::text(&meta, &format!("{key} = \"…\""), errors);
                 }
@@ -58,12 +63,12 @@ fn name(meta: &Meta, errors: &mut Errors) -> Option<String> {
     attribute::text(meta, "rename = \"…\"", errors).map(|text| text.value())
 }
 
-/// Notes what cannot stand on the struct.
-pub(crate) fn check_struct(attrs: &[Attribute], kind: Kind, errors: &mut Errors) {
+/// Records an error for keys that the struct does not allow.
+pub(crate) fn check_struct(attrs: &[Attribute], kind: DeclarationKind, errors: &mut Errors) {
     for meta in elements(attrs, errors) {
         let key = attribute::name(&meta);
         let message = match (key.as_str(), kind) {
-            // It would ask the shadow for a default, which only the struct itself has.
+            // The shadow type has no default; only the struct itself has one.
             ("default", _) => {
                 "a default stands above the field that has it: write `#[serde(default)]` there"
                     .to_owned()
@@ -72,14 +77,14 @@ pub(crate) fn check_struct(attrs: &[Attribute], kind: Kind, errors: &mut Errors)
                 "the members of {} are in camelCase: remove `{key}`, and rename a single field with `#[serde(rename = \"…\")]`",
                 kind.noun()
             ),
-            ("deny_unknown_fields", Kind::Command) => {
+            ("deny_unknown_fields", DeclarationKind::Command) => {
                 "a command refuses unknown members by itself: remove `deny_unknown_fields`"
                     .to_owned()
             }
-            ("deny_unknown_fields", Kind::Event) => {
+            ("deny_unknown_fields", DeclarationKind::Event) => {
                 "an event is read for ever, also what later versions wrote: remove `deny_unknown_fields`".to_owned()
             }
-            ("rename", Kind::Event) => {
+            ("rename", DeclarationKind::Event) => {
                 "an event is known by its type: write `#[event(name = \"…\")]`".to_owned()
             }
             _ => format!(

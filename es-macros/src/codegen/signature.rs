@@ -1,20 +1,20 @@
-//! What no function that the framework calls can be.
+//! Checks that all macros share for the signatures of functions.
 
 use syn::{Safety, Signature};
 
 use super::errors::Errors;
 
-/// Why a function cannot be it, in the words of what it is for.
-pub(crate) struct Reasons {
-    /// Nothing where the framework waits for the function.
+/// The error messages for a signature, in the words of its macro.
+pub(crate) struct SignatureMessages {
+    /// `None` allows asynchronous functions.
     pub(crate) no_async: Option<&'static str>,
     pub(crate) no_unsafe: &'static str,
     pub(crate) no_extern: &'static str,
     pub(crate) no_generics: &'static str,
 }
 
-/// Notes each word of the signature that is one too many.
-pub(crate) fn check(sig: &Signature, reasons: &Reasons, errors: &mut Errors) {
+/// Records an error for each part of the signature that the macro does not support.
+pub(crate) fn check(sig: &Signature, reasons: &SignatureMessages, errors: &mut Errors) {
     if let (Some(asyncness), Some(message)) = (&sig.asyncness, reasons.no_async) {
         errors.at(asyncness, message);
     }

@@ -1,4 +1,4 @@
-//! Templates of subjects and paths: `/books/{id}` is fixed text with a field in one segment.
+//! Parses templates of subjects and paths: `/books/{id}` is fixed text with a field in one segment.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,31 +6,31 @@ use syn::LitStr;
 
 use super::{errors::Errors, framework::Framework};
 
-/// A template that is well-formed; whether its fields exist is another question.
+/// A well-formed template. Other checks find fields that do not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template {
     segments: Vec<Segment>,
 }
 
-/// What stands between two slashes.
+/// The part between two slashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Segment {
-    /// Text that is always the same.
+    /// Fixed text.
     Fixed(String),
-    /// The name of the field that stands here.
+    /// The name of a field.
     Field(String),
 }
 
-/// What is written as a template, as messages call it, and what may stand in it.
+/// The kind of a template, which determines error messages and allowed characters.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
-    /// The rule is the event store's.
+pub(crate) enum TemplateKind {
+    /// The characters that the event store allows.
     Subject,
     /// The unreserved characters of RFC 3986, section 2.3.
     Path,
 }
 
-impl Kind {
+impl TemplateKind {
     fn name(self) -> &'static str {
         match self {
             Self::Subject => "subject",
@@ -55,10 +55,10 @@ impl Kind {
 }
 
 impl Template {
-    /// Reads what is written at this place; what is wrong with it is noted there.
+    /// Parses a template and records a mistake at `at`.
     pub(crate) fn read(
         written: &str,
-        kind: Kind,
+        kind: TemplateKind,
         at: &LitStr,
         errors: &mut Errors,
     ) -> Option<Self> {
@@ -71,11 +71,11 @@ impl Template {
         }
     }
 
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, and what to write instead.
-    pub(crate) fn parse(text: &str, kind: Kind) -> Result<Self, String> {
+    /// Returns the first mistake and its correction.
+    pub(crate) fn parse(text: &str, kind: TemplateKind) -> Result<Self, String> {
         let name = kind.name();
         let Some(rest) = text.strip_prefix('/') else {
             return Err(format!("a {name} starts with `/`: write `\"/{text}\"`"));
@@ -109,7 +109,7 @@ impl Template {
         &self.segments
     }
 
-    /// The fields' names, in order.
+    /// Returns the names of the fields in order.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
         self.segments.iter().filter_map(|segment| match segment {
             Segment::Field(name) => Some(name.as_str()),
@@ -117,7 +117,7 @@ impl Template {
         })
     }
 
-    /// The text before the first field, without a slash at its end.
+    /// Returns the text before the first field, without a final slash.
     pub(crate) fn head(&self) -> String {
         let mut head = String::new();
         for segment in &self.segments {
@@ -130,7 +130,7 @@ impl Template {
         head
     }
 
-    /// The template as text, its fields under the names that `name` gives them.
+    /// Returns the template as text. `name` maps the names of its fields.
     pub(crate) fn render(&self, name: impl Fn(&str) -> String) -> String {
         if self.segments.is_empty() {
             return "/".to_owned();
@@ -146,8 +146,8 @@ impl Template {
     }
 }
 
-/// The code of a subject's parts: fixed text and fields in turn, neighbouring fixed text as one.
-/// `field` gives the code of a field's part.
+/// Generates the parts of a subject: fixed text and fields. Neighbouring fixed texts are joined.
+/// `field` generates the part of a field.
 pub(crate) fn parts(
     template: &Template,
     framework: &Framework,
@@ -177,7 +177,7 @@ pub(crate) fn parts(
 }
 
 impl Segment {
-    fn parse(text: &str, kind: Kind) -> Result<Self, String> {
+    fn parse(text: &str, kind: TemplateKind) -> Result<Self, String> {
         let name = kind.name();
         if text.is_empty() {
             return Err(format!(
@@ -213,7 +213,7 @@ impl Segment {
         }
     }
 
-    fn fixed(text: &str, kind: Kind) -> Result<Self, String> {
+    fn fixed(text: &str, kind: TemplateKind) -> Result<Self, String> {
         match text.chars().find(|character| !kind.allows(*character)) {
             None => Ok(Self::Fixed(text.to_owned())),
             Some(foreign) => Err(format!(
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Template, String> {
-        Template::parse(text, Kind::Subject)
+        Template::parse(text, TemplateKind::Subject)
     }
 
     #[test]
@@ -296,8 +296,8 @@ mod tests {
 
     #[test]
     fn a_path_may_hold_more_than_a_subject() {
-        assert!(Template::parse("/v1.0/books", Kind::Path).is_ok());
+        assert!(Template::parse("/v1.0/books", TemplateKind::Path).is_ok());
         assert!(parse("/v1.0/books").is_err());
-        assert!(Template::parse("/a?b", Kind::Path).is_err());
+        assert!(Template::parse("/a?b", TemplateKind::Path).is_err());
     }
 }

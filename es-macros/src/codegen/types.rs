@@ -1,8 +1,8 @@
-//! What types look like, as far as a macro can tell without knowing what their names stand for.
+//! Inspects the syntax of types. A macro cannot resolve their names.
 
 use syn::{FnArg, GenericArgument, PathArguments, ReturnType, Signature, Type};
 
-/// What an `Option` may hold.
+/// Returns the type inside an `Option`.
 pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else {
         return None;
@@ -17,7 +17,7 @@ pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The last word of the type: `Uuid` for `es_framework::prelude::Uuid`.
+/// Returns the last segment of the type: `Uuid` for `es_framework::prelude::Uuid`.
 pub(crate) fn last_word(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else {
         return None;
@@ -26,7 +26,7 @@ pub(crate) fn last_word(ty: &Type) -> Option<String> {
     last.map(|last| last.ident.to_string())
 }
 
-/// The event that a parameter of this type takes, and whether by reference.
+/// Returns the event type of a parameter, and true if the parameter is a reference.
 pub(crate) fn event(ty: &Type) -> Option<(Type, bool)> {
     let (event, by_reference) = match ty {
         Type::Reference(reference) if reference.mutability.is_none() => (&*reference.elem, true),
@@ -35,8 +35,7 @@ pub(crate) fn event(ty: &Type) -> Option<(Type, bool)> {
     matches!(event, Type::Path(_)).then(|| (event.clone(), by_reference))
 }
 
-/// Takes away what surrounds a `$type:ty` that a macro of the application was given, so that the
-/// type looks as if it had been written there.
+/// Removes the invisible group around a `$type:ty` that another macro passed.
 pub(crate) fn ungroup(ty: &mut Type) {
     if let Type::Group(group) = ty
         && matches!(
@@ -66,7 +65,7 @@ pub(crate) fn ungroup(ty: &mut Type) {
     }
 }
 
-/// The same for all types of a function.
+/// Removes the invisible groups around all types of a signature.
 pub(crate) fn ungroup_signature(sig: &mut Signature) {
     for input in &mut sig.inputs {
         if let FnArg::Typed(parameter) = input {

@@ -1,4 +1,4 @@
-//! A copy of a book: how its state follows from its events.
+//! A copy of a book: its state and the events that change it.
 
 mod borrow;
 mod purchase;
@@ -16,7 +16,7 @@ pub use purchase::BookPurchasedEvent;
 pub use remove::BookRemovedEvent;
 pub use return_book::BookReturnedEvent;
 
-/// What is known of a copy.
+/// The state of a copy.
 #[derive(Debug, PartialEq, State)]
 pub enum Book {
     Available,

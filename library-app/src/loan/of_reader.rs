@@ -19,15 +19,17 @@ pub struct HeldCopy {
     pub overdue: bool,
 }
 
-impl Answer for LoansOfReader {
-    type Answer = Vec<HeldCopy>;
+impl QueryHandler for LoansOfReader {
+    type Output = Vec<HeldCopy>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Vec<HeldCopy>, QueryError> {
-        let loans = reading.rows::<OpenLoan>().equal("reader", &self.reader);
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<HeldCopy>, QueryError> {
+        let loans = context
+            .rows::<OpenLoan>()
+            .filter(OpenLoan::reader().eq(&self.reader));
         let held = |loan: OpenLoan| HeldCopy {
             book: loan.book,
             due_at: loan.due_at,
-            overdue: loan.due_at < reading.now(),
+            overdue: loan.due_at < context.now(),
         };
         Ok(loans.all(1_000).await?.into_iter().map(held).collect())
     }

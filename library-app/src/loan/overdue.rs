@@ -9,12 +9,15 @@ use super::open::OpenLoan;
 #[query(path = "/loans/overdue", paged, role = "staff")]
 pub struct OverdueLoans {}
 
-impl Answer for OverdueLoans {
-    type Answer = Page<OpenLoan>;
+impl QueryHandler for OverdueLoans {
+    type Output = Page<OpenLoan>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Page<OpenLoan>, QueryError> {
-        let overdue = reading.rows::<OpenLoan>().below("due_at", &reading.now());
-        let longest_first = overdue.order_by("due_at", Direction::Ascending);
-        longest_first.page(reading.paging()).await
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Page<OpenLoan>, QueryError> {
+        context
+            .rows::<OpenLoan>()
+            .filter(OpenLoan::due_at().below(&context.now()))
+            .sort(OpenLoan::due_at())
+            .page(context.paging())
+            .await
     }
 }

@@ -1,4 +1,4 @@
-//! A reader: how what is known of one follows from events.
+//! A reader: its state and the events that change it.
 
 mod register;
 #[cfg(test)]
@@ -12,7 +12,7 @@ use crate::loan::{LoanClosedEvent, LoanOpenedEvent};
 
 pub use register::ReaderRegisteredEvent;
 
-/// What is known of a reader.
+/// The state of a reader.
 #[derive(Debug, PartialEq, State)]
 pub struct Reader {
     /// The copies that the reader holds.

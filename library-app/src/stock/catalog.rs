@@ -1,8 +1,8 @@
 //! Anyone browses the titles, whatever the number of their copies.
 
-use es_framework::{prelude::*, projection::Sql};
+use es_framework::{prelude::*, query::Group};
 
-use super::copy::BookCopy;
+use super::copy::{BookCopy, Status};
 
 /// Browses the titles, each with the copies that can be borrowed now.
 #[derive(Query)]
@@ -23,56 +23,40 @@ pub struct Title {
     pub total: u64,
 }
 
-const TITLES: Sql = Sql {
-    sqlite: "
-    SELECT json_object(
-        'isbn', isbn,
-        'title', title,
-        'author', author,
-        'available', json_group_array(id ORDER BY es_place) FILTER (WHERE status = 'available'),
-        'total', count(*)
-    )
-    FROM book_copies
-    WHERE status <> 'removed'
-        AND {rows}
-        AND (?1 IS NULL OR (title, author, isbn) > (?1 ->> 0, ?1 ->> 1, ?1 ->> 2))
-    GROUP BY title, author, isbn
-    ORDER BY title, author, isbn
-    LIMIT ?2",
-    postgres: "
-    SELECT json_build_object(
-        'isbn', isbn,
-        'title', title,
-        'author', author,
-        'available', coalesce(json_agg(id ORDER BY es_place) FILTER (WHERE status = 'available'), '[]'),
-        'total', count(*)
-    )::text
-    FROM book_copies
-    WHERE status <> 'removed'
-        AND {rows}
-        AND ($1::json IS NULL
-            OR (title, author, isbn) > ($1::json ->> 0, $1::json ->> 1, $1::json ->> 2))
-    GROUP BY title, author, isbn
-    ORDER BY title, author, isbn
-    LIMIT $2",
-};
+impl Title {
+    fn from_copies(copies: Group<String, 3, Uuid>) -> Self {
+        let [title, author, isbn] = copies.key;
+        Self {
+            isbn,
+            title,
+            author,
+            available: copies.collected,
+            total: copies.count,
+        }
+    }
+}
 
-impl Answer for BrowseCatalog {
-    type Answer = Page<Title>;
+impl QueryHandler for BrowseCatalog {
+    type Output = Page<Title>;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<Page<Title>, QueryError> {
-        let mut copies = reading.rows::<BookCopy>();
-        for (column, part) in [
-            ("isbn", self.isbn),
-            ("title", self.title),
-            ("author", self.author),
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Page<Title>, QueryError> {
+        let mut copies = context
+            .rows::<BookCopy>()
+            .filter(BookCopy::status().ne(&Status::Removed));
+        for (column, substring) in [
+            (BookCopy::isbn(), self.isbn),
+            (BookCopy::title(), self.title),
+            (BookCopy::author(), self.author),
         ] {
-            if let Some(part) = part {
-                copies = copies.contains(column, &part);
+            if let Some(substring) = substring {
+                copies = copies.filter(column.contains(&substring));
             }
         }
-        let order = |title: &Title| [&title.title, &title.author, &title.isbn].map(Clone::clone);
-        let found = reading.among(copies).await?;
-        found.page(TITLES, vec![], order).await
+        let is_available = BookCopy::status().eq(&Status::Available);
+        let titles = copies
+            .group_by([BookCopy::title(), BookCopy::author(), BookCopy::isbn()])
+            .collect_page(BookCopy::id(), is_available, context.paging())
+            .await?;
+        Ok(titles.map(Title::from_copies))
     }
 }

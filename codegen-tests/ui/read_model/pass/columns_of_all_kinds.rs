@@ -115,11 +115,18 @@ struct Count {
     at_least: u32,
 }
 
-impl Answer for Count {
-    type Answer = usize;
+impl QueryHandler for Count {
+    type Output = usize;
 
-    async fn answer(self, reading: &Reading<'_>) -> Result<usize, QueryError> {
-        let rows = reading.rows::<Row>().at_least("count", &self.at_least);
+    async fn handle(self, context: &QueryContext<'_>) -> Result<usize, QueryError> {
+        let rows = context
+            .rows::<Row>()
+            .filter(Row::count().at_least(&self.at_least))
+            .filter(Row::r#type().is_none().or(Row::kind_of_row().contains("oak")))
+            .filter(Row::at().above(&context.now()).or(Row::at().is_some()))
+            .filter(Row::tags().ne(&vec!["old".to_owned()]).and(Row::fine().eq(&true)))
+            .filter(Row::text().one_of(&["a".to_owned(), "b".to_owned()]))
+            .sort_descending(Row::weight());
         Ok(rows.all(1_000).await?.len())
     }
 }

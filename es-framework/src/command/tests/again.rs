@@ -1,10 +1,10 @@
-//! Commands that are sent again, and commands whose sender expects something of the subject.
+//! Tests of repeated commands and of expected versions.
 
 use futures_util::future::join_all;
 
 use super::bank::{Rivalled, open_account, reply, transfer_money, transfer_with, two_accounts};
 use crate::{
-    command::{CommandContext, CommandError, Expected, Outcome},
+    command::{CommandContext, CommandError, CommandOutcome, ExpectedVersion},
     event::EventId,
 };
 
@@ -15,7 +15,7 @@ fn with_key(key: &str) -> CommandContext {
     }
 }
 
-fn expecting(expected: Expected) -> CommandContext {
+fn expecting(expected: ExpectedVersion) -> CommandContext {
     CommandContext {
         expected: Some(expected),
         ..CommandContext::default()
@@ -23,11 +23,11 @@ fn expecting(expected: Expected) -> CommandContext {
 }
 
 fn last_event(id: u64) -> CommandContext {
-    expecting(Expected::LastEvent(vec![EventId::new(id).unwrap()]))
+    expecting(ExpectedVersion::LastEvent(vec![EventId::new(id).unwrap()]))
 }
 
-/// All that an answer is made of.
-fn answer(outcome: &Outcome) -> (String, bool, Option<EventId>, Option<EventId>, String) {
+/// All parts of a response.
+fn answer(outcome: &CommandOutcome) -> (String, bool, Option<EventId>, Option<EventId>, String) {
     (
         outcome.subject.to_string(),
         outcome.created,
@@ -105,7 +105,7 @@ async fn a_command_is_refused_once_its_subject_has_changed() {
         Err(CommandError::NotAsExpected { latest, .. }) => assert_eq!(latest, EventId::new(2)),
         other => panic!("{other:?}"),
     }
-    let any = expecting(Expected::Anything);
+    let any = expecting(ExpectedVersion::Any);
     transfer_with(&bus, 1, &any).await.unwrap();
 }
 

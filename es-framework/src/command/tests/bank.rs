@@ -1,4 +1,4 @@
-//! A bank, whose transfers are decided on two accounts.
+//! Test support: a bank, whose transfers read two accounts.
 
 use std::sync::{
     Arc,
@@ -11,7 +11,8 @@ use serde_json::json;
 
 use crate::{
     command::{
-        Bus, CommandContext, CommandDescriptor, CommandError, CommandRequest, Handle, Outcome,
+        CommandBus, CommandContext, CommandDescriptor, CommandError, CommandOutcome,
+        CommandRequest, Handle,
     },
     event::{EventCandidate, RecordedEvent, Subject},
     prelude::*,
@@ -40,7 +41,7 @@ fn open(command: OpenAccountCommand) -> AccountOpenedEvent {
     AccountOpenedEvent { cents }
 }
 
-/// What an account holds.
+/// The balance of an account.
 #[derive(State)]
 pub(super) struct Account {
     cents: u64,
@@ -123,7 +124,7 @@ fn transfer(
     Ok(Decision::new(events, Rest { cents: rest }))
 }
 
-/// What all accounts hold together.
+/// The sum of all balances.
 #[derive(State)]
 pub(super) struct Vault {
     cents: u64,
@@ -162,7 +163,7 @@ fn audit(
     AuditedEvent { cents }
 }
 
-/// A store in which somebody else writes right before an append, so many times.
+/// A store in which a rival writes right before the first few appends.
 #[derive(Debug, Clone)]
 pub(super) struct Rivalled {
     pub(super) inner: MemoryStore,
@@ -185,11 +186,11 @@ impl Rivalled {
         Self::on("/", 0)
     }
 
-    pub(super) fn bus(&self) -> Bus {
-        Bus::new(Arc::new(self.clone()), "bank")
+    pub(super) fn bus(&self) -> CommandBus {
+        CommandBus::new(Arc::new(self.clone()), "bank")
     }
 
-    /// How many appends were tried.
+    /// The number of attempted appends.
     pub(super) fn appends(&self) -> usize {
         self.appends.load(Ordering::SeqCst)
     }
@@ -255,10 +256,10 @@ impl EventStore for Rivalled {
 }
 
 pub(super) async fn send<C: Handle>(
-    bus: &Bus,
+    bus: &CommandBus,
     body: serde_json::Value,
     context: &CommandContext,
-) -> Result<Outcome, CommandError> {
+) -> Result<CommandOutcome, CommandError> {
     let body = body.to_string();
     let request = CommandRequest {
         body: body.as_bytes(),
@@ -268,7 +269,7 @@ pub(super) async fn send<C: Handle>(
     (CommandDescriptor::of::<C>().execute)(bus, request).await
 }
 
-pub(super) async fn open_account(bus: &Bus, id: u32, cents: u64) {
+pub(super) async fn open_account(bus: &CommandBus, id: u32, cents: u64) {
     let body = json!({"id": id, "cents": cents});
     let context = CommandContext::default();
     let opened = send::<OpenAccountCommand>(bus, body, &context).await;
@@ -276,25 +277,28 @@ pub(super) async fn open_account(bus: &Bus, id: u32, cents: u64) {
 }
 
 pub(super) async fn transfer_with(
-    bus: &Bus,
+    bus: &CommandBus,
     cents: u64,
     context: &CommandContext,
-) -> Result<Outcome, CommandError> {
+) -> Result<CommandOutcome, CommandError> {
     let body = json!({"from": 1, "to": 2, "cents": cents});
     send::<TransferMoneyCommand>(bus, body, context).await
 }
 
-pub(super) async fn transfer_money(bus: &Bus, cents: u64) -> Result<Outcome, CommandError> {
+pub(super) async fn transfer_money(
+    bus: &CommandBus,
+    cents: u64,
+) -> Result<CommandOutcome, CommandError> {
     transfer_with(bus, cents, &CommandContext::default()).await
 }
 
-pub(super) fn reply(outcome: &Outcome) -> &str {
+pub(super) fn reply(outcome: &CommandOutcome) -> &str {
     outcome.reply.as_ref().map_or("", |reply| reply.get())
 }
 
 /// Two accounts, with 100 cents on the first.
-pub(super) async fn two_accounts(store: &Rivalled) -> Bus {
-    let undisturbed = Bus::new(Arc::new(store.inner.clone()), "bank");
+pub(super) async fn two_accounts(store: &Rivalled) -> CommandBus {
+    let undisturbed = CommandBus::new(Arc::new(store.inner.clone()), "bank");
     open_account(&undisturbed, 1, 100).await;
     open_account(&undisturbed, 2, 0).await;
     store.bus()

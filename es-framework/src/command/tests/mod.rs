@@ -1,4 +1,4 @@
-//! The bus over a store that misbehaves on purpose.
+//! Tests of the command pipeline over a store with injected faults.
 
 mod again;
 mod bank;
@@ -13,18 +13,19 @@ use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
 
 use super::{
-    Bus, CommandContext, CommandDescriptor, CommandError, CommandRequest, Handle, Outcome,
+    CommandBus, CommandContext, CommandDescriptor, CommandError, CommandOutcome, CommandRequest,
+    Handle,
 };
 use crate::{
     event::{EventCandidate, RecordedEvent, Subject},
-    garden::{PlantTreeCommand, WaterTreeCommand},
     store::{
         AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
         StoreError, memory::MemoryStore,
     },
+    test_fixture::{PlantTreeCommand, WaterTreeCommand},
 };
 
-/// What goes wrong with an append.
+/// The fault that an append meets.
 #[derive(Debug, Clone, Copy)]
 enum Fault {
     /// The connection breaks before the store has written.
@@ -37,7 +38,7 @@ enum Fault {
     Rival,
 }
 
-/// Misbehaves for the first few appends.
+/// A store that injects a fault into the first few appends.
 #[derive(Debug)]
 struct FaultyStore {
     inner: MemoryStore,
@@ -105,8 +106,8 @@ impl EventStore for FaultyStore {
     }
 }
 
-/// A bus over a store that fails so many times, with one tree planted before if asked.
-fn bus(fault: Fault, times: u32) -> (Bus, MemoryStore) {
+/// Creates a bus over a store whose first appends fail.
+fn bus(fault: Fault, times: u32) -> (CommandBus, MemoryStore) {
     let inner = MemoryStore::new();
     let left = AtomicU32::new(times);
     let store = FaultyStore {
@@ -114,10 +115,10 @@ fn bus(fault: Fault, times: u32) -> (Bus, MemoryStore) {
         fault,
         left,
     };
-    (Bus::new(Arc::new(store), "garden"), inner)
+    (CommandBus::new(Arc::new(store), "garden"), inner)
 }
 
-async fn execute<C: Handle>(bus: &Bus, body: &str) -> Result<Outcome, CommandError> {
+async fn execute<C: Handle>(bus: &CommandBus, body: &str) -> Result<CommandOutcome, CommandError> {
     let text = CommandRequest {
         body: body.as_bytes(),
         path_parameters: &[],
@@ -126,11 +127,11 @@ async fn execute<C: Handle>(bus: &Bus, body: &str) -> Result<Outcome, CommandErr
     (CommandDescriptor::of::<C>().execute)(bus, text).await
 }
 
-async fn plant(bus: &Bus) -> Result<Outcome, CommandError> {
+async fn plant(bus: &CommandBus) -> Result<CommandOutcome, CommandError> {
     execute::<PlantTreeCommand>(bus, r#"{"id":"t1","kind":"oak","numLeaves":7}"#).await
 }
 
-async fn water(bus: &Bus) -> Result<Outcome, CommandError> {
+async fn water(bus: &CommandBus) -> Result<CommandOutcome, CommandError> {
     execute::<WaterTreeCommand>(bus, r#"{"id":"t1"}"#).await
 }
 
@@ -184,7 +185,7 @@ async fn a_subject_that_must_exist_is_asked_for_first() {
 #[tokio::test(start_paused = true)]
 async fn a_subject_that_moved_is_read_and_decided_on_again() {
     let (faulty, store) = bus(Fault::Rival, 2);
-    plant(&Bus::new(Arc::new(store.clone()), "garden"))
+    plant(&CommandBus::new(Arc::new(store.clone()), "garden"))
         .await
         .unwrap();
     let outcome = water(&faulty).await.unwrap();
@@ -195,7 +196,9 @@ async fn a_subject_that_moved_is_read_and_decided_on_again() {
 #[tokio::test(start_paused = true)]
 async fn a_subject_that_never_holds_still_is_given_up() {
     let (faulty, store) = bus(Fault::Rival, u32::MAX);
-    plant(&Bus::new(Arc::new(store), "garden")).await.unwrap();
+    plant(&CommandBus::new(Arc::new(store), "garden"))
+        .await
+        .unwrap();
     let error = water(&faulty).await.unwrap_err();
     assert!(matches!(error, CommandError::Contended(_)), "{error}");
 }

@@ -1,4 +1,4 @@
-//! All upcasters of an application: which event is read as what.
+//! The upcasters of an application.
 
 #[cfg(test)]
 mod tests;
@@ -8,7 +8,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{DecodeError, EventView, RecordedEvent, UpcasterDescriptor};
 use crate::Declaration;
 
-/// What turns stored events into those that the application knows today.
+/// All upcasters of an application. They convert stored events into the events that the application
+/// declares today.
 ///
 /// ```
 /// use es_framework::{event::{UpcasterDescriptor, Upcasters}, prelude::*};
@@ -30,11 +31,11 @@ use crate::Declaration;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Upcasters {
-    /// In the order of [`key`], so that an event that has none is known by a few comparisons.
+    /// Sorted by [`key`], so a binary search needs few comparisons.
     by_type: Arc<[UpcasterDescriptor]>,
 }
 
-/// Why upcasters cannot work together. Each names the places at fault.
+/// The error for upcasters that contradict each other. Each variant names the places in the source.
 ///
 /// ```
 /// use es_framework::{declaration, event::UpcastersError};
@@ -53,12 +54,12 @@ pub enum UpcastersError {
     Duplicate {
         /// The type of the stored event.
         event_type: &'static str,
-        /// Where one stands.
+        /// The place of the first upcaster.
         first: Declaration,
-        /// Where the other stands.
+        /// The place of the second upcaster.
         second: Declaration,
     },
-    /// An event would be upcast again and again.
+    /// Upcasters form a cycle.
     #[error("upcasters lead back to the event they start from: {}: let the last one make an event of a new version, with #[event(version = …)]", steps(.0))]
     Cycle(Vec<(&'static str, Declaration)>),
 }
@@ -74,16 +75,16 @@ fn steps(cycle: &[(&'static str, Declaration)]) -> String {
     steps.join(" -> ")
 }
 
-/// Comparing lengths first tells most types apart without a look at their texts.
+/// Sorting by length first avoids most string comparisons.
 const fn key(event_type: &str) -> (usize, &str) {
     (event_type.len(), event_type)
 }
 
 impl Upcasters {
-    /// Checks and sorts upcasters.
+    /// Checks and sorts the upcasters.
     ///
     /// # Errors
-    /// See [`UpcastersError`].
+    /// Fails as [`UpcastersError`] describes.
     pub fn new(
         upcasters: impl IntoIterator<Item = UpcasterDescriptor>,
     ) -> Result<Self, UpcastersError> {
@@ -106,24 +107,25 @@ impl Upcasters {
         Ok(upcasters)
     }
 
-    /// Hands out the events as which a stored one is read today: itself, unless it is upcast.
+    /// Calls `handle` with each event that a stored event represents today: the stored event
+    /// itself, or the results of its upcasters.
     ///
     /// # Errors
-    /// The stored event is of another shape than its declaration says, or `take` fails.
+    /// Fails if the stored event does not fit its declaration, or if `handle` fails.
     pub fn read<X: From<DecodeError>>(
         &self,
         recorded: &RecordedEvent,
-        mut take: impl FnMut(EventView<'_>) -> Result<(), X>,
+        mut handle: impl FnMut(EventView<'_>) -> Result<(), X>,
     ) -> Result<(), X> {
-        self.pass(EventView::stored(recorded), &mut take)
+        self.apply(EventView::stored(recorded), &mut handle)
     }
 
-    /// The upcasters, each with the event that it starts from.
+    /// Iterates over the upcasters, sorted by the event that they convert.
     pub fn iter(&self) -> impl Iterator<Item = &UpcasterDescriptor> {
         self.by_type.iter()
     }
 
-    /// The upcaster of an event of this type.
+    /// Returns the upcaster of this event type.
     #[must_use]
     pub fn of(&self, event_type: &str) -> Option<&UpcasterDescriptor> {
         let found = self
@@ -132,18 +134,19 @@ impl Upcasters {
         found.ok().and_then(|index| self.by_type.get(index))
     }
 
-    /// Follows the chain of upcasters to its end, which is there since no chain is a cycle.
-    fn pass<X: From<DecodeError>, F: FnMut(EventView<'_>) -> Result<(), X>>(
+    /// Applies upcasters until none is left. The recursion ends because the upcasters form no
+    /// cycle.
+    fn apply<X: From<DecodeError>, F: FnMut(EventView<'_>) -> Result<(), X>>(
         &self,
         view: EventView<'_>,
-        take: &mut F,
+        handle: &mut F,
     ) -> Result<(), X> {
         let Some(upcaster) = self.of(view.event_type()) else {
-            return take(view);
+            return handle(view);
         };
         for event in (upcaster.upcast)(view)? {
             let upcast = EventView::upcast(event.event_type, &event.payload, view.recorded());
-            self.pass(upcast, take)?;
+            self.apply(upcast, handle)?;
         }
         Ok(())
     }
@@ -151,13 +154,13 @@ impl Upcasters {
     fn check_cycles(&self) -> Result<(), UpcastersError> {
         let mut harmless = BTreeSet::new();
         for upcaster in self.iter() {
-            self.follow(upcaster, &mut vec![], &mut harmless)?;
+            self.check_cycle_from(upcaster, &mut vec![], &mut harmless)?;
         }
         Ok(())
     }
 
-    /// Looks for a way back to one of the upcasters on the path.
-    fn follow(
+    /// Searches for a path from the upcaster back to one on the current path.
+    fn check_cycle_from(
         &self,
         upcaster: &UpcasterDescriptor,
         path: &mut Vec<(&'static str, Declaration)>,
@@ -171,7 +174,7 @@ impl Upcasters {
         }
         path.push((upcaster.from, upcaster.declaration));
         for next in upcaster.to.iter().filter_map(|to| self.of(to)) {
-            self.follow(next, path, harmless)?;
+            self.check_cycle_from(next, path, harmless)?;
         }
         path.pop();
         Ok(())

@@ -100,9 +100,11 @@ fn recorded(event_type: &str, payload: &serde_json::Value) -> RecordedEvent {
 fn read(upcasters: &Upcasters, event: &RecordedEvent) -> Result<Read, DecodeError> {
     let mut events = vec![];
     upcasters.read(event, |view| {
-        let known = TYPES.iter().find(|known| **known == view.event_type());
+        let parse_cache = TYPES
+            .iter()
+            .find(|parse_cache| **parse_cache == view.event_type());
         let Fifth { value } = view.payload()?;
-        events.push((*known.unwrap(), value));
+        events.push((*parse_cache.unwrap(), value));
         Ok::<_, DecodeError>(())
     })?;
     Ok(events)

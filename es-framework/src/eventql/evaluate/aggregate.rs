@@ -1,36 +1,46 @@
-//! Aggregates: one value of many, taken in one after the other.
+//! Computes aggregates incrementally, one value after the other.
 
 use std::cmp::Ordering;
 
-use super::{cast::shown, names::Aggregate, numeric};
+use super::{cast::describe, number};
 use crate::eventql::{
-    error::ErrorKind,
+    function::Aggregate,
+    query_error::QueryErrorKind,
     value::{Value, numbers},
 };
 
-/// An aggregate on its way. Nulls are passed over; of nothing, COUNT and SUM are zero and all
-/// others null.
+/// The intermediate state of an aggregate. Nulls are ignored. Without any value, COUNT and SUM
+/// return zero and the other aggregates return null.
 #[derive(Debug)]
 pub(in crate::eventql) enum Accumulator {
     Count(i64),
-    Sum(Sum),
-    Average { sum: Sum, count: f64 },
-    Extreme { of: Aggregate, best: Value },
+    Sum(ExactSum),
+    Average {
+        sum: ExactSum,
+        count: f64,
+    },
+    Extreme {
+        of: Aggregate,
+        best: Value,
+    },
     Median(Vec<Value>),
-    Spread { of: Aggregate, spread: Spread },
+    Spread {
+        of: Aggregate,
+        spread: RunningVariance,
+    },
     Unique(Value),
 }
 
-/// Whole numbers are added up exactly, in more bits than any number of them fills.
+/// Sums integers exactly: 128 bits cannot overflow.
 #[derive(Debug, Default)]
-pub(in crate::eventql) struct Sum {
+pub(in crate::eventql) struct ExactSum {
     whole: i128,
     fractional: Option<f64>,
 }
 
-/// Welford's running mean and sum of squared differences, stable where squares would cancel out.
+/// Welford's running mean and sum of squared differences, which avoids cancellation.
 #[derive(Debug, Default)]
-pub(in crate::eventql) struct Spread {
+pub(in crate::eventql) struct RunningVariance {
     count: f64,
     mean: f64,
     squares: f64,
@@ -40,9 +50,9 @@ impl Accumulator {
     pub(in crate::eventql) fn new(aggregate: Aggregate) -> Self {
         match aggregate {
             Aggregate::Count => Self::Count(0),
-            Aggregate::Sum => Self::Sum(Sum::default()),
+            Aggregate::Sum => Self::Sum(ExactSum::default()),
             Aggregate::Avg => Self::Average {
-                sum: Sum::default(),
+                sum: ExactSum::default(),
                 count: 0.0,
             },
             of @ (Aggregate::Min | Aggregate::Max) => Self::Extreme {
@@ -52,15 +62,18 @@ impl Accumulator {
             Aggregate::Median => Self::Median(Vec::new()),
             of @ (Aggregate::StdDev | Aggregate::Variance) => Self::Spread {
                 of,
-                spread: Spread::default(),
+                spread: RunningVariance::default(),
             },
             Aggregate::Unique => Self::Unique(Value::Null),
         }
     }
 
-    /// Takes in a settled value, or none where the aggregate has no argument. Gives the bytes that
-    /// are held because of it.
-    pub(in crate::eventql) fn add(&mut self, value: Option<Value>) -> Result<usize, ErrorKind> {
+    /// Adds a decoded value, or none if the aggregate has no argument. Returns the number of bytes
+    /// that the accumulator additionally holds.
+    pub(in crate::eventql) fn add(
+        &mut self,
+        value: Option<Value>,
+    ) -> Result<usize, QueryErrorKind> {
         let value = match value {
             Some(Value::Null) => return Ok(0),
             value => value.unwrap_or(Value::Bool(true)),
@@ -77,14 +90,14 @@ impl Accumulator {
             }
             Self::Extreme { of, best } => return extreme(*of, best, value),
             Self::Median(values) => {
-                if numeric::float(&value).is_none() {
+                if number::float(&value).is_none() {
                     return Err(wrong(Aggregate::Median, "numbers", &value));
                 }
                 values.push(value);
                 return Ok(size_of::<Value>());
             }
             Self::Spread { of, spread } => {
-                let number = numeric::float(&value);
+                let number = number::float(&value);
                 spread.add(number.ok_or_else(|| wrong(*of, "numbers", &value))?);
             }
             Self::Unique(first) => return unique(first, value),
@@ -92,18 +105,18 @@ impl Accumulator {
         Ok(0)
     }
 
-    pub(in crate::eventql) fn finish(self) -> Result<Value, ErrorKind> {
+    pub(in crate::eventql) fn finish(self) -> Result<Value, QueryErrorKind> {
         match self {
             Self::Count(count) => Ok(Value::Int(count)),
             Self::Sum(sum) => sum.finish(),
             Self::Average { count: 0.0, .. } => Ok(Value::Null),
-            Self::Average { sum, count } => numeric::finite(sum.float() / count),
+            Self::Average { sum, count } => number::finite(sum.float() / count),
             Self::Extreme { best: value, .. } | Self::Unique(value) => Ok(value),
             Self::Median(values) => median(values),
             Self::Spread { spread, .. } if spread.count == 0.0 => Ok(Value::Null),
             Self::Spread { of, spread } => {
                 let variance = spread.squares / spread.count;
-                numeric::finite(if of == Aggregate::StdDev {
+                number::finite(if of == Aggregate::StdDev {
                     variance.sqrt()
                 } else {
                     variance
@@ -113,8 +126,8 @@ impl Accumulator {
     }
 }
 
-impl Sum {
-    fn add(&mut self, of: Aggregate, value: &Value) -> Result<(), ErrorKind> {
+impl ExactSum {
+    fn add(&mut self, of: Aggregate, value: &Value) -> Result<(), QueryErrorKind> {
         match value {
             Value::Int(value) => self.whole = self.whole.saturating_add((*value).into()),
             Value::Float(value) => self.fractional = Some(self.fractional.unwrap_or(0.0) + value),
@@ -127,16 +140,18 @@ impl Sum {
         self.whole as f64 + self.fractional.unwrap_or(0.0)
     }
 
-    fn finish(self) -> Result<Value, ErrorKind> {
+    fn finish(self) -> Result<Value, QueryErrorKind> {
         if self.fractional.is_some() {
-            return numeric::finite(self.float());
+            return number::finite(self.float());
         }
         let whole = i64::try_from(self.whole);
-        whole.map(Value::Int).map_err(|_| ErrorKind::OutOfRange)
+        whole
+            .map(Value::Int)
+            .map_err(|_| QueryErrorKind::OutOfRange)
     }
 }
 
-impl Spread {
+impl RunningVariance {
     fn add(&mut self, value: f64) {
         self.count += 1.0;
         let difference = value - self.mean;
@@ -145,7 +160,7 @@ impl Spread {
     }
 }
 
-fn extreme(of: Aggregate, best: &mut Value, value: Value) -> Result<usize, ErrorKind> {
+fn extreme(of: Aggregate, best: &mut Value, value: Value) -> Result<usize, QueryErrorKind> {
     if matches!(value, Value::Bool(_) | Value::Array(_) | Value::Record(_)) {
         return Err(wrong(of, "values that have an order", &value));
     }
@@ -169,7 +184,7 @@ fn extreme(of: Aggregate, best: &mut Value, value: Value) -> Result<usize, Error
     Ok(grown)
 }
 
-fn unique(first: &mut Value, value: Value) -> Result<usize, ErrorKind> {
+fn unique(first: &mut Value, value: Value) -> Result<usize, QueryErrorKind> {
     if matches!(first, Value::Null) {
         let size = value.size();
         *first = value;
@@ -178,14 +193,14 @@ fn unique(first: &mut Value, value: Value) -> Result<usize, ErrorKind> {
     if *first == value {
         return Ok(0);
     }
-    Err(ErrorKind::NotUnique {
-        first: shown(first),
-        second: shown(&value),
+    Err(QueryErrorKind::NotUnique {
+        first: describe(first),
+        second: describe(&value),
     })
 }
 
-/// The value in the middle, or the mean of the two there.
-fn median(mut values: Vec<Value>) -> Result<Value, ErrorKind> {
+/// Returns the middle value, or the mean of the two middle values.
+fn median(mut values: Vec<Value>) -> Result<Value, QueryErrorKind> {
     values.sort_by(numbers);
     let middle = values.len() / 2;
     let upper = values.get(middle).cloned().unwrap_or(Value::Null);
@@ -193,14 +208,14 @@ fn median(mut values: Vec<Value>) -> Result<Value, ErrorKind> {
         return Ok(upper);
     }
     let lower = middle.checked_sub(1).and_then(|index| values.get(index));
-    match (lower.and_then(numeric::float), numeric::float(&upper)) {
-        (Some(lower), Some(upper)) => numeric::finite(lower.midpoint(upper)),
+    match (lower.and_then(number::float), number::float(&upper)) {
+        (Some(lower), Some(upper)) => number::finite(lower.midpoint(upper)),
         _ => Ok(Value::Null),
     }
 }
 
-fn wrong(aggregate: Aggregate, expected: &'static str, found: &Value) -> ErrorKind {
-    ErrorKind::WrongArgument {
+fn wrong(aggregate: Aggregate, expected: &'static str, found: &Value) -> QueryErrorKind {
+    QueryErrorKind::WrongArgument {
         function: aggregate.name(),
         expected,
         found: found.kind().into(),

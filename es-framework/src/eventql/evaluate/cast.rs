@@ -1,4 +1,4 @@
-//! `value AS TYPE`: the only conversions there are.
+//! Implements `value AS TYPE`.
 
 use jiff::{
     Timestamp,
@@ -6,11 +6,11 @@ use jiff::{
     tz::TimeZone,
 };
 
-use super::numeric;
-use crate::eventql::{ast::CastType, error::ErrorKind, value::Value};
+use super::number;
+use crate::eventql::{ast::CastType, query_error::QueryErrorKind, value::Value};
 
-/// Null stays null, whatever it is converted into.
-pub(super) fn cast(value: Value, to: CastType) -> Result<Value, ErrorKind> {
+/// Converts a value. Null stays null.
+pub(super) fn cast(value: Value, to: CastType) -> Result<Value, QueryErrorKind> {
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
@@ -23,14 +23,14 @@ pub(super) fn cast(value: Value, to: CastType) -> Result<Value, ErrorKind> {
         CastType::Time => time(&value).map(Value::Time),
         CastType::DateTime => datetime(&value).map(Value::DateTime),
     };
-    result.ok_or_else(|| ErrorKind::CannotConvert {
-        value: shown(&value),
+    result.ok_or_else(|| QueryErrorKind::CannotConvert {
+        value: describe(&value),
         to: to.name(),
     })
 }
 
-/// A value in an error: what it is, and its text where it is short.
-pub(in crate::eventql) fn shown(value: &Value) -> Box<str> {
+/// Describes a value in an error message: its text if it is short, or its kind.
+pub(in crate::eventql) fn describe(value: &Value) -> Box<str> {
     match string(value) {
         Some(text) => {
             let head: String = text.chars().take(40).collect();
@@ -47,7 +47,7 @@ pub(in crate::eventql) fn shown(value: &Value) -> Box<str> {
 fn int(value: &Value) -> Option<Value> {
     match value {
         Value::Int(_) => Some(value.clone()),
-        Value::Float(float) => numeric::whole(float.trunc()).map(Value::Int),
+        Value::Float(float) => number::whole(float.trunc()).map(Value::Int),
         Value::Text(text) => text.parse().ok().map(Value::Int),
         _ => None,
     }
@@ -56,14 +56,14 @@ fn int(value: &Value) -> Option<Value> {
 fn float(value: &Value) -> Option<Value> {
     match value {
         Value::Text(text) => {
-            // Rust also reads `inf` and `nan`.
+            // Rust's parser also accepts `inf` and `nan`.
             let numeric = text
                 .bytes()
                 .all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
             let float: f64 = numeric.then(|| text.parse().ok()).flatten()?;
             float.is_finite().then_some(Value::Float(float))
         }
-        number => numeric::float(number).map(Value::Float),
+        number => number::float(number).map(Value::Float),
     }
 }
 

@@ -1,13 +1,14 @@
-//! Computes expressions: nothing here waits or reads events.
+//! Evaluates expressions. Nothing here waits or reads events.
 
 mod aggregate;
+mod apply_operator;
+mod argument_error;
+mod call;
+mod call_numeric;
+mod call_text;
+mod call_time;
 mod cast;
-mod function;
-mod names;
-mod numeric;
-mod operator;
-mod temporal;
-mod textual;
+mod number;
 
 use std::sync::Arc;
 
@@ -15,42 +16,40 @@ use jiff::Timestamp;
 
 use super::{
     ast::{BinaryOperator, Expr, ExprKind, FromClause, UnaryOperator},
-    error::{ErrorKind, Fault},
+    function::Function,
+    query_error::{QueryErrorKind, SpannedError},
     token::Span,
     value::Value,
 };
 
 pub(super) use aggregate::Accumulator;
-pub(super) use cast::shown;
-#[cfg(test)]
-pub(super) use names::{AGGREGATES, FUNCTIONS};
-pub(super) use names::{Aggregate, Callable, Function};
+pub(super) use cast::describe;
 
-/// What the names of an expression mean.
+/// The values of the names in an expression.
 #[derive(Clone, Copy)]
-pub(super) struct Scope<'a> {
+pub(super) struct EvaluationContext<'a> {
     pub(super) sources: &'a [FromClause],
-    /// A value for each source.
+    /// One value for each FROM clause.
     pub(super) row: &'a [Value],
-    /// The value of each aggregate, by its place in the query.
+    /// The value of each aggregate, identified by its position in the query.
     pub(super) aggregates: &'a [(Span, Value)],
-    /// The same moment for the whole run.
+    /// The current time, which stays the same during a run.
     pub(super) now: Timestamp,
 }
 
-type Evaluated<T = Value> = Result<T, Fault>;
+type EvaluationResult<T = Value> = Result<T, SpannedError>;
 
-impl Scope<'_> {
-    /// The value of an expression, parts of events still as they were written.
-    pub(super) fn evaluate(&self, expr: &Expr) -> Evaluated {
-        let failed = |kind| Fault::at(expr.span, kind);
+impl EvaluationContext<'_> {
+    /// Evaluates an expression without decoding raw JSON.
+    pub(super) fn evaluate(&self, expr: &Expr) -> EvaluationResult {
+        let failed = |kind| SpannedError::at(expr.span, kind);
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(literal.into()),
             ExprKind::Alias(name) => Ok(self.alias(name)),
             ExprKind::Field(target, name) => self.evaluate(target)?.field(name).map_err(failed),
             ExprKind::Index(target, index) => {
                 let target = self.evaluate(target)?;
-                operator::index(&target, &self.settled(index)?).map_err(failed)
+                apply_operator::index(&target, &self.evaluate_decoded(index)?).map_err(failed)
             }
             ExprKind::Array(items) => Ok(Value::Array(self.all(items)?.into())),
             ExprKind::Record(fields) => self.record(fields),
@@ -59,31 +58,38 @@ impl Scope<'_> {
                 Ok(Value::Bool(!self.is_true(operand, "NOT")?))
             }
             ExprKind::Unary(sign, operand) => {
-                operator::sign(*sign, self.settled(operand)?).map_err(failed)
+                apply_operator::sign(*sign, self.evaluate_decoded(operand)?).map_err(failed)
             }
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, expr),
-            ExprKind::Cast(operand, to) => cast::cast(self.settled(operand)?, *to).map_err(failed),
+            ExprKind::Cast(operand, to) => {
+                cast::cast(self.evaluate_decoded(operand)?, *to).map_err(failed)
+            }
             ExprKind::Call(Function::If, arguments) => self.choose(arguments),
             ExprKind::Call(function, arguments) => {
-                let arguments = self.all_settled(arguments)?;
-                function::call(*function, &arguments, self.now).map_err(failed)
+                let arguments = self.evaluate_all_decoded(arguments)?;
+                call::call(*function, &arguments, self.now).map_err(failed)
             }
         }
     }
 
-    /// The value of an expression to compute with.
-    pub(super) fn settled(&self, expr: &Expr) -> Evaluated {
+    /// Evaluates an expression and decodes raw JSON.
+    pub(super) fn evaluate_decoded(&self, expr: &Expr) -> EvaluationResult {
         let value = self.evaluate(expr)?;
-        value.settled().map_err(|kind| Fault::at(expr.span, kind))
+        value
+            .decoded()
+            .map_err(|kind| SpannedError::at(expr.span, kind))
     }
 
-    /// The value of a condition. Nothing but a boolean is one, null included.
-    pub(super) fn is_true(&self, expr: &Expr, place: &'static str) -> Evaluated<bool> {
+    /// Evaluates a condition. Any value except a boolean is an error, even null.
+    pub(super) fn is_true(&self, expr: &Expr, place: &'static str) -> EvaluationResult<bool> {
         match self.evaluate(expr)? {
             Value::Bool(value) => Ok(value),
             other => {
                 let found = other.kind();
-                Err(Fault::at(expr.span, ErrorKind::NotBoolean { place, found }))
+                Err(SpannedError::at(
+                    expr.span,
+                    QueryErrorKind::NotBoolean { place, found },
+                ))
             }
         }
     }
@@ -100,24 +106,27 @@ impl Scope<'_> {
         found.map_or(Value::Null, |(_, value)| value.clone())
     }
 
-    fn all(&self, items: &[Expr]) -> Evaluated<Vec<Value>> {
+    fn all(&self, items: &[Expr]) -> EvaluationResult<Vec<Value>> {
         items.iter().map(|item| self.evaluate(item)).collect()
     }
 
-    fn all_settled(&self, items: &[Expr]) -> Evaluated<Vec<Value>> {
-        items.iter().map(|item| self.settled(item)).collect()
+    fn evaluate_all_decoded(&self, items: &[Expr]) -> EvaluationResult<Vec<Value>> {
+        items
+            .iter()
+            .map(|item| self.evaluate_decoded(item))
+            .collect()
     }
 
-    fn record(&self, fields: &[(Box<str>, Expr)]) -> Evaluated {
-        let field = |(name, value): &(Box<str>, Expr)| -> Evaluated<(Arc<str>, Value)> {
+    fn record(&self, fields: &[(Box<str>, Expr)]) -> EvaluationResult {
+        let field = |(name, value): &(Box<str>, Expr)| -> EvaluationResult<(Arc<str>, Value)> {
             Ok(((&**name).into(), self.evaluate(value)?))
         };
-        let fields: Evaluated<Vec<_>> = fields.iter().map(field).collect();
+        let fields: EvaluationResult<Vec<_>> = fields.iter().map(field).collect();
         Ok(Value::Record(fields?.into()))
     }
 
-    /// Only the branch that is chosen is computed, so that the condition can guard it.
-    fn choose(&self, arguments: &[Expr]) -> Evaluated {
+    /// Evaluates only the chosen branch, so the condition can guard it.
+    fn choose(&self, arguments: &[Expr]) -> EvaluationResult {
         match arguments {
             [condition, yes, no] => {
                 let chosen = self.is_true(condition, "the condition of IF")?;
@@ -133,19 +142,19 @@ impl Scope<'_> {
         left: &Expr,
         right: &Expr,
         whole: &Expr,
-    ) -> Evaluated {
+    ) -> EvaluationResult {
         use BinaryOperator as Op;
 
         let symbol = operator.symbol();
-        // AND and OR stop at the first side that decides, so that the left one can guard the right.
+        // AND and OR evaluate the right operand only if needed, so the left one can guard it.
         let decided = match operator {
             Op::And => self.is_true(left, symbol)? && self.is_true(right, symbol)?,
             Op::Or => self.is_true(left, symbol)? || self.is_true(right, symbol)?,
             Op::Xor => self.is_true(left, symbol)? != self.is_true(right, symbol)?,
             _ => {
-                let (left, right) = (self.settled(left)?, self.settled(right)?);
-                return operator::binary(operator, &left, &right)
-                    .map_err(|kind| Fault::at(whole.span, kind));
+                let (left, right) = (self.evaluate_decoded(left)?, self.evaluate_decoded(right)?);
+                return apply_operator::binary(operator, &left, &right)
+                    .map_err(|kind| SpannedError::at(whole.span, kind));
             }
         };
         Ok(Value::Bool(decided))

@@ -1,30 +1,30 @@
-//! Brings rows together into groups and computes their aggregates.
+//! Groups rows and computes their aggregates.
 
 use std::collections::BTreeMap;
 
 use futures_util::TryStreamExt as _;
 
-use super::{Frame, Frames, Run};
+use super::{IntermediateRow, QueryRun, RowStream};
 use crate::eventql::{
     ast::{Expr, ExprKind, Statement},
-    error::Fault,
     evaluate::Accumulator,
+    query_error::SpannedError,
     value::Value,
 };
 
-struct Group {
-    /// The row that came first; what is not aggregated is the same in all of them.
+struct RowGroup {
+    /// The first row of the group. Expressions outside aggregates have the same value in all rows.
     first: Vec<Value>,
     accumulators: Vec<Accumulator>,
 }
 
-/// The groups that HAVING keeps, in the order of their first rows. Without GROUP BY everything, be
-/// it nothing, is one group.
+/// Returns the groups that satisfy HAVING, in the order of their first rows. Without GROUP BY, all
+/// rows form one group, even if there are none.
 pub(super) async fn groups(
-    mut frames: Frames,
+    mut frames: RowStream,
     statement: &Statement,
-    run: &Run,
-) -> Result<Vec<Frame>, Fault> {
+    run: &QueryRun,
+) -> Result<Vec<IntermediateRow>, SpannedError> {
     let aggregates = statement.aggregates();
     let keys = statement
         .grouping
@@ -34,7 +34,7 @@ pub(super) async fn groups(
     let (mut places, mut groups) = (BTreeMap::new(), Vec::new());
     if statement.grouping.is_none() {
         places.insert(Vec::new(), 0);
-        groups.push(Group::of(Vec::new(), &aggregates));
+        groups.push(RowGroup::of(Vec::new(), &aggregates));
     }
     while let Some(frame) = frames.try_next().await? {
         let key = key(keys, statement, &frame, run)?;
@@ -50,7 +50,7 @@ pub(super) async fn groups(
                         .saturating_add(accumulators),
                 )?;
                 places.insert(key, groups.len());
-                groups.push(Group::of(frame.row.clone(), &aggregates));
+                groups.push(RowGroup::of(frame.row.clone(), &aggregates));
                 groups.len().saturating_sub(1)
             }
         };
@@ -79,14 +79,14 @@ pub(super) async fn groups(
 fn key(
     keys: &[Expr],
     statement: &Statement,
-    frame: &Frame,
-    run: &Run,
-) -> Result<Vec<Value>, Fault> {
+    frame: &IntermediateRow,
+    run: &QueryRun,
+) -> Result<Vec<Value>, SpannedError> {
     let scope = run.scope(statement, frame);
-    keys.iter().map(|key| scope.settled(key)).collect()
+    keys.iter().map(|key| scope.evaluate_decoded(key)).collect()
 }
 
-impl Group {
+impl RowGroup {
     fn of(first: Vec<Value>, aggregates: &[&Expr]) -> Self {
         let accumulator = |expr: &&Expr| match expr.kind {
             ExprKind::Aggregate(aggregate, _) => Some(Accumulator::new(aggregate)),
@@ -100,34 +100,34 @@ impl Group {
 
     fn add(
         &mut self,
-        frame: &Frame,
+        frame: &IntermediateRow,
         aggregates: &[&Expr],
         statement: &Statement,
-        run: &Run,
-    ) -> Result<(), Fault> {
+        run: &QueryRun,
+    ) -> Result<(), SpannedError> {
         let scope = run.scope(statement, frame);
         for (accumulator, expr) in self.accumulators.iter_mut().zip(aggregates) {
             let argument = match &expr.kind {
-                ExprKind::Aggregate(_, Some(argument)) => Some(scope.settled(argument)?),
+                ExprKind::Aggregate(_, Some(argument)) => Some(scope.evaluate_decoded(argument)?),
                 _ => None,
             };
             let grown = accumulator
                 .add(argument)
-                .map_err(|kind| Fault::at(expr.span, kind))?;
+                .map_err(|kind| SpannedError::at(expr.span, kind))?;
             run.memory.hold(grown)?;
         }
         Ok(())
     }
 
-    fn finish(self, aggregates: &[&Expr]) -> Result<Frame, Fault> {
+    fn finish(self, aggregates: &[&Expr]) -> Result<IntermediateRow, SpannedError> {
         let mut values = Vec::with_capacity(aggregates.len());
         for (accumulator, expr) in self.accumulators.into_iter().zip(aggregates) {
             let value = accumulator
                 .finish()
-                .map_err(|kind| Fault::at(expr.span, kind))?;
+                .map_err(|kind| SpannedError::at(expr.span, kind))?;
             values.push((expr.span, value));
         }
-        Ok(Frame {
+        Ok(IntermediateRow {
             row: self.first,
             aggregates: values,
         })

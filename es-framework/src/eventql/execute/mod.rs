@@ -1,8 +1,8 @@
 //! Runs a query as a chain of streams: rows, WHERE, groups, order, projection.
 
+mod from_clause;
 mod group;
 mod order;
-mod rows;
 
 use std::{
     collections::BTreeSet,
@@ -19,47 +19,47 @@ use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Query, Rows,
+    EventQlQuery, QueryRows,
     ast::{Expr, Statement},
-    error::{ErrorKind, Fault, QueryError},
-    evaluate::Scope,
-    limits::{Limits, Memory},
-    plan::{Plan, plan},
-    source::Source,
+    evaluate::EvaluationContext,
+    event_source::EventSource,
+    query_error::{QueryError, QueryErrorKind, SpannedError},
+    query_limits::{MemoryBudget, QueryLimits},
+    read_plan::{ReadPlan, plan},
     token::Span,
     value::Value,
 };
 
-/// What all parts of one run share.
-struct Run {
-    source: Arc<dyn Source>,
-    memory: Memory,
+/// The data that all stages of one run share.
+struct QueryRun {
+    source: Arc<dyn EventSource>,
+    memory: MemoryBudget,
     now: Timestamp,
-    /// Whether the source is told what it may leave out.
-    with_hints: bool,
+    /// Enables read hints for the source. Tests disable them to compare the results.
+    uses_hints: bool,
 }
 
-/// A row on its way: a value for each FROM clause, and those of the aggregates once there are.
+/// An intermediate row: a value for each FROM clause and, after grouping, for each aggregate.
 #[derive(Debug, Clone, Default)]
-struct Frame {
+struct IntermediateRow {
     row: Vec<Value>,
     aggregates: Vec<(Span, Value)>,
 }
 
-type Values = BoxStream<'static, Result<Value, Fault>>;
-type Frames = BoxStream<'static, Result<Frame, Fault>>;
+type ValueStream = BoxStream<'static, Result<Value, SpannedError>>;
+type RowStream = BoxStream<'static, Result<IntermediateRow, SpannedError>>;
 
 pub(super) fn run(
-    query: &Query,
-    source: Arc<dyn Source>,
-    limits: Limits,
-    with_hints: bool,
-) -> Rows {
-    let run = Arc::new(Run {
+    query: &EventQlQuery,
+    source: Arc<dyn EventSource>,
+    limits: QueryLimits,
+    uses_hints: bool,
+) -> QueryRows {
+    let run = Arc::new(QueryRun {
         source,
-        memory: Memory::new(limits.memory),
+        memory: MemoryBudget::new(limits.memory),
         now: Timestamp::now(),
-        with_hints,
+        uses_hints,
     });
     let tokens = Arc::clone(&query.tokens);
     let values = statement(Arc::clone(&query.statement), run);
@@ -71,18 +71,18 @@ pub(super) fn run(
     in_time(rows.boxed(), limits)
 }
 
-fn written(value: &Value) -> Result<Box<RawValue>, Fault> {
+fn written(value: &Value) -> Result<Box<RawValue>, SpannedError> {
     serde_json::value::to_raw_value(value).map_err(|error| {
         let reason = error.to_string().into();
-        ErrorKind::Data { reason }.into()
+        QueryErrorKind::Data { reason }.into()
     })
 }
 
-/// Ends the rows with the first error, and with one of its own when the time is up.
-fn in_time(rows: Rows, limits: Limits) -> Rows {
+/// Ends the stream after the first error, and with an error when the time limit is reached.
+fn in_time(rows: QueryRows, limits: QueryLimits) -> QueryRows {
     let limit = limits.time;
     let deadline = Instant::now().checked_add(limit);
-    let late = move || QueryError::nowhere(ErrorKind::Time { limit });
+    let late = move || QueryError::nowhere(QueryErrorKind::Time { limit });
     stream::unfold(Some(rows), move |rows| async move {
         let mut rows = rows?;
         let next = match deadline {
@@ -100,20 +100,20 @@ fn in_time(rows: Rows, limits: Limits) -> Rows {
     .boxed()
 }
 
-/// The projected values of a statement.
-fn statement(statement: Arc<Statement>, run: Arc<Run>) -> Values {
+/// Returns the projected values of a statement.
+fn statement(statement: Arc<Statement>, run: Arc<QueryRun>) -> ValueStream {
     stream::once(start(statement, run)).try_flatten().boxed()
 }
 
-async fn start(statement: Arc<Statement>, run: Arc<Run>) -> Result<Values, Fault> {
+async fn start(statement: Arc<Statement>, run: Arc<QueryRun>) -> Result<ValueStream, SpannedError> {
     let skip = run.count(statement.skip.as_ref(), "SKIP")?.unwrap_or(0);
     let top = run.count(statement.top.as_ref(), "TOP")?;
-    let Plan { hint, sorted } = if run.with_hints {
+    let ReadPlan { hint, sorted } = if run.uses_hints {
         plan(&statement)
     } else {
-        Plan::default()
+        ReadPlan::default()
     };
-    let mut frames = rows::rows(&statement, &run, hint);
+    let mut frames = from_clause::rows(&statement, &run, hint);
     if statement.condition.is_some() {
         frames = filtered(frames, Arc::clone(&statement), Arc::clone(&run));
     }
@@ -136,8 +136,8 @@ async fn start(statement: Arc<Statement>, run: Arc<Run>) -> Result<Values, Fault
     ))
 }
 
-fn filtered(frames: Frames, statement: Arc<Statement>, run: Arc<Run>) -> Frames {
-    let keep = move |frame: Frame| {
+fn filtered(frames: RowStream, statement: Arc<Statement>, run: Arc<QueryRun>) -> RowStream {
+    let keep = move |frame: IntermediateRow| {
         let Some(condition) = &statement.condition else {
             return Ok(Some(frame));
         };
@@ -150,30 +150,30 @@ fn filtered(frames: Frames, statement: Arc<Statement>, run: Arc<Run>) -> Frames 
 }
 
 fn projected(
-    frames: Frames,
+    frames: RowStream,
     statement: Arc<Statement>,
-    run: Arc<Run>,
+    run: Arc<QueryRun>,
     skip: usize,
     top: usize,
-) -> Values {
+) -> ValueStream {
     let distinct = statement.distinct;
     let project = {
         let run = Arc::clone(&run);
-        move |frame: Frame| {
+        move |frame: IntermediateRow| {
             run.scope(&statement, &frame)
                 .evaluate(&statement.projection)
         }
     };
     if !distinct {
-        // What is skipped is not projected either.
+        // Skipped rows need no projection.
         let frames = skipped(frames, skip).take(top);
         return frames.map(move |frame| frame.and_then(&project)).boxed();
     }
     let seen = Mutex::new(BTreeSet::new());
     let first_of_its_kind = move |value: Value| {
-        let key = value.clone().settled()?;
+        let key = value.clone().decoded()?;
         let size = key.size();
-        // Nothing panics while the lock is held.
+        // The lock cannot be poisoned in a harmful way: no code panics while it is held.
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         if !seen.insert(key) {
             return Ok(None);
@@ -187,11 +187,11 @@ fn projected(
     skipped(values.boxed(), skip).take(top).boxed()
 }
 
-/// Leaves out the first rows, but no error among them.
+/// Skips the first rows, but returns every error.
 fn skipped<T: Send + 'static>(
-    rows: BoxStream<'static, Result<T, Fault>>,
+    rows: BoxStream<'static, Result<T, SpannedError>>,
     skip: usize,
-) -> BoxStream<'static, Result<T, Fault>> {
+) -> BoxStream<'static, Result<T, SpannedError>> {
     let mut left = skip;
     rows.try_filter_map(move |row| {
         let skipped = left > 0;
@@ -201,9 +201,13 @@ fn skipped<T: Send + 'static>(
     .boxed()
 }
 
-impl Run {
-    fn scope<'a>(&self, statement: &'a Statement, frame: &'a Frame) -> Scope<'a> {
-        Scope {
+impl QueryRun {
+    fn scope<'a>(
+        &self,
+        statement: &'a Statement,
+        frame: &'a IntermediateRow,
+    ) -> EvaluationContext<'a> {
+        EvaluationContext {
             sources: &statement.sources,
             row: &frame.row,
             aggregates: &frame.aggregates,
@@ -211,30 +215,37 @@ impl Run {
         }
     }
 
-    /// The number of rows that SKIP or TOP says.
-    fn count(&self, expr: Option<&Expr>, clause: &'static str) -> Result<Option<usize>, Fault> {
+    /// Evaluates the row count of SKIP or TOP.
+    fn count(
+        &self,
+        expr: Option<&Expr>,
+        clause: &'static str,
+    ) -> Result<Option<usize>, SpannedError> {
         let Some(expr) = expr else {
             return Ok(None);
         };
-        let scope = Scope {
+        let scope = EvaluationContext {
             sources: &[],
             row: &[],
             aggregates: &[],
             now: self.now,
         };
-        let value = scope.settled(expr)?;
+        let value = scope.evaluate_decoded(expr)?;
         if let Value::Int(count) = value
             && count >= 0
         {
             return Ok(Some(usize::try_from(count).unwrap_or(usize::MAX)));
         }
-        let found = super::evaluate::shown(&value);
-        Err(Fault::at(expr.span, ErrorKind::NotACount { clause, found }))
+        let found = super::evaluate::describe(&value);
+        Err(SpannedError::at(
+            expr.span,
+            QueryErrorKind::NotACount { clause, found },
+        ))
     }
 }
 
-impl Frame {
-    /// An estimate of the bytes that it takes.
+impl IntermediateRow {
+    /// Estimates the size in bytes.
     fn size(&self) -> usize {
         let aggregates = self.aggregates.iter().map(|(_, value)| value);
         let values = self.row.iter().chain(aggregates);

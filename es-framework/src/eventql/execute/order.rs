@@ -1,31 +1,32 @@
-//! Sorts rows, and keeps no more of them than are asked for.
+//! Sorts rows and retains only as many as the query needs.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
 use futures_util::TryStreamExt as _;
 
-use super::{Frame, Frames, Run};
+use super::{IntermediateRow, QueryRun, RowStream};
 use crate::eventql::{
     ast::{OrderKey, Statement},
-    error::Fault,
+    query_error::SpannedError,
     value::Value,
 };
 
-struct Sorted {
+struct SortEntry {
     keys: Vec<(Value, bool)>,
-    /// Rows with the same keys stay in the order in which they came.
+    /// The position in the input, which keeps rows with equal keys in their order.
     index: usize,
     size: usize,
-    frame: Frame,
+    frame: IntermediateRow,
 }
 
-/// The frames in the order of ORDER BY; only the first `needed` of them where that is known.
+/// Returns the rows in the order of ORDER BY, limited to the first `needed` rows if that number is
+/// known.
 pub(super) async fn ordered(
-    mut frames: Frames,
+    mut frames: RowStream,
     statement: &Statement,
-    run: &Run,
+    run: &QueryRun,
     needed: Option<usize>,
-) -> Result<Vec<Frame>, Fault> {
+) -> Result<Vec<IntermediateRow>, SpannedError> {
     let mut heap = BinaryHeap::new();
     let mut index = 0_usize;
     while let Some(frame) = frames.try_next().await? {
@@ -33,7 +34,7 @@ pub(super) async fn ordered(
         let of_keys = keys.iter().map(|(key, _)| key.size());
         let size = of_keys.fold(frame.size(), usize::saturating_add);
         index = index.saturating_add(1);
-        heap.push(Sorted {
+        heap.push(SortEntry {
             keys,
             index,
             size,
@@ -53,15 +54,15 @@ pub(super) async fn ordered(
 fn keys(
     order: &[OrderKey],
     statement: &Statement,
-    frame: &Frame,
-    run: &Run,
-) -> Result<Vec<(Value, bool)>, Fault> {
+    frame: &IntermediateRow,
+    run: &QueryRun,
+) -> Result<Vec<(Value, bool)>, SpannedError> {
     let scope = run.scope(statement, frame);
-    let key = |key: &OrderKey| Ok((scope.settled(&key.expr)?, key.descending));
+    let key = |key: &OrderKey| Ok((scope.evaluate_decoded(&key.expr)?, key.descending));
     order.iter().map(key).collect()
 }
 
-impl Ord for Sorted {
+impl Ord for SortEntry {
     fn cmp(&self, other: &Self) -> Ordering {
         let mut keys = self.keys.iter().zip(&other.keys);
         let decided = keys.find_map(|((left, descending), (right, _))| {
@@ -73,16 +74,16 @@ impl Ord for Sorted {
     }
 }
 
-impl PartialOrd for Sorted {
+impl PartialOrd for SortEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Sorted {
+impl PartialEq for SortEntry {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Sorted {}
+impl Eq for SortEntry {}

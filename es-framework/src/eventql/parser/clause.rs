@@ -1,21 +1,21 @@
-//! The clauses of a query, in their order.
+//! Parses the clauses of a query.
 
 use std::sync::Arc;
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::eventql::{
-    ast::{Expr, FromClause, Grouping, OrderKey, Origin, Statement},
-    error::{ErrorKind, Fault},
-    limits::{MAX_SOURCES, MAX_SUBQUERIES},
+    ast::{Expr, FromClause, Grouping, OrderKey, RowSource, Statement},
+    query_error::{QueryErrorKind, SpannedError},
+    query_limits::{MAX_SOURCES, MAX_SUBQUERIES},
     token::TokenKind,
 };
 
 impl Parser<'_> {
-    pub(super) fn statement(&mut self) -> Parsed<Statement> {
+    pub(super) fn statement(&mut self) -> ParseResult<Statement> {
         let sources = self.sources()?;
         let condition = self.optional("WHERE")?;
         let (mut order, mut grouping) = (Vec::new(), None);
-        // Both orders are in use, so both are read.
+        // Queries in practice use both orders of ORDER BY and GROUP BY, so the parser accepts both.
         loop {
             if order.is_empty() && self.take_keyword("ORDER") {
                 self.keyword("BY")?;
@@ -59,8 +59,9 @@ impl Parser<'_> {
         })
     }
 
-    /// An operator or a clause that is still open could have come instead of what did.
-    fn expected_clause(&self, open: &[(bool, &str)]) -> Fault {
+    /// Creates the error for a token that is neither an operator nor the start of an allowed
+    /// clause.
+    fn expected_clause(&self, open: &[(bool, &str)]) -> SpannedError {
         let mut expected = String::from("an operator, ");
         for (_, clause) in open.iter().filter(|(is_open, _)| *is_open) {
             expected.push_str(clause);
@@ -70,21 +71,21 @@ impl Parser<'_> {
         self.unexpected(expected)
     }
 
-    fn optional(&mut self, keyword: &str) -> Parsed<Option<Expr>> {
+    fn optional(&mut self, keyword: &str) -> ParseResult<Option<Expr>> {
         if self.take_keyword(keyword) {
             return self.expression().map(Some);
         }
         Ok(None)
     }
 
-    fn sources(&mut self) -> Parsed<Vec<FromClause>> {
+    fn sources(&mut self) -> ParseResult<Vec<FromClause>> {
         let mut sources = vec![self.source()?];
         while self.at_keyword("FROM") {
             if sources.len() >= MAX_SOURCES {
                 let (what, limit) = ("FROM clauses", MAX_SOURCES);
-                return Err(Fault::at(
+                return Err(SpannedError::at(
                     self.here(),
-                    ErrorKind::TooComplex { what, limit },
+                    QueryErrorKind::TooComplex { what, limit },
                 ));
             }
             sources.push(self.source()?);
@@ -92,7 +93,7 @@ impl Parser<'_> {
         Ok(sources)
     }
 
-    fn source(&mut self) -> Parsed<FromClause> {
+    fn source(&mut self) -> ParseResult<FromClause> {
         self.keyword("FROM")?;
         let span = self.here();
         let alias = self.identifier("a name for the rows")?.text.clone();
@@ -105,16 +106,16 @@ impl Parser<'_> {
         })
     }
 
-    fn origin(&mut self) -> Parsed<Origin> {
+    fn origin(&mut self) -> ParseResult<RowSource> {
         if self.at_symbol("(") {
             return self.subquery();
         }
         let origin = match self.peek() {
             Some(token) if token.kind == TokenKind::Identifier => {
                 match token.text.to_ascii_lowercase().as_str() {
-                    "events" => Some(Origin::Events),
-                    "subjects" => Some(Origin::Subjects),
-                    "eventtypes" => Some(Origin::EventTypes),
+                    "events" => Some(RowSource::Events),
+                    "subjects" => Some(RowSource::Subjects),
+                    "eventtypes" => Some(RowSource::EventTypes),
                     _ => None,
                 }
             }
@@ -126,12 +127,12 @@ impl Parser<'_> {
         Ok(origin)
     }
 
-    fn subquery(&mut self) -> Parsed<Origin> {
+    fn subquery(&mut self) -> ParseResult<RowSource> {
         if self.subqueries >= MAX_SUBQUERIES {
             let (what, limit) = ("queries within each other", MAX_SUBQUERIES.into());
-            return Err(Fault::at(
+            return Err(SpannedError::at(
                 self.here(),
-                ErrorKind::TooComplex { what, limit },
+                QueryErrorKind::TooComplex { what, limit },
             ));
         }
         self.symbol("(")?;
@@ -139,10 +140,10 @@ impl Parser<'_> {
         let statement = self.nested(Self::statement)?;
         self.subqueries = self.subqueries.saturating_sub(1);
         self.symbol(")")?;
-        Ok(Origin::Query(Arc::new(statement)))
+        Ok(RowSource::Query(Arc::new(statement)))
     }
 
-    fn order_key(&mut self) -> Parsed<OrderKey> {
+    fn order_key(&mut self) -> ParseResult<OrderKey> {
         let expr = self.expression()?;
         let descending = self.take_keyword("DESC");
         if !descending {
@@ -151,7 +152,7 @@ impl Parser<'_> {
         Ok(OrderKey { expr, descending })
     }
 
-    fn grouping(&mut self) -> Parsed<Grouping> {
+    fn grouping(&mut self) -> ParseResult<Grouping> {
         self.keyword("BY")?;
         Ok(Grouping {
             keys: self.separated(Self::expression)?,

@@ -1,23 +1,22 @@
-//! Expressions, by precedence climbing: one call for each operand instead of one for each level.
+//! Parses expressions by precedence climbing.
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser, callable::Callable};
 use crate::eventql::{
     ast::{BinaryOperator, CastType, Expr, ExprKind, Literal, UnaryOperator, precedence::LOWEST},
-    error::{ErrorKind, Fault},
-    evaluate::Callable,
-    lexer::{Number, number, unescaped},
-    limits::MAX_DEPTH,
+    lexer::{NumberLiteral, number, unescaped},
+    query_error::{QueryErrorKind, SpannedError},
+    query_limits::MAX_DEPTH,
     token::{Span, Token, TokenKind},
 };
 
 impl<'a> Parser<'a> {
-    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+    pub(super) fn expression(&mut self) -> ParseResult<Expr> {
         self.nested(|parser| parser.operators(LOWEST))
     }
 
-    /// An operand and all operators after it that bind at least as tightly as `least`. AS binds more
-    /// tightly than all others.
-    fn operators(&mut self, least: u8) -> Parsed<Expr> {
+    /// Parses an operand and all following operators that bind at least as tightly as `least`. AS
+    /// binds tighter than all other operators.
+    fn operators(&mut self, least: u8) -> ParseResult<Expr> {
         let mut left = match self.prefix() {
             Some(operator) => self.unary(operator, least)?,
             None => self.postfix()?,
@@ -41,11 +40,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn grown(&self, kind: ExprKind, span: Span) -> Parsed<Expr> {
+    fn grown(&self, kind: ExprKind, span: Span) -> ParseResult<Expr> {
         let expr = Expr::new(kind, span);
         if expr.depth > MAX_DEPTH {
             let (what, limit) = ("operators in a chain", MAX_DEPTH.into());
-            return Err(Fault::at(span, ErrorKind::TooComplex { what, limit }));
+            return Err(SpannedError::at(
+                span,
+                QueryErrorKind::TooComplex { what, limit },
+            ));
         }
         Ok(expr)
     }
@@ -60,7 +62,7 @@ impl<'a> Parser<'a> {
             .find(|operator| token.is_symbol(operator.symbol()))
     }
 
-    fn unary(&mut self, operator: UnaryOperator, least: u8) -> Parsed<Expr> {
+    fn unary(&mut self, operator: UnaryOperator, least: u8) -> ParseResult<Expr> {
         if operator.precedence() < least {
             return Err(self.unexpected("a value: put NOT and what follows it into parentheses"));
         }
@@ -78,7 +80,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn cast_type(&mut self) -> Parsed<CastType> {
+    fn cast_type(&mut self) -> ParseResult<CastType> {
         let named = |token: &Token| {
             CastType::ALL
                 .into_iter()
@@ -93,7 +95,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn postfix(&mut self) -> Parsed<Expr> {
+    fn postfix(&mut self) -> ParseResult<Expr> {
         let start = self.here();
         let mut expr = self.primary()?;
         loop {
@@ -115,8 +117,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// After a dot every word is a name: data may well have a field `order` or `from`.
-    fn field_name(&mut self) -> Parsed<Box<str>> {
+    /// After a dot, every word is a field name: data can contain a field `order` or `from`.
+    fn field_name(&mut self) -> ParseResult<Box<str>> {
         match self.peek() {
             Some(token) if matches!(token.kind, TokenKind::Identifier | TokenKind::Keyword) => {
                 self.advance();
@@ -126,7 +128,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn primary(&mut self) -> Parsed<Expr> {
+    fn primary(&mut self) -> ParseResult<Expr> {
         let start = self.here();
         let token = self
             .peek()
@@ -152,11 +154,11 @@ impl<'a> Parser<'a> {
         self.grown(kind, self.since(start))
     }
 
-    fn literal(&mut self, token: &Token) -> Parsed<Literal> {
+    fn literal(&mut self, token: &Token) -> ParseResult<Literal> {
         let literal = match token.kind {
             TokenKind::Number => match number(&token.text) {
-                Some(Number::Int(value)) => Some(Literal::Int(value)),
-                Some(Number::Float(value)) => Some(Literal::Float(value)),
+                Some(NumberLiteral::Int(value)) => Some(Literal::Int(value)),
+                Some(NumberLiteral::Float(value)) => Some(Literal::Float(value)),
                 None => None,
             },
             TokenKind::String => {
@@ -173,22 +175,23 @@ impl<'a> Parser<'a> {
         Ok(literal)
     }
 
-    /// An alias, or the call of a function.
-    fn name(&mut self, token: &'a Token, start: Span) -> Parsed<Expr> {
+    /// Parses an alias or a function call.
+    fn name(&mut self, token: &'a Token, start: Span) -> ParseResult<Expr> {
         self.advance();
         if !self.take_symbol("(") {
             return self.grown(ExprKind::Alias(token.text.clone()), start);
         }
-        let callable = Callable::named(&token.text).map_err(|kind| Fault::at(start, kind))?;
+        let callable =
+            Callable::named(&token.text).map_err(|kind| SpannedError::at(start, kind))?;
         let arguments = self.enclosed(")", Self::expression)?;
         let span = self.since(start);
         let kind = callable
             .call(arguments)
-            .map_err(|kind| Fault::at(span, kind))?;
+            .map_err(|kind| SpannedError::at(span, kind))?;
         self.grown(kind, span)
     }
 
-    fn member(&mut self) -> Parsed<(Box<str>, Expr)> {
+    fn member(&mut self) -> ParseResult<(Box<str>, Expr)> {
         let name = match self.peek() {
             Some(token) if token.kind == TokenKind::String => {
                 let name = unescaped(&token.text).unwrap_or_default().into();

@@ -1,17 +1,18 @@
-//! Reads the words of a query into a tree, top down.
+//! Parses the tokens of a query into a syntax tree by recursive descent.
 
+mod callable;
 mod clause;
 mod expression;
 
 use super::{
     ast::Statement,
-    error::{ErrorKind, Fault},
-    limits::MAX_NESTING,
+    query_error::{QueryErrorKind, SpannedError},
+    query_limits::MAX_NESTING,
     token::{Span, Token, TokenKind},
 };
 
-/// The tree of a whole query; `tokens` end with one of kind [`TokenKind::End`].
-pub(super) fn parse(tokens: &[Token]) -> Result<Statement, Fault> {
+/// Parses a whole query. The last token has the kind [`TokenKind::End`].
+pub(super) fn parse(tokens: &[Token]) -> Result<Statement, SpannedError> {
     let mut parser = Parser {
         tokens,
         next: 0,
@@ -34,7 +35,7 @@ struct Parser<'a> {
     subqueries: u16,
 }
 
-type Parsed<T> = Result<T, Fault>;
+type ParseResult<T> = Result<T, SpannedError>;
 
 impl<'a> Parser<'a> {
     fn peek(&self) -> Option<&'a Token> {
@@ -45,7 +46,7 @@ impl<'a> Parser<'a> {
         self.next = self.next.saturating_add(1);
     }
 
-    /// The place of the word that comes next.
+    /// Returns the position of the next token.
     fn here(&self) -> Span {
         let index = u32::try_from(self.next).unwrap_or(u32::MAX);
         Span {
@@ -54,7 +55,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// From `start` to the word that was read last.
+    /// Returns the span from `start` to the last consumed token.
     fn since(&self, start: Span) -> Span {
         let last = self.here().first.saturating_sub(1);
         Span {
@@ -63,13 +64,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn unexpected(&self, expected: impl Into<Box<str>>) -> Fault {
+    fn unexpected(&self, expected: impl Into<Box<str>>) -> SpannedError {
         let expected = expected.into();
         let found = match self.peek() {
             Some(token) => token.to_string().into(),
             None => "the end of the query".into(),
         };
-        Fault::at(self.here(), ErrorKind::Unexpected { expected, found })
+        SpannedError::at(self.here(), QueryErrorKind::Unexpected { expected, found })
     }
 
     fn at_keyword(&self, keyword: &str) -> bool {
@@ -96,22 +97,22 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn keyword(&mut self, keyword: &str) -> Parsed<()> {
+    fn keyword(&mut self, keyword: &str) -> ParseResult<()> {
         if self.take_keyword(keyword) {
             return Ok(());
         }
         Err(self.unexpected(keyword))
     }
 
-    fn symbol(&mut self, symbol: &str) -> Parsed<()> {
+    fn symbol(&mut self, symbol: &str) -> ParseResult<()> {
         if self.take_symbol(symbol) {
             return Ok(());
         }
         Err(self.unexpected(format!("`{symbol}`")))
     }
 
-    /// A name that is no reserved word.
-    fn identifier(&mut self, expected: &str) -> Parsed<&'a Token> {
+    /// Parses a name that is not a keyword.
+    fn identifier(&mut self, expected: &str) -> ParseResult<&'a Token> {
         match self.peek() {
             Some(token) if token.kind == TokenKind::Identifier => {
                 self.advance();
@@ -121,13 +122,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Runs `inner` one level deeper: no input may nest deeper than the stack does.
-    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    /// Runs `inner` one level deeper and limits the nesting, which protects the stack.
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         if self.nesting >= MAX_NESTING {
             let (what, limit) = ("levels of nesting", MAX_NESTING.into());
-            return Err(Fault::at(
+            return Err(SpannedError::at(
                 self.here(),
-                ErrorKind::TooComplex { what, limit },
+                QueryErrorKind::TooComplex { what, limit },
             ));
         }
         self.nesting = self.nesting.saturating_add(1);
@@ -136,8 +137,11 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// One or more, with commas between them.
-    fn separated<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    /// Parses one or more items that are separated by commas.
+    fn separated<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.take_symbol(",") {
             items.push(item(self)?);
@@ -145,12 +149,12 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// None or more up to `close`; a comma after the last one is let pass.
+    /// Parses any number of items up to `close`. Allows a trailing comma.
     fn enclosed<T>(
         &mut self,
         close: &str,
-        mut item: impl FnMut(&mut Self) -> Parsed<T>,
-    ) -> Parsed<Vec<T>> {
+        mut item: impl FnMut(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<Vec<T>> {
         let mut items = Vec::new();
         while !self.take_symbol(close) {
             items.push(item(self)?);

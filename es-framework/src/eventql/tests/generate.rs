@@ -4,10 +4,10 @@ use proptest::{collection::vec, option, prelude::*};
 
 use crate::eventql::{
     ast::{
-        BinaryOperator, CastType, Expr, ExprKind, FromClause, Grouping, Literal, OrderKey, Origin,
-        Statement, UnaryOperator,
+        BinaryOperator, CastType, Expr, ExprKind, FromClause, Grouping, Literal, OrderKey,
+        RowSource, Statement, UnaryOperator,
     },
-    evaluate::{AGGREGATES, FUNCTIONS},
+    function::{AGGREGATES, FUNCTIONS},
     token::Span,
 };
 
@@ -104,9 +104,9 @@ pub(super) fn expression() -> impl Strategy<Value = Expr> {
     })
 }
 
-fn sources(origin: impl Strategy<Value = Origin>) -> impl Strategy<Value = Vec<FromClause>> {
+fn sources(origin: impl Strategy<Value = RowSource>) -> impl Strategy<Value = Vec<FromClause>> {
     vec(origin, 1..3).prop_map(|origins| {
-        let clause = |(origin, alias): (Origin, &str)| FromClause {
+        let clause = |(origin, alias): (RowSource, &str)| FromClause {
             alias: alias.into(),
             span: NOWHERE,
             origin,
@@ -115,7 +115,7 @@ fn sources(origin: impl Strategy<Value = Origin>) -> impl Strategy<Value = Vec<F
     })
 }
 
-fn over(origin: impl Strategy<Value = Origin>) -> impl Strategy<Value = Statement> {
+fn over(origin: impl Strategy<Value = RowSource>) -> impl Strategy<Value = Statement> {
     let order = (expression(), any::<bool>());
     let order = order.prop_map(|(expr, descending)| OrderKey { expr, descending });
     let grouping = (vec(expression(), 1..3), option::of(expression()));
@@ -146,11 +146,11 @@ fn over(origin: impl Strategy<Value = Origin>) -> impl Strategy<Value = Statemen
 
 pub(super) fn statement() -> impl Strategy<Value = Statement> {
     let plain = prop_oneof![
-        Just(Origin::Events),
-        Just(Origin::Subjects),
-        Just(Origin::EventTypes)
+        Just(RowSource::Events),
+        Just(RowSource::Subjects),
+        Just(RowSource::EventTypes)
     ];
-    let nested = over(plain.clone()).prop_map(|inner| Origin::Query(inner.into()));
+    let nested = over(plain.clone()).prop_map(|inner| RowSource::Query(inner.into()));
     over(prop_oneof![3 => plain, 1 => nested])
 }
 

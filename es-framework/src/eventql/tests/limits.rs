@@ -13,7 +13,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use super::candidate;
 use crate::{
     event::{EventId, EventTime, Hash, RecordedEvent},
-    eventql::{ErrorKind, Hint, Limits, Query, Rows, Source},
+    eventql::{EventQlQuery, EventSource, QueryErrorKind, QueryLimits, QueryRows, ReadHint},
     store::{EventStream, StoreError},
 };
 
@@ -32,8 +32,8 @@ fn endless(then: fn(usize) -> Option<Result<(), StoreError>>) -> Endless {
     }
 }
 
-impl Source for Endless {
-    fn events(&self, _: Hint) -> EventStream {
+impl EventSource for Endless {
+    fn events(&self, _: ReadHint) -> EventStream {
         if self.hangs {
             return stream::pending().boxed();
         }
@@ -55,11 +55,13 @@ impl Source for Endless {
     }
 }
 
-fn run(query: &str, source: Endless, limits: Limits) -> Rows {
-    Query::parse(query).unwrap().run(Arc::new(source), limits)
+fn run(query: &str, source: Endless, limits: QueryLimits) -> QueryRows {
+    EventQlQuery::parse(query)
+        .unwrap()
+        .run(Arc::new(source), limits)
 }
 
-const SMALL: Limits = Limits {
+const SMALL: QueryLimits = QueryLimits {
     time: Duration::from_secs(20),
     memory: 1_000_000,
 };
@@ -77,7 +79,10 @@ async fn what_is_held_in_memory_is_limited() {
         let mut rows = run(query, endless(|_| Some(Ok(()))), SMALL);
         let error = rows.next().await.unwrap().unwrap_err();
         assert!(
-            matches!(error.kind(), ErrorKind::Memory { limit: 1_000_000 }),
+            matches!(
+                error.kind(),
+                QueryErrorKind::MemoryBudget { limit: 1_000_000 }
+            ),
             "{query}: {error}"
         );
         assert!(
@@ -89,7 +94,7 @@ async fn what_is_held_in_memory_is_limited() {
     let rows = run(distinct, endless(|_| Some(Ok(()))), SMALL).try_collect::<Vec<_>>();
     assert!(matches!(
         rows.await.unwrap_err().kind(),
-        ErrorKind::Memory { .. }
+        QueryErrorKind::MemoryBudget { .. }
     ));
 }
 
@@ -107,9 +112,9 @@ async fn the_newest_few_are_found_in_little_memory() {
 
 #[tokio::test]
 async fn time_is_limited_whether_events_come_or_not() {
-    let limits = Limits {
+    let limits = QueryLimits {
         time: Duration::from_millis(50),
-        ..Limits::default()
+        ..QueryLimits::default()
     };
     let busy = endless(|_| Some(Ok(())));
     let hanging = Endless {
@@ -179,7 +184,7 @@ async fn a_store_that_fails_ends_the_query_with_its_error() {
         }
         let error = rows.next().await.unwrap().unwrap_err();
         assert!(
-            matches!(error.kind(), ErrorKind::Store(StoreError::Refused(_))),
+            matches!(error.kind(), QueryErrorKind::Store(StoreError::Refused(_))),
             "{error}"
         );
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
-use super::{Limits, Query, QueryError, Source, execute};
+use super::{EventQlQuery, EventSource, QueryError, QueryLimits, execute};
 use crate::{
     event::EventCandidate,
     store::{EventStore, memory::MemoryStore},
@@ -43,12 +43,12 @@ async fn store(events: &[Given<'_>]) -> Arc<dyn EventStore> {
     Arc::new(store)
 }
 
-async fn source(events: &[Given<'_>]) -> Arc<dyn Source> {
+async fn source(events: &[Given<'_>]) -> Arc<dyn EventSource> {
     Arc::new(store(events).await)
 }
 
 /// Events of one subject and type with these data.
-async fn data(data: &[&str]) -> Arc<dyn Source> {
+async fn data(data: &[&str]) -> Arc<dyn EventSource> {
     let given: Vec<_> = data
         .iter()
         .map(|data| ("/a", "io.example.x", *data))
@@ -58,11 +58,16 @@ async fn data(data: &[&str]) -> Arc<dyn Source> {
 
 /// The rows up to the first error, and that error.
 async fn answer(
-    query: &Query,
-    source: &Arc<dyn Source>,
-    with_hints: bool,
+    query: &EventQlQuery,
+    source: &Arc<dyn EventSource>,
+    uses_hints: bool,
 ) -> (Vec<String>, Option<QueryError>) {
-    let mut rows = execute::run(query, Arc::clone(source), Limits::default(), with_hints);
+    let mut rows = execute::run(
+        query,
+        Arc::clone(source),
+        QueryLimits::default(),
+        uses_hints,
+    );
     let mut seen = Vec::new();
     while let Some(row) = rows.next().await {
         match row {
@@ -73,15 +78,15 @@ async fn answer(
     (seen, None)
 }
 
-async fn rows(query: &str, source: &Arc<dyn Source>) -> Vec<String> {
-    let (rows, error) = answer(&Query::parse(query).unwrap(), source, true).await;
+async fn rows(query: &str, source: &Arc<dyn EventSource>) -> Vec<String> {
+    let (rows, error) = answer(&EventQlQuery::parse(query).unwrap(), source, true).await;
     assert!(error.is_none(), "{query}: {error:?}");
     rows
 }
 
 /// What an expression without events gives.
 async fn value(expr: &str) -> Result<String, QueryError> {
-    let query = Query::parse(&format!("FROM e IN events PROJECT INTO {expr}"))?;
+    let query = EventQlQuery::parse(&format!("FROM e IN events PROJECT INTO {expr}"))?;
     let (mut rows, error) = answer(&query, &data(&["{}"]).await, true).await;
     match error {
         Some(error) => Err(error),

@@ -2,16 +2,16 @@
 
 use crate::{
     event::EventId,
-    eventql::{Hint, Query, plan::plan},
+    eventql::{EventQlQuery, ReadHint, read_plan::plan},
     store::{Bound, Order},
 };
 
-fn hint(query: &str) -> (Hint, bool) {
-    let plan = plan(&Query::parse(query).unwrap().statement);
+fn hint(query: &str) -> (ReadHint, bool) {
+    let plan = plan(&EventQlQuery::parse(query).unwrap().statement);
     (plan.hint, plan.sorted)
 }
 
-fn of_where(condition: &str) -> Hint {
+fn of_where(condition: &str) -> ReadHint {
     hint(&format!(
         "FROM e IN events WHERE {condition} PROJECT INTO e"
     ))
@@ -27,7 +27,7 @@ fn a_subject_a_type_and_a_range_are_passed_on() {
     let hint = of_where(
         "e.subject == '/a' AND 'io.example.x' == e.type AND e.id AS INT >= 3 AND 9 > e.id AS INT",
     );
-    let expected = Hint {
+    let expected = ReadHint {
         subject: Some("/a".parse().unwrap()),
         event_type: Some("io.example.x".parse().unwrap()),
         lower_bound: Some(Bound::Inclusive(id(3))),
@@ -54,19 +54,19 @@ fn what_is_not_certain_is_not_passed_on() {
         "e.id AS INT CONTAINS 3",
         "e.subject == e.source",
     ] {
-        assert_eq!(of_where(condition), Hint::default(), "{condition}");
+        assert_eq!(of_where(condition), ReadHint::default(), "{condition}");
     }
     let empty = of_where("e.id AS INT > 5 AND e.id AS INT < 3");
     assert_eq!(empty.upper_bound, None);
     let two = "FROM e IN events FROM f IN events WHERE e.subject == '/a' PROJECT INTO e";
-    assert_eq!(hint(two).0, Hint::default());
+    assert_eq!(hint(two).0, ReadHint::default());
 }
 
 #[test]
 fn a_condition_behind_one_that_can_fail_is_not_passed_on() {
     assert_eq!(
         of_where("e.data.x > 1 AND e.subject == '/a'"),
-        Hint::default()
+        ReadHint::default()
     );
     let guarded = of_where("e.subject == '/a' AND e.data.x > 1 AND e.type == 'io.example.x'");
     assert!(guarded.subject.is_some() && guarded.event_type.is_none());

@@ -1,9 +1,9 @@
 //! Which operator holds its operands more tightly.
 
-use crate::eventql::Query;
+use crate::eventql::EventQlQuery;
 
 fn printed(expr: &str) -> String {
-    let query = Query::parse(&format!("FROM e IN events PROJECT INTO {expr}")).unwrap();
+    let query = EventQlQuery::parse(&format!("FROM e IN events PROJECT INTO {expr}")).unwrap();
     let text = query.to_string();
     text.strip_prefix("FROM e IN events PROJECT INTO ")
         .unwrap()
@@ -62,12 +62,12 @@ fn parentheses_that_change_something_stay() {
 #[test]
 fn keywords_and_functions_have_no_case_and_the_canonical_form_has_one() {
     let text = "from E in EVENTS // every one\nwhere not e.a contains 'x' /* or\nnot */ group by E.b having count(true) > 1 order by E.b desc top 1+1 skip 2 project into distinct { 'a b': len(E.b), from: E.b as int, }";
-    let error = Query::parse(text).unwrap_err();
+    let error = EventQlQuery::parse(text).unwrap_err();
     assert_eq!(
         error.to_string(),
         "unknown alias `e`: this query knows `E` (line 2, column 11)"
     );
-    let query = Query::parse(&text.replace(" e.", " E.")).unwrap();
+    let query = EventQlQuery::parse(&text.replace(" e.", " E.")).unwrap();
     let canonical = r#"FROM E IN events WHERE NOT E.a CONTAINS "x" ORDER BY E.b DESC GROUP BY E.b HAVING COUNT(true) > 1 SKIP 2 TOP 1 + 1 PROJECT INTO DISTINCT { "a b": LEN(E.b), from: E.b AS INT }"#;
     assert_eq!(query.to_string(), canonical);
 }

@@ -9,23 +9,23 @@ use super::{
     generate::{mutated, statement, words},
     source,
 };
-use crate::eventql::{Query, Source, ast::Statement, lexer, parser};
+use crate::eventql::{EventQlQuery, EventSource, ast::Statement, lexer, parser};
 
 fn read(text: &str) -> Statement {
     parser::parse(&lexer::tokens(text).unwrap()).unwrap()
 }
 
 /// Refused, or read in a way that its canonical form repeats.
-fn is_refused_or_stable(text: &str) -> Option<Query> {
-    let query = Query::parse(text).ok()?;
+fn is_refused_or_stable(text: &str) -> Option<EventQlQuery> {
+    let query = EventQlQuery::parse(text).ok()?;
     let canonical = query.to_string();
-    let again = Query::parse(&canonical).unwrap();
+    let again = EventQlQuery::parse(&canonical).unwrap();
     assert_eq!(*again.statement, *query.statement, "{text}");
     assert_eq!(again.to_string(), canonical);
     Some(query)
 }
 
-fn library() -> (tokio::runtime::Runtime, Arc<dyn Source>) {
+fn library() -> (tokio::runtime::Runtime, Arc<dyn EventSource>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Given, data, rows, source};
-use crate::eventql::{Limits, Query};
+use crate::eventql::{EventQlQuery, QueryLimits};
 
 const TEST: &str = "io.eventsourcingdb.test";
 
@@ -114,9 +114,9 @@ async fn single_quotes_name_a_subject() {
 #[tokio::test]
 async fn a_precondition_holds_for_exactly_one_row_that_is_true() {
     let source = data(&["{}", "{}"]).await;
-    let limits = Limits {
+    let limits = QueryLimits {
         time: Duration::from_secs(10),
-        ..Limits::default()
+        ..QueryLimits::default()
     };
     for (query, holds) in [
         ("FROM e IN events PROJECT INTO COUNT() == 2", true),
@@ -127,7 +127,7 @@ async fn a_precondition_holds_for_exactly_one_row_that_is_true() {
         ("FROM e IN events TOP 1 PROJECT INTO 1", false),
         ("FROM e IN events TOP 0 PROJECT INTO true", false),
     ] {
-        let parsed = Query::parse(query).unwrap();
+        let parsed = EventQlQuery::parse(query).unwrap();
         let result = parsed.yields_true(Arc::clone(&source), limits).await;
         assert_eq!(result.unwrap(), holds, "{query}");
     }

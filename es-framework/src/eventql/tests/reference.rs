@@ -4,7 +4,7 @@ use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
 
 use super::{Given, answer, source};
-use crate::eventql::Query;
+use crate::eventql::EventQlQuery;
 
 #[derive(Debug, Clone)]
 struct Event {
@@ -273,11 +273,11 @@ fn the_executor_answers_as_the_simplest_evaluation_does_with_hints_and_without()
             .collect();
         let source = runtime.block_on(source(&given));
         let text = asked.text();
-        let query = Query::parse(&text).unwrap();
+        let query = EventQlQuery::parse(&text).unwrap();
         let expected = asked.expected(&events);
-        for with_hints in [true, false] {
-            let (rows, error) = runtime.block_on(answer(&query, &source, with_hints));
-            prop_assert_eq!((rows, error.is_some()), expected.clone(), "{} with hints: {}", text, with_hints);
+        for uses_hints in [true, false] {
+            let (rows, error) = runtime.block_on(answer(&query, &source, uses_hints));
+            prop_assert_eq!((rows, error.is_some()), expected.clone(), "{} with hints: {}", text, uses_hints);
         }
     });
 }

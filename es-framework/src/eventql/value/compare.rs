@@ -1,12 +1,12 @@
-//! One order over all values, in which equal numbers are equal whatever they are made of.
+//! The total order of values. Equal numbers are equal, whether they are integers or floats.
 
 use std::{cmp::Ordering, sync::Arc};
 
 use super::Value;
 
-/// Null, booleans, numbers, strings, dates, times, datetimes, arrays, records: kinds in this order,
-/// values by size within their kind. Records compare by their names and values in the order of the
-/// names. Meant for settled values; what is not settled compares by its text.
+/// Orders values by kind (null, booleans, numbers, strings, dates, times, datetimes, arrays,
+/// records), then by size. Records compare by names and values, sorted by name. Raw JSON compares
+/// by its text, so decode values first.
 impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
@@ -63,7 +63,8 @@ const fn rank(value: &Value) -> u8 {
     }
 }
 
-/// Compares two numbers exactly: whole numbers above 2^53 are no floats, so none is made of them.
+/// Compares two numbers exactly. Integers above 2^53 have no exact float, so they are not
+/// converted.
 pub(in crate::eventql) fn numbers(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Int(left), Value::Int(right)) => left.cmp(right),
@@ -75,7 +76,7 @@ pub(in crate::eventql) fn numbers(left: &Value, right: &Value) -> Ordering {
 }
 
 fn floats(left: f64, right: f64) -> Ordering {
-    // Floats here are finite, so they have an order.
+    // Floats here are always finite, so they are comparable.
     left.partial_cmp(&right).unwrap_or(Ordering::Equal)
 }
 
@@ -87,7 +88,7 @@ fn int_with_float(int: i64, float: f64) -> Ordering {
     if float < -BEYOND {
         return Ordering::Greater;
     }
-    // In range, and the fraction is looked at afterwards.
+    // The value is in range. The next line compares the fraction.
     #[allow(clippy::cast_possible_truncation)]
     let whole = float.trunc() as i64;
     int.cmp(&whole).then_with(|| floats(0.0, float.fract()))

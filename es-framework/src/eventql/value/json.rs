@@ -1,4 +1,4 @@
-//! Values from JSON text and to it.
+//! Converts values from JSON and to JSON.
 
 use std::{fmt, sync::Arc};
 
@@ -12,46 +12,50 @@ use serde_json::value::RawValue;
 use super::Value;
 use crate::{
     event::{DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION},
-    eventql::error::ErrorKind,
+    eventql::query_error::QueryErrorKind,
 };
 
 /// The largest whole float that is written without a fraction.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The JSON text as a value to compute with.
-pub(super) fn parse(raw: &RawValue) -> Result<Value, ErrorKind> {
+/// Decodes JSON text into a value.
+pub(super) fn parse(raw: &RawValue) -> Result<Value, QueryErrorKind> {
     serde_json::from_str(raw.get()).map_err(unreadable)
 }
 
-/// The member of an object that was written last under this name.
-pub(super) fn member(object: &RawValue, name: &str) -> Result<Value, ErrorKind> {
+/// Returns the last member with this name.
+pub(super) fn member(object: &RawValue, name: &str) -> Result<Value, QueryErrorKind> {
     if !object.get().starts_with('{') {
         return Ok(Value::Null);
     }
     let mut deserializer = serde_json::Deserializer::from_str(object.get());
-    let found = deserializer.deserialize_map(Member(name));
-    Ok(found.map_err(unreadable)?.map_or(Value::Null, passed_on))
+    let found = deserializer.deserialize_map(MemberVisitor(name));
+    Ok(found
+        .map_err(unreadable)?
+        .map_or(Value::Null, decode_scalar_or_raw))
 }
 
-pub(super) fn element(array: &RawValue, index: usize) -> Result<Value, ErrorKind> {
+pub(super) fn element(array: &RawValue, index: usize) -> Result<Value, QueryErrorKind> {
     if !array.get().starts_with('[') {
         return Ok(Value::Null);
     }
     let mut deserializer = serde_json::Deserializer::from_str(array.get());
-    let found = deserializer.deserialize_seq(Element(index));
-    Ok(found.map_err(unreadable)?.map_or(Value::Null, passed_on))
+    let found = deserializer.deserialize_seq(ElementVisitor(index));
+    Ok(found
+        .map_err(unreadable)?
+        .map_or(Value::Null, decode_scalar_or_raw))
 }
 
-fn unreadable(error: serde_json::Error) -> ErrorKind {
+fn unreadable(error: serde_json::Error) -> QueryErrorKind {
     let reason = error.to_string().into();
-    ErrorKind::Data { reason }
+    QueryErrorKind::Data { reason }
 }
 
-/// Plain where the plain value is written in the same way, else as it was written.
-fn passed_on(raw: &RawValue) -> Value {
+/// Decodes a scalar if encoding it again would give the same text. Otherwise keeps the raw JSON.
+fn decode_scalar_or_raw(raw: &RawValue) -> Value {
     let text = raw.get();
     match text.as_bytes().first() {
-        // A string may hold half a surrogate pair: it can be passed on, but not computed with.
+        // A string can contain half a surrogate pair. Such a string can be copied but not decoded.
         Some(b'"' | b't' | b'f' | b'n') => parse(raw).ok(),
         Some(b'{' | b'[') => None,
         _ => text.parse().ok().filter(|_| text != "-0").map(Value::Int),
@@ -59,9 +63,9 @@ fn passed_on(raw: &RawValue) -> Value {
     .unwrap_or_else(|| Value::Json(raw.to_owned().into()))
 }
 
-struct Member<'n>(&'n str);
+struct MemberVisitor<'n>(&'n str);
 
-impl<'de> Visitor<'de> for Member<'_> {
+impl<'de> Visitor<'de> for MemberVisitor<'_> {
     type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,7 +74,7 @@ impl<'de> Visitor<'de> for Member<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(is_it) = map.next_key_seed(IsName(self.0))? {
+        while let Some(is_it) = map.next_key_seed(NameMatcher(self.0))? {
             if is_it {
                 found = Some(map.next_value()?);
             } else {
@@ -81,10 +85,10 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 }
 
-/// Compares a key without keeping it.
-struct IsName<'n>(&'n str);
+/// Compares a key with a name without allocating.
+struct NameMatcher<'n>(&'n str);
 
-impl<'de> DeserializeSeed<'de> for IsName<'_> {
+impl<'de> DeserializeSeed<'de> for NameMatcher<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
@@ -92,7 +96,7 @@ impl<'de> DeserializeSeed<'de> for IsName<'_> {
     }
 }
 
-impl Visitor<'_> for IsName<'_> {
+impl Visitor<'_> for NameMatcher<'_> {
     type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,9 +108,9 @@ impl Visitor<'_> for IsName<'_> {
     }
 }
 
-struct Element(usize);
+struct ElementVisitor(usize);
 
-impl<'de> Visitor<'de> for Element {
+impl<'de> Visitor<'de> for ElementVisitor {
     type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,13 +131,13 @@ impl<'de> Visitor<'de> for Element {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue)
+        deserializer.deserialize_any(ValueVisitor)
     }
 }
 
-struct AnyValue;
+struct ValueVisitor;
 
-impl<'de> Visitor<'de> for AnyValue {
+impl<'de> Visitor<'de> for ValueVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -153,7 +157,7 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        // Above 63 bits only its nearest float is left to compute with.
+        // Integers above 63 bits become the nearest float.
         Ok(i64::try_from(value).map_or_else(|_| Value::Float(value as f64), Value::Int))
     }
 
@@ -183,7 +187,7 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 }
 
-/// A name that is written twice means its last value, as for everyone who reads JSON.
+/// Retains the last value of a repeated name, as other JSON parsers do.
 fn last_of_each_name(fields: &mut Vec<(Arc<str>, Value)>) {
     let mut seen = std::collections::HashSet::new();
     fields.reverse();
@@ -223,17 +227,18 @@ impl Serialize for Value {
     }
 }
 
-/// A whole float without a fraction: 35, not 35.0, which some clients do not read as an integer.
+/// Writes a whole float as 35 instead of 35.0, because some clients do not parse 35.0 as an
+/// integer.
 fn serialize_float<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
-        // Whole and in range.
+        // The value is whole and in range.
         #[allow(clippy::cast_possible_truncation)]
         return serializer.serialize_i64(value as i64);
     }
     serializer.serialize_f64(value)
 }
 
-/// The members in the order of the stream of events; a test compares both.
+/// Writes the members in the order of the event stream. A test compares both.
 fn serialize_event<S: Serializer>(event: &RecordedEvent, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry("source", &event.source)?;

@@ -1,4 +1,4 @@
-//! The values that a query computes with.
+//! The values of expressions.
 
 mod compare;
 mod json;
@@ -11,18 +11,18 @@ use jiff::{
 };
 use serde_json::value::RawValue;
 
-use super::{ast::Literal, error::ErrorKind};
+use super::{ast::Literal, query_error::QueryErrorKind};
 use crate::event::{DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
 
 pub(super) use compare::numbers;
 
-/// A value. Cloning is cheap.
+/// A value of an expression. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
     Null,
     Bool(bool),
     Int(i64),
-    /// Always finite.
+    /// A finite float.
     Float(f64),
     Text(Arc<str>),
     Date(Date),
@@ -34,8 +34,8 @@ pub(super) enum Value {
     Event(Arc<RecordedEvent>),
     /// The whole data of an event.
     Data(Arc<RecordedEvent>),
-    /// A part of an event's data that is passed on as it was written: an array, an object, or what
-    /// would be written in another way. See [`Value::settled`].
+    /// A part of an event's data as raw JSON: an array, an object, or a scalar whose text would
+    /// change. [`Value::decoded`] decodes it.
     Json(Arc<RawValue>),
 }
 
@@ -44,7 +44,7 @@ impl Value {
         Self::Text(text.into())
     }
 
-    /// What kind of value it is, for errors.
+    /// Returns the kind of the value for error messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -65,11 +65,11 @@ impl Value {
         }
     }
 
-    /// A member of a record or an object; null where there is none.
+    /// Returns a member of a record or an object, or null.
     ///
     /// # Errors
-    /// Data that is no text.
-    pub(super) fn field(&self, name: &str) -> Result<Self, ErrorKind> {
+    /// Fails if the data is not valid text.
+    pub(super) fn field(&self, name: &str) -> Result<Self, QueryErrorKind> {
         match self {
             Self::Record(fields) => {
                 let mut fields = fields.iter().rev();
@@ -83,11 +83,11 @@ impl Value {
         }
     }
 
-    /// An element of an array, counted from zero; null where there is none.
+    /// Returns an array element by its index from 0, or null.
     ///
     /// # Errors
-    /// Data that is no text.
-    pub(super) fn element(&self, index: i64) -> Result<Self, ErrorKind> {
+    /// Fails if the data is not valid text.
+    pub(super) fn element(&self, index: i64) -> Result<Self, QueryErrorKind> {
         let Ok(index) = usize::try_from(index) else {
             return Ok(Self::Null);
         };
@@ -98,28 +98,28 @@ impl Value {
         }
     }
 
-    /// The value with everything in it that can be computed with.
+    /// Decodes all raw JSON inside the value.
     ///
     /// # Errors
-    /// Data that is nested too deep, or has a number that no float can hold.
-    pub(super) fn settled(self) -> Result<Self, ErrorKind> {
+    /// Fails if the data nests too deeply or contains a number that no float can represent.
+    pub(super) fn decoded(self) -> Result<Self, QueryErrorKind> {
         match self {
             Self::Json(raw) => json::parse(&raw),
             Self::Data(event) => json::parse(&event.data),
             Self::Event(event) => {
-                let field = |name: &&str| -> Result<_, ErrorKind> {
-                    Ok(((*name).into(), event_field(&event, name).settled()?))
+                let field = |name: &&str| -> Result<_, QueryErrorKind> {
+                    Ok(((*name).into(), event_field(&event, name).decoded()?))
                 };
                 let fields: Result<Vec<_>, _> = EVENT_FIELDS.iter().map(field).collect();
                 Ok(Self::Record(fields?.into()))
             }
             Self::Array(items) => {
-                let items: Result<Vec<_>, _> = items.iter().cloned().map(Self::settled).collect();
+                let items: Result<Vec<_>, _> = items.iter().cloned().map(Self::decoded).collect();
                 Ok(Self::Array(items?.into()))
             }
             Self::Record(fields) => {
-                let field = |(name, value): &(Arc<str>, Self)| -> Result<_, ErrorKind> {
-                    Ok((Arc::clone(name), value.clone().settled()?))
+                let field = |(name, value): &(Arc<str>, Self)| -> Result<_, QueryErrorKind> {
+                    Ok((Arc::clone(name), value.clone().decoded()?))
                 };
                 let fields: Result<Vec<_>, _> = fields.iter().map(field).collect();
                 Ok(Self::Record(fields?.into()))
@@ -128,7 +128,7 @@ impl Value {
         }
     }
 
-    /// An estimate of the bytes that it takes.
+    /// Estimates the size in bytes.
     pub(super) fn size(&self) -> usize {
         let inner = match self {
             Self::Text(text) => text.len(),
@@ -145,7 +145,7 @@ impl Value {
     }
 }
 
-/// The fields that every event has, in the order of the protocol's documentation.
+/// The fields of every event, in the order of the protocol's documentation.
 const EVENT_FIELDS: [&str; 13] = [
     "specversion",
     "id",
@@ -179,7 +179,7 @@ fn event_field(event: &Arc<RecordedEvent>, name: &str) -> Value {
         "tracestate" => trace
             .and_then(|trace| trace.state())
             .map_or(Value::Null, Value::text),
-        // Events are signed when they are sent, not when they are queried.
+        // The server signs events when it sends them, so queries see no signature.
         _ => Value::Null,
     }
 }

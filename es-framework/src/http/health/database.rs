@@ -17,7 +17,7 @@ pub(super) async fn check(
     positions: &Positions,
     store: &dyn EventStore,
 ) -> Component {
-    let models = read_models(database, positions, store).await;
+    let models = read_models(positions, store).await;
     let details = |size: Option<u64>, error: Value| {
         json!({
             "database": database.kind(),
@@ -33,23 +33,17 @@ pub(super) async fn check(
 }
 
 /// How each read model is doing.
-pub(in crate::http) async fn read_models(
-    database: &Database,
-    positions: &Positions,
-    store: &dyn EventStore,
-) -> Value {
+pub(in crate::http) async fn read_models(positions: &Positions, store: &dyn EventStore) -> Value {
     let newest = newest(store).await;
     let mut models = serde_json::Map::new();
     for (name, progress) in positions.iter() {
         let lag = Lag::of(progress, store, newest).await;
-        // That the database does not answer is said beside.
-        let unindexed = database.unindexed(name).await.ok().flatten();
-        models.insert(name.to_owned(), read_model(progress, lag, unindexed));
+        models.insert(name.to_owned(), read_model(progress, lag));
     }
     Value::Object(models)
 }
 
-fn read_model(progress: &Progress, lag: Lag, unindexed: Option<u64>) -> Value {
+fn read_model(progress: &Progress, lag: Lag) -> Value {
     json!({
         "position": progress.position().map(|id| id.to_string()),
         "eventsBehind": lag.events,
@@ -59,7 +53,6 @@ fn read_model(progress: &Progress, lag: Lag, unindexed: Option<u64>) -> Value {
         "error": progress.trouble(),
         "event": progress.refused().map(refused),
         "rebuild": rebuild(progress),
-        "unindexedRows": unindexed,
     })
 }
 

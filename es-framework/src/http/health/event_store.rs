@@ -10,11 +10,11 @@ use crate::{
         lag::{events_behind, newest},
         operators::refused,
     },
-    reaction::{Status, Statuses},
+    reaction::{ReactionStatus, ReactionStatuses},
     store::EventStore,
 };
 
-pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> Component {
+pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -> Component {
     let health = store.health().await;
     let mut details = Map::new();
     details.insert("store".into(), store.description().into());
@@ -36,13 +36,13 @@ pub(super) async fn check(store: &dyn EventStore, statuses: &Statuses) -> Compon
 }
 
 /// How each reaction is doing, when this is the newest event of the store.
-pub(in crate::http) fn reactions(statuses: &Statuses, newest: Option<EventId>) -> Value {
+pub(in crate::http) fn reactions(statuses: &ReactionStatuses, newest: Option<EventId>) -> Value {
     let told = statuses.all().into_iter();
     let told = told.map(|(name, status)| (name.to_owned(), reaction(&status, newest)));
     Value::Object(told.collect())
 }
 
-fn reaction(status: &Status, newest: Option<EventId>) -> Value {
+fn reaction(status: &ReactionStatus, newest: Option<EventId>) -> Value {
     json!({
         "position": status.position.map(|id| id.to_string()),
         "eventsBehind": events_behind(status.position, newest),

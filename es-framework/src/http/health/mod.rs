@@ -25,7 +25,7 @@ use super::{Surface, auth::Anonymous};
 use crate::{
     net::tls::ServerTls,
     projection::{Database, Positions},
-    reaction::Statuses,
+    reaction::ReactionStatuses,
     store::EventStore,
 };
 
@@ -61,7 +61,7 @@ pub struct Health {
     /// How far the read models have come.
     pub positions: Positions,
     /// How the reactions are doing, whose checkpoints are in the event store.
-    pub reactions: Statuses,
+    pub reactions: ReactionStatuses,
     /// A folder on the disk that must not be full.
     pub folder: PathBuf,
     /// A PEM file with certificates that the service relies on.

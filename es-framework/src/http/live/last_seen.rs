@@ -1,14 +1,16 @@
-//! What a client of a live query has seen: the id of its last server-sent event.
+//! The last output that a client of a live query received, as the id of its server-sent event.
 
 use std::fmt;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 
-use super::{super::Problem, LAST_EVENT_ID};
+use super::super::Problem;
 use crate::event::EventId;
 
-/// An answer by the last event that it shows the effects of and by a digest of its text. As text,
-/// both with a `-` between them; without the first, if nothing had happened yet.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// An output, identified by the position of the last event that it includes and by a digest of its
+/// JSON. The text form is both with a `-` between them; without an event, it begins with the `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LastSeen {
     pub(super) position: Option<EventId>,
@@ -16,8 +18,8 @@ pub(super) struct LastSeen {
 }
 
 impl LastSeen {
-    /// What the client says that it has seen, if it comes back.
-    pub(super) fn of(headers: &HeaderMap) -> Result<Option<Self>, Problem> {
+    /// Reads the header `Last-Event-ID`, which a client sends when it reconnects.
+    pub(super) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Problem> {
         let Some(value) = headers.get(LAST_EVENT_ID) else {
             return Ok(None);
         };

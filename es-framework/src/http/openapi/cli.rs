@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use clap::ArgMatches;
 
 use super::{document, markdown};
-use crate::{Error, Result, command::Registry, query::Route};
+use crate::{Error, Result, command::Registry, query::QueryRoute};
 
 /// The name of the subcommand.
 pub(crate) const NAME: &str = "openapi";
@@ -29,7 +29,7 @@ pub(crate) fn run(
     matches: &ArgMatches,
     name: &str,
     registry: &Registry,
-    queries: &[Route],
+    queries: &[QueryRoute],
 ) -> Result<()> {
     let document = document(name, registry, queries);
     let is_page = matches

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Operation, Schemas, header, text::Text};
 use crate::{
-    command::{CommandDescriptor, Condition, Origin, Parameter},
+    command::{CommandDescriptor, Condition, Parameter, ParameterOrigin},
     http::{
         path,
         problem::kind::{self, ProblemKind},
@@ -116,8 +116,9 @@ fn with_answers(
 
 /// The problems that follow from what must be there, or must not.
 fn by_condition(command: &CommandDescriptor) -> impl Iterator<Item = ProblemKind> {
-    let is_required =
-        |parameter: &Parameter| matches!(parameter.origin, Origin::State(_)) && !parameter.optional;
+    let is_required = |parameter: &Parameter| {
+        matches!(parameter.origin, ParameterOrigin::State(_)) && !parameter.optional
+    };
     let needs_a_state = command.parameters.iter().any(is_required);
     let own = match command.condition {
         Condition::Pristine => Some(kind::ALREADY_EXISTS),

@@ -32,7 +32,7 @@ mod text;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Declaration, command::Registry, query::Route};
+use crate::{Declaration, command::Registry, query::QueryRoute};
 
 use operation::{Answer, Operation};
 use schemas::Schemas;
@@ -43,7 +43,7 @@ pub(super) use serve::{PATH, Served};
 const OPENAPI: &str = "3.1.1";
 
 /// The document of the application of this name.
-pub(crate) fn document(name: &str, registry: &Registry, queries: &[Route]) -> Value {
+pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) -> Value {
     let mut schemas = Schemas::default();
     let mut paths = Paths::default();
     let commands = registry.commands().iter();

@@ -10,7 +10,7 @@ use crate::{
     },
     projection::ReadModelDescriptor,
     query::{
-        Described, ParameterDescription, QueryDescriptor, Route, RouteKind,
+        ParameterDescription, ParameterDescriptions, QueryDescriptor, QueryRoute, QueryRouteKind,
         page::{DEFAULT_LIMIT, MAX_LIMIT},
         parameters::{LONGEST_VALUE, MOST_VALUES},
     },
@@ -38,18 +38,18 @@ const PROBLEMS: [ProblemKind; 8] = [
 ];
 
 /// The operation that answers it.
-pub(super) fn operation(route: &Route, schemas: &mut Schemas) -> Operation {
+pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation {
     let operation = match &route.kind {
-        RouteKind::Query(query) => of_query(query, schemas),
-        RouteKind::Browse(table) => browse(&table.model, schemas),
-        RouteKind::Find(table) => find(&table.model, schemas),
+        QueryRouteKind::Query(query) => of_query(query, schemas),
+        QueryRouteKind::BrowseEvents(table) => browse(&table.model, schemas),
+        QueryRouteKind::FindEvent(table) => find(&table.model, schemas),
     };
     operation.with_role(route.role())
 }
 
 fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
-    let mut described = Described::new(schemas.requests());
-    (query.parameters)(&mut described);
+    let mut described = ParameterDescriptions::new(schemas.requests());
+    (query.describe)(&mut described);
     let in_path: Vec<_> = path::parameters(query.path).collect();
     let mut operation = Operation::new(
         query.name,
@@ -66,7 +66,7 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     // What is answered by hand may find nothing.
     let finds_always = query.paged && in_path.is_empty() && !query.tables.is_empty();
     let not_found = (!finds_always).then_some(kind::NOT_FOUND);
-    let schema = (query.answer)(schemas.answers()).to_value();
+    let schema = (query.output)(schemas.answers()).to_value();
     answered(operation, schema).with_problems(not_found)
 }
 

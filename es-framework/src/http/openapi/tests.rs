@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::document;
 use crate::{
     command::Registry,
-    garden::{PlantTreeCommand, TREES, WaterTreeCommand},
     http::{operators, routes},
     projection::ReadModels,
-    query::{Queries, Route},
+    query::{Queries, QueryRoute},
+    test_fixture::{PlantTreeCommand, TREES, WaterTreeCommand},
 };
 
 fn registry() -> Registry {
@@ -18,7 +18,7 @@ fn registry() -> Registry {
     registry.command::<WaterTreeCommand>().build().unwrap()
 }
 
-fn queries() -> Vec<Route> {
+fn queries() -> Vec<QueryRoute> {
     let models = ReadModels::new([TREES]).unwrap();
     let (queries, models) = Queries::new([], models).unwrap();
     queries.routes(&models)

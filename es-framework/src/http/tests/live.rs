@@ -20,10 +20,10 @@ use super::{plant, serve_with};
 use crate::{
     Query,
     command::Registry,
-    garden::PlantTreeCommand,
     http::LiveLimits,
     net::{self, HttpListener},
-    query::{Answer, QueryDescriptor, QueryError, Reading},
+    query::{QueryContext, QueryDescriptor, QueryError, QueryHandler},
+    test_fixture::PlantTreeCommand,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -117,10 +117,10 @@ static IS_GONE: AtomicBool = AtomicBool::new(false);
 #[query(path = "/fading")]
 struct FadingQuery {}
 
-impl Answer for FadingQuery {
-    type Answer = u32;
+impl QueryHandler for FadingQuery {
+    type Output = u32;
 
-    async fn answer(self, _: &Reading<'_>) -> Result<u32, QueryError> {
+    async fn handle(self, _: &QueryContext<'_>) -> Result<u32, QueryError> {
         match IS_GONE.load(Ordering::Relaxed) {
             true => Err(QueryError::NotFound),
             false => Ok(7),

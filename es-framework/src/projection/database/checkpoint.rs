@@ -1,9 +1,9 @@
-//! How far a table has come: the last event whose effects it holds.
+//! The checkpoint of a table.
 
 use super::super::{Table, tables};
 use crate::event::{EventId, Hash, RecordedEvent};
 
-/// The last event whose effects a table holds. Its hash tells the event store that it came from.
+/// The last event that a table has applied. The hash tells events of different event stores apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::projection) struct Checkpoint {
     pub(in crate::projection) id: EventId,
@@ -18,30 +18,36 @@ impl Checkpoint {
         }
     }
 
-    /// As a database keeps it.
-    pub(super) fn of_columns(position: Option<i64>, hash: Option<String>) -> Option<Self> {
+    /// Returns the checkpoint that two columns store.
+    pub(super) fn from_columns(position: Option<i64>, hash: Option<String>) -> Option<Self> {
         let id = position.and_then(|position| u64::try_from(position).ok());
         let hash = hash.and_then(|hash| hash.parse().ok());
         let (id, hash) = id.and_then(EventId::new).zip(hash)?;
         Some(Self { id, hash })
     }
+
+    /// Returns the columns that store a checkpoint.
+    pub(super) fn to_columns(checkpoint: Option<Self>) -> (Option<i64>, Option<String>) {
+        let position = checkpoint.map(|last| i64::try_from(last.id.get()).unwrap_or(i64::MAX));
+        (position, checkpoint.map(|last| last.hash.to_string()))
+    }
 }
 
-/// A table that is there: how it was declared, and how far it has come.
+/// The definition of a table that exists, and its checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::projection) struct Kept {
+pub(in crate::projection) struct TableCheckpoint {
     pub(super) definition: String,
     pub(in crate::projection) checkpoint: Option<Checkpoint>,
 }
 
-impl Kept {
-    /// Whether it was declared as the read model is now.
-    pub(in crate::projection) fn is_of(&self, table: &Table) -> bool {
+impl TableCheckpoint {
+    /// Returns true if the table was created from the current declaration of the read model.
+    pub(in crate::projection) fn is_current(&self, table: &Table) -> bool {
         self.definition == tables::definition(table)
     }
 
-    /// Whether queries of the read model can be answered from it.
-    pub(in crate::projection) fn answers_for(&self, table: &Table) -> bool {
+    /// Returns true if queries of the current declaration can read the table.
+    pub(in crate::projection) fn is_readable(&self, table: &Table) -> bool {
         let layout = self.definition.split('.').next();
         layout == Some(tables::layout(table).as_str())
     }

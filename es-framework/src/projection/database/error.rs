@@ -1,11 +1,11 @@
-//! What goes wrong between the read models and their database.
+//! The errors of a database of read models.
 
-/// The database did not do what was asked.
+/// A statement of the database of read models failed.
 ///
 /// ```
 /// use es_framework::projection::DatabaseError;
 ///
-/// /// Whether the same query may be answered in a moment.
+/// /// Returns true if the same query may succeed in a moment.
 /// fn try_again(error: &DatabaseError) -> bool {
 ///     matches!(error, DatabaseError::Busy | DatabaseError::Lost)
 /// }
@@ -15,19 +15,19 @@
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    /// A query failed.
+    /// PostgreSQL failed.
     #[error("the database of read models failed: {0}")]
-    Read(#[source] sqlx::Error),
+    Postgres(#[source] sqlx::Error),
+    /// SQLite failed.
+    #[error("the database of read models failed: {0}")]
+    Sqlite(#[source] rusqlite::Error),
     /// A query took longer than it may.
     #[error("the query took too long and was ended")]
     TooExpensive,
-    /// Other queries take all connections.
+    /// Other queries use all connections.
     #[error("no connection to the database of read models came free in time")]
     Busy,
-    /// A write failed.
-    #[error("the database of read models failed: {0}")]
-    Write(#[from] rusqlite::Error),
-    /// A database in memory takes no more.
+    /// A database in memory has reached its size limit.
     #[error(
         "the database of read models holds 1 GiB, more than which SQLite keeps in memory: set DATABASE_URL to a file or to PostgreSQL"
     )]
@@ -35,10 +35,10 @@ pub enum DatabaseError {
     /// Another process may write by now.
     #[error("the connection that holds the right to write was lost")]
     Lost,
-    /// The thread that writes ended in the middle.
-    #[error("the database of read models stopped in the middle of a write")]
+    /// The thread of a statement ended before the statement.
+    #[error("the database of read models stopped in the middle of a statement")]
     Interrupted,
-    /// A row is not what its read model reads.
+    /// A stored row does not fit its read model.
     #[error(
         "a row of {table} cannot be read: {reason}: count the version of the read model up, so that it is rebuilt"
     )]
@@ -58,35 +58,44 @@ pub enum DatabaseError {
     },
 }
 
-/// The codes of a statement that was ended for its time: SQLite's and PostgreSQL's.
-const ENDED: [&str; 2] = ["9", "57014"];
+/// PostgreSQL's error code of a statement that exceeded its time limit.
+const QUERY_CANCELED: &str = "57014";
 
 impl From<sqlx::Error> for DatabaseError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
             sqlx::Error::PoolTimedOut => Self::Busy,
             sqlx::Error::Database(database)
-                if database.code().is_some_and(|code| ENDED.contains(&&*code)) =>
+                if database.code().as_deref() == Some(QUERY_CANCELED) =>
             {
                 Self::TooExpensive
             }
-            _ => Self::Read(error),
+            _ => Self::Postgres(error),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for DatabaseError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => Self::TooExpensive,
+            _ => Self::Sqlite(error),
         }
     }
 }
 
 impl DatabaseError {
-    /// Whether the database refused what it was given, so that trying again is of no use.
+    /// Returns true if the database refused the data, so that a retry fails again.
     pub(crate) fn is_refusal(&self) -> bool {
         use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
 
         match self {
-            Self::Write(error) => matches!(
+            Self::Sqlite(error) => matches!(
                 error.sqlite_error_code(),
                 Some(ConstraintViolation | TooBig | TypeMismatch)
             ),
             // Of PostgreSQL's classes, 22 is data that does not fit and 23 a constraint.
-            Self::Read(sqlx::Error::Database(error)) => error
+            Self::Postgres(sqlx::Error::Database(error)) => error
                 .code()
                 .is_some_and(|code| code.starts_with("22") || code.starts_with("23")),
             _ => false,

@@ -1,5 +1,5 @@
-//! Who projects into a file: the process that holds the lock of the file beside it. The system
-//! gives the lock back however the process ends.
+//! The right to write a file: the lock of a second file beside it. The operating system releases the
+//! lock when the process ends.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -8,15 +8,15 @@ use std::{
 
 use super::DatabaseError;
 
-/// The right to write, for as long as this lives.
+/// The right to write, until the value is dropped.
 #[derive(Debug)]
 pub(super) struct Lease {
     _file: File,
 }
 
 impl Lease {
-    /// Takes the lease unless another process has it.
-    pub(super) fn take(database: &Path) -> Result<Option<Self>, DatabaseError> {
+    /// Acquires the lease unless another process has it.
+    pub(super) fn acquire(database: &Path) -> Result<Option<Self>, DatabaseError> {
         let path = lock_file(database);
         let failed = |source| DatabaseError::File {
             path: path.clone(),
@@ -50,10 +50,10 @@ mod tests {
     fn one_at_a_time_has_the_lease() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("books.db");
-        let first = Lease::take(&database).unwrap();
+        let first = Lease::acquire(&database).unwrap();
         assert!(first.is_some());
-        assert!(Lease::take(&database).unwrap().is_none());
+        assert!(Lease::acquire(&database).unwrap().is_none());
         drop(first);
-        assert!(Lease::take(&database).unwrap().is_some());
+        assert!(Lease::acquire(&database).unwrap().is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! The secondary database: what clients' queries are answered from.
+//! The database of the read models.
 
 mod checkpoint;
 mod error;
@@ -6,8 +6,8 @@ mod lease;
 mod numbered;
 mod postgres;
 mod rows;
-mod search;
 mod sqlite;
+mod store;
 mod url;
 
 use std::{
@@ -18,19 +18,20 @@ use std::{
 
 use super::{
     Cell, ReadModels, RowKey, Table,
-    fold::{Changes, StoredRow},
+    fold::{RowChanges, StoredRow},
 };
 use crate::event::EventId;
 
-pub(super) use checkpoint::{Checkpoint, Kept};
+pub(super) use checkpoint::{Checkpoint, TableCheckpoint};
 pub use error::DatabaseError;
 use numbered::numbered;
-use postgres::PostgresDatabase;
-pub(super) use rows::{Written, written_columns};
-use sqlite::SqliteDatabase;
+use postgres::PostgresReadModelStore;
+pub(super) use rows::{WrittenColumn, written_columns};
+use sqlite::{Location, SqliteReadModelStore};
+use store::ReadModelStore;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
-/// How long the database works on one query, unless a setting says otherwise.
+/// The default time limit of a query.
 const QUERY_TIME: Duration = Duration::from_secs(10);
 
 /// The database of the read models. Clones share it.
@@ -47,17 +48,11 @@ const QUERY_TIME: Duration = Duration::from_secs(10);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Database {
-    engine: Engine,
+    store: Arc<dyn ReadModelStore>,
     tables: Arc<BTreeMap<&'static str, Table>>,
 }
 
-#[derive(Debug, Clone)]
-enum Engine {
-    Sqlite(SqliteDatabase),
-    Postgres(PostgresDatabase),
-}
-
-/// A statement of an application's own, for each kind of database.
+/// A hand-written statement in the dialect of each kind of database.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::{Cell, Sql}};
@@ -67,8 +62,8 @@ enum Engine {
 ///     postgres: "SELECT json_build_object('title', title)::text FROM book_copies WHERE author = $1",
 /// };
 ///
-/// async fn titles(reading: &Reading<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
-///     reading.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
+/// async fn titles(context: &QueryContext<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
+///     context.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
 /// }
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -95,18 +90,18 @@ impl Database {
         query_time: Duration,
     ) -> Result<Self, DatabaseError> {
         let sqlite = async |location| {
-            let opened = SqliteDatabase::open(location, query_time).await;
-            opened.map(Engine::Sqlite)
+            let store = SqliteReadModelStore::open(location, query_time).await?;
+            Ok::<Arc<dyn ReadModelStore>, DatabaseError>(Arc::new(store))
         };
-        let engine = match url {
-            DatabaseUrl::Memory => sqlite(sqlite::Location::in_memory()).await?,
-            DatabaseUrl::File(path) => sqlite(sqlite::Location::File(path.clone())).await?,
+        let store = match url {
+            DatabaseUrl::Memory => sqlite(Location::new_in_memory()).await?,
+            DatabaseUrl::File(path) => sqlite(Location::File(path.clone())).await?,
             DatabaseUrl::Postgres(url) => {
-                Engine::Postgres(PostgresDatabase::open(url, query_time).await?)
+                Arc::new(PostgresReadModelStore::open(url, query_time).await?)
             }
         };
         let tables = Arc::new(models.by_name());
-        Ok(Self { engine, tables })
+        Ok(Self { store, tables })
     }
 
     /// Opens a database in memory, which is empty.
@@ -117,223 +112,169 @@ impl Database {
         Self::open(&DatabaseUrl::Memory, models).await
     }
 
-    /// Which kind of database it is, for people.
+    /// Returns the name of the database product.
     #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match &self.engine {
-            Engine::Sqlite(_) => "SQLite",
-            Engine::Postgres(_) => "PostgreSQL",
-        }
+    pub fn kind(&self) -> &'static str {
+        self.store.kind()
     }
 
-    /// How much memory or disk the database takes, in bytes.
+    /// Returns the size of the database in memory or on disk, in bytes.
     ///
     /// # Errors
     /// The database does not answer.
     pub async fn size(&self) -> Result<u64, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.size().await,
-            Engine::Postgres(postgres) => postgres.size().await,
-        }
+        self.store.size().await
     }
 
     pub(crate) fn table(&self, name: &str) -> Option<&Table> {
         self.tables.get(name)
     }
 
-    /// The rows that `statement` finds, each with its place. Its parameters are `?` in order.
+    /// Returns the rows that a statement selects, each with its position. The statement marks its
+    /// parameters with `?`.
     pub(crate) async fn fetch(
         &self,
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<StoredRow>, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.fetch(table, statement, parameters).await,
-            Engine::Postgres(postgres) => postgres.fetch(table, &statement, parameters).await,
-        }
+        let statement = self.numbered(&statement, 0);
+        self.store.fetch_rows(table, statement, parameters).await
     }
 
-    /// The texts in the first column of what `statement` finds. Its parameters are numbered.
+    /// Returns the first column of what a statement selects. The statement numbers its parameters.
     pub(crate) async fn texts(
         &self,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.texts(statement, parameters).await,
-            Engine::Postgres(postgres) => postgres.texts(statement, parameters).await,
-        }
+        self.store.fetch_texts(statement, parameters).await
     }
 
-    /// How many rows `statement` counts. Its parameters are numbered.
-    pub(crate) async fn count_own(
-        &self,
-        statement: String,
-        parameters: Vec<Cell>,
-    ) -> Result<u64, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.count(statement, parameters).await,
-            Engine::Postgres(postgres) => postgres.count(statement, parameters).await,
-        }
-    }
-
-    /// An application's own statement for this database.
-    pub(crate) const fn own(&self, statement: Sql) -> &'static str {
-        match &self.engine {
-            Engine::Sqlite(_) => statement.sqlite,
-            Engine::Postgres(_) => statement.postgres,
-        }
-    }
-
-    /// SQL whose parameters `?` are numbered, those behind so many others.
-    pub(crate) fn numbered(&self, sql: &str, others: usize) -> String {
-        match &self.engine {
-            Engine::Sqlite(_) => numbered(sql, '?', others),
-            Engine::Postgres(_) => numbered(sql, '$', others),
-        }
-    }
-
-    /// Whether the database's texts cannot hold the character zero.
-    pub(crate) const fn lacks_zero(&self) -> bool {
-        matches!(self.engine, Engine::Postgres(_))
-    }
-
-    /// How many rows `statement` counts. Its parameters are `?` in order.
+    /// Returns the number that a statement selects. The statement marks its parameters with `?`.
     pub(crate) async fn count(
         &self,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
-        let statement = match &self.engine {
-            Engine::Sqlite(_) => statement,
-            Engine::Postgres(_) => numbered(&statement, '$', 0),
-        };
-        self.count_own(statement, parameters).await
+        let statement = self.numbered(&statement, 0);
+        self.store.fetch_count(statement, parameters).await
     }
 
-    /// Takes the right to write, unless another process has it: the tables are there from then on.
-    pub(super) async fn take_lease(&self) -> Result<bool, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => {
-                let is_taken = sqlite.writer.take_lease().await?;
-                if is_taken {
-                    sqlite.writer.prepare(Arc::clone(&self.tables)).await?;
-                }
-                Ok(is_taken)
-            }
-            Engine::Postgres(postgres) => {
-                let is_taken = postgres.take_lease().await?;
-                if is_taken {
-                    postgres.prepare(self.tables.values()).await?;
-                }
-                Ok(is_taken)
-            }
-        }
+    /// Returns a hand-written statement in the dialect of this database.
+    pub(crate) fn own(&self, statement: Sql) -> &'static str {
+        self.store.statement_of(statement)
     }
 
-    /// A table as it is there.
-    pub(super) async fn kept(&self, table: &Table) -> Result<Option<Kept>, DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.kept(table.clone()).await,
-            Engine::Postgres(postgres) => postgres.kept(table).await,
-        }
+    /// Numbers the parameters `?` of a statement, which follow `others` other parameters.
+    pub(crate) fn numbered(&self, sql: &str, others: usize) -> String {
+        numbered(sql, self.store.parameter_sign(), others)
     }
 
-    /// Makes a table anew: empty, as if no event had been taken.
+    /// Returns the SQL expression of a group of rows as JSON: the values of the columns that the rows
+    /// are grouped by, the number of rows, and the values of `collected` in the rows that meet the
+    /// condition `only`, sorted by `order`.
+    pub(crate) fn json_group(
+        &self,
+        columns: &str,
+        collected: &str,
+        order: &str,
+        only: &str,
+    ) -> String {
+        self.store.json_group(columns, collected, order, only)
+    }
+
+    /// Returns the conditions that a column contains a substring, whatever the case of its letters,
+    /// and the parameter of each.
+    pub(crate) fn contains(
+        &self,
+        table: &Table,
+        column: &str,
+        substring: &str,
+    ) -> Vec<(String, Cell)> {
+        self.store.contains(table, column, substring)
+    }
+
+    /// Returns true if texts of the database cannot contain the character zero.
+    pub(crate) fn lacks_zero(&self) -> bool {
+        self.store.rejects_zero()
+    }
+
+    /// Acquires the right to write, unless another process has it, and creates the missing tables.
+    pub(super) async fn acquire_lease(&self) -> Result<bool, DatabaseError> {
+        self.store.acquire_lease(&self.tables).await
+    }
+
+    /// Loads the definition and the checkpoint of a table.
+    pub(super) async fn load_checkpoint(
+        &self,
+        table: &Table,
+    ) -> Result<Option<TableCheckpoint>, DatabaseError> {
+        self.store.load_checkpoint(table).await
+    }
+
+    /// Replaces a table by an empty one without a checkpoint.
     pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.reset(table.clone()).await,
-            Engine::Postgres(postgres) => postgres.reset(table).await,
-        }
+        self.store.reset_table(table).await
     }
 
-    /// Removes a table, if it is there.
+    /// Drops a table, if it exists.
     pub(super) async fn remove(&self, table: &Table) -> Result<(), DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.remove(table.clone()).await,
-            Engine::Postgres(postgres) => postgres.remove(table).await,
-        }
+        self.store.drop_table(table).await
     }
 
-    /// Puts the table that was built beside in the place of the one that answered queries.
+    /// Replaces a table by its shadow table.
     pub(super) async fn swap(&self, table: &Table) -> Result<(), DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.swap(table.clone()).await,
-            Engine::Postgres(postgres) => postgres.swap(table).await,
-        }
+        self.store.swap_tables(table).await
     }
 
-    /// Has a read model leave out an event from now on.
+    /// Makes a read model skip an event from now on.
     pub(super) async fn skip(&self, table: &Table, event: EventId) -> Result<(), DatabaseError> {
         let position = i64::try_from(event.get()).unwrap_or(i64::MAX);
-        let model = table.model.name;
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.skip(model, position).await,
-            Engine::Postgres(postgres) => postgres.skip(model, position).await,
-        }
+        self.store.skip_event(table.model.name, position).await
     }
 
-    /// The events that a read model leaves out.
+    /// Loads the events that a read model skips.
     pub(super) async fn skipped(&self, table: &Table) -> Result<BTreeSet<EventId>, DatabaseError> {
-        let model = table.model.name;
-        let positions = match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.skipped(model).await,
-            Engine::Postgres(postgres) => postgres.skipped(model).await,
-        }?;
-        let positions = positions.into_iter();
+        let positions = self.store.load_skipped(table.model.name).await?.into_iter();
         let ids = positions.filter_map(|position| u64::try_from(position).ok());
         Ok(ids.filter_map(EventId::new).collect())
     }
 
-    /// The rows of these keys that are there.
+    /// Loads the rows with these keys.
     pub(super) async fn load(
         &self,
         table: &Table,
         keys: Vec<RowKey>,
     ) -> Result<Vec<StoredRow>, DatabaseError> {
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.load(table.clone(), keys).await,
-            Engine::Postgres(postgres) => postgres.load(table, keys).await,
+        match keys.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.store.load_rows(table, keys).await,
         }
     }
 
-    /// Writes the changes of a table and its checkpoint, both or neither.
+    /// Writes the changes of a table and its checkpoint in one transaction.
     pub(super) async fn write(
         &self,
         table: &Table,
-        changes: Changes,
+        changes: RowChanges,
         checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => {
-                sqlite
-                    .writer
-                    .write(table.clone(), changes, checkpoint)
-                    .await
-            }
-            Engine::Postgres(postgres) => postgres.write(table, changes, checkpoint).await,
-        }
+        self.store.write_batch(table, changes, checkpoint).await
     }
 
-    /// Has a read model taken no event yet, whatever its rows are.
+    /// Deletes the checkpoint of a read model but not its rows.
     #[cfg(test)]
     pub(super) async fn forget_position(&self, model: &str) -> Result<(), DatabaseError> {
-        let (Some(table), Engine::Sqlite(sqlite)) = (self.table(model), &self.engine) else {
-            return Ok(());
-        };
-        sqlite.writer.forget_position(table.clone()).await
+        match self.table(model) {
+            Some(table) => self.store.forget_position(table).await,
+            None => Ok(()),
+        }
     }
 
-    /// Has SQLite grow no further than to so many pages.
+    /// Limits the size of the database to a number of pages.
     #[cfg(test)]
     pub(super) async fn limit(&self, pages: u32) -> Result<(), DatabaseError> {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer.limit(pages).await,
-            Engine::Postgres(_) => Ok(()),
-        }
+        self.store.limit_pages(pages).await
     }
 }

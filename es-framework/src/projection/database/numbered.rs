@@ -1,7 +1,7 @@
-//! Parameters by number.
+//! Numbered parameters.
 
-/// SQL with `$1`, `$2` and so on, or the same with another sign, in the places of its `?`, behind so
-/// many other parameters. What the framework makes has no other question marks.
+/// Replaces each `?` by a sign and a number: `$1`, `$2` and so on, behind `others` other parameters.
+/// Statements of the framework contain no other question marks.
 pub(super) fn numbered(sql: &str, sign: char, others: usize) -> String {
     let mut numbered = String::with_capacity(sql.len());
     for (index, part) in sql.split('?').enumerate() {

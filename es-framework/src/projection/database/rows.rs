@@ -1,30 +1,34 @@
-//! What of a row is written: its place, its columns and what the framework adds to them.
+//! The columns that a table has and the cells that a row writes to them.
 
-use super::super::{Cell, ColumnKind, Identity, Table, fold::StoredRow, tables};
+use super::super::{Cell, ColumnKind, Identity, Table, fold::StoredRow, sql_names};
 
-/// A column that is written.
+/// A column of a table: one of the read model or one of the framework.
 #[derive(Debug)]
-pub(in crate::projection) struct Written {
-    /// Its name as SQL.
+pub(in crate::projection) struct WrittenColumn {
+    /// The name as SQL.
     pub(in crate::projection) name: String,
     pub(in crate::projection) kind: ColumnKind,
 }
 
-/// The columns of a table in the order in which they are written.
-pub(in crate::projection) fn written_columns(table: &Table) -> Vec<Written> {
-    let column = |name: String, kind| Written { name, kind };
-    let mut columns = vec![column(tables::PLACE.to_owned(), ColumnKind::Integer)];
+/// Returns the columns of a table in the order in which rows write them.
+pub(in crate::projection) fn written_columns(table: &Table) -> Vec<WrittenColumn> {
+    let column = |name: String, kind| WrittenColumn { name, kind };
+    let mut columns = vec![column(
+        sql_names::POSITION_COLUMN.to_owned(),
+        ColumnKind::Integer,
+    )];
     if table.model.identity == Identity::Event {
-        columns.push(column(tables::SUBJECT.to_owned(), ColumnKind::Text));
+        columns.push(column(sql_names::SUBJECT.to_owned(), ColumnKind::Text));
     }
     let declared = table.model.columns.iter();
-    columns.extend(declared.map(|one| column(tables::quoted(one.name), one.kind)));
+    columns.extend(declared.map(|one| column(sql_names::quoted(one.name), one.kind)));
     let searched = table.searched.iter();
-    columns.extend(searched.map(|name| column(tables::lowered(name), ColumnKind::Text)));
+    columns
+        .extend(searched.map(|name| column(sql_names::lowercase_column(name), ColumnKind::Text)));
     columns
 }
 
-/// The cells of a row in the same order.
+/// Returns the cells of a row in the same order.
 pub(super) fn written(table: &Table, row: StoredRow) -> impl Iterator<Item = Cell> {
     let lowered: Vec<_> = table
         .searched

@@ -1,8 +1,8 @@
-//! Which database keeps the read models: `DATABASE_URL`.
+//! The place of the read models' database: `DATABASE_URL`.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// The database of the read models.
+/// The place of the read models' database.
 ///
 /// ```
 /// use es_framework::projection::DatabaseUrl;
@@ -15,16 +15,16 @@ use std::{fmt, path::PathBuf, str::FromStr};
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub enum DatabaseUrl {
-    /// SQLite in memory: rebuilt from the events at each start.
+    /// SQLite in memory. The read models are rebuilt at each start.
     #[default]
     Memory,
-    /// SQLite in a file: the next start goes on where this one ended.
+    /// SQLite in a file. The next start continues at the checkpoints.
     File(PathBuf),
-    /// A database on a PostgreSQL server: the same, and for processes on several machines.
+    /// A database on a PostgreSQL server, for processes on one or several machines.
     Postgres(String),
 }
 
-/// A text that names no database.
+/// The error for a text that names no database.
 ///
 /// ```
 /// use es_framework::projection::{DatabaseUrl, InvalidDatabaseUrl};
@@ -49,7 +49,7 @@ impl FromStr for DatabaseUrl {
         match path {
             ":memory:" => Ok(Self::Memory),
             "" => Err(InvalidDatabaseUrl),
-            // Parameters are none of a file's name.
+            // A file name with parameters is not supported.
             path if path.contains('?') => Err(InvalidDatabaseUrl),
             path => Ok(Self::File(path.into())),
         }
@@ -67,7 +67,7 @@ impl fmt::Display for DatabaseUrl {
         match self {
             Self::Memory => f.write_str("sqlite::memory:"),
             Self::File(path) => write!(f, "sqlite:{}", path.display()),
-            // It may hold a password.
+            // The URL may contain a password.
             Self::Postgres(_) => f.write_str("postgres://…"),
         }
     }

@@ -1,4 +1,4 @@
-//! Which tables are followed from where, those that are built beside others included.
+//! The arrangement of tables and shadow tables into pipelines.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,8 +7,9 @@ use futures_util::StreamExt as _;
 use super::{
     super::{
         Progress, Table,
-        database::{Checkpoint, Kept},
-        follower::{Followed, Follower},
+        database::{Checkpoint, TableCheckpoint},
+        pipeline::ProjectionPipeline,
+        projected_model::ProjectedModel,
     },
     BeginError, Processor,
 };
@@ -17,14 +18,14 @@ use crate::{
     store::{Bound, EventStream, ReadOptions},
 };
 
-/// How many events are taken at once before a swap.
+/// The number of events in a batch before a swap.
 const BATCH: usize = 2_000;
 
 impl Processor {
-    /// Read models that stand at one event are followed together, so that the events are read once
-    /// for all of them; one that is behind catches up by itself and holds no other back.
-    pub(super) async fn followers(&self) -> Result<Vec<Follower>, BeginError> {
-        let mut groups: BTreeMap<Option<EventId>, Vec<Followed>> = BTreeMap::new();
+    /// Returns one pipeline for all tables with the same position, so that their events are read once. A
+    /// table with another position catches up in a pipeline of its own.
+    pub(super) async fn pipelines(&self) -> Result<Vec<ProjectionPipeline>, BeginError> {
+        let mut groups: BTreeMap<Option<EventId>, Vec<ProjectedModel>> = BTreeMap::new();
         for table in self.models.iter() {
             let Some(progress) = self.positions.get(table.model.name) else {
                 continue;
@@ -37,7 +38,7 @@ impl Processor {
                     continue;
                 }
                 let skipped = self.database.skipped(&table).await?;
-                let followed = Followed {
+                let followed = ProjectedModel {
                     table,
                     progress,
                     skipped,
@@ -46,12 +47,12 @@ impl Processor {
                 groups.entry(position).or_default().push(followed);
             }
         }
-        let followers = groups.into_values().map(|models| self.follower(models));
-        Ok(followers.collect())
+        let pipelines = groups.into_values().map(|models| self.pipeline(models));
+        Ok(pipelines.collect())
     }
 
-    fn follower(&self, models: Vec<Followed>) -> Follower {
-        Follower {
+    fn pipeline(&self, models: Vec<ProjectedModel>) -> ProjectionPipeline {
+        ProjectionPipeline {
             store: Arc::clone(&self.store),
             database: self.database.clone(),
             upcasters: self.upcasters.clone(),
@@ -59,11 +60,11 @@ impl Processor {
         }
     }
 
-    /// Finds out how far the rows are that answer queries, and whether they are declared as the read
-    /// model is now. Others go on answering, if they can, until the new ones are built.
+    /// Publishes the position of a table. Returns false if the table has another definition, so that a
+    /// shadow table has to replace it. Until then, the table answers queries if they can read it.
     async fn serving(&self, table: &Table, progress: &Progress) -> Result<bool, BeginError> {
         let name = table.model.name;
-        let kept = self.database.kept(table).await?;
+        let kept = self.database.load_checkpoint(table).await?;
         let checkpoint = kept.as_ref().and_then(|kept| kept.checkpoint);
         let is_ours = match checkpoint {
             Some(checkpoint) => self.is_stored(checkpoint).await?,
@@ -73,13 +74,13 @@ impl Processor {
             tracing::warn!(
                 "the rows of {name} follow from another event store: they are made anew"
             );
-            self.database.remove(&table.beside()).await?;
+            self.database.remove(&table.shadow()).await?;
             progress.builds(None);
         }
-        let kept: Option<Kept> = kept.filter(|_| is_ours);
+        let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
         let position = checkpoint.filter(|_| is_ours).map(|last| last.id);
-        let is_current = kept.as_ref().is_some_and(|kept| kept.is_of(table));
-        let is_usable = kept.is_some_and(|kept| kept.answers_for(table));
+        let is_current = kept.as_ref().is_some_and(|kept| kept.is_current(table));
+        let is_usable = kept.is_some_and(|kept| kept.is_readable(table));
         if position.is_some() && !is_current {
             if progress.beside().is_none() {
                 tracing::info!(
@@ -100,17 +101,17 @@ impl Processor {
         Ok(true)
     }
 
-    /// The table that is built beside another one, if one is or `is_needed`.
+    /// Returns the shadow table of a table, if it is being built or `is_needed`.
     async fn beside(
         &self,
         table: &Table,
         progress: &Progress,
         is_needed: bool,
     ) -> Result<Option<(Table, Progress)>, BeginError> {
-        let beside = table.beside();
-        let kept = self.database.kept(&beside).await?;
+        let beside = table.shadow();
+        let kept = self.database.load_checkpoint(&beside).await?;
         let goes_on = match &kept {
-            Some(kept) if kept.is_of(table) => match kept.checkpoint {
+            Some(kept) if kept.is_current(table) => match kept.checkpoint {
                 Some(checkpoint) => self.is_stored(checkpoint).await?,
                 None => true,
             },
@@ -135,8 +136,8 @@ impl Processor {
         Ok(Some((beside, building)))
     }
 
-    /// Whether the event is in this event store. Rows that follow from the events of another one
-    /// are of no use.
+    /// Returns true if this event store contains the event of a checkpoint. Rows that were built from
+    /// another event store are useless.
     async fn is_stored(&self, checkpoint: Checkpoint) -> Result<bool, BeginError> {
         let only = Some(Bound::Inclusive(checkpoint.id));
         let stored = self.read(only, only).next().await.transpose()?;
@@ -152,7 +153,7 @@ impl Processor {
         self.store.read(Subject::root(), options)
     }
 
-    /// Puts rows that are built in the place of those that answer queries.
+    /// Replaces tables by their shadow tables that are up to date.
     pub(super) async fn swap_built(&self) -> Result<(), BeginError> {
         for table in self.models.iter() {
             let Some(progress) = self.positions.get(table.model.name) else {
@@ -162,8 +163,8 @@ impl Processor {
             let Some(built) = built.filter(|built| !built.is_stopped()) else {
                 continue;
             };
-            // Whoever was shown an event must not miss it in the new rows.
-            self.catch_up(table.beside(), &built, progress.position())
+            // A client that has seen an event must not miss it in the new rows.
+            self.catch_up(table.shadow(), &built, progress.position())
                 .await?;
             if built.is_stopped() {
                 continue;
@@ -193,7 +194,7 @@ impl Processor {
         let lower = built.position().and_then(EventId::next);
         let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
         let skipped = self.database.skipped(&table).await?;
-        let follower = self.follower(vec![Followed {
+        let pipeline = self.pipeline(vec![ProjectedModel {
             table,
             progress: built.clone(),
             skipped,
@@ -201,7 +202,7 @@ impl Processor {
         let mut batches = events.ready_chunks(BATCH);
         while let Some(batch) = batches.next().await {
             let events = batch.into_iter().collect::<Result<Vec<_>, _>>()?;
-            follower.take(&events).await?;
+            pipeline.apply_events(&events).await?;
         }
         Ok(())
     }

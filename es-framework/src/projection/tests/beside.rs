@@ -118,9 +118,9 @@ impl Running {
     }
 
     async fn rows<R: ReadModel>(&self) -> Vec<R> {
-        let reading =
-            crate::query::Reading::new(&self.database, Paging::default(), Timestamp::now());
-        reading.rows::<R>().all(100).await.unwrap()
+        let context =
+            crate::query::QueryContext::new(&self.database, Paging::default(), Timestamp::now());
+        context.rows::<R>().all(100).await.unwrap()
     }
 
     async fn grams(&self) -> Vec<u32> {

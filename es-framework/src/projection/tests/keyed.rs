@@ -183,8 +183,8 @@ fn follow(store: &MemoryStore, database: &Database) -> (Positions, tokio::task::
 }
 
 async fn rows<R: crate::ReadModel>(database: &Database) -> Vec<R> {
-    let reading = Reading::new(database, Paging::default(), Timestamp::now());
-    reading.rows::<R>().all(1_000).await.unwrap()
+    let context = QueryContext::new(database, Paging::default(), Timestamp::now());
+    context.rows::<R>().all(1_000).await.unwrap()
 }
 
 async fn rows_after(history: &[(u32, Happened)], batch: usize) -> Vec<Pot> {

@@ -3,7 +3,7 @@
 mod beside;
 mod keyed;
 mod refused;
-mod search;
+mod search_index;
 mod upcast;
 
 use std::{sync::Arc, time::Duration};
@@ -13,9 +13,9 @@ use serde_json::{json, value::RawValue};
 use super::{Database, Positions, Processor, Progress, ReadModels, ReadModelsError};
 use crate::{
     event::{self, Event, EventCandidate, EventId, Metadata},
-    garden::{TREES, TreePlantedEvent},
-    query::{self, Parameters},
+    query::{self, QueryParameters},
     store::{EventStore as _, memory::MemoryStore},
+    test_fixture::{TREES, TreePlantedEvent},
 };
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -70,8 +70,10 @@ fn follow(store: &MemoryStore, database: &Database) -> Progress {
 
 async fn rows(database: &Database) -> Vec<String> {
     let trees = database.table("trees").unwrap();
-    let parameters = Parameters::new([("limit".into(), "1000".into())]).unwrap();
-    let page = query::browse(database, trees, parameters).await.unwrap();
+    let parameters = QueryParameters::new([("limit".into(), "1000".into())]).unwrap();
+    let page = query::browse_events(database, trees, parameters)
+        .await
+        .unwrap();
     page.items.iter().map(|row| row.get().to_owned()).collect()
 }
 

@@ -8,14 +8,15 @@ use serde_json::json;
 use super::{database, write};
 use crate::{
     event::{EventId, Hash, Subject, Upcasters},
-    garden::TREES,
     projection::{
         Cell, Database, DatabaseError, DatabaseUrl, Positions, ReadModels,
         database::Checkpoint,
-        fold::{Changes, StoredRow},
-        follower::{Followed, Follower},
+        fold::{RowChanges, StoredRow},
+        pipeline::ProjectionPipeline,
+        projected_model::ProjectedModel,
     },
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
+    test_fixture::TREES,
 };
 
 /// Refuses an elm as long as nothing was taken; afterwards it fails.
@@ -30,7 +31,7 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     let models = ReadModels::new([TREES]).unwrap();
     let url = DatabaseUrl::File(file.clone());
     let database = Database::open(&url, &models).await.unwrap();
-    assert!(database.take_lease().await.unwrap());
+    assert!(database.acquire_lease().await.unwrap());
     let outside = rusqlite::Connection::open(file).unwrap();
     outside.execute_batch(TROUBLE).unwrap();
 
@@ -41,21 +42,21 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     let events = store.read(Subject::root(), ReadOptions::recursive());
     let events: Vec<_> = events.try_collect().await.unwrap();
     let progress = Positions::of(["trees"]).get("trees").unwrap().clone();
-    let follower = Follower {
+    let pipeline = ProjectionPipeline {
         store: Arc::new(store),
         database: database.clone(),
         upcasters: Upcasters::default(),
-        models: vec![Followed {
+        models: vec![ProjectedModel {
             table: database.table("trees").unwrap().clone(),
             progress: progress.clone(),
             skipped: BTreeSet::new(),
         }],
     };
-    let failure = follower.take(&events).await.unwrap_err();
+    let failure = pipeline.apply_events(&events).await.unwrap_err();
     assert!(failure.to_string().contains("malformed"), "{failure}");
     assert_eq!(progress.position(), EventId::new(0));
     outside.execute_batch("DROP TRIGGER trouble").unwrap();
-    follower.take(&events).await.unwrap();
+    pipeline.apply_events(&events).await.unwrap();
     assert_eq!(progress.position(), EventId::new(1));
 }
 
@@ -73,7 +74,7 @@ async fn grow(
         subject: Some(format!("/trees/{place}")),
         cells: vec![Cell::Text("oak".into()), num_leaves(place)],
     };
-    let changes = Changes {
+    let changes = RowChanges {
         removed: Vec::new(),
         rows: places.map(row).collect(),
     };
@@ -95,7 +96,7 @@ async fn grown(database: &Database) -> (u64, Vec<String>) {
 #[tokio::test]
 async fn a_large_batch_in_memory_that_is_refused_at_its_end_changes_nothing() {
     let database = database().await;
-    assert!(database.take_lease().await.unwrap());
+    assert!(database.acquire_lease().await.unwrap());
     grow(&database, 0..MANY, Cell::Integer).await.unwrap();
     let sound = (u64::try_from(MANY).unwrap(), vec!["ok".to_owned()]);
     assert_eq!(grown(&database).await, sound);
@@ -118,7 +119,7 @@ async fn a_large_batch_in_memory_that_is_refused_at_its_end_changes_nothing() {
 #[tokio::test]
 async fn a_database_in_memory_that_is_full_says_what_to_do_and_keeps_its_rows() {
     let database = database().await;
-    assert!(database.take_lease().await.unwrap());
+    assert!(database.acquire_lease().await.unwrap());
     grow(&database, 0..MANY, Cell::Integer).await.unwrap();
     let before = grown(&database).await;
     let pages = "SELECT page_count FROM pragma_page_count()".to_owned();

@@ -7,10 +7,10 @@ use serde_json::json;
 use super::{PATIENCE, database, rows, write_event};
 use crate::{
     event::{EventId, UpcasterDescriptor, Upcasters},
-    garden::{TREES, TreePlantedEvent},
     prelude::*,
     projection::{Processor, ReadModels},
     store::memory::MemoryStore,
+    test_fixture::{TREES, TreePlantedEvent},
 };
 
 /// A whole row of trees at once, as it was stored until each was an event of its own.

@@ -1,4 +1,4 @@
-//! Calls of other systems: again until they succeed, and what stops a reaction.
+//! Tests of calls: retries, and poison events.
 
 use std::sync::{
     Arc, Mutex,
@@ -9,8 +9,8 @@ use futures_util::FutureExt as _;
 
 use super::{
     super::{
-        Action, Begin, React, ReactionDescriptor, ReactionError, Reactions, Step, When,
-        check_services,
+        React, ReactionAction, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming,
+        Reactions, StartPosition, check_services,
     },
     DUE, Dunning, InvoiceSentEvent, World, eventually,
 };
@@ -32,14 +32,14 @@ struct Phone {
 
 impl React for Calling {
     const NAME: &'static str = "Calling";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const ATTEMPTS: u32 = 3;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "call",
         event: InvoiceSentEvent::TYPE,
-        when: When::AtOnce,
-        action: Action::Call(|_, occasion| {
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Call(|_, occasion| {
             let phone = occasion.service::<Phone>("Phone")?;
             let key = occasion.key();
             Ok(async move {
@@ -65,15 +65,15 @@ async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
     });
     world.services = world.services.with_shared(Arc::clone(&phone));
     world.send("a").await;
-    world.settle::<Calling>().await;
+    world.catch_up::<Calling>().await;
     world.send("b").await;
-    world.settle::<Calling>().await;
+    world.catch_up::<Calling>().await;
     let calls = phone.calls.lock().unwrap().clone();
     let [a, b] = [&calls[0], &calls[3]];
     assert_eq!(calls, [a, a, a, b, b, b].map(String::clone));
     assert_ne!(a, b);
-    // A call that was made is noted, so that the next start does not make it again.
-    world.settle::<Calling>().await;
+    // The checkpoint records the call, so that the next start does not repeat it.
+    world.catch_up::<Calling>().await;
     assert_eq!(phone.calls.lock().unwrap().len(), 6);
 }
 
@@ -84,13 +84,13 @@ struct Panicking;
 
 impl React for Panicking {
     const NAME: &'static str = "Panicking";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "panic",
         event: InvoiceSentEvent::TYPE,
-        when: When::AtOnce,
-        action: Action::Send(|_, _| {
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Send(|_, _| {
             PANICS.fetch_add(1, Ordering::Relaxed);
             panic!("no more invoices")
         }),
@@ -120,8 +120,7 @@ async fn an_event_that_one_cannot_deal_with_stops_no_other() {
     assert!(all["Panicking"].is_stopped());
     assert!(!all["Dunning"].is_stopped());
     let trouble = |name: &str| all[name].trouble.clone().unwrap();
-    let expected =
-        "it cannot deal with event 0 on /invoices/a: the reaction panicked: no more invoices";
+    let expected = "cannot handle event 0 on /invoices/a: the reaction panicked: no more invoices";
     assert_eq!(trouble("Panicking"), expected);
     assert!(trouble("Calling").ends_with("the call failed: nobody answers"));
     assert_eq!(PANICS.load(Ordering::Relaxed), 1);

@@ -1,4 +1,4 @@
-//! Of several instances one makes a call, and another one when that one is gone.
+//! Tests of leases: one process makes a call, and another one takes over an expired lease.
 
 use std::{
     collections::HashSet,
@@ -13,14 +13,15 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{
     super::{
-        Action, Begin, Deadline, Occasion, Pending, React, ReactionDescriptor, ReactionError, Step,
-        Time as _, When, check_services, pending,
+        Deadline, DeadlineTime as _, PendingCall, React, ReactionAction, ReactionContext,
+        ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming, StartPosition, box_call,
+        check_services,
     },
     DUE, InvoicePaidEvent, InvoiceSentEvent, World, eventually,
 };
 use crate::{Declaration, command::Parameter, declaration, event::EventView, prelude::*};
 
-/// Where letters go, which takes a moment, or as long as somebody wants.
+/// A post office that takes some time for each letter.
 #[derive(Default, Service)]
 pub(super) struct Post {
     keys: Mutex<Vec<String>>,
@@ -30,9 +31,9 @@ pub(super) struct Post {
     stuck: Notify,
 }
 
-fn send(_: &EventView<'_>, occasion: &Occasion<'_>) -> Result<Pending, ReactionError> {
+fn send(_: &EventView<'_>, occasion: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
     let (post, key) = (occasion.service::<Post>("Post")?, occasion.key());
-    Ok(pending(async move {
+    Ok(box_call(async move {
         let number = post.begun.fetch_add(1, Ordering::Relaxed);
         if post.stuck_from.is_some_and(|from| number == from) {
             post.stuck.notify_one();
@@ -51,21 +52,21 @@ pub(super) struct Writing;
 
 impl React for Writing {
     const NAME: &'static str = "Writing";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[
-        Step {
+    const STEPS: &'static [ReactionStep] = &[
+        ReactionStep {
             name: "letter",
             event: InvoiceSentEvent::TYPE,
-            when: When::AtOnce,
-            action: Action::Call(send),
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Call(send),
             parameters: POST,
         },
-        Step {
+        ReactionStep {
             name: "copy",
             event: InvoiceSentEvent::TYPE,
-            when: When::AtOnce,
-            action: Action::Call(send),
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Call(send),
             parameters: POST,
         },
     ];
@@ -76,16 +77,16 @@ struct Reminding;
 
 impl React for Reminding {
     const NAME: &'static str = "Reminding";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "letter",
         event: InvoiceSentEvent::TYPE,
-        when: When::Deadline(Deadline {
+        when: ReactionTiming::Deadline(Deadline {
             at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
             unless: &[InvoicePaidEvent::TYPE],
         }),
-        action: Action::Call(send),
+        action: ReactionAction::Call(send),
         parameters: POST,
     }];
 }
@@ -104,10 +105,10 @@ pub(super) fn world(time: &str, stuck_from: Option<usize>) -> (World, Arc<Post>)
 pub(super) async fn each_once(world: &World, post: &Post, letters: usize, end: impl FnOnce()) {
     let sent = || post.keys.lock().unwrap().clone();
     eventually(async || sent().len() >= letters).await;
-    // Whoever is late is waited for.
+    // The test waits for the slowest process.
     tokio::time::sleep(Duration::from_secs(60)).await;
     end();
-    world.settle::<Writing>().await;
+    world.catch_up::<Writing>().await;
     let different: HashSet<_> = sent().into_iter().collect();
     assert_eq!((sent().len(), different.len()), (letters, letters));
 }
@@ -128,7 +129,7 @@ async fn several_instances_make_each_call_once() {
     world.clock.set(DUE.parse().unwrap());
     let end = || running.iter().for_each(tokio::task::JoinHandle::abort);
     each_once(&world, &post, 300, end).await;
-    world.settle::<Reminding>().await;
+    world.catch_up::<Reminding>().await;
     assert_eq!(post.keys.lock().unwrap().len(), 300);
 }
 
@@ -142,7 +143,7 @@ async fn an_instance_takes_over_from_one_that_is_gone() {
     }
     post.stuck.notified().await;
     let (second, _) = world.start(&writing);
-    // For as long as the first instance says that it is there, the second one waits.
+    // The second process waits while the first one renews its lease.
     tokio::time::sleep(Duration::from_secs(40)).await;
     assert_eq!(post.keys.lock().unwrap().len(), 20);
     first.abort();

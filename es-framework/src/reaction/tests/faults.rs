@@ -1,4 +1,4 @@
-//! Calls are made once though the event store breaks off in the middle of each checkpoint.
+//! Tests that calls are made once although the connection breaks during each checkpoint.
 
 use std::{
     sync::{
@@ -11,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 
 use super::{
-    super::{ReactionDescriptor, Reactions, Reactors},
+    super::{ReactionDescriptor, ReactionRunner, Reactions},
     claims::{Writing, each_once, world},
 };
 use crate::{
@@ -72,13 +72,13 @@ async fn calls_are_made_once_though_nobody_knows_what_was_written() {
     let writes = Arc::new(AtomicUsize::new(0));
     let running: Vec<_> = (0..2)
         .map(|_| {
-            let mut ground = world.ground();
-            ground.store = Arc::new(Breaking {
+            let mut runtime = world.runtime();
+            runtime.store = Arc::new(Breaking {
                 inner: world.store.clone(),
                 writes: Arc::clone(&writes),
             });
             let reactions = Reactions::new([ReactionDescriptor::of::<Writing>()]).unwrap();
-            tokio::spawn(Reactors::new(ground, reactions).run())
+            tokio::spawn(ReactionRunner::new(runtime, reactions).run())
         })
         .collect();
     for id in 0..LETTERS / 2 {

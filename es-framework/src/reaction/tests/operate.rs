@@ -1,4 +1,4 @@
-//! What an operator asks of a reaction that an event stopped, and how other instances learn of it.
+//! Tests of operator commands on a parked reaction, across several processes.
 
 use std::sync::{
     Arc,
@@ -7,8 +7,9 @@ use std::sync::{
 
 use super::{
     super::{
-        Action, Asked, Begin, Deadline, IntoCommands as _, Occasion, OperatorError, Pending, React,
-        ReactionDescriptor, ReactionError, Step, Time as _, When, check_services, pending,
+        Asked, Deadline, DeadlineTime as _, IntoCommands as _, OperatorError, PendingCall, React,
+        ReactionAction, ReactionContext, ReactionDescriptor, ReactionError, ReactionStep,
+        ReactionTiming, StartPosition, box_call, check_services,
     },
     DUE, InvoiceSentEvent, RemindPayerCommand, World, eventually,
 };
@@ -20,7 +21,7 @@ use crate::{
     prelude::*,
 };
 
-/// An invoice as an older program wrote it, which has no meaning any more.
+/// An invoice of an older program that cannot be decoded any more.
 #[derive(Debug, Event)]
 #[event(name = "InvoiceSentEvent")]
 struct PoisonEvent {}
@@ -34,9 +35,9 @@ struct Letterbox {
 /// A reaction that posts a letter, which may be impossible, and then sends a command.
 struct Posting;
 
-fn post(_: &EventView<'_>, occasion: &Occasion<'_>) -> Result<Pending, ReactionError> {
+fn post(_: &EventView<'_>, occasion: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
     let letterbox = occasion.service::<Letterbox>("Letterbox")?;
-    Ok(pending(async move {
+    Ok(box_call(async move {
         match letterbox.is_open.load(Ordering::Relaxed) {
             true => {
                 letterbox.letters.fetch_add(1, Ordering::Relaxed);
@@ -49,22 +50,22 @@ fn post(_: &EventView<'_>, occasion: &Occasion<'_>) -> Result<Pending, ReactionE
 
 impl React for Posting {
     const NAME: &'static str = "Posting";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const ATTEMPTS: u32 = 1;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[
-        Step {
+    const STEPS: &'static [ReactionStep] = &[
+        ReactionStep {
             name: "post",
             event: InvoiceSentEvent::TYPE,
-            when: When::AtOnce,
-            action: Action::Call(post),
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Call(post),
             parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
         },
-        Step {
+        ReactionStep {
             name: "remind",
             event: InvoiceSentEvent::TYPE,
-            when: When::AtOnce,
-            action: Action::Send(|view, commands| {
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Send(|view, commands| {
                 let InvoiceSentEvent { id, .. } = view.payload()?;
                 RemindPayerCommand { id }.send(commands)
             }),
@@ -78,17 +79,17 @@ struct Dunning;
 
 impl React for Dunning {
     const NAME: &'static str = "Dunning";
-    const BEGIN: Begin = Begin::First;
+    const START: StartPosition = StartPosition::First;
     const ATTEMPTS: u32 = 1;
     const DECLARATION: Declaration = declaration!();
-    const STEPS: &'static [Step] = &[Step {
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
         name: "post",
         event: InvoiceSentEvent::TYPE,
-        when: When::Deadline(Deadline {
+        when: ReactionTiming::Deadline(Deadline {
             at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
             unless: &[],
         }),
-        action: Action::Call(post),
+        action: ReactionAction::Call(post),
         parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
     }];
 }
@@ -105,7 +106,7 @@ fn world() -> (World, Arc<Letterbox>) {
     (world, letterbox)
 }
 
-/// Waits until it stopped, and says at which event.
+/// Waits until the reaction is parked and returns the event.
 async fn stops(operator: &super::Operator) -> EventId {
     let stopped = || {
         let all = operator.statuses().all();
@@ -135,7 +136,7 @@ async fn what_an_operator_has_left_out_is_left_out_by_every_instance_and_every_s
     eventually(async || goes_on(&operator) && goes_on(&other)).await;
     first.abort();
     second.abort();
-    world.settle::<Posting>().await;
+    world.catch_up::<Posting>().await;
     assert_eq!(world.reminded().await, ["/invoices/a"]);
 }
 
@@ -150,7 +151,7 @@ async fn an_event_without_a_meaning_is_left_out_altogether() {
     operator.ask("Posting", Asked::Skip).await.unwrap();
     eventually(async || world.reminded().await == ["/invoices/b"]).await;
     running.abort();
-    world.settle::<Posting>().await;
+    world.catch_up::<Posting>().await;
     assert_eq!(world.reminded().await, ["/invoices/b"]);
 }
 
@@ -194,7 +195,7 @@ async fn a_deadline_that_is_left_out_is_settled_and_those_after_it_are_met() {
     .await;
     first.abort();
     second.abort();
-    world.settle::<Dunning>().await;
+    world.catch_up::<Dunning>().await;
     assert_eq!(letterbox.letters.load(Ordering::Relaxed), 1);
 }
 

@@ -26,8 +26,8 @@ struct MovedEvent {
 
 fn message(before: EventDescriptor, after: EventDescriptor) -> String {
     let difference = change(before, after);
-    assert_eq!(difference.findings.len(), 1);
-    difference.findings[0].to_string()
+    assert_eq!(difference.breaking_changes.len(), 1);
+    difference.breaking_changes[0].to_string()
 }
 
 #[test]
@@ -105,16 +105,18 @@ fn an_upcaster_may_leave_out_what_it_does_not_need() {
             scanner: String,
         }
     }
-    let lock = Lock::of(&[EventDescriptor::of::<before::Before>()]);
+    let lock = SchemaLock::of(&[EventDescriptor::of::<before::Before>()]);
     let today = [EventDescriptor::of::<ScannedEvent>()];
     let upcasters = Upcasters::new([UpcasterDescriptor::of::<ScannedEvent>()]).unwrap();
     let covered = lock.compare(&today, &upcasters);
     assert_eq!(
-        (covered.findings.len(), covered.changed),
+        (covered.breaking_changes.len(), covered.changed),
         (0, vec![ScannedEvent::TYPE])
     );
     assert_eq!(
-        lock.compare(&today, &Upcasters::default()).findings.len(),
+        lock.compare(&today, &Upcasters::default())
+            .breaking_changes
+            .len(),
         1
     );
     let () = ScannedEvent {}.upcast();
@@ -124,8 +126,8 @@ fn an_upcaster_may_leave_out_what_it_does_not_need() {
 fn what_is_new_or_changed_without_a_loss_is_told_apart() {
     let events = [EventDescriptor::of::<OpenedEvent>()];
     let more = [events[0], EventDescriptor::of::<ScannedEvent>()];
-    let difference = Lock::of(&events).compare(&more, &Upcasters::default());
-    assert!(difference.findings.is_empty() && !difference.is_empty());
+    let difference = SchemaLock::of(&events).compare(&more, &Upcasters::default());
+    assert!(difference.breaking_changes.is_empty() && !difference.is_empty());
     assert_eq!(difference.added, [ScannedEvent::TYPE]);
 }
 

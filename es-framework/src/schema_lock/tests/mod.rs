@@ -7,23 +7,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     event::{EventDescriptor, Upcasters},
     prelude::*,
-    schema_lock::{Difference, Lock},
+    schema_lock::{LockDifference, SchemaLock},
 };
 
 /// How the second declaration differs from a lock of the first.
-fn change(before: EventDescriptor, after: EventDescriptor) -> Difference {
-    let lock = Lock::of(&[before]);
-    let written: Lock = serde_json::from_str(&lock.text()).unwrap();
+fn change(before: EventDescriptor, after: EventDescriptor) -> LockDifference {
+    let lock = SchemaLock::of(&[before]);
+    let written: SchemaLock = serde_json::from_str(&lock.text()).unwrap();
     assert_eq!(written, lock);
     written.compare(&[after], &Upcasters::default())
 }
 
 /// What is lost, each without the ways out.
-fn lost(difference: &Difference) -> Vec<String> {
+fn lost(difference: &LockDifference) -> Vec<String> {
     let first_line = |text: String| text.lines().next().unwrap_or_default().to_owned();
     let sentence = |line: String| line.split_once(": ").unwrap().1.to_owned();
-    let findings = difference.findings.iter();
-    findings
+    let breaking_changes = difference.breaking_changes.iter();
+    breaking_changes
         .map(|one| sentence(first_line(one.to_string())))
         .collect()
 }

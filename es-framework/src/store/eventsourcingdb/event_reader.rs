@@ -10,7 +10,7 @@ use super::{
     connection::ServerConnection, line_reader::LineReader, request_bodies::ReadEventsBody,
 };
 use crate::{
-    event::{EventId, EventType, Hash, Line, LineParser, RecordedEvent, Subject},
+    event::{EventId, EventType, Hash, RecordedEvent, StreamLine, StreamLineParser, Subject},
     store::{EventStream, Order, ReadOptions, StoreError, options::IdRange},
 };
 
@@ -26,7 +26,7 @@ pub(super) struct ExpectedEvents {
 pub(super) struct EventReader {
     connection: Arc<ServerConnection>,
     lines: LineReader,
-    parser: LineParser,
+    parser: StreamLineParser,
     expected: ExpectedEvents,
     last: Option<ChainLink>,
     /// The server has sent at least one line, even if it was a heartbeat.
@@ -139,7 +139,7 @@ impl EventReader {
         Self {
             connection,
             lines: LineReader::new(response, silence),
-            parser: LineParser::default(),
+            parser: StreamLineParser::default(),
             expected,
             last,
             is_alive: false,
@@ -154,13 +154,13 @@ impl EventReader {
             }
             let parsed = self.parser.parse(&line);
             match parsed.map_err(|error| self.connection.corrupt(error.to_string()))? {
-                Line::Heartbeat => self.is_alive = true,
-                Line::Error(text) => {
+                StreamLine::Heartbeat => self.is_alive = true,
+                StreamLine::Error(text) => {
                     return Err(self
                         .connection
                         .unavailable(self.connection.printable(&text)));
                 }
-                Line::Event(event) => {
+                StreamLine::Event(event) => {
                     self.is_alive = true;
                     self.check_event(&event)?;
                     // Servers of the older generation may ignore these bounds.

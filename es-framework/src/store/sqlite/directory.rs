@@ -1,4 +1,4 @@
-//! The data directory: made when it is missing, held by one process, removed when it is temporary.
+//! The data directory: created when it is missing, locked by one process, removed when it is temporary.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions, TryLockError},
@@ -10,16 +10,16 @@ use uuid::Uuid;
 
 use super::error::OpenError;
 
-/// A data directory that this process holds until the value is dropped.
+/// A data directory that this process locks until the value is dropped.
 #[derive(Debug)]
-pub(super) struct Directory {
+pub(super) struct DataDirectory {
     path: PathBuf,
     _lock: File,
 }
 
-impl Directory {
-    /// Makes the directory where it is missing and takes it.
-    pub(super) fn hold(path: &Path) -> Result<Self, OpenError> {
+impl DataDirectory {
+    /// Creates the directory if it is missing, and locks it.
+    pub(super) fn lock(path: &Path) -> Result<Self, OpenError> {
         let unusable = |source| OpenError::Directory {
             directory: path.to_owned(),
             source,
@@ -43,13 +43,13 @@ impl Directory {
         }
     }
 
-    /// The database in it.
+    /// The database file.
     pub(super) fn file(&self) -> PathBuf {
         self.path.join("events.sqlite")
     }
 }
 
-/// Others on the machine have no business in the events.
+/// Creates a directory that only its owner may read.
 fn create(path: &Path) -> io::Result<()> {
     let missing: Vec<_> = path.ancestors().take_while(|path| !path.exists()).collect();
     let mut builder = DirBuilder::new();
@@ -57,7 +57,7 @@ fn create(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)?;
-    // A file is durable only when the way to it is.
+    // A file is durable only when the entries of its directories are.
     #[cfg(unix)]
     for parent in missing.into_iter().filter_map(Path::parent) {
         let parent = if parent.as_os_str().is_empty() {
@@ -70,11 +70,11 @@ fn create(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A directory that goes with its store.
+/// A directory that is removed when its store is dropped.
 #[derive(Debug)]
-pub(super) struct Temporary(PathBuf);
+pub(super) struct TemporaryDirectory(PathBuf);
 
-impl Temporary {
+impl TemporaryDirectory {
     pub(super) fn new() -> Self {
         Self(std::env::temp_dir().join(format!("event-store-{}", Uuid::new_v4())))
     }
@@ -84,7 +84,7 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
             tracing::debug!(directory = %self.0.display(), %error, "a temporary directory stays");

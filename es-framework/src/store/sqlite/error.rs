@@ -1,4 +1,4 @@
-//! What can go wrong on the disk, and what it means to the caller.
+//! Errors of the disk, and the errors that callers get for them.
 
 use std::{
     io,
@@ -19,29 +19,29 @@ use crate::store::{AppendError, StoreError};
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The directory is not there and cannot be made, or may not be used.
+    /// The directory cannot be created or used.
     #[error("cannot use the data directory {}: {source}", directory.display())]
     Directory {
         /// The directory.
         directory: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Two writers would break the chain, so only one process has the directory.
+    /// Another process uses the directory. Two writers would break the hash chain.
     #[error("the data directory {} is in use: another process has it open", directory.display())]
     InUse {
         /// The directory.
         directory: PathBuf,
     },
-    /// The file is something else.
+    /// The file is not an event store.
     #[error("{} holds no event store: {found}", file.display())]
     Foreign {
         /// The file.
         file: PathBuf,
-        /// What it is instead.
+        /// The actual content.
         found: &'static str,
     },
-    /// The file has a format that came later.
+    /// The file has a newer format.
     #[error(
         "{} has format {found}, but this version knows only formats up to {known}: use a newer version",
         file.display()
@@ -51,7 +51,7 @@ pub enum OpenError {
         file: PathBuf,
         /// Its format.
         found: i64,
-        /// The newest format that is known here.
+        /// The newest format that this version knows.
         known: i64,
     },
     /// The file cannot be read or written.
@@ -59,12 +59,12 @@ pub enum OpenError {
     Database {
         /// The file.
         file: PathBuf,
-        /// What was seen of it.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What a query or a transaction came to.
+/// An error of a query or a transaction.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DiskError {
     #[error(transparent)]
@@ -74,7 +74,7 @@ pub(super) enum DiskError {
     Event { id: i64, flaw: String },
     #[error("{0}")]
     Broken(String),
-    /// It could not be opened again.
+    /// The database could not be opened again.
     #[error("{0}")]
     Unopened(String),
 }
@@ -102,7 +102,7 @@ impl DiskError {
         }
     }
 
-    /// What a caller of the store is told.
+    /// Returns the error that a caller of the store gets.
     pub(super) fn at(&self, file: &Path) -> StoreError {
         let (address, reason) = (file.display().to_string(), self.to_string());
         if self.is_full() {
@@ -115,15 +115,15 @@ impl DiskError {
     }
 }
 
-/// Why a batch was not written, told to each of its callers.
+/// The reason why a batch was not written, which each of its callers gets.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct BatchFailure {
     pub(super) error: DiskError,
-    /// Whether the events may come back at the next start although the commit failed.
+    /// Whether the next start may find the events although the commit failed.
     pub(super) uncertain: bool,
 }
 
-impl Failure {
+impl BatchFailure {
     pub(super) fn at(&self, file: &Path) -> AppendError {
         if self.uncertain {
             return AppendError::Unknown {
@@ -135,14 +135,14 @@ impl Failure {
     }
 }
 
-impl From<DiskError> for Failure {
+impl From<DiskError> for BatchFailure {
     fn from(error: DiskError) -> Self {
         let uncertain = false;
         Self { error, uncertain }
     }
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for BatchFailure {
     fn from(error: rusqlite::Error) -> Self {
         DiskError::from(error).into()
     }

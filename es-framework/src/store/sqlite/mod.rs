@@ -1,32 +1,26 @@
-//! The default event store: one process, one SQLite file, no set-up, durable.
+//! The embedded event store: the events of one process in one SQLite file.
 
-mod batch;
-mod catalogue;
+mod chunk_builder;
 mod directory;
 mod error;
-mod filter;
-mod follow;
-mod gather;
-mod ids;
-mod key;
-mod line;
-mod merge;
+mod index;
+mod latest_events;
+mod line_renderer;
 mod metrics;
-mod pace;
-mod plan;
-mod queue;
-mod read;
+mod read_plan;
+mod reader;
 mod recent;
 mod restore;
 mod row;
 mod schema;
+mod schema_check;
 mod settings;
 mod shared;
-mod state;
-mod tail;
+mod startup;
+mod subject_listing;
+mod subscription_reader;
 #[cfg(test)]
 mod tests;
-mod types;
 mod writer;
 
 use std::{
@@ -42,13 +36,12 @@ use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use self::{
-    directory::{Directory, Temporary},
-    follow::Following,
-    queue::{Append, Queue, Register, Task, size},
-    read::{LineReader, Reader},
-    settings::Settings,
-    shared::Shared,
-    writer::Writer,
+    directory::{DataDirectory, TemporaryDirectory},
+    reader::{EventReader, LineReader},
+    settings::EngineSettings,
+    shared::SharedState,
+    subscription_reader::SubscriptionReader,
+    writer::EventWriter,
 };
 use crate::{
     event::{EventCandidate, EventType, LineShape, RecordedEvent, Subject},
@@ -56,24 +49,25 @@ use crate::{
         AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
         LineStream, ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError,
         SubjectStream, scan,
+        write::{QueuedAppend, SchemaRegistration, WriteQueue, WriterTask, candidate_size},
     },
 };
 
 pub use error::OpenError;
 pub use restore::{Restore, RestoreError};
 
-/// How long an append waits for the disk once it is queued.
+/// The time that a queued append waits for the disk.
 const WRITE_LIMIT: Duration = Duration::from_secs(30);
 
-/// How long a health check may take.
+/// The time limit of a health check.
 const HEALTH_LIMIT: Duration = Duration::from_secs(2);
 /// The largest append, in bytes. It has to fit into memory and into one transaction.
-const LARGEST: usize = 64 << 20;
+const MAX_APPEND_BYTES: usize = 64 << 20;
 
 /// An event store in a directory of its own.
 ///
-/// Clones share it. When the last one is dropped, or one is closed, what was appended is brought
-/// into order on the disk; streams that are still open can be read to their end.
+/// Clones share the store. When the last clone is dropped, or one is closed, the index is written to
+/// disk. Streams that are still open can be read to their end.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -88,54 +82,56 @@ const LARGEST: usize = 64 << 20;
 /// ```
 #[derive(Debug, Clone)]
 pub struct EmbeddedStore {
-    open: Arc<Open>,
-    reader: Reader,
+    open: Arc<OpenStore>,
+    reader: EventReader,
 }
 
 /// A running writer, stopped when this is dropped.
 #[derive(Debug)]
-struct Open {
-    queue: Arc<Queue>,
+struct OpenStore {
+    queue: Arc<WriteQueue>,
     room: Arc<Semaphore>,
-    shared: Arc<Shared>,
-    settings: Settings,
+    shared: Arc<SharedState>,
+    settings: EngineSettings,
     writer: Mutex<Option<JoinHandle<()>>>,
-    reader: Reader,
-    /// Dropped last: nothing is open in it by then.
-    _temporary: Option<Temporary>,
+    reader: EventReader,
+    /// Dropped last, when no file in it is open.
+    _temporary: Option<TemporaryDirectory>,
 }
 
 impl EmbeddedStore {
-    /// Opens the store in a directory, which is made where it is missing.
+    /// Opens the store in a directory, and creates the directory if it is missing.
+    ///
+    /// The first start with a file of an older format builds its index, and logs its progress.
     ///
     /// # Errors
     /// Another process has the directory open, it cannot be used, or it holds something else.
     pub fn open(directory: &Path) -> Result<Self, OpenError> {
-        Self::open_with(directory, Settings::default(), None)
+        Self::open_with(directory, EngineSettings::default(), None)
     }
 
-    /// An empty store in a new directory, which is removed with it.
+    /// Creates an empty store in a new directory, which is removed with the store.
     ///
     /// # Errors
     /// The system's directory for temporary files cannot be used.
     pub fn temporary() -> Result<Self, OpenError> {
-        Self::temporary_with(Settings::default())
+        Self::temporary_with(EngineSettings::default())
     }
 
-    fn temporary_with(settings: Settings) -> Result<Self, OpenError> {
-        let temporary = Temporary::new();
+    fn temporary_with(settings: EngineSettings) -> Result<Self, OpenError> {
+        let temporary = TemporaryDirectory::new();
         let path = temporary.path().to_owned();
         Self::open_with(&path, settings, Some(temporary))
     }
 
     fn open_with(
         directory: &Path,
-        settings: Settings,
-        temporary: Option<Temporary>,
+        settings: EngineSettings,
+        temporary: Option<TemporaryDirectory>,
     ) -> Result<Self, OpenError> {
-        let held = Directory::hold(directory)?;
-        let queue = Arc::new(Queue::default());
-        let (writer, shared, length) = Writer::open(held, settings, Arc::clone(&queue))?;
+        let lock = DataDirectory::lock(directory)?;
+        let queue = Arc::new(WriteQueue::default());
+        let (writer, shared, length) = EventWriter::open(lock, settings, Arc::clone(&queue))?;
         let thread = std::thread::Builder::new()
             .name("event-writer".into())
             .spawn(move || writer.run())
@@ -143,8 +139,8 @@ impl EmbeddedStore {
                 directory: directory.to_owned(),
                 source,
             })?;
-        let reader = Reader::new(Arc::clone(&shared), length, settings);
-        let open = Arc::new(Open {
+        let reader = EventReader::new(Arc::clone(&shared), length, settings);
+        let open = Arc::new(OpenStore {
             queue,
             room: Arc::new(Semaphore::new(kib(settings.queue_kib))),
             shared,
@@ -162,23 +158,23 @@ impl EmbeddedStore {
         self.open.shared.file.clone()
     }
 
-    /// Writes what waits, takes no more, and lets go of the directory. Dropping the last clone does
-    /// the same, but keeps its thread busy meanwhile.
+    /// Writes the waiting appends, rejects further ones, and unlocks the directory. Dropping the last
+    /// clone does the same, but blocks its thread.
     pub async fn close(&self) {
         let open = Arc::clone(&self.open);
-        // The only way to fail is a panic, and then the writer is gone all the same.
+        // It fails only by a panic, and then the writer has ended, too.
         let _ = tokio::task::spawn_blocking(move || open.close()).await;
     }
 }
 
-impl Open {
+impl OpenStore {
     fn close(&self) {
         self.queue.close();
-        self.reader.release();
+        self.reader.close_idle();
         let writer = self.writer.lock();
         let writer = writer.unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Err(_)) = writer.map(JoinHandle::join) {
-            tracing::error!("the event store's writer did not end well");
+            tracing::error!("the writer of the event store panicked");
         }
     }
 
@@ -189,10 +185,10 @@ impl Open {
         }
     }
 
-    /// Room in the queue, once there is some.
+    /// Waits for room in the write queue.
     async fn admit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
-        if bytes > LARGEST {
-            let mib = LARGEST >> 20;
+        if bytes > MAX_APPEND_BYTES {
+            let mib = MAX_APPEND_BYTES >> 20;
             let reason = format!("the events of one append are larger than {mib} MiB together");
             return Err(StoreError::Refused(reason));
         }
@@ -206,7 +202,7 @@ impl Open {
         }
     }
 
-    fn push(&self, task: Task) -> Result<(), StoreError> {
+    fn push(&self, task: WriterTask) -> Result<(), StoreError> {
         self.queue
             .push(task)
             .map_err(|_| self.unavailable("it was closed"))
@@ -214,14 +210,14 @@ impl Open {
 
     async fn probe(&self) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.push(Task::Probe(answer))?;
+        self.push(WriterTask::Probe(answer))?;
         let gone = |_| self.unavailable("its writer does not answer");
         answered.await.map_err(gone)??;
         self.reader.check().await
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenStore {
     fn drop(&mut self) {
         self.close();
     }
@@ -238,13 +234,16 @@ impl EventStore for EmbeddedStore {
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        let bytes = candidates.iter().map(size).fold(0, usize::saturating_add);
+        let bytes = candidates
+            .iter()
+            .map(candidate_size)
+            .fold(0, usize::saturating_add);
         let catalogue = self.open.shared.catalogue();
         catalogue.check(&candidates)?;
         let schemas = catalogue.schemas();
         let permit = self.open.admit(bytes).await?;
         let (answer, answered) = oneshot::channel();
-        self.open.push(Task::Append(Append {
+        self.open.push(WriterTask::Append(QueuedAppend {
             candidates,
             preconditions,
             bytes,
@@ -256,7 +255,7 @@ impl EventStore for EmbeddedStore {
             address: self.open.shared.file.display().to_string(),
             reason: reason.to_owned(),
         };
-        // A disk that hangs may still come back and write.
+        // A disk that hangs may still write the events later.
         match tokio::time::timeout(WRITE_LIMIT, answered).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(unknown("its writer ended before it answered")),
@@ -285,7 +284,7 @@ impl EventStore for EmbeddedStore {
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        let source = Following(self.reader.clone());
+        let source = SubscriptionReader(self.reader.clone());
         scan::observe(self.reader.clone(), source, subject, options)
     }
 
@@ -312,10 +311,10 @@ impl EventStore for EmbeddedStore {
     ) -> Result<(), RegisterError> {
         self.open.shared.catalogue().is_free(&event_type)?;
         let schema = Arc::new(schema);
-        // Before it is the writer's turn: everybody would wait for it.
+        // The check runs here and not on the writer thread, where all appends would wait for it.
         let unchecked = self.reader.check_existing(&event_type, &schema).await?;
         let (answer, answered) = oneshot::channel();
-        self.open.push(Task::Register(Register {
+        self.open.push(WriterTask::Register(SchemaRegistration {
             event_type,
             schema,
             unchecked,

@@ -1,37 +1,41 @@
-//! The newest events, as they were recorded: whoever follows the store takes them from memory
-//! instead of reading them from the disk again.
+//! The newest events in memory. Subscribers that have caught up read them instead of the disk.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{event::RecordedEvent, store::options::IdRange};
 
 /// The events of one commit.
-pub(super) type Commit = Arc<[RecordedEvent]>;
+pub(super) type CommittedEvents = Arc<[RecordedEvent]>;
 
 /// The newest events, without a gap up to the last one.
 #[derive(Debug, Default)]
-pub(super) struct Recent {
-    commits: VecDeque<Commit>,
+pub(super) struct RecentEvents {
+    commits: VecDeque<CommittedEvents>,
     events: usize,
     bytes: usize,
 }
 
-/// How much is kept.
+/// The limits of the newest events.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecentLimits {
     pub(super) events: usize,
     pub(super) bytes: usize,
 }
 
-impl Recent {
-    /// Takes in the events of a commit and lets go of the oldest, which it hands back.
-    pub(super) fn push(&mut self, commit: Commit, limits: RecentLimits) -> Vec<Commit> {
+impl RecentEvents {
+    /// Adds the events of a commit and returns the oldest commits beyond the limits, so that the
+    /// caller can free them after the lock is released.
+    pub(super) fn push(
+        &mut self,
+        commit: CommittedEvents,
+        limits: RecentLimits,
+    ) -> Vec<CommittedEvents> {
         let Some(first) = commit.first() else {
             return Vec::new();
         };
-        let mut let_go = Vec::new();
+        let mut evicted = Vec::new();
         if self.end().is_some_and(|end| end != first.id.get()) {
-            let_go.extend(std::mem::take(self).commits);
+            evicted.extend(std::mem::take(self).commits);
         }
         self.events = self.events.saturating_add(commit.len());
         self.bytes = self.bytes.saturating_add(bytes(&commit));
@@ -42,24 +46,24 @@ impl Recent {
             };
             self.events = self.events.saturating_sub(oldest.len());
             self.bytes = self.bytes.saturating_sub(bytes(&oldest));
-            let_go.push(oldest);
+            evicted.push(oldest);
         }
-        let_go
+        evicted
     }
 
-    /// The commits with the first `count` events of a range or more, if its first is here.
-    pub(super) fn commits(&self, range: IdRange, count: usize) -> Option<Vec<Commit>> {
+    /// Returns the commits that hold the first `count` events of a range, if the first is in memory.
+    pub(super) fn commits(&self, range: IdRange, count: usize) -> Option<Vec<CommittedEvents>> {
         let first = self.commits.front()?.first()?.id.get();
         if range.first < first || range.first >= self.end()? {
             return None;
         }
-        let ends_before = |commit: &Commit| {
+        let ends_before = |commit: &CommittedEvents| {
             let last = commit.last().map(|event| event.id.get());
             last < Some(range.first)
         };
         let from = self.commits.partition_point(ends_before);
         let mut left = count;
-        let wanted = |commit: &&Commit| {
+        let wanted = |commit: &&CommittedEvents| {
             let begins_within = commit
                 .first()
                 .is_some_and(|event| event.id.get() <= range.last);
@@ -72,14 +76,14 @@ impl Recent {
         Some(commits.cloned().collect())
     }
 
-    /// The id after the last one.
+    /// Returns the id after the last event.
     fn end(&self) -> Option<u64> {
         let last = self.commits.back()?.last()?;
         last.id.get().checked_add(1)
     }
 }
 
-/// About how much memory events take.
+/// Returns about how many bytes of memory events take.
 fn bytes(commit: &[RecordedEvent]) -> usize {
     let text = |event: &RecordedEvent| {
         let subject = event.subject.as_str().len();
@@ -114,7 +118,7 @@ mod tests {
     }
 
     fn recent(commits: &[std::ops::Range<u64>]) -> Recent {
-        let mut recent = Recent::default();
+        let mut recent = RecentEvents::default();
         for ids in commits {
             drop(recent.push(ids.clone().map(event).collect(), LIMITS));
         }
@@ -147,7 +151,7 @@ mod tests {
     #[test]
     fn what_is_to_come_is_not_there() {
         assert_eq!(ids(&recent(&[0..1, 1..2]), 2, 9, 9), None);
-        assert_eq!(ids(&Recent::default(), 0, 9, 9), None);
+        assert_eq!(ids(&RecentEvents::default(), 0, 9, 9), None);
     }
 
     #[test]

@@ -10,11 +10,11 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    directory::Directory,
+    directory::DataDirectory,
     error::{DiskError, OpenError},
     row, schema,
-    settings::Settings,
-    state,
+    settings::EngineSettings,
+    startup,
 };
 use crate::{
     event::{EventType, RecordedEvent},
@@ -41,10 +41,10 @@ const UNFINISHED: &str = "restoring.sqlite";
 pub struct Restore {
     directory: PathBuf,
     connection: Option<Connection>,
-    settings: Settings,
+    settings: EngineSettings,
     chain: Chain,
     types: BTreeSet<EventType>,
-    held: Option<Directory>,
+    lock: Option<DataDirectory>,
 }
 
 /// Why a backup was not restored.
@@ -106,11 +106,11 @@ impl Restore {
         if !is_empty(directory)? {
             return Err(RestoreError::NotEmpty(directory.to_owned()));
         }
-        let held = Directory::hold(directory)?;
+        let lock = DataDirectory::lock(directory)?;
         let directory = directory.to_owned();
         // What an earlier attempt left when it was killed.
         remove(&directory);
-        let settings = Settings::default();
+        let settings = EngineSettings::default();
         let connection = schema::open_writer(&directory.join(UNFINISHED), &settings)?;
         connection.execute_batch("BEGIN")?;
         Ok(Self {
@@ -119,7 +119,7 @@ impl Restore {
             settings,
             chain: Chain::default(),
             types: BTreeSet::new(),
-            held: Some(held),
+            lock: Some(lock),
         })
     }
 
@@ -181,8 +181,8 @@ impl Restore {
     pub fn finish(mut self) -> Result<Chain, RestoreError> {
         let connection = self.connection()?;
         connection.execute_batch("COMMIT")?;
-        // Brings most of the index to the disk, which the first start would otherwise do.
-        state::load(connection, &self.settings)?;
+        // Writes most of the index to disk, which otherwise the first start would do.
+        startup::load_log(connection, &self.settings)?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         drop(self.connection.take());
         let to = self.directory.join("events.sqlite");
@@ -196,7 +196,7 @@ impl Drop for Restore {
     fn drop(&mut self) {
         drop(self.connection.take());
         remove(&self.directory);
-        drop(self.held.take());
+        drop(self.lock.take());
     }
 }
 

@@ -1,4 +1,4 @@
-//! Events as rows.
+//! Conversion between events and rows.
 
 use std::str::FromStr;
 
@@ -6,9 +6,9 @@ use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
 use serde_json::value::RawValue;
 
 use super::error::DiskError;
-use crate::event::{EventId, Hash, Known, RecordedEvent, TraceContext};
+use crate::event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
 
-/// The columns that [`Decoder::event`] expects, in its order.
+/// Selects the columns in the order that [`RowDecoder::event`] expects.
 macro_rules! select {
     ($rest:literal) => {
         concat!(
@@ -23,7 +23,7 @@ pub(super) use select;
 const INSERT: &str = "INSERT INTO events (id, subject, type, source, time, traceparent, tracestate, \
      predecessor_hash, hash, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 
-/// The statement that [`insert`] runs, looked up once a batch.
+/// Returns the statement that [`insert`] runs; a batch prepares it once.
 pub(super) fn insert_statement(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
     connection.prepare_cached(INSERT)
 }
@@ -48,12 +48,12 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// An id, a length or a limit as SQL has it. No id is larger.
+/// Converts an id, a length or a limit to SQL's integer type. No id is larger than that.
 pub(super) fn number(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-/// An id that stands in a row.
+/// Converts the id of a row.
 pub(super) fn id(number: i64) -> Result<EventId, DiskError> {
     u64::try_from(number)
         .ok()
@@ -61,21 +61,35 @@ pub(super) fn id(number: i64) -> Result<EventId, DiskError> {
         .ok_or_else(|| flawed(number, "has a negative id"))
 }
 
+/// Runs a query for one id and reads its row. An id that the index lists has a row.
+pub(super) fn row_with_id<T>(
+    statement: &mut CachedStatement<'_>,
+    id: i64,
+    read: impl FnOnce(&Row<'_>) -> Result<T, DiskError>,
+) -> Result<T, DiskError> {
+    let mut rows = statement.query([id])?;
+    match rows.next()? {
+        Some(row) => read(row),
+        None => Err(flawed(id, "is missing")),
+    }
+}
+
+/// Returns the error of a row that no writer of this format leaves behind.
 pub(super) fn flawed(id: i64, flaw: impl ToString) -> DiskError {
     let flaw = flaw.to_string();
     DiskError::Event { id, flaw }
 }
 
-/// Makes events of rows.
+/// Decodes rows to events.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
-    known: Known,
+pub(super) struct RowDecoder {
+    known: ParseCache,
 }
 
-impl Decoder {
+impl RowDecoder {
     pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, DiskError> {
         let number: i64 = row.get(0)?;
-        let fields = Fields { row, id: number };
+        let fields = RowFields { row, id: number };
         Ok(RecordedEvent {
             id: id(number)?,
             subject: fields.parsed(1, "subject")?,
@@ -96,13 +110,13 @@ impl Decoder {
     }
 }
 
-/// A row whose flaws are told by event and column.
-struct Fields<'a, 'row> {
+/// A row whose errors name the event and the column.
+struct RowFields<'a, 'row> {
     row: &'a Row<'row>,
     id: i64,
 }
 
-impl<'a> Fields<'a, '_> {
+impl<'a> RowFields<'a, '_> {
     fn flawed(&self, column: &str, flaw: impl std::fmt::Display) -> DiskError {
         flawed(self.id, format!("has a broken {column}: {flaw}"))
     }

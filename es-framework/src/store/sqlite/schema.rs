@@ -1,19 +1,19 @@
-//! The database's format, its versions, and how connections to it are set up.
+//! The database format, its versions, and the settings of connections.
 
 use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{error::OpenError, settings::Settings};
+use super::{error::OpenError, settings::EngineSettings};
 
-/// "ESEV" in the file's header, so that `file` and we know the file again.
+/// "ESEV" in the header of the file, by which `file` and this store recognize it.
 const APPLICATION_ID: i64 = 0x4553_4556;
 
-/// The format that is written. Every earlier one is brought up to it when it is opened.
-pub(super) const VERSION: i64 = 3;
+/// The current format. A file of an earlier format is upgraded when it is opened.
+pub(super) const VERSION: i64 = 4;
 
-/// The index has its subjects packed (see [`pack`](super::key::pack)). `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
-/// events may be in it already, or not.
+/// `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
+/// events may be in it or not.
 const VERSION_1: &str = "
     CREATE TABLE events (
         id INTEGER PRIMARY KEY,
@@ -36,8 +36,7 @@ const VERSION_1: &str = "
     INSERT INTO index_state VALUES (0);
 ";
 
-/// The types of all events, each with its first event, and the schemas. Opening must not look at
-/// every event to know them.
+/// Adds the types of all events, each with its first event, and the schemas.
 const VERSION_2: &str = "
     CREATE TABLE event_types (
         type TEXT PRIMARY KEY,
@@ -50,8 +49,7 @@ const VERSION_2: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// The index by type (see [`types`](super::types)). `index_state.typed` is the number of events,
-/// from the first, that it covers. It is filled while the store works: a large file opens at once.
+/// Adds an index by type, in blocks. Version 4 replaces it.
 const VERSION_3: &str = "
     CREATE TABLE type_index (
         type INTEGER NOT NULL,
@@ -62,8 +60,19 @@ const VERSION_3: &str = "
     ALTER TABLE index_state ADD COLUMN typed INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// Opens the database for the writer, and makes or upgrades its tables.
-pub(super) fn open_writer(file: &Path, settings: &Settings) -> Result<Connection, OpenError> {
+/// Makes one index for subjects, the subjects above them, and types. The start fills it from the first
+/// event on: it commits every part together with `indexed`, so that a crash loses no more than one
+/// part, and entries of subjects that are in the table already stay as they are.
+const VERSION_4: &str = "
+    ALTER TABLE subject_index RENAME TO event_index;
+    ALTER TABLE event_index RENAME COLUMN subject TO key;
+    DROP TABLE type_index;
+    ALTER TABLE index_state DROP COLUMN typed;
+    UPDATE index_state SET indexed = 0;
+";
+
+/// Opens the database for the writer, and creates or upgrades its tables.
+pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Connection, OpenError> {
     let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::Foreign {
             file: file.to_owned(),
@@ -78,7 +87,7 @@ pub(super) fn open_writer(file: &Path, settings: &Settings) -> Result<Connection
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags).map_err(failed)?;
-    // Before anything is written: a file of somebody else stays as it is.
+    // The check comes before any write: a file of another program stays unchanged.
     let version = version(&connection, file).map_err(failed)??;
     if connection.is_readonly("main").map_err(failed)? {
         return Err(OpenError::Database {
@@ -100,7 +109,7 @@ pub(super) fn open_writer(file: &Path, settings: &Settings) -> Result<Connection
     Ok(connection)
 }
 
-/// The version of a file that is ours; 0 for an empty one.
+/// Returns the format version of a file of this store; 0 for an empty file.
 fn version(connection: &Connection, file: &Path) -> rusqlite::Result<Result<i64, OpenError>> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
@@ -121,10 +130,10 @@ fn version(connection: &Connection, file: &Path) -> rusqlite::Result<Result<i64,
     })
 }
 
-/// `FULL`, since in WAL mode only that flushes each commit. The log is as large as it gets after the
-/// first checkpoints and is then written in place, which a file system flushes in half the time
-/// that a growing file takes.
-fn set_up(connection: &Connection, settings: &Settings) -> rusqlite::Result<()> {
+/// Sets up the writer's connection. In WAL mode only `FULL` flushes each commit. The write-ahead log
+/// keeps its size after a checkpoint: a file system flushes a file that is overwritten in half the time
+/// of a file that grows.
+fn set_up(connection: &Connection, settings: &EngineSettings) -> rusqlite::Result<()> {
     connection.busy_timeout(settings.lock_wait)?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -134,15 +143,20 @@ fn set_up(connection: &Connection, settings: &Settings) -> rusqlite::Result<()> 
     set_cache(connection, settings.writer_cache_kib)
 }
 
-/// A negative size is one in KiB.
+/// Sets the page cache. SQLite takes a negative size as KiB.
 fn set_cache(connection: &Connection, kib: u32) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", i64::from(kib).saturating_neg())
 }
 
-/// From the version that was found, 0 for none, to the current one. All or nothing.
+/// Upgrades the tables from a version, 0 for an empty file, to the current one in one transaction.
 fn upgrade(connection: &Connection, found: i64) -> rusqlite::Result<()> {
     let transaction = connection.unchecked_transaction()?;
-    for (version, statements) in [(1, VERSION_1), (2, VERSION_2), (3, VERSION_3)] {
+    for (version, statements) in [
+        (1, VERSION_1),
+        (2, VERSION_2),
+        (3, VERSION_3),
+        (4, VERSION_4),
+    ] {
         if found < version {
             transaction.execute_batch(statements)?;
         }
@@ -153,7 +167,7 @@ fn upgrade(connection: &Connection, found: i64) -> rusqlite::Result<()> {
 }
 
 /// Opens the database for reading.
-pub(super) fn open_reader(file: &Path, settings: &Settings) -> rusqlite::Result<Connection> {
+pub(super) fn open_reader(file: &Path, settings: &EngineSettings) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(settings.lock_wait)?;

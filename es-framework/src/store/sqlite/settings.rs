@@ -4,68 +4,61 @@ use std::time::Duration;
 
 use super::recent::RecentLimits;
 
-/// Limits of one store. Tests make them tiny, so that what is rare happens.
+/// Limits of one store. Tests make them tiny, so that rare cases happen.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Settings {
-    /// How many events the index in memory holds before they are merged into the one on disk.
-    /// Opening after a crash reads them back, which bounds it from above; each merge writes most
-    /// pages of the index once, which bounds it from below.
-    pub(super) tail_events: usize,
-    /// How many index entries a commit merges for each event it writes.
-    pub(super) merge_factor: usize,
-    /// How much of the newest events is kept in memory for those who follow the store. One who
-    /// looks once in a while finds there what a busy store has written meanwhile.
+pub(super) struct EngineSettings {
+    /// The number of index entries in memory at which a compaction starts. More entries make the start
+    /// after a crash slower; fewer make compactions write more pages for each entry.
+    pub(super) memtable_entries: usize,
+    /// The number of index entries that a commit compacts for each entry that it adds.
+    pub(super) compaction_factor: usize,
+    /// The limits of the newest events that memory holds for subscribers.
     pub(super) recent: RecentLimits,
-    /// How many events share a commit at most. A single larger append is still one commit.
+    /// The most events of one commit. A single larger append is still one commit.
     pub(super) batch_events: usize,
-    /// How many bytes share a commit at most.
+    /// The most bytes of one commit.
     pub(super) batch_bytes: usize,
-    /// How much may wait for the writer, in KiB; each append counts as one at least.
+    /// The size of the write queue, in KiB; each append counts as one at least.
     pub(super) queue_kib: u32,
-    /// How long an append waits for room in the queue.
+    /// The time that an append waits for room in the queue.
     pub(super) queue_wait: Duration,
-    /// How long to wait for somebody else who has locked the database.
+    /// The time to wait for another process that has locked the database.
     pub(super) lock_wait: Duration,
-    /// How long nothing must happen before the index in memory is emptied.
+    /// The time without tasks after which the writer compacts the memtable.
     pub(super) idle: Duration,
-    /// How many pages the write-ahead log takes before they go to the database. More are written
-    /// more cheaply, but callers wait for longer meanwhile, and so does the start after a crash.
+    /// The number of pages in the write-ahead log at which a checkpoint starts. A larger number makes
+    /// checkpoints cheaper in total, but each of them and the start after a crash take longer.
     pub(super) checkpoint_pages: u32,
-    /// How large the write-ahead log may be and stay, in bytes.
+    /// The size that the write-ahead log may keep, in bytes.
     pub(super) log_bytes: u32,
     /// The writer's page cache, in KiB.
     pub(super) writer_cache_kib: u32,
     /// Each reader's page cache, in KiB.
     pub(super) reader_cache_kib: u32,
-    /// How many reads run at once.
+    /// The number of reads that run at once.
     pub(super) readers: usize,
-    /// How many subjects of a list are held in memory at once.
+    /// The number of subjects of a listing that memory holds at once.
     pub(super) subjects: usize,
-    /// How much one read of the disk brings.
+    /// The limits of one step of a read.
     pub(super) chunk: ChunkLimits,
 }
 
-/// What bounds the memory and the time of one step of a read.
+/// The limits of one step of a read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkLimits {
-    /// How many events it brings at most.
+    /// The most events.
     pub(super) events: usize,
-    /// How many bytes of data it brings at most, but for its last event.
+    /// The most bytes of data, not counting the last event.
     pub(super) bytes: usize,
-    /// How many bytes of lines it brings at most, but for its last line.
+    /// The most bytes of lines, not counting the last line.
     pub(super) frame: usize,
-    /// How many rows it looks at for the events that match.
-    pub(super) rows: usize,
-    /// Up to how many events below a subject are found by the index. Beyond, reading all events
-    /// and leaving out what does not match is faster than sorting.
-    pub(super) family: usize,
 }
 
-impl Default for Settings {
+impl Default for EngineSettings {
     fn default() -> Self {
         Self {
-            tail_events: 49_152,
-            merge_factor: 4,
+            memtable_entries: 147_456,
+            compaction_factor: 4,
             recent: RecentLimits {
                 events: 8_192,
                 bytes: 8 << 20,
@@ -86,8 +79,6 @@ impl Default for Settings {
                 events: 1_000,
                 bytes: 1 << 20,
                 frame: 512 << 10,
-                rows: 16_384,
-                family: 8_192,
             },
         }
     }

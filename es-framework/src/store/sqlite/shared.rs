@@ -1,43 +1,50 @@
-//! What the writer shares with those who read and ask.
+//! The state that the writer shares with readers and callers.
 
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard},
 };
 
-use super::tail::Tail;
+use super::{index::PostingIndex, recent::RecentEvents};
 use crate::store::catalogue::Catalogue;
 
-/// What the writer shares with those who read and ask.
+/// The state that the writer shares with readers and callers.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedState {
     pub(super) file: PathBuf,
-    pub(super) tail: RwLock<Tail>,
-    /// Changed seldom and read for long, so readers take it with them.
+    pub(super) log: RwLock<LogState>,
+    /// Changes seldom and is read for long, so readers clone the `Arc`.
     pub(super) catalogue: RwLock<Arc<Catalogue>>,
-    /// Why the last write failed, until one succeeds.
+    /// The reason why the last write failed, until a write succeeds.
     pub(super) failure: Mutex<Option<String>>,
 }
 
-impl Shared {
-    /// The tail is only changed by steps that cannot fail half way.
-    pub(super) fn tail(&self) -> RwLockReadGuard<'_, Tail> {
-        self.tail.read().unwrap_or_else(PoisonError::into_inner)
+/// The index of all durable events, and the newest of these events.
+#[derive(Debug, Default)]
+pub(super) struct LogState {
+    pub(super) index: PostingIndex,
+    pub(super) recent: RecentEvents,
+}
+
+impl SharedState {
+    /// No change of the state can fail halfway, so a poisoned lock still guards a consistent state.
+    pub(super) fn log(&self) -> RwLockReadGuard<'_, LogState> {
+        self.log.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn change<T>(&self, step: impl FnOnce(&mut Tail) -> T) -> T {
-        step(&mut self.tail.write().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn change_log<T>(&self, change: impl FnOnce(&mut LogState) -> T) -> T {
+        change(&mut self.log.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The event types that were known a moment ago.
+    /// Returns the event types and schemas that are registered now.
     pub(super) fn catalogue(&self) -> Arc<Catalogue> {
         let catalogue = self.catalogue.read();
         Arc::clone(&catalogue.unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn change_catalogue<T>(&self, step: impl FnOnce(&mut Catalogue) -> T) -> T {
+    pub(super) fn change_catalogue<T>(&self, change: impl FnOnce(&mut Catalogue) -> T) -> T {
         let catalogue = self.catalogue.write();
-        step(Arc::make_mut(
+        change(Arc::make_mut(
             &mut catalogue.unwrap_or_else(PoisonError::into_inner),
         ))
     }

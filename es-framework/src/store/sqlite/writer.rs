@@ -1,9 +1,9 @@
-//! The one thread that writes. It takes what waits, carries it out in one transaction, commits
-//! once and then answers; between batches it merges the index.
+//! The writer thread. It takes all waiting appends, executes them in one transaction, commits once
+//! and then answers. When it is idle, it compacts the index.
 
+mod maintenance;
 mod recover;
 mod register;
-mod tidy;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,67 +15,75 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::{
-    batch::{Batch, Head},
-    directory::Directory,
-    error::{DiskError, Failure, OpenError},
-    merge::{Merge, Slice},
+    directory::DataDirectory,
+    error::{BatchFailure, DiskError, OpenError},
+    index::{Compaction, CompactionStep, EventKeys},
+    latest_events::IndexedLatestEvents,
     metrics,
-    pace::Pace,
-    queue::{Answer, Append, Limits, Queue, Task, Work},
-    recent::Commit,
-    schema,
-    settings::Settings,
-    shared::Shared,
-    state,
-    tail::Entry,
+    recent::CommittedEvents,
+    row, schema,
+    settings::EngineSettings,
+    shared::{LogState, SharedState},
+    startup,
 };
-use crate::event::{EventId, EventType};
+use crate::{
+    event::{EventId, EventType},
+    store::write::{
+        AppendOutcome, BatchLimits, ChainHead, CommitLinger, PreparedBatch, QueueOutcome,
+        QueuedAppend, WriteQueue, WriterTask,
+    },
+};
 
-/// The writer and all that only it touches.
+const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)";
+
+/// The writer and the state that only it uses.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct EventWriter {
     connection: Connection,
-    head: Head,
-    merge: Merge,
-    pace: Pace,
+    head: ChainHead,
+    compaction: Compaction,
+    linger: CommitLinger,
     /// Whether the database must be read again before it is written to.
     is_stale: bool,
-    /// Whether something was written since the log was last emptied.
+    /// Whether something was written since the last checkpoint.
     has_written: bool,
-    settings: Settings,
-    queue: Arc<Queue>,
-    shared: Arc<Shared>,
+    settings: EngineSettings,
+    queue: Arc<WriteQueue>,
+    shared: Arc<SharedState>,
     length: watch::Sender<u64>,
-    _directory: Directory,
+    _directory: DataDirectory,
 }
 
-impl Writer {
-    /// Opens the database in a directory that is held.
+impl EventWriter {
+    /// Opens the database in a locked directory.
     pub(super) fn open(
-        directory: Directory,
-        settings: Settings,
-        queue: Arc<Queue>,
-    ) -> Result<(Self, Arc<Shared>, watch::Receiver<u64>), OpenError> {
+        directory: DataDirectory,
+        settings: EngineSettings,
+        queue: Arc<WriteQueue>,
+    ) -> Result<(Self, Arc<SharedState>, watch::Receiver<u64>), OpenError> {
         let file = directory.file();
         let connection = schema::open_writer(&file, &settings)?;
         let failed = |error: DiskError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }
         };
-        let (head, tail) = state::load(&connection, &settings).map_err(failed)?;
-        let catalogue = state::catalogue(&connection).map_err(failed)?;
-        let (length, seen) = watch::channel(tail.length());
-        let shared = Arc::new(Shared {
+        let (head, index) = startup::load_log(&connection, &settings).map_err(failed)?;
+        let catalogue = startup::load_catalogue(&connection).map_err(failed)?;
+        let (length, seen) = watch::channel(index.len());
+        let shared = Arc::new(SharedState {
             file,
-            tail: RwLock::new(tail),
+            log: RwLock::new(LogState {
+                index,
+                ..LogState::default()
+            }),
             catalogue: RwLock::new(Arc::new(catalogue)),
             failure: Mutex::default(),
         });
         let writer = Self {
             connection,
             head,
-            merge: Merge::default(),
-            pace: Pace::default(),
+            compaction: Compaction::default(),
+            linger: CommitLinger::default(),
             is_stale: false,
             has_written: false,
             settings,
@@ -87,15 +95,15 @@ impl Writer {
         Ok((writer, shared, seen))
     }
 
-    /// Works until the queue is closed and empty.
+    /// Runs until the queue is closed and empty.
     pub(super) fn run(mut self) {
-        // Whatever ends this thread, nobody waits for it any longer.
+        // No caller waits any longer, whatever ends this thread.
         let queue = Arc::clone(&self.queue);
         let _guard = AbandonOnDrop(&queue);
         loop {
-            // A bug in one batch is not the end of the store: what was not answered is unknown,
-            // and what is true is on the disk.
-            match catch_unwind(AssertUnwindSafe(|| self.work())) {
+            // A bug in one batch does not end the store: the callers without an answer get an error
+            // that says so, and the state is loaded from the disk again.
+            match catch_unwind(AssertUnwindSafe(|| self.run_once())) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(_) => {
@@ -107,46 +115,46 @@ impl Writer {
         self.close();
     }
 
-    /// One round; `false` at the end.
-    fn work(&mut self) -> bool {
-        let limits = Limits {
+    /// Executes the next tasks, or maintenance when there are none. Returns `false` at the end.
+    fn run_once(&mut self) -> bool {
+        let limits = BatchLimits {
             events: self.settings.batch_events,
             bytes: self.settings.batch_bytes,
         };
-        // A merge that nobody disturbs goes on at once, unless the disk would not have it.
-        let idle = if self.is_settled() || self.shared.has_failed() {
+        // Maintenance continues at once while no task comes, unless the disk fails.
+        let idle = if self.is_maintained() || self.shared.has_failed() {
             self.settings.idle
         } else {
             Duration::ZERO
         };
-        match self.queue.take(self.pace.linger(), idle, limits) {
-            Work::Tasks(tasks) => self.perform(tasks),
-            Work::Nothing => self.tidy(),
-            Work::Closed => return false,
+        match self.queue.take(self.linger.target(), idle, limits) {
+            QueueOutcome::Tasks(tasks) => self.execute(tasks),
+            QueueOutcome::Idle => self.maintain(),
+            QueueOutcome::Closed => return false,
         }
         true
     }
 
-    fn perform(&mut self, tasks: Vec<Task>) {
+    fn execute(&mut self, tasks: Vec<WriterTask>) {
         let mut appends = Vec::with_capacity(tasks.len());
         let (mut registers, mut probes) = (Vec::new(), Vec::new());
         for task in tasks {
             match task {
-                Task::Append(append) => appends.push(append),
-                Task::Register(register) => registers.push(register),
-                Task::Probe(answer) => probes.push(answer),
+                WriterTask::Append(append) => appends.push(append),
+                WriterTask::Register(register) => registers.push(register),
+                WriterTask::Probe(answer) => probes.push(answer),
                 #[cfg(test)]
-                Task::LimitPages(pages) => {
+                WriterTask::LimitPages(pages) => {
                     let _ = self.connection.pragma_update(None, "max_page_count", pages);
                 }
                 #[cfg(test)]
                 #[allow(clippy::panic)]
-                Task::Panic => panic!("a test wants to see what happens"),
+                WriterTask::Panic => panic!("a test wants to see what happens"),
             }
         }
         if !appends.is_empty() {
             self.write(appends);
-            self.learn();
+            self.read_filter_step();
         }
         for register in registers {
             self.register(register);
@@ -156,25 +164,26 @@ impl Writer {
         }
     }
 
-    /// Carries out a batch and answers each of its callers, whatever happens.
-    fn write(&mut self, mut appends: Vec<Append>) {
+    /// Writes a batch and answers each of its callers, whatever happens.
+    fn write(&mut self, mut appends: Vec<QueuedAppend>) {
         let begun = Instant::now();
         let shared = Arc::clone(&self.shared);
         match self.transact(&shared, &mut appends) {
-            Ok((outcomes, mut written)) => {
+            Ok((outcomes, mut committed)) => {
                 let time = begun.elapsed();
-                written.events = outcomes.iter().flatten().flatten().cloned().collect();
-                metrics::committed(time, written.entries.len(), appends.len());
-                self.publish(written);
-                self.pace.committed(time, appends.len(), self.queue.len());
+                committed.events = outcomes.iter().flatten().flatten().cloned().collect();
+                metrics::record_commit(time, committed.events.len(), appends.len());
+                self.publish(committed);
+                self.linger
+                    .record_commit(time, appends.len(), self.queue.len());
                 for (append, outcome) in appends.into_iter().zip(outcomes) {
                     drop(append.permit);
                     let _ = append.answer.send(outcome);
                 }
             }
             Err(failure) => {
-                self.has_failed("a batch of events was not written", &failure);
-                // What a connection is worth after a failed read or write is not known.
+                self.record_failure("a batch of events was not written", &failure);
+                // The connection may be unusable after a failed read or write.
                 self.is_stale |= !failure.error.is_full();
                 for append in appends {
                     let _ = append.answer.send(Err(failure.at(&shared.file)));
@@ -183,47 +192,60 @@ impl Writer {
         }
     }
 
-    /// The transaction of a batch. The head moves on only when it is committed.
+    /// Writes a batch in one transaction. The head of the chain advances only after the commit.
     fn transact(
         &mut self,
-        shared: &Shared,
-        appends: &mut [Append],
-    ) -> Result<(Vec<Answer>, Written), Failure> {
+        shared: &SharedState,
+        appends: &mut [QueuedAppend],
+    ) -> Result<(Vec<AppendOutcome>, CommittedBatch), BatchFailure> {
         self.refresh()?;
-        let tail = shared.tail();
         let catalogue = shared.catalogue();
-        let mut batch = Batch::new(&tail, &catalogue, self.head, appends.len());
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
-        let slice = batch.carry_out(&self.connection, appends).and_then(|()| {
-            let budget = batch
-                .entries
-                .len()
-                .saturating_mul(self.settings.merge_factor);
-            self.merge.write_slice(&self.connection, budget)
-        });
-        let slice = slice.inspect_err(|_| self.roll_back())?;
-        let Batch {
-            head,
-            outcomes,
-            entries,
-            types,
-            ..
-        } = batch;
-        drop(tail);
-        self.commit()?;
-        let first = std::mem::replace(&mut self.head, head).next;
-        let first = first.map_or(u64::MAX, EventId::get);
-        let written = Written {
-            first,
-            events: Commit::default(),
-            entries,
-            types,
-            slice,
+        let batch = {
+            let log = shared.log();
+            let stored = IndexedLatestEvents {
+                index: &log.index,
+                connection: &self.connection,
+            };
+            PreparedBatch::prepare(self.head, &catalogue, &stored, appends)
         };
-        Ok((outcomes, written))
+        let batch = batch.inspect_err(|_| self.roll_back())?;
+        let (keys, step) = self.insert(&batch).inspect_err(|_| self.roll_back())?;
+        self.commit()?;
+        self.head = batch.head;
+        let committed = CommittedBatch {
+            events: CommittedEvents::default(),
+            keys,
+            types: batch.new_types,
+            step,
+        };
+        Ok((batch.outcomes, committed))
     }
 
-    fn commit(&mut self) -> Result<(), Failure> {
+    /// Inserts the events of a batch and their types, and continues the compaction.
+    fn insert(
+        &self,
+        batch: &PreparedBatch<'_>,
+    ) -> rusqlite::Result<(Vec<(EventKeys, u64)>, CompactionStep)> {
+        let mut statement = row::insert_statement(&self.connection)?;
+        let (mut keys, mut entries) = (Vec::new(), 0_usize);
+        for event in batch.events() {
+            row::insert(&mut statement, event)?;
+            let event_keys = EventKeys::of(event);
+            entries = entries.saturating_add(event_keys.len());
+            keys.push((event_keys, event.id.get()));
+        }
+        for (event_type, first) in &batch.new_types {
+            let first = row::number(first.get());
+            self.connection
+                .execute(NEW_TYPE, (event_type.as_str(), first))?;
+        }
+        let budget = entries.saturating_mul(self.settings.compaction_factor);
+        let step = self.compaction.write_step(&self.connection, budget)?;
+        Ok((keys, step))
+    }
+
+    fn commit(&mut self) -> Result<(), BatchFailure> {
         let Err(error) = self.connection.execute_batch("COMMIT") else {
             self.has_written = true;
             return Ok(());
@@ -231,22 +253,22 @@ impl Writer {
         self.roll_back();
         let error = DiskError::from(error);
         self.is_stale = true;
-        // A full disk cuts the transaction short. Anything else may have failed after all of it was
-        // in the log, where the next start would find it.
+        // A full disk ends the transaction before its commit record. After any other failure, the
+        // whole transaction may be in the write-ahead log, where the next start would find it.
         let uncertain = !error.is_full() && !self.is_undone();
-        Err(Failure { error, uncertain })
+        Err(BatchFailure { error, uncertain })
     }
 
-    /// Remembers a failure until something succeeds. Logs the first: a full disk fails every batch.
-    fn has_failed(&self, what: &str, failure: &Failure) {
+    /// Records a failure until a write succeeds. Logs only the first: a full disk fails every batch.
+    fn record_failure(&self, what: &str, failure: &BatchFailure) {
         if !self.shared.has_failed() {
             tracing::error!(error = %failure.error, "{what}");
         }
         self.shared.set_failure(Some(failure.error.to_string()));
     }
 
-    /// Whether nothing is left of a commit that failed: something else was written over it, and
-    /// the chain ends where it did.
+    /// Whether nothing is left of a failed commit: another commit has overwritten it, and the end of
+    /// the chain is the same as before.
     fn is_undone(&mut self) -> bool {
         let end = self.head.next;
         self.write_nothing().is_ok() && self.refresh().is_ok() && self.head.next == end
@@ -264,53 +286,59 @@ impl Writer {
             .execute_batch("UPDATE index_state SET indexed = indexed")
     }
 
-    /// Shows readers what is durable now: first where to find it, then that it is there.
-    fn publish(&mut self, written: Written) {
-        if !written.types.is_empty() {
+    /// Makes committed events visible: first the index, then the length that subscribers watch.
+    fn publish(&mut self, committed: CommittedBatch) {
+        let CommittedBatch {
+            events,
+            keys,
+            types,
+            step,
+        } = committed;
+        if !types.is_empty() {
             self.shared.change_catalogue(|catalogue| {
-                for (event_type, first) in &written.types {
+                for (event_type, first) in &types {
                     catalogue.saw(event_type, *first);
                 }
             });
         }
-        let (most, recent) = (self.settings.tail_events, self.settings.recent);
-        let ended = self.merge.wrote(written.slice);
-        let (length, merging, let_go) = self.shared.change(|tail| {
-            let merged = ended.then(|| tail.end_merge());
-            for (entry, id) in written.entries.into_iter().zip(written.first..) {
-                tail.push(entry, id);
+        let EngineSettings {
+            memtable_entries,
+            recent,
+            ..
+        } = self.settings;
+        let is_finished = self.compaction.step_committed(step);
+        let (length, next, freed) = self.shared.change_log(|log| {
+            let memtable = is_finished.then(|| log.index.finish_compaction());
+            for (event_keys, id) in keys {
+                log.index.insert(event_keys, id);
             }
-            let let_go = tail.recent.push(written.events, recent);
-            let merging = (self.merge.is_idle() && tail.newest_events() >= most).then(|| {
-                tail.begin_merge();
-                tail.merging()
-            });
-            (tail.length(), merging, (merged, let_go))
+            let evicted = log.recent.push(events, recent);
+            let is_due = self.compaction.is_idle() && log.index.pending() >= memtable_entries;
+            let next = is_due.then(|| log.index.start_compaction());
+            (log.index.len(), next, (memtable, evicted))
         });
-        // Freed while nobody waits for the lock.
-        drop(let_go);
-        if let Some(merging) = merging {
-            self.merge = merging;
+        // Freed after the lock is released.
+        drop(freed);
+        if let Some(next) = next {
+            self.compaction = next;
         }
         self.shared.set_failure(None);
         self.length.send_replace(length);
     }
 }
 
-/// What a committed transaction wrote.
-struct Written {
-    /// The id of its first event.
-    first: u64,
-    /// Its events, in their order, and what the index has of them.
-    events: Commit,
-    entries: Vec<Entry>,
-    /// Types that were new, each with its first event.
+/// The result of a committed transaction.
+struct CommittedBatch {
+    events: CommittedEvents,
+    /// The keys and ids of the events, in order.
+    keys: Vec<(EventKeys, u64)>,
+    /// The new event types, each with its first event.
     types: Vec<(EventType, EventId)>,
-    slice: Slice,
+    step: CompactionStep,
 }
 
-/// Wakes whoever still waits when the writer is gone.
-struct AbandonOnDrop<'a>(&'a Queue);
+/// Fails all waiting callers when the writer thread ends.
+struct AbandonOnDrop<'a>(&'a WriteQueue);
 
 impl Drop for AbandonOnDrop<'_> {
     fn drop(&mut self) {

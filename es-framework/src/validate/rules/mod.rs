@@ -1,15 +1,14 @@
-//! The rules that `#[validate(…)]` knows. Each takes a value, says what is wrong with it, and has
-//! nothing against a value that is not there.
+//! The rules of `#[validate(…)]`. Each rule checks a value and accepts an absent value.
 
-mod kinds;
-mod patterns;
+mod regex_pattern;
+mod value_kinds;
 
 use std::fmt::Display;
 
-pub use kinds::{Items, Number, Text};
-pub use patterns::Pattern;
+pub use regex_pattern::Pattern;
+pub use value_kinds::{Items, Number, Text};
 
-/// The longest text that [`url`] takes, in characters.
+/// The maximum length of a [`url`] in characters.
 ///
 /// ```
 /// use es_framework::validate::rules::{LONGEST_URL, url};
@@ -19,7 +18,8 @@ pub use patterns::Pattern;
 /// ```
 pub const LONGEST_URL: usize = 2_000;
 
-/// A text that says something, within a length, on one line: no control characters.
+/// Requires a text that is not blank, has a length within the bounds and contains no control
+/// characters.
 ///
 /// ```
 /// use es_framework::validate::rules::text;
@@ -30,7 +30,7 @@ pub const LONGEST_URL: usize = 2_000;
 /// ```
 ///
 /// # Errors
-/// What is wrong, for the person who sent it.
+/// Fails with a message for the client.
 pub fn text(value: &impl Text, min: usize, max: usize) -> Result<(), String> {
     let Some(text) = value.text() else {
         return Ok(());
@@ -51,7 +51,7 @@ pub fn text(value: &impl Text, min: usize, max: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// A text of these characters only.
+/// Requires a text that consists of these characters.
 ///
 /// ```
 /// use es_framework::validate::rules::characters;
@@ -61,7 +61,7 @@ pub fn text(value: &impl Text, min: usize, max: usize) -> Result<(), String> {
 /// ```
 ///
 /// # Errors
-/// What is wrong, for the person who sent it.
+/// Fails with a message for the client.
 pub fn characters(value: &impl Text, allowed: &str) -> Result<(), String> {
     let foreign = value
         .text()
@@ -74,7 +74,7 @@ pub fn characters(value: &impl Text, allowed: &str) -> Result<(), String> {
     }
 }
 
-/// A text in which the pattern is found.
+/// Requires a text that matches the pattern.
 ///
 /// ```
 /// use es_framework::validate::rules::{Pattern, pattern};
@@ -85,16 +85,16 @@ pub fn characters(value: &impl Text, allowed: &str) -> Result<(), String> {
 /// ```
 ///
 /// # Errors
-/// What is wrong, for the person who sent it.
+/// Fails with a message for the client.
 pub fn pattern(value: &impl Text, pattern: &Pattern) -> Result<(), String> {
     match value.text() {
-        Some(text) if !pattern.is_found_in(text) => Err(format!("must match {pattern}")),
+        Some(text) if !pattern.matches(text) => Err(format!("must match {pattern}")),
         _ => Ok(()),
     }
 }
 
-/// An e-mail address as browsers take it (the HTML standard's definition). Whether anybody reads
-/// what is sent there is not asked.
+/// Requires an e-mail address according to the HTML standard. The rule does not check that the
+/// address exists.
 ///
 /// ```
 /// use es_framework::validate::rules::email;
@@ -104,7 +104,7 @@ pub fn pattern(value: &impl Text, pattern: &Pattern) -> Result<(), String> {
 /// ```
 ///
 /// # Errors
-/// What is wrong, for the person who sent it.
+/// Fails with a message for the client.
 pub fn email(value: &impl Text) -> Result<(), String> {
     value
         .text()
@@ -112,8 +112,8 @@ pub fn email(value: &impl Text) -> Result<(), String> {
         .map_err(|error| format!("must be an e-mail address such as reader@example.com: {error}"))
 }
 
-/// The whole address of something on the web, beginning with `http://` or `https://`. Others, such
-/// as `javascript:`, would harm whoever shows them as a link.
+/// Requires an absolute URL with `http://` or `https://`. Other schemes such as `javascript:` could
+/// harm a page that shows the URL as a link.
 ///
 /// ```
 /// use es_framework::validate::rules::url;
@@ -123,7 +123,7 @@ pub fn email(value: &impl Text) -> Result<(), String> {
 /// ```
 ///
 /// # Errors
-/// What is wrong, for the person who sent it.
+/// Fails with a message for the client.
 pub fn url(value: &impl Text) -> Result<(), String> {
     let Some(text) = value.text() else {
         return Ok(());
@@ -135,7 +135,7 @@ pub fn url(value: &impl Text) -> Result<(), String> {
     if text.chars().count() > LONGEST_URL {
         return wrong(&format_args!("it has more than {LONGEST_URL} characters"));
     }
-    // The parser passes over these, and what it takes for the address would be another text.
+    // The URL parser ignores these characters, so the parsed URL would differ from the text.
     if text.contains(|one: char| one.is_whitespace() || one.is_control()) {
         return wrong(&"it holds white space");
     }
@@ -148,7 +148,7 @@ pub fn url(value: &impl Text) -> Result<(), String> {
     }
 }
 
-/// A number between two ends, both included.
+/// Requires a number between two bounds, both inclusive.
 ///
 /// ```
 /// use es_framework::validate::rules::range;
@@ -158,7 +158,7 @@ pub fn url(value: &impl Text) -> Result<(), String> {
 /// ```
 ///
 /// # Errors
-/// What is wrong, for the person who sent it.
+/// Fails with a message for the client.
 pub fn range<N: Number>(
     value: &N,
     min: Option<N::Value>,
@@ -176,7 +176,7 @@ pub fn range<N: Number>(
     Ok(())
 }
 
-/// A list with a number of items between two ends, both included.
+/// Requires a list whose number of items lies between two bounds, both inclusive.
 ///
 /// ```
 /// use es_framework::validate::rules::items;
@@ -186,7 +186,7 @@ pub fn range<N: Number>(
 /// ```
 ///
 /// # Errors
-/// What is wrong, for the person who sent it.
+/// Fails with a message for the client.
 pub fn items(value: &impl Items, min: Option<usize>, max: Option<usize>) -> Result<(), String> {
     let Some(items) = value.items() else {
         return Ok(());
@@ -201,7 +201,7 @@ pub fn items(value: &impl Items, min: Option<usize>, max: Option<usize>) -> Resu
     Ok(())
 }
 
-/// What a rule of the application's own found.
+/// Converts the result of an application's own rule.
 ///
 /// ```
 /// use es_framework::validate::rules::own;
@@ -214,7 +214,7 @@ pub fn items(value: &impl Items, min: Option<usize>, max: Option<usize>) -> Resu
 /// ```
 ///
 /// # Errors
-/// The error that it returned, in its words.
+/// Fails with the text of the error.
 pub fn own<E: Display>(found: Result<(), E>) -> Result<(), String> {
     found.map_err(|error| error.to_string())
 }

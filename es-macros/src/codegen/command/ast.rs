@@ -1,36 +1,37 @@
-//! A command as it was written.
+//! Parses the struct of a command.
 
 use syn::{Attribute, DeriveInput, Ident};
 
 use super::attr::{self, CommandAttr};
 use crate::codegen::{
+    declaration_kind::DeclarationKind,
     errors::Errors,
-    fields::{self, Field, Kind},
+    fields::{self, Field},
     serde_attr,
     validate::{self, Rule},
 };
 
-/// What the developer wrote.
-pub(crate) struct Declared {
+/// The parsed struct with its attributes.
+pub(crate) struct CommandItem {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: CommandAttr,
-    /// Nothing if the item has no named fields; that is noted.
+    /// `None` if the item has no named fields. An error is recorded in that case.
     pub(crate) fields: Option<Vec<CommandField>>,
 }
 
-/// A field and the rules that its value keeps.
+/// A field with its validation rules.
 pub(crate) struct CommandField {
     pub(crate) field: Field,
     pub(crate) rules: Vec<Rule>,
 }
 
-/// Reads the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+/// Parses the item and all of its attributes.
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> CommandItem {
     check_placement(&item.attrs, errors);
-    serde_attr::check_struct(&item.attrs, Kind::Command, errors);
+    serde_attr::check_struct(&item.attrs, DeclarationKind::Command, errors);
     let attr = attr::read(&item.attrs, errors);
-    let fields = fields::read(item, Kind::Command, errors);
+    let fields = fields::read(item, DeclarationKind::Command, errors);
     fields::check_placement(
         fields.as_deref().unwrap_or_default(),
         &["command", "event", "es"],
@@ -43,7 +44,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
         };
         fields.into_iter().map(with_rules).collect()
     });
-    Declared {
+    CommandItem {
         ident: item.ident.clone(),
         attrs: item.attrs.clone(),
         attr,

@@ -1,4 +1,4 @@
-//! `#[command(…)]`, read but not yet understood.
+//! Parses `#[command(…)]` without checking the values.
 
 use syn::{Attribute, Ident, LitStr, Meta};
 
@@ -7,7 +7,7 @@ use crate::codegen::{
     errors::Errors,
 };
 
-/// What stands in `#[command(…)]`.
+/// The keys of `#[command(…)]`.
 #[derive(Default)]
 pub(crate) struct CommandAttr {
     pub(crate) subject: Option<LitStr>,
@@ -15,9 +15,9 @@ pub(crate) struct CommandAttr {
     pub(crate) path: Option<LitStr>,
     pub(crate) role: Option<LitStr>,
     pub(crate) summary: Option<LitStr>,
-    /// Whether nobody posts it.
+    /// The key `internal`: clients cannot send the command.
     pub(crate) internal: Option<Meta>,
-    /// Whether there is a subject, be it one that could not be read.
+    /// True if the attribute contains a subject, even one that could not be parsed.
     pub(crate) has_subject: bool,
 }
 
@@ -30,7 +30,7 @@ const KEYS: [&str; 6] = [
     "internal",
 ];
 
-/// Reads every `#[command(…)]` of the struct as one.
+/// Parses all `#[command(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
     let mut keys = Keys::new("command", &KEYS);
     let mut read = CommandAttr::default();

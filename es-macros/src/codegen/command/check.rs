@@ -1,50 +1,50 @@
-//! Whether what was written makes sense, and what follows from it.
+//! Checks a parsed command and derives its subject, path and condition.
 
 use syn::{Attribute, Ident, LitStr, Meta};
 
 use super::{
-    ast::{CommandField, Declared},
+    ast::{CommandField, CommandItem},
     attr::CommandAttr,
 };
 use crate::codegen::{
-    doc,
+    doc_comment,
     errors::Errors,
     fields::{self, Field},
     naming, role,
     template::{self, Template},
 };
 
-/// A command that can be written out.
-pub(crate) struct Command {
+/// A command without mistakes.
+pub(crate) struct CheckedCommand {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) summary: String,
     pub(crate) subject: Template,
     pub(crate) path: String,
-    /// What a caller has to be.
+    /// The role that a client needs.
     pub(crate) role: Option<String>,
     /// The variant of `Condition`.
     pub(crate) condition: &'static str,
     pub(crate) fields: Vec<CommandField>,
 }
 
-impl Command {
-    /// The field of this name; the check has seen to it that there is one.
+impl CheckedCommand {
+    /// Returns the field with this name. The check has ensured that it exists.
     pub(crate) fn field(&self, name: &str) -> Option<&Field> {
         let mut fields = self.fields.iter().map(|field| &field.field);
         fields.find(|field| field.name() == name)
     }
 
-    /// The name on the wire of the field of this name.
+    /// Returns the JSON name of the field with this name.
     pub(crate) fn member(&self, name: &str) -> String {
         self.field(name)
             .map_or_else(|| name.to_owned(), |field| field.member.clone())
     }
 }
 
-/// Checks everything, so that all mistakes are noted.
-pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> {
-    let Declared {
+/// Runs all checks, so that one compilation reports all mistakes.
+pub(crate) fn check(declared: CommandItem, errors: &mut Errors) -> Option<CheckedCommand> {
+    let CommandItem {
         ident,
         attrs,
         attr,
@@ -57,8 +57,8 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
         Some(internal) => no_path(internal, &attr, errors),
     };
     let role = role::check(attr.role.as_ref(), errors);
-    let summary = doc::summary_of(&ident, attr.summary.as_ref(), &attrs);
-    let mut command = Command {
+    let summary = doc_comment::summary_of(&ident, attr.summary.as_ref(), &attrs);
+    let mut command = CheckedCommand {
         ident,
         attrs,
         summary,
@@ -74,7 +74,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Command> 
     Some(command)
 }
 
-/// What nobody posts has no path, and nobody to ask for a role.
+/// An internal command has no path and no role, because no client sends it.
 fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<Option<Template>> {
     if attr.path.is_some() {
         let message = "an internal command is posted nowhere: remove `internal` or `path`";
@@ -122,8 +122,8 @@ fn subject(
         }
         return None;
     };
-    let template = Template::read(&text.value(), template::Kind::Subject, text, errors)?;
-    // Without fields, another mistake is in the way.
+    let template = Template::read(&text.value(), template::TemplateKind::Subject, text, errors)?;
+    // Without fields, another error is already recorded.
     if let Some(fields) = fields {
         fields::check_subject(&template, text, "command", &plain(fields), errors);
     }
@@ -144,8 +144,8 @@ fn path(
     let Some(text) = &attr.path else {
         return path_of_subject(ident, attr.subject.as_ref()?, subject?, errors);
     };
-    let template = Template::read(&text.value(), template::Kind::Path, text, errors)?;
-    // Without fields, another mistake is in the way.
+    let template = Template::read(&text.value(), template::TemplateKind::Path, text, errors)?;
+    // Without fields, another error is already recorded.
     if let Some(fields) = fields.map(plain) {
         for field in fields::named(&template, text, "command", &fields, errors) {
             check_path_parameter(field, errors);
@@ -154,7 +154,7 @@ fn path(
     Some(template)
 }
 
-/// The head of the subject and the command's verb: `/books/purchase`.
+/// Returns the first part of the subject and the command's verb: `/books/purchase`.
 fn path_of_subject(
     ident: &Ident,
     text: &LitStr,
@@ -170,7 +170,7 @@ fn path_of_subject(
         errors.at(text, message);
         return None;
     }
-    let path = Template::parse(&format!("{head}/{verb}"), template::Kind::Path);
+    let path = Template::parse(&format!("{head}/{verb}"), template::TemplateKind::Path);
     if path.is_err() {
         let message = format!(
             "`{verb}` cannot end a path: name the command in ASCII letters, or add `path = \"{head}/…\"`"
@@ -180,7 +180,7 @@ fn path_of_subject(
     path.ok()
 }
 
-/// What comes from a path is a text, and always there.
+/// A path parameter is a string and always present.
 fn check_path_parameter(field: &Field, errors: &mut Errors) {
     const NO_TEXTS: [&str; 16] = [
         "Option", "bool", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",

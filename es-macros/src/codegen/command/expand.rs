@@ -1,30 +1,34 @@
-//! The code of a command that was checked.
+//! Generates the code of a command.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
-use syn::ext::IdentExt as _;
+use quote::{format_ident, quote, quote_spanned};
+use syn::{ext::IdentExt as _, spanned::Spanned as _};
 
-use super::{ast::CommandField, check::Command};
+use super::{ast::CommandField, check::CheckedCommand};
 use crate::codegen::{
     declaration,
-    fields::{self, Kind, reference},
+    declaration_kind::DeclarationKind,
+    fields::{self, reference},
     framework::Framework,
+    json_impls::{self, JsonField, JsonImpls},
     role::role,
     template,
-    validate::{self, Checked},
-    wire::{self, Wire, WireField},
+    validate::{self, ValidatedValue},
 };
 
-/// Everything that the derive brings.
-pub(crate) fn expand(command: &Command, framework: &Framework) -> TokenStream {
+/// Generates all implementations and the registration.
+pub(crate) fn expand(command: &CheckedCommand, framework: &Framework) -> TokenStream {
     let json = json(command, framework);
     let validation = validation(command, framework);
+    let clone = impl_clone(command);
     let declaration = impl_command(command, framework);
     let ident = &command.ident;
     quote! {
         #json
 
         #validation
+
+        #clone
 
         #declaration
 
@@ -34,14 +38,14 @@ pub(crate) fn expand(command: &Command, framework: &Framework) -> TokenStream {
     }
 }
 
-fn json(command: &Command, framework: &Framework) -> TokenStream {
+fn json(command: &CheckedCommand, framework: &Framework) -> TokenStream {
     let fields: Vec<_> = command
         .fields
         .iter()
         .map(|field| wire_field(field, framework))
         .collect();
-    let wire = Wire {
-        kind: Kind::Command,
+    let wire = JsonImpls {
+        kind: DeclarationKind::Command,
         ident: &command.ident,
         attrs: &command.attrs,
         fields: &fields,
@@ -49,19 +53,19 @@ fn json(command: &Command, framework: &Framework) -> TokenStream {
     wire.expand(framework)
 }
 
-/// The rules of a field are part of its schema, too.
+/// The JSON schema of a field includes its validation rules.
 fn wire_field<'a>(
     CommandField { field, rules }: &'a CommandField,
     framework: &Framework,
-) -> WireField<'a> {
-    WireField {
+) -> JsonField<'a> {
+    JsonField {
         field,
         constraints: validate::constraints(rules, framework),
     }
 }
 
-fn validation(command: &Command, framework: &Framework) -> TokenStream {
-    let fields = command.fields.iter().map(|field| Checked {
+fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
+    let fields = command.fields.iter().map(|field| ValidatedValue {
         member: Some(field.field.member.clone()),
         value: reference(&field.field),
         ty: &field.field.ty,
@@ -83,8 +87,25 @@ fn validation(command: &Command, framework: &Framework) -> TokenStream {
     }
 }
 
-fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
-    let Command {
+/// `Clone`, which each attempt after a conflict needs. A field without it is reported at its type.
+fn impl_clone(command: &CheckedCommand) -> TokenStream {
+    let ident = &command.ident;
+    let fields = command.fields.iter().map(|field| {
+        let (name, value) = (&field.field.ident, reference(&field.field));
+        quote_spanned!(field.field.ty.span()=> #name: ::core::clone::Clone::clone(#value))
+    });
+    quote! {
+        #[automatically_derived]
+        impl ::core::clone::Clone for #ident {
+            fn clone(&self) -> Self {
+                Self { #(#fields),* }
+            }
+        }
+    }
+}
+
+fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream {
+    let CheckedCommand {
         ident,
         summary,
         path,
@@ -116,7 +137,7 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
                 &self,
             ) -> ::core::result::Result<
                 #framework::event::Subject,
-                #framework::event::InvalidPart,
+                #framework::event::InvalidSubjectPart,
             > {
                 #framework::event::Subject::from_parts(&[#(#parts),*])
             }
@@ -124,12 +145,20 @@ fn impl_command(command: &Command, framework: &Framework) -> TokenStream {
     }
 }
 
-/// The impls of a command with mistakes, so that they are all that is reported.
+/// Generates stub implementations for a command with mistakes, so that the compiler reports only
+/// those mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let json = wire::stub(ident, framework);
+    let json = json_impls::stub(ident, framework);
     let declaration = declaration(ident, framework);
     quote! {
         #json
+
+        #[automatically_derived]
+        impl ::core::clone::Clone for #ident {
+            fn clone(&self) -> Self {
+                ::core::unreachable!()
+            }
+        }
 
         #[automatically_derived]
         impl #framework::validate::Validate for #ident {
@@ -150,7 +179,7 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
                 &self,
             ) -> ::core::result::Result<
                 #framework::event::Subject,
-                #framework::event::InvalidPart,
+                #framework::event::InvalidSubjectPart,
             > {
                 ::core::unreachable!()
             }

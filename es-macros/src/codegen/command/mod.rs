@@ -1,4 +1,4 @@
-//! `#[derive(Command)]`: from the attributes to the code in passes.
+//! Expands `#[derive(Command)]`.
 
 mod ast;
 mod attr;
@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 
 use super::{derive, manifest::Manifest};
 
-/// The code of `#[derive(Command)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(Command)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,

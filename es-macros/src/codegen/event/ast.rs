@@ -1,25 +1,26 @@
-//! An event as it was written.
+//! Parses the struct of an event.
 
 use syn::{Attribute, DeriveInput, Ident};
 
 use super::attr::{self, EventAttr};
 use crate::codegen::{
+    declaration_kind::DeclarationKind,
     errors::Errors,
-    fields::{self, Field, Kind},
+    fields::{self, Field},
     serde_attr,
 };
 
-/// What the developer wrote.
-pub(crate) struct Declared {
+/// The parsed struct with its attributes.
+pub(crate) struct EventItem {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: EventAttr,
-    /// Nothing if the item has no named fields; that is noted.
+    /// `None` if the item has no named fields. An error is recorded in that case.
     pub(crate) fields: Option<Vec<Field>>,
 }
 
-/// Reads the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+/// Parses the item and all of its attributes.
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> EventItem {
     for attr in &item.attrs {
         if attr.path().is_ident("command") {
             let message =
@@ -27,9 +28,9 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
             errors.at(attr, message);
         }
     }
-    serde_attr::check_struct(&item.attrs, Kind::Event, errors);
+    serde_attr::check_struct(&item.attrs, DeclarationKind::Event, errors);
     let attr = attr::read(&item.attrs, errors);
-    let fields = fields::read(item, Kind::Event, errors);
+    let fields = fields::read(item, DeclarationKind::Event, errors);
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["command", "event", "es"], errors);
     let on_fields = known.iter().flat_map(|field| &field.attrs);
@@ -39,7 +40,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
             errors.at(attr, message);
         }
     }
-    Declared {
+    EventItem {
         ident: item.ident.clone(),
         attrs: item.attrs.clone(),
         attr,

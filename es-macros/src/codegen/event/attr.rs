@@ -1,4 +1,4 @@
-//! `#[event(…)]`, read but not yet understood.
+//! Parses `#[event(…)]` without checking the values.
 
 use syn::{Attribute, LitInt, LitStr, Meta};
 
@@ -7,7 +7,7 @@ use crate::codegen::{
     errors::Errors,
 };
 
-/// What stands in `#[event(…)]`.
+/// The keys of `#[event(…)]`.
 #[derive(Default)]
 pub(crate) struct EventAttr {
     pub(crate) package: Option<LitStr>,
@@ -15,13 +15,13 @@ pub(crate) struct EventAttr {
     pub(crate) version: Option<LitInt>,
     pub(crate) subject: Option<LitStr>,
     pub(crate) read_model: Option<LitStr>,
-    /// Whether there is a package, be it one that could not be read.
+    /// True if the attribute contains a package, even one that could not be parsed.
     pub(crate) has_package: bool,
 }
 
 const KEYS: [&str; 5] = ["package", "name", "version", "subject", "read_model"];
 
-/// Reads every `#[event(…)]` of the struct as one.
+/// Parses all `#[event(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
     let mut keys = Keys::new("event", &KEYS);
     let mut read = EventAttr::default();

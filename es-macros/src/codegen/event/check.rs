@@ -1,9 +1,9 @@
-//! Whether what was written makes sense, and what follows from it.
+//! Checks a parsed event and derives its type and subject.
 
 use syn::{Attribute, Ident, LitStr};
 
 use super::{
-    ast::Declared,
+    ast::EventItem,
     event_type::{self, EventType},
 };
 use crate::codegen::{
@@ -14,35 +14,39 @@ use crate::codegen::{
     template::{self, Template},
 };
 
-/// An event that can be written out.
-pub(crate) struct Event {
+/// An event without mistakes.
+pub(crate) struct CheckedEvent {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) event_type: EventType,
-    /// What it is about, if not what its command is about.
-    pub(crate) subject: Option<Subject>,
-    /// The table that holds a row for each event.
+    /// The event's own subject. `None` stands for the command's subject.
+    pub(crate) subject: Option<EventSubject>,
+    /// The name of the table with one row for each event.
     pub(crate) read_model: Option<LitStr>,
     pub(crate) fields: Vec<Field>,
 }
 
-/// A subject of an event's own.
-pub(crate) struct Subject {
+/// The subject template of an event.
+pub(crate) struct EventSubject {
     pub(crate) template: Template,
-    /// Whether it lies below the command's.
+    /// True if the subject is a descendant of the command's subject.
     pub(crate) is_below: bool,
 }
 
-impl Event {
-    /// The field of this name; the check has seen to it that there is one.
+impl CheckedEvent {
+    /// Returns the field with this name. The check has ensured that it exists.
     pub(crate) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name() == name)
     }
 }
 
-/// Checks everything, so that all mistakes are noted.
-pub(crate) fn check(declared: Declared, manifest: &Manifest, errors: &mut Errors) -> Option<Event> {
-    let Declared {
+/// Runs all checks, so that one compilation reports all mistakes.
+pub(crate) fn check(
+    declared: EventItem,
+    manifest: &Manifest,
+    errors: &mut Errors,
+) -> Option<CheckedEvent> {
+    let EventItem {
         ident,
         attrs,
         attr,
@@ -65,7 +69,7 @@ pub(crate) fn check(declared: Declared, manifest: &Manifest, errors: &mut Errors
         .subject
         .as_ref()
         .and_then(|text| subject(text, fields.as_deref(), errors));
-    Some(Event {
+    Some(CheckedEvent {
         ident,
         attrs,
         event_type: event_type?,
@@ -75,8 +79,8 @@ pub(crate) fn check(declared: Declared, manifest: &Manifest, errors: &mut Errors
     })
 }
 
-/// `/readers/{reader}`, or `./notes/{number}` for one below the command's subject.
-fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Option<Subject> {
+/// Parses `/readers/{reader}`, or `./notes/{number}` for a descendant of the command's subject.
+fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Option<EventSubject> {
     let written = text.value();
     let (path, is_below) = match written.strip_prefix('.') {
         Some(path) if !path.starts_with('/') => {
@@ -89,7 +93,7 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
         Some(path) => (path, true),
         None => (written.as_str(), false),
     };
-    let template = Template::read(path, template::Kind::Subject, text, errors)?;
+    let template = Template::read(path, template::TemplateKind::Subject, text, errors)?;
     if template.segments().is_empty() {
         errors.at(
             text,
@@ -99,5 +103,5 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
     }
     let fields: Vec<_> = fields?.iter().collect();
     fields::check_subject(&template, text, "event", &fields, errors);
-    Some(Subject { template, is_below })
+    Some(EventSubject { template, is_below })
 }

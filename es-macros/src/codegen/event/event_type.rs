@@ -10,15 +10,15 @@ use crate::codegen::{errors::Errors, manifest::Manifest};
 #[derive(Debug)]
 pub(crate) struct EventType {
     pub(crate) text: String,
-    /// Whether the package comes from Cargo.toml, so that a change there compiles the crate anew.
+    /// True if the package comes from Cargo.toml, so that a change there recompiles the crate.
     pub(crate) follows_manifest: bool,
 }
 
-/// The longest type that the framework takes, in bytes.
+/// The maximum length of an event type in bytes.
 const MAX_LENGTH: usize = 512;
 
-/// Puts the type together. Its rule is the event store's: at least three segments of ASCII
-/// letters, digits, `-` and `_`, the first of two characters or more.
+/// Builds the type. The event store requires at least three segments of ASCII letters, digits, `-`
+/// and `_`, the first one with at least two characters.
 pub(crate) fn resolve(
     ident: &Ident,
     attr: &EventAttr,
@@ -27,7 +27,7 @@ pub(crate) fn resolve(
 ) -> Option<EventType> {
     let package = match &attr.package {
         Some(package) => pinned_package(package, errors),
-        // A package that could not be read is noted already.
+        // An error for the package is already recorded.
         None if attr.has_package => None,
         None => manifest_package(ident, manifest, errors),
     };
@@ -108,7 +108,7 @@ fn name(ident: &Ident, attr: &EventAttr, errors: &mut Errors) -> Option<String> 
     }
 }
 
-/// The end of a later version's type. The first has none, since nobody counts what is alone.
+/// Returns the suffix of the second and later versions. The first version has no suffix.
 fn suffix(version: &LitInt, errors: &mut Errors) -> String {
     match version.base10_parse::<u32>() {
         Ok(number @ 2..) => format!(".v{number}"),

@@ -1,20 +1,21 @@
-//! The code of an event that was checked.
+//! Generates the code of an event.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::LitStr;
 
-use super::check::{Event, Subject};
+use super::check::{CheckedEvent, EventSubject};
 use crate::codegen::{
     column, declaration,
-    fields::{self, Kind},
+    declaration_kind::DeclarationKind,
+    fields,
     framework::Framework,
+    json_impls::{self, JsonField, JsonImpls},
     template,
-    wire::{self, Wire, WireField},
 };
 
-/// Everything that the derive brings.
-pub(crate) fn expand(event: &Event, framework: &Framework) -> TokenStream {
+/// Generates all implementations and the registration.
+pub(crate) fn expand(event: &CheckedEvent, framework: &Framework) -> TokenStream {
     let json = json(event, framework);
     let subject = event
         .subject
@@ -42,14 +43,14 @@ pub(crate) fn expand(event: &Event, framework: &Framework) -> TokenStream {
     }
 }
 
-fn json(event: &Event, framework: &Framework) -> TokenStream {
-    let field = |field| WireField {
+fn json(event: &CheckedEvent, framework: &Framework) -> TokenStream {
+    let field = |field| JsonField {
         field,
         constraints: None,
     };
     let fields: Vec<_> = event.fields.iter().map(field).collect();
-    let wire = Wire {
-        kind: Kind::Event,
+    let wire = JsonImpls {
+        kind: DeclarationKind::Event,
         ident: &event.ident,
         attrs: &event.attrs,
         fields: &fields,
@@ -74,9 +75,13 @@ fn impl_event(
     }
 }
 
-/// What the event is about, if not what its command is about.
-fn impl_subject(event: &Event, subject: &Subject, framework: &Framework) -> TokenStream {
-    let Subject { template, is_below } = subject;
+/// Generates `subject` for an event with its own subject.
+fn impl_subject(
+    event: &CheckedEvent,
+    subject: &EventSubject,
+    framework: &Framework,
+) -> TokenStream {
+    let EventSubject { template, is_below } = subject;
     let parts = template::parts(template, framework, |name| {
         let field = event.field(name);
         field.map(|field| fields::subject_part(field, framework))
@@ -106,14 +111,14 @@ fn impl_subject(event: &Event, subject: &Subject, framework: &Framework) -> Toke
             #command: &#framework::event::Subject,
         ) -> ::core::result::Result<
             #framework::event::Subject,
-            #framework::event::InvalidPart,
+            #framework::event::InvalidSubjectPart,
         > {
             #body
         }
     }
 }
 
-fn read_model(event: &Event, table: &LitStr, framework: &Framework) -> TokenStream {
+fn read_model(event: &CheckedEvent, table: &LitStr, framework: &Framework) -> TokenStream {
     let ident = &event.ident;
     let projection = quote!(#framework::projection);
     let columns = column::descriptions(&event.fields, framework);
@@ -133,8 +138,8 @@ fn read_model(event: &Event, table: &LitStr, framework: &Framework) -> TokenStre
     }
 }
 
-/// Makes the compiler depend on Cargo.toml: Cargo itself does not compile anew when metadata
-/// changes there.
+/// Makes the compiler depend on Cargo.toml, because Cargo does not recompile after a change of its
+/// metadata.
 fn manifest() -> TokenStream {
     quote! {
         const _: &str = ::core::include_str!(
@@ -143,9 +148,10 @@ fn manifest() -> TokenStream {
     }
 }
 
-/// The impls of an event with mistakes, so that they are all that is reported.
+/// Generates stub implementations for an event with mistakes, so that the compiler reports only
+/// those mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let json = wire::stub(ident, framework);
+    let json = json_impls::stub(ident, framework);
     let declaration = impl_event(ident, "", &None, framework);
     quote! {
         #json

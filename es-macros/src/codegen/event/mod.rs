@@ -1,4 +1,4 @@
-//! `#[derive(Event)]`: from the attributes to the code in passes.
+//! Expands `#[derive(Event)]`.
 
 mod ast;
 mod attr;
@@ -10,7 +10,7 @@ use proc_macro2::TokenStream;
 
 use super::{derive, manifest::Manifest};
 
-/// The code of `#[derive(Event)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(Event)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,

@@ -1,21 +1,21 @@
-//! An `impl` as it was written.
+//! Parses the `impl` block of a state.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, ImplItem, ItemImpl};
 
-use crate::codegen::{attributed, errors::Errors, types};
+use crate::codegen::{annotated_item, errors::Errors, types};
 
-/// What the developer wrote.
-pub(crate) struct Declared {
+/// The parsed block.
+pub(crate) struct EvolveBlock {
     pub(crate) item: ItemImpl,
-    /// `#[es(…)]`, which the compiler does not know.
+    /// The `#[es(…)]` attributes, which the compiler does not know.
     pub(crate) es: Vec<Attribute>,
 }
 
-/// Reads the `impl`, if it is one.
-pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> {
+/// Parses the `impl` block.
+pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<EvolveBlock> {
     const MESSAGE: &str = "`#[evolve]` stands above the functions by which a state follows from events: write `#[evolve] impl Book { fn purchased(event: &BookPurchasedEvent) -> Self { … } }`";
-    let (mut item, es) = attributed::read(
+    let (mut item, es) = annotated_item::read(
         input,
         |item: &mut ItemImpl| &mut item.attrs,
         MESSAGE,
@@ -26,5 +26,5 @@ pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<Declared> 
             types::ungroup_signature(&mut function.sig);
         }
     }
-    Some(Declared { item, es })
+    Some(EvolveBlock { item, es })
 }

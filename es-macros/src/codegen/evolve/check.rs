@@ -1,4 +1,4 @@
-//! Whether the functions of an `impl` say how a state follows from events.
+//! Checks the functions that evolve a state.
 
 use std::collections::BTreeMap;
 
@@ -10,40 +10,41 @@ use syn::{
 };
 
 use crate::codegen::{
-    attributed, block,
+    annotated_item,
     errors::Errors,
-    signature::{self, Reasons},
+    impl_block,
+    signature::{self, SignatureMessages},
     types,
 };
 
-/// One function: how a state follows from one kind of event.
-pub(crate) struct Step {
+/// A function that evolves the state for one event type.
+pub(crate) struct EvolveStep {
     pub(crate) ident: Ident,
-    /// Under which conditions it is there.
+    /// The `cfg` attributes of the function.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) event: Type,
     pub(crate) by_reference: bool,
-    pub(crate) form: Form,
-    /// Whether it returns an `Option` of the state.
+    pub(crate) form: EvolveForm,
+    /// True if the function returns an `Option` of the state.
     pub(crate) is_optional: bool,
-    /// Where it says what it returns.
+    /// The location of the return type.
     pub(crate) output: Span,
 }
 
-/// What a function does with the state before the event.
+/// The way in which a function uses the state before the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Nothing: the event begins a state.
+pub(crate) enum EvolveForm {
+    /// The function creates a state.
     Begins,
-    /// It changes it in place.
+    /// The function changes the state in place.
     Changes,
-    /// It takes it and gives another.
+    /// The function consumes the state and returns a new one.
     Replaces,
 }
 
-/// Checks everything, so that all mistakes are noted.
-pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<Step> {
-    block::check(item, &BLOCK, errors);
+/// Runs all checks, so that one compilation reports all mistakes.
+pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<EvolveStep> {
+    impl_block::check(item, &BLOCK, errors);
     let functions: Vec<_> = item.items.iter().filter_map(function).collect();
     if functions.is_empty() {
         errors.at(
@@ -59,7 +60,7 @@ pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<Step> {
     steps
 }
 
-const BLOCK: block::Reasons = block::Reasons {
+const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {
     no_trait: "`#[evolve]` stands above the state's own `impl`, not that of a trait: write `impl Book { … }`",
     no_generics: "a state has no generic parameters: write the types out",
     functions_alone: None,
@@ -72,16 +73,16 @@ fn function(item: &ImplItem) -> Option<&ImplItemFn> {
     }
 }
 
-fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<Step> {
+fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<EvolveStep> {
     let sig = &function.sig;
     signature::check(sig, &REASONS, errors);
     let form = form(sig, errors);
     let event = event(sig, errors);
     let is_optional = output(sig, form?, errors);
     let (event, by_reference) = event?;
-    Some(Step {
+    Some(EvolveStep {
         ident: sig.ident.clone(),
-        conditions: attributed::conditions(&function.attrs),
+        conditions: annotated_item::conditions(&function.attrs),
         event,
         by_reference,
         form: form?,
@@ -90,20 +91,20 @@ fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<Step> {
     })
 }
 
-const REASONS: Reasons = Reasons {
+const REASONS: SignatureMessages = SignatureMessages {
     no_async: Some("a state follows from its events alone, without I/O: remove `async`"),
     no_unsafe: "this is called by safe code: remove `unsafe`",
     no_extern: "this is called from Rust: remove `extern`",
     no_generics: "this is called with one kind of event: name its type instead of a generic parameter",
 };
 
-fn form(sig: &Signature, errors: &mut Errors) -> Option<Form> {
+fn form(sig: &Signature, errors: &mut Errors) -> Option<EvolveForm> {
     let Some(receiver) = sig.receiver() else {
-        return Some(Form::Begins);
+        return Some(EvolveForm::Begins);
     };
     match &receiver.kind {
-        ReceiverKind::Value => Some(Form::Replaces),
-        ReceiverKind::Reference(_, _, Some(_)) => Some(Form::Changes),
+        ReceiverKind::Value => Some(EvolveForm::Replaces),
+        ReceiverKind::Reference(_, _, Some(_)) => Some(EvolveForm::Changes),
         _ => {
             let message = "an event changes the state: write `&mut self` to change it, or `self` to replace it; a function that only looks at it stands in another `impl`";
             errors.at(receiver, message);
@@ -112,7 +113,7 @@ fn form(sig: &Signature, errors: &mut Errors) -> Option<Form> {
     }
 }
 
-/// The one parameter, and whether it is a reference.
+/// Returns the type of the event parameter, and true if it is a reference.
 fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
     let mut parameters = sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(parameter),
@@ -138,29 +139,29 @@ fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
     event
 }
 
-/// Whether the output is an `Option`, if it is one that fits.
-fn output(sig: &Signature, form: Form, errors: &mut Errors) -> Option<bool> {
+/// Returns true for an `Option`, false for the state itself, and `None` for an invalid return type.
+fn output(sig: &Signature, form: EvolveForm, errors: &mut Errors) -> Option<bool> {
     match (&sig.output, form) {
-        (ReturnType::Default, Form::Changes) => Some(false),
-        (ReturnType::Type(_, ty), Form::Changes) => {
+        (ReturnType::Default, EvolveForm::Changes) => Some(false),
+        (ReturnType::Type(_, ty), EvolveForm::Changes) => {
             let message = "what changes the state in place returns nothing: remove this, or take `self` instead of `&mut self`";
             errors.at(ty, message);
             None
         }
-        (ReturnType::Default, Form::Begins | Form::Replaces) => {
+        (ReturnType::Default, EvolveForm::Begins | EvolveForm::Replaces) => {
             let message = "say what the state is after this event: add `-> Self`, or take `&mut self` to change it in place";
             errors.at(&sig.ident, message);
             None
         }
-        (ReturnType::Type(_, ty), Form::Begins | Form::Replaces) => {
+        (ReturnType::Type(_, ty), EvolveForm::Begins | EvolveForm::Replaces) => {
             Some(types::inside_option(ty).is_some())
         }
     }
 }
 
-fn check_twice(steps: &[Step], errors: &mut Errors) {
+fn check_twice(steps: &[EvolveStep], errors: &mut Errors) {
     let mut seen = BTreeMap::new();
-    // Of two functions with conditions only one may be there.
+    // Two functions with `cfg` conditions may exclude each other.
     for step in steps.iter().filter(|step| step.conditions.is_empty()) {
         let event = step.event.to_token_stream().to_string();
         if let Some(first) = seen.insert(event, &step.ident) {

@@ -1,21 +1,22 @@
-//! The code of the steps that were checked.
+//! Generates the implementation of `Evolve`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Attribute, Ident, Type};
 
-use super::check::{Form, Step};
+use super::check::{EvolveForm, EvolveStep};
 use crate::codegen::framework::Framework;
 
-/// The implementation that calls the functions. Without steps it stands in for one with mistakes.
+/// Generates the implementation that calls the functions. Without functions it is the stub for a
+/// block with mistakes.
 pub(crate) fn expand(
     state: &Type,
     forwarded: &[Attribute],
-    steps: &[Step],
+    steps: &[EvolveStep],
     framework: &Framework,
 ) -> TokenStream {
     let types = steps.iter().map(|step| {
-        let Step {
+        let EvolveStep {
             conditions, event, ..
         } = step;
         quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
@@ -45,8 +46,8 @@ pub(crate) fn expand(
     }
 }
 
-fn branch(step: &Step) -> TokenStream {
-    let Step {
+fn branch(step: &EvolveStep) -> TokenStream {
+    let EvolveStep {
         conditions, event, ..
     } = step;
     let after = after(step);
@@ -59,9 +60,10 @@ fn branch(step: &Step) -> TokenStream {
     }
 }
 
-/// The state after the event. A function that returns something else is reported at its output.
-fn after(step: &Step) -> TokenStream {
-    let Step {
+/// Generates the state after the event. The compiler reports a wrong return type at the function's
+/// output.
+fn after(step: &EvolveStep) -> TokenStream {
+    let EvolveStep {
         ident,
         by_reference,
         form,
@@ -69,24 +71,25 @@ fn after(step: &Step) -> TokenStream {
         output,
         ..
     } = step;
-    // The place of the output, where the names are still those of this code.
+    // Names resolve as generated code, at the location of the output.
     let span = Span::call_site().located_at(*output);
-    let event = match by_reference {
-        true => quote!(&event),
-        false => quote!(event),
+    let event = if *by_reference {
+        quote!(&event)
+    } else {
+        quote!(event)
     };
     match (form, is_optional) {
-        (Form::Begins, false) => {
+        (EvolveForm::Begins, false) => {
             quote_spanned!(span=> ::core::option::Option::Some(Self::#ident(#event)))
         }
-        (Form::Begins, true) => quote_spanned!(span=> Self::#ident(#event)),
-        (Form::Replaces, false) => quote_spanned! {span=>
+        (EvolveForm::Begins, true) => quote_spanned!(span=> Self::#ident(#event)),
+        (EvolveForm::Replaces, false) => quote_spanned! {span=>
             before.map(|state| -> Self { state.#ident(#event) })
         },
-        (Form::Replaces, true) => quote_spanned! {span=>
+        (EvolveForm::Replaces, true) => quote_spanned! {span=>
             before.and_then(|state| -> ::core::option::Option<Self> { state.#ident(#event) })
         },
-        (Form::Changes, _) => changed(ident, &event),
+        (EvolveForm::Changes, _) => changed(ident, &event),
     }
 }
 

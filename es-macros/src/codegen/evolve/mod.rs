@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, parse_quote};
 
-use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
+use super::{annotated_item, errors::Errors, framework::Framework, manifest::Manifest};
 
 /// The `impl` and the code of `#[evolve]`, or the compile errors and as much code as keeps others
 /// away.
@@ -19,7 +19,7 @@ pub(crate) fn evolve(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let reason = "what a state follows from are the functions of the `impl`";
-    attributed::refuse_arguments(arguments, "evolve", reason, &mut errors);
+    annotated_item::refuse_arguments(arguments, "evolve", reason, &mut errors);
     let Some(declared) = ast::read(input.clone(), &mut errors) else {
         let stub = above_the_state(input.clone(), manifest);
         let errors = errors.into_compile_errors();
@@ -32,7 +32,7 @@ pub(crate) fn evolve(
     };
     let steps = check::check(item, &mut errors);
     if errors.is_empty() {
-        let forwarded = attributed::forwarded(&item.attrs);
+        let forwarded = annotated_item::forwarded(&item.attrs);
         let implementation = expand::expand(&item.self_ty, &forwarded, &steps, &framework);
         return quote!(#item #implementation);
     }

@@ -1,33 +1,34 @@
-//! Whether a function can be a handler.
+//! Checks the function of a handler.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Signature, Type};
 
 use super::{
-    ast::{self, Declared},
-    parameter::{self, Parameter},
+    command_parameter,
+    parameter::{self, HandlerParameter},
 };
 use crate::codegen::{
-    attributed,
+    annotated_function::AnnotatedFunction,
+    annotated_item,
     errors::Errors,
-    signature::{self, Reasons},
+    signature::{self, SignatureMessages},
     types,
 };
 
-/// A handler that can be written out.
-pub(crate) struct Handler {
+/// A handler without mistakes.
+pub(crate) struct CheckedHandler {
     pub(crate) ident: Ident,
     pub(crate) command: Type,
-    /// What it takes, in order; nothing where the command stands.
-    pub(crate) parameters: Vec<Option<Parameter>>,
+    /// The parameters in order, with `None` at the position of the command.
+    pub(crate) parameters: Vec<Option<HandlerParameter>>,
     pub(crate) output: Type,
-    /// Attributes of the function that hold for the rest as well.
+    /// The attributes that the generated code repeats.
     pub(crate) forwarded: Vec<Attribute>,
 }
 
-/// Checks everything, so that all mistakes are noted.
-pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Handler> {
+/// Runs all checks, so that one compilation reports all mistakes.
+pub(crate) fn check(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<CheckedHandler> {
     let ItemFn { attrs, sig, .. } = &declared.item;
     check_signature(sig, errors);
     let command = command(declared, errors);
@@ -36,16 +37,16 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Handler>
         .map(|one| parameter::read(one, errors));
     let parameters = parameters.collect();
     let output = output(&sig.output, sig, errors);
-    Some(Handler {
+    Some(CheckedHandler {
         ident: sig.ident.clone(),
         command: command?,
         parameters,
         output: output?,
-        forwarded: attributed::forwarded(attrs),
+        forwarded: annotated_item::forwarded(attrs),
     })
 }
 
-const REASONS: Reasons = Reasons {
+const REASONS: SignatureMessages = SignatureMessages {
     no_async: Some("a handler decides on what it is given and does no I/O: remove `async`"),
     no_unsafe: "a handler is called by safe code: remove `unsafe`",
     no_extern: "a handler is called from Rust: remove `extern`",
@@ -62,11 +63,12 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// The one parameter that is the command; a note for every other that is taken by value.
-fn command(declared: &Declared, errors: &mut Errors) -> Option<Type> {
-    let is_called_one = |one: &&PatType| ast::is_command(&one.ty);
-    let command = declared.by_value().find(is_called_one);
-    let command = command.or_else(|| declared.by_value().next());
+/// Returns the parameter that is the command. Records an error for every other parameter that is
+/// taken by value.
+fn command(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<Type> {
+    let is_called_one = |one: &&PatType| command_parameter::is_command(&one.ty);
+    let command = command_parameter::by_value(declared).find(is_called_one);
+    let command = command.or_else(|| command_parameter::by_value(declared).next());
     let mut has_mistake = false;
     for parameter in declared.parameters() {
         if command.is_some_and(|command| std::ptr::eq(command, parameter)) {
@@ -89,19 +91,19 @@ fn command(declared: &Declared, errors: &mut Errors) -> Option<Type> {
     command.map(|command| (*command.ty).clone())
 }
 
-/// What is wrong with taking a parameter by value, or the command by reference.
+/// Returns the message for a parameter taken by value, or for a command taken by reference.
 fn mistake(parameter: &PatType, command: Option<&PatType>) -> Option<String> {
     let name = text(&parameter.pat);
     let ty = &*parameter.ty;
     match (ty, command) {
-        (Type::Reference(reference), None) if ast::is_command(&reference.elem) => {
+        (Type::Reference(reference), None) if command_parameter::is_command(&reference.elem) => {
             let command = text(&reference.elem);
             Some(format!(
                 "the command is the handler's to keep: write `{name}: {command}`"
             ))
         }
         (Type::Reference(_), _) => None,
-        (Type::Path(_), Some(command)) if ast::is_command(ty) => Some(format!(
+        (Type::Path(_), Some(command)) if command_parameter::is_command(ty) => Some(format!(
             "a handler decides on one command, which is `{}` here: remove this one",
             text(&command.ty)
         )),
@@ -132,7 +134,7 @@ fn without_attributes(parameter: &PatType) -> TokenStream {
     quote!(#pat #colon_token #ty)
 }
 
-/// Code as a person writes it in a sentence.
+/// Formats code for an error message.
 fn text(code: &impl ToTokens) -> String {
     let text = code.to_token_stream().to_string();
     text.replace(" :: ", "::")

@@ -1,4 +1,4 @@
-//! The code of a handler that was checked.
+//! Generates the implementation of `Handle`.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,18 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{ItemFn, Type, parse_quote, spanned::Spanned as _};
 
-use super::{ast::Declared, check::Handler, parameter::Parameter};
-use crate::codegen::{declaration, framework::Framework, naming, template};
+use super::{check::CheckedHandler, command_parameter, parameter::HandlerParameter};
+use crate::codegen::{
+    annotated_function::AnnotatedFunction, declaration, framework::Framework, naming, template,
+};
 
-/// The function, and the implementation that calls it.
-pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework) -> TokenStream {
-    let Handler {
+/// Generates the function and the implementation that calls it.
+pub(crate) fn expand(
+    function: &ItemFn,
+    handler: &CheckedHandler,
+    framework: &Framework,
+) -> TokenStream {
+    let CheckedHandler {
         ident,
         command,
         parameters,
@@ -21,13 +27,13 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
     let declaration = declaration(ident, framework);
     let arguments = arguments(parameters);
     let given: Vec<_> = parameters.iter().flatten().collect();
-    let body = Body {
+    let body = HandleImpl {
         given: format_ident!("given"),
         parameters: described(&given, framework),
         subjects: subjects(&given, framework),
-        // Naming the output makes the compiler point at it if it is no event.
+        // With the output type in the code, the compiler points at it if it is not an event.
         decision: quote! {
-            <#output as #framework::command::IntoDecision>::decided(#ident(#(#arguments),*), given)
+            <#output as #framework::command::IntoDecision>::into_decision(#ident(#(#arguments),*), given)
         },
         answers: Some(answers(output, framework)),
     };
@@ -40,8 +46,8 @@ pub(crate) fn expand(function: &ItemFn, handler: &Handler, framework: &Framework
     }
 }
 
-/// What differs between implementations.
-struct Body {
+/// The parts of the implementation that differ between a handler and a stub.
+struct HandleImpl {
     given: Ident,
     parameters: Option<TokenStream>,
     subjects: Option<TokenStream>,
@@ -49,7 +55,7 @@ struct Body {
     answers: Option<TokenStream>,
 }
 
-/// What the command may be refused with, and what else it is answered with.
+/// Generates the functions that describe rejections and the reply.
 fn answers(output: &Type, framework: &Framework) -> TokenStream {
     quote! {
         fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
@@ -58,17 +64,17 @@ fn answers(output: &Type, framework: &Framework) -> TokenStream {
 
         fn reply(
             generator: &mut #framework::__private::schemars::SchemaGenerator,
-        ) -> ::core::option::Option<#framework::command::Reply> {
+        ) -> ::core::option::Option<#framework::command::ReplySchema> {
             <#output as #framework::command::IntoDecision>::reply(generator)
         }
     }
 }
 
-/// What the function is called with.
-fn arguments(parameters: &[Option<Parameter>]) -> Vec<TokenStream> {
+/// Generates the arguments of the call.
+fn arguments(parameters: &[Option<HandlerParameter>]) -> Vec<TokenStream> {
     let mut index = 0_usize;
-    let argument = |parameter: &Option<Parameter>| {
-        let Some(Parameter {
+    let argument = |parameter: &Option<HandlerParameter>| {
+        let Some(HandlerParameter {
             ty, is_optional, ..
         }) = parameter
         else {
@@ -76,23 +82,25 @@ fn arguments(parameters: &[Option<Parameter>]) -> Vec<TokenStream> {
         };
         let number = Literal::usize_unsuffixed(index);
         index = index.saturating_add(1);
-        match is_optional {
-            true => quote!(given.optional::<#ty>(#number)?),
-            false => quote!(given.required::<#ty>(#number)?),
+        if *is_optional {
+            quote!(given.optional::<#ty>(#number)?)
+        } else {
+            quote!(given.required::<#ty>(#number)?)
         }
     };
     parameters.iter().map(argument).collect()
 }
 
-/// `PARAMETERS`, if there are any.
-fn described(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStream> {
+/// Generates `PARAMETERS`, if the function has parameters besides the command.
+fn described(parameters: &[&HandlerParameter], framework: &Framework) -> Option<TokenStream> {
     let described = parameters.iter().map(|parameter| {
-        let Parameter { name, ty, .. } = parameter;
-        let kind = match parameter.is_state() {
-            true => quote!(state),
-            false => quote!(given),
+        let HandlerParameter { name, ty, .. } = parameter;
+        let kind = if parameter.is_state() {
+            quote!(state)
+        } else {
+            quote!(given)
         };
-        // A type that cannot be given is reported where it stands.
+        // The compiler reports a type that cannot be injected at the parameter.
         let path = framework.at(ty.span());
         let made = quote_spanned!(ty.span()=> #path::command::Parameter::#kind::<#ty>);
         let optional = parameter.is_optional.then(|| quote!(.optional()));
@@ -110,8 +118,8 @@ fn described(parameters: &[&Parameter], framework: &Framework) -> Option<TokenSt
     })
 }
 
-/// `parameter_subject`, if a parameter has a subject of its own.
-fn subjects(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStream> {
+/// Generates `parameter_subject`, if a parameter has its own subject.
+fn subjects(parameters: &[&HandlerParameter], framework: &Framework) -> Option<TokenStream> {
     let arms: Vec<_> = parameters
         .iter()
         .enumerate()
@@ -133,7 +141,7 @@ fn subjects(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStr
                 parameter: usize,
             ) -> ::core::result::Result<
                 #framework::event::Subject,
-                #framework::event::InvalidPart,
+                #framework::event::InvalidSubjectPart,
             > {
                 match parameter {
                     #(#arms)*
@@ -144,12 +152,13 @@ fn subjects(parameters: &[&Parameter], framework: &Framework) -> Option<TokenStr
     })
 }
 
-/// A field of the command. One that it does not have is reported at the template.
+/// Generates the subject part of a command's field. The compiler reports an unknown field at the
+/// template.
 fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
     let member = naming::camel_case(name);
-    // The place of the template, where the names are still those of this code.
+    // Names resolve as generated code, at the location of the template.
     let span = Span::call_site().located_at(span);
-    // Whether it is a name was checked.
+    // The check has ensured that the name is valid.
     let mut field = naming::field(name).unwrap_or_else(|| format_ident!("_"));
     field.set_span(span);
     let framework = framework.at(span);
@@ -159,10 +168,10 @@ fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
 fn implementation(
     command: &Type,
     declaration: &TokenStream,
-    body: &Body,
+    body: &HandleImpl,
     framework: &Framework,
 ) -> TokenStream {
-    let Body {
+    let HandleImpl {
         given,
         parameters,
         subjects,
@@ -179,9 +188,9 @@ fn implementation(
 
             fn handle(
                 self,
-                #given: &#framework::command::Given,
+                #given: &#framework::command::HandlerContext,
             ) -> ::core::result::Result<
-                #framework::command::Decided,
+                #framework::command::UntypedDecision,
                 #framework::command::HandlerError,
             > {
                 #decision
@@ -192,25 +201,24 @@ fn implementation(
     }
 }
 
-/// The function of a handler with mistakes, and implementations that keep the commands from being
-/// reported as well.
-pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
+/// Generates the function of a handler with mistakes, and stub implementations that prevent errors
+/// about commands without a handler.
+pub(crate) fn stub(declared: &AnnotatedFunction, framework: &Framework) -> TokenStream {
     let mut function = declared.function();
-    // Of what is mistaken, nothing but the mistakes is worth a message.
+    // Further warnings about a function with mistakes would only distract.
     function.attrs.push(parse_quote!(#[allow(unused)]));
     if !function.sig.generics.params.is_empty() {
         return quote!(#function);
     }
     let declaration = declaration(&function.sig.ident, framework);
-    let body = Body {
+    let body = HandleImpl {
         given: format_ident!("_given"),
         parameters: None,
         subjects: None,
         decision: quote!(::core::unreachable!()),
         answers: None,
     };
-    let implementations: TokenStream = declared
-        .commands()
+    let implementations: TokenStream = command_parameter::commands(declared)
         .into_iter()
         .filter({
             let mut seen = BTreeSet::new();
@@ -221,7 +229,7 @@ pub(crate) fn stub(declared: &Declared, framework: &Framework) -> TokenStream {
     if function.sig.receiver().is_none() {
         return quote!(#function #implementations);
     }
-    // A method stands in an `impl`, where there is no room for another.
+    // A method stands in an `impl` block, which cannot contain another one.
     function.block.stmts.insert(
         0,
         parse_quote! {

@@ -1,17 +1,17 @@
-//! `#[handler]`: from the function to the code in passes.
+//! Expands `#[handler]`.
 
-mod ast;
 mod check;
+mod command_parameter;
 mod expand;
 mod parameter;
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
-use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
+use super::{
+    annotated_function::FunctionPasses, annotated_item, errors::Errors, manifest::Manifest,
+};
 
-/// The function and the code of `#[handler]`, or the compile errors and as much code as keeps
-/// others away.
+/// Returns the function and the code of `#[handler]`, or compile errors and a stub.
 pub(crate) fn handler(
     arguments: TokenStream,
     input: TokenStream,
@@ -19,22 +19,12 @@ pub(crate) fn handler(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let reason = "what it decides on is the function's parameter";
-    attributed::refuse_arguments(arguments, "handler", reason, &mut errors);
-    let Some(declared) = ast::read(input.clone(), &mut errors) else {
-        let errors = errors.into_compile_errors();
-        return quote!(#errors #input);
+    annotated_item::refuse_arguments(arguments, "handler", reason, &mut errors);
+    let passes = FunctionPasses {
+        no_function: "a handler is a function: write `#[handler]` above `fn decide(command: PurchaseBookCommand) -> BookPurchasedEvent { … }`",
+        check: check::check,
+        expand: expand::expand,
+        stub: expand::stub,
     };
-    let function = declared.function();
-    let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
-        let errors = errors.into_compile_errors();
-        return quote!(#errors #function);
-    };
-    match check::check(&declared, &mut errors) {
-        Some(handler) if errors.is_empty() => expand::expand(&function, &handler, &framework),
-        _ => {
-            let stubbed = expand::stub(&declared, &framework);
-            let errors = errors.into_compile_errors();
-            quote!(#errors #stubbed)
-        }
-    }
+    passes.run(input, manifest, errors)
 }

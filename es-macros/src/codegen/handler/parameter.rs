@@ -1,4 +1,4 @@
-//! What a handler takes besides its command.
+//! Parses the parameters of a handler besides its command.
 
 use quote::ToTokens as _;
 use syn::{Attribute, LitStr, Meta, Pat, PatType, Token, Type, TypeReference, parse::ParseStream};
@@ -11,7 +11,7 @@ use crate::codegen::{
 };
 
 /// A parameter that is not the command.
-pub(crate) struct Parameter {
+pub(crate) struct HandlerParameter {
     pub(crate) name: String,
     pub(crate) ty: Type,
     pub(crate) is_optional: bool,
@@ -19,15 +19,15 @@ pub(crate) struct Parameter {
     pub(crate) is_recursive: bool,
 }
 
-impl Parameter {
-    /// Whether it can only be a state.
+impl HandlerParameter {
+    /// Returns true if the parameter can only be a state.
     pub(crate) fn is_state(&self) -> bool {
         self.is_optional || self.subject.is_some() || self.is_recursive
     }
 }
 
-/// Reads a parameter that is a reference, or an `Option` of one.
-pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<Parameter> {
+/// Parses a parameter that is a reference or an `Option` of a reference.
+pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<HandlerParameter> {
     let (reference, is_optional) = match &*parameter.ty {
         Type::Reference(reference) => (reference, false),
         other => match types::inside_option(other)? {
@@ -36,11 +36,11 @@ pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<Parameter
         },
     };
     check_reference(reference, errors);
-    let Where {
+    let StateSubject {
         subject,
         is_recursive,
     } = read_where(&parameter.attrs, errors);
-    Some(Parameter {
+    Some(HandlerParameter {
         name: name(&parameter.pat),
         ty: (*reference.elem).clone(),
         is_optional,
@@ -73,7 +73,7 @@ fn check_reference(reference: &TypeReference, errors: &mut Errors) {
     }
 }
 
-/// The name without what a pattern has beside it.
+/// Returns the name of a pattern without its modifiers.
 fn name(pat: &Pat) -> String {
     match pat {
         Pat::Ident(ident) => ident.ident.to_string().trim_start_matches('_').to_owned(),
@@ -81,18 +81,18 @@ fn name(pat: &Pat) -> String {
     }
 }
 
-/// Where a state is rebuilt from.
+/// The subject from which a state is rebuilt.
 #[derive(Default)]
-struct Where {
+struct StateSubject {
     subject: Option<(LitStr, Template)>,
     is_recursive: bool,
 }
 
 const EXAMPLE: &str = "write `#[subject(\"/readers/{reader}\")]`, with `recursive` behind a comma if the subjects below belong to it";
 
-/// Reads `#[subject(…)]`; other attributes are noted.
-fn read_where(attrs: &[Attribute], errors: &mut Errors) -> Where {
-    let mut found = Where::default();
+/// Parses `#[subject(…)]`. Records an error for other attributes.
+fn read_where(attrs: &[Attribute], errors: &mut Errors) -> StateSubject {
+    let mut found = StateSubject::default();
     let mut is_first = true;
     for attr in attrs {
         if !attr.path().is_ident("subject") {
@@ -130,7 +130,7 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> Where {
     found
 }
 
-/// A text, the word `recursive`, or both.
+/// Parses a string, the word `recursive`, or both.
 fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
     let mut text = None;
     if input.peek(LitStr) {
@@ -155,7 +155,12 @@ fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
 }
 
 fn parse_template(text: LitStr, errors: &mut Errors) -> Option<(LitStr, Template)> {
-    let template = Template::read(&text.value(), template::Kind::Subject, &text, errors)?;
+    let template = Template::read(
+        &text.value(),
+        template::TemplateKind::Subject,
+        &text,
+        errors,
+    )?;
     let is_name = |field: &&str| naming::field(field).is_some();
     if let Some(field) = template.fields().find(|field| !is_name(field)) {
         errors.at(

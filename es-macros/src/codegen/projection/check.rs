@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use quote::ToTokens as _;
 use syn::{Attribute, FnArg, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Type};
 
-use super::{
-    ast::{Declared, Function},
-    attr,
-};
+use super::attr;
 use crate::codegen::{
-    attributed, block,
+    annotated_block::{AnnotatedBlock, BlockFunction},
+    annotated_item,
     errors::Errors,
-    signature::{self, Reasons},
+    impl_block,
+    signature::{self, SignatureMessages},
     types,
 };
 
@@ -57,9 +56,9 @@ pub(crate) enum Shape {
 const SHAPES: &str = "write `fn purchased(event: &BookPurchasedEvent) -> Self` for a new row, `fn borrowed(&mut self, event: &BookBorrowedEvent)` for a change, `fn removed(self, event: &BookRemovedEvent) -> Option<Self>` for one that may end the row, or `fn counted(row: Option<Self>, event: &BookBorrowedEvent) -> Option<Self>` for all of these";
 
 /// Checks everything, so that all mistakes are noted.
-pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Projection> {
+pub(crate) fn check(declared: &AnnotatedBlock, errors: &mut Errors) -> Option<Projection> {
     let block = &declared.block;
-    block::check(block, &BLOCK, errors);
+    impl_block::check(block, &BLOCK, errors);
     let mut events = BTreeMap::new();
     let mut steps = Vec::new();
     for function in &declared.functions {
@@ -84,21 +83,21 @@ pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Projecti
     }
     Some(Projection {
         model: (*block.self_ty).clone(),
-        forwarded: attributed::forwarded(&block.attrs),
+        forwarded: annotated_item::forwarded(&block.attrs),
         steps,
     })
 }
 
-const BLOCK: block::Reasons = block::Reasons {
+const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {
     no_trait: "a projection is a block of its own: write `impl BookCopy { … }` without a trait",
     no_generics: "a projection has no generic parameters",
     functions_alone: Some("a projection holds functions alone: move this into another `impl`"),
 };
 
-fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
+fn step(function: &BlockFunction, errors: &mut Errors) -> Option<Step> {
     let sig = &function.item.sig;
     signature::check(sig, &REASONS, errors);
-    let key = match function.keys.as_slice() {
+    let key = match function.attributes.as_slice() {
         [] => None,
         [only] => attr::key(only, errors),
         [_, second, ..] => {
@@ -145,7 +144,7 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     };
     Some(Step {
         function: sig.ident.clone(),
-        conditions: attributed::conditions(&function.item.attrs),
+        conditions: annotated_item::conditions(&function.item.attrs),
         event,
         by_reference,
         takes_recorded,
@@ -154,7 +153,7 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     })
 }
 
-const REASONS: Reasons = Reasons {
+const REASONS: SignatureMessages = SignatureMessages {
     no_async: Some("a projection follows from events alone and does no I/O: remove `async`"),
     no_unsafe: "a projection is called by safe code: remove `unsafe`",
     no_extern: "a projection is called from Rust: remove `extern`",

@@ -1,6 +1,5 @@
 //! `#[projection]`: from the block to the code in passes.
 
-mod ast;
 mod attr;
 mod check;
 mod expand;
@@ -8,7 +7,12 @@ mod expand;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
+use super::{
+    annotated_block::AnnotatedBlock, annotated_item, errors::Errors, framework::Framework,
+    manifest::Manifest,
+};
+
+const NO_BLOCK: &str = "a projection is a block of functions, one for each event: write `#[projection]` above `impl BookCopy { … }`";
 
 /// The block and the code of `#[projection]`, or the compile errors and as much code as keeps
 /// others away.
@@ -19,8 +23,8 @@ pub(crate) fn projection(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let reason = "which events a row follows from is said by its functions";
-    attributed::refuse_arguments(arguments, "projection", reason, &mut errors);
-    let Some(declared) = ast::read(input.clone(), &mut errors) else {
+    annotated_item::refuse_arguments(arguments, "projection", reason, &mut errors);
+    let Some(declared) = AnnotatedBlock::read(input.clone(), "key", NO_BLOCK, &mut errors) else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);
     };

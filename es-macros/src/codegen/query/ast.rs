@@ -4,8 +4,9 @@ use syn::{Attribute, DeriveInput, Ident};
 
 use super::attr::{self, QueryAttr};
 use crate::codegen::{
+    declaration_kind::DeclarationKind,
     errors::Errors,
-    fields::{self, Field, Kind},
+    fields::{self, Field},
 };
 
 /// What the developer wrote.
@@ -20,7 +21,7 @@ pub(crate) struct Declared {
 /// Reads the item and all of its attributes.
 pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
     let attr = attr::read(&item.attrs, errors);
-    let fields = fields::read(item, Kind::Query, errors);
+    let fields = fields::read(item, DeclarationKind::Query, errors);
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["query", "es"], errors);
     for attr in item.attrs.iter().filter(|attr| is_filter(attr)) {

@@ -1,4 +1,4 @@
-//! `#[query(…)]` and `#[filter(…)]`, read but not yet understood.
+//! Parses `#[query(…)]` and `#[filter(…)]`.
 
 use syn::{Attribute, Expr, Ident, LitStr, Meta, Path};
 
@@ -8,24 +8,24 @@ use crate::codegen::{
     naming,
 };
 
-/// What stands in `#[query(…)]`.
+/// The content of `#[query(…)]`.
 #[derive(Default)]
 pub(crate) struct QueryAttr {
     pub(crate) path: Option<LitStr>,
-    /// The read model whose rows are the answer, a page at a time.
+    /// The read model of which a page is the output.
     pub(crate) rows: Option<Path>,
-    /// The read model of which one row is the answer.
+    /// The read model of which one row is the output.
     pub(crate) row: Option<Path>,
     pub(crate) order: Option<Order>,
-    /// Whether an answer by hand is a page.
+    /// Present if the output of a handler by hand is a page.
     pub(crate) paged: Option<Ident>,
     pub(crate) role: Option<LitStr>,
     pub(crate) summary: Option<LitStr>,
-    /// Whether there is a path, be it one that could not be read.
+    /// Whether there is a path, even one that could not be read.
     pub(crate) has_path: bool,
 }
 
-/// What the rows are sorted by.
+/// The sort order of the rows.
 pub(crate) struct Order {
     pub(crate) field: Ident,
     pub(crate) descending: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Order {
 
 const KEYS: [&str; 7] = ["path", "rows", "row", "order", "paged", "role", "summary"];
 
-/// Reads every `#[query(…)]` of the struct as one.
+/// Reads all `#[query(…)]` of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
     let mut keys = Keys::new("query", &KEYS);
     let mut read = QueryAttr::default();
@@ -114,11 +114,11 @@ fn order(meta: &Meta, errors: &mut Errors) -> Option<Order> {
 /// A filter above a field.
 pub(crate) struct Filter {
     pub(crate) kind: FilterKind,
-    /// The field of the row that is compared, if it is called differently.
+    /// The field of the row that is compared, if it has another name.
     pub(crate) field: Option<Ident>,
 }
 
-/// How a field is compared with that of a row.
+/// The comparison of a parameter with a field of the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FilterKind {
     Contains,
@@ -130,7 +130,7 @@ pub(crate) enum FilterKind {
 
 const FILTERS: [&str; 5] = ["contains", "eq", "at_least", "at_most", "one_of"];
 
-/// Reads `#[filter(…)]`. `None` if it makes no sense; that is noted.
+/// Reads `#[filter(…)]`. Reports an invalid one and returns `None`.
 pub(crate) fn filter(attr: &Attribute, errors: &mut Errors) -> Option<Filter> {
     let elements = attribute::elements(attr, errors)?;
     let [meta] = elements.as_slice() else {

@@ -1,4 +1,4 @@
-//! Whether what was written makes sense, and what follows from it.
+//! Checks a query as it was written.
 
 use syn::{Ident, Path};
 
@@ -7,7 +7,7 @@ use super::{
     attr::{self, Filter, FilterKind, Order, QueryAttr},
 };
 use crate::codegen::{
-    doc,
+    doc_comment,
     errors::Errors,
     fields::{self, Field},
     role,
@@ -19,21 +19,21 @@ pub(crate) struct Query {
     pub(crate) ident: Ident,
     pub(crate) path: String,
     pub(crate) summary: String,
-    /// What its doc comment says behind the summary.
+    /// The rest of its doc comment after the summary.
     pub(crate) description: String,
-    /// What a caller has to be.
+    /// The role that a caller needs.
     pub(crate) role: Option<String>,
-    /// Whether it is answered a page at a time.
+    /// Whether its output is a page.
     pub(crate) is_paged: bool,
-    /// What answers it, unless that is written by hand.
-    pub(crate) answer: Option<Answer>,
+    /// The rows that are its output, unless a handler is written by hand.
+    pub(crate) source: Option<RowSource>,
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// What answers a query.
-pub(crate) struct Answer {
+/// The read model whose rows are the output of a query.
+pub(crate) struct RowSource {
     pub(crate) model: Path,
-    /// Whether one row is the answer, and not a page of them.
+    /// Whether the output is one row instead of a page.
     pub(crate) is_one: bool,
     pub(crate) order: Option<Order>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Parameter {
     pub(crate) filter: Option<Filter>,
 }
 
-/// How often a parameter is given.
+/// The number of values that a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
     Required,
@@ -53,10 +53,10 @@ pub(crate) enum Number {
     Several,
 }
 
-/// The parameters of every query that is answered a page at a time.
+/// The parameters of every query whose output is a page.
 const PAGING: [&str; 3] = ["limit", "cursor", "total"];
 
-/// Checks everything, so that all mistakes are noted.
+/// Checks everything and reports all mistakes.
 pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
     let Declared {
         ident,
@@ -90,7 +90,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
     let role = role::check(role.as_ref(), errors);
     let is_paged = paged.is_some() || rows.is_some();
     let is_one = rows.is_none();
-    let answer = rows.or(row).map(|model| Answer {
+    let source = rows.or(row).map(|model| RowSource {
         model,
         is_one,
         order,
@@ -103,10 +103,10 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
     let in_path: Vec<_> = template.iter().flat_map(Template::fields).collect();
     let parameters = fields
         .into_iter()
-        .map(|field| parameter(field, &in_path, answer.as_ref(), is_paged, errors))
+        .map(|field| parameter(field, &in_path, source.as_ref(), is_paged, errors))
         .collect();
-    let summary = doc::summary_of(&ident, summary.as_ref(), &attrs);
-    let description = doc::description(&attrs);
+    let summary = doc_comment::summary_of(&ident, summary.as_ref(), &attrs);
+    let description = doc_comment::description(&attrs);
     Some(Query {
         path: template?.render(str::to_owned),
         ident,
@@ -114,27 +114,27 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
         description,
         role,
         is_paged,
-        answer,
+        source,
         parameters,
     })
 }
 
 fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Template> {
     let Some(text) = &attr.path else {
-        // One that could not be read is noted already.
+        // A path that could not be read is reported already.
         if !attr.has_path {
             let message = "a query is asked somewhere: write `#[query(path = \"/books\")]`";
             errors.at(ident, message);
         }
         return None;
     };
-    Template::read(&text.value(), template::Kind::Path, text, errors)
+    Template::read(&text.value(), template::TemplateKind::Path, text, errors)
 }
 
 fn parameter(
     field: Field,
     in_path: &[&str],
-    answer: Option<&Answer>,
+    source: Option<&RowSource>,
     is_paged: bool,
     errors: &mut Errors,
 ) -> Parameter {
@@ -156,7 +156,7 @@ fn parameter(
         errors.at(&field.ident, message);
     }
     let attrs: Vec<_> = field.attrs.iter().filter(|attr| is_filter(attr)).collect();
-    let filter = match (attrs.as_slice(), answer) {
+    let filter = match (attrs.as_slice(), source) {
         ([], Some(_)) if is_in_path => Some(Filter {
             kind: FilterKind::Equal,
             field: None,

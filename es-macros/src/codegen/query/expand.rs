@@ -1,28 +1,25 @@
-//! The code of a query that was checked.
+//! Generates the code of a query that passed the checks.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 
 use super::{
-    attr::{FilterKind, Order},
-    check::{Answer, Number, Parameter, Query},
+    attr::FilterKind,
+    check::{Number, Parameter, Query, RowSource},
 };
-use crate::codegen::{declaration, doc, framework::Framework, naming, role::role};
+use crate::codegen::{declaration, doc_comment, framework::Framework, role::role};
 
-/// Everything that the derive brings.
+/// Returns all code that the derive generates.
 pub(crate) fn expand(query: &Query, framework: &Framework) -> TokenStream {
     let implementation = implementation(query, framework);
-    let answer = query.answer.as_ref().map(|answer| {
-        let checked = columns_are_there(query, answer, framework);
-        let answered = answered(query, answer, framework);
-        quote!(#checked #answered)
-    });
+    let source = query.source.as_ref();
+    let handler = source.map(|source| handler(query, source, framework));
     let ident = &query.ident;
     quote! {
         #implementation
 
-        #answer
+        #handler
 
         #framework::__private::inventory::submit! {
             #framework::query::QueryDescriptor::of::<#ident>()
@@ -42,11 +39,9 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
     let declaration = declaration(ident, framework);
     let is_paged = query.is_paged;
     let role = role(query.role.as_deref());
-    let tables = query.answer.as_ref().map(|answer| table(answer, framework));
-    let filters = query
-        .answer
-        .as_ref()
-        .map(|answer| filters(query, answer, framework));
+    let source = query.source.as_ref();
+    let tables = source.map(|source| table(source, framework));
+    let indexes = source.map(|source| indexes(query, source));
     let fields = query.parameters.iter().map(|parameter| {
         let (ident, member) = (&parameter.field.ident, &parameter.field.member);
         let take = match parameter.number {
@@ -74,12 +69,12 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
             const PATH: &'static str = #path;
             const PAGED: bool = #is_paged;
             const TABLES: &'static [&'static str] = &[#tables];
-            const FILTERS: &'static [#module::Filter] = &[#filters];
+            const INDEXES: &'static [#module::ColumnIndex] = &[#indexes];
             #role
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn parse(
-                #parameters: &mut #module::Parameters,
+                #parameters: &mut #module::QueryParameters,
             ) -> ::core::result::Result<Self, #module::QueryError> {
                 ::core::result::Result::Ok(Self {
                     #(#fields,)*
@@ -91,14 +86,14 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
     }
 }
 
-/// What the fields are, for those who ask the query.
+/// Returns the function that describes the parameters for the OpenAPI document.
 fn described(query: &Query, framework: &Framework) -> Option<TokenStream> {
     let parameters: Vec<_> = query
         .parameters
         .iter()
         .map(|Parameter { field, number, .. }| {
             let (member, ty) = (&field.member, field.value_type());
-            let text = doc::whole(&field.attrs);
+            let text = doc_comment::whole(&field.attrs);
             let take = match number {
                 Number::Required => quote!(required),
                 Number::Optional => quote!(optional),
@@ -109,116 +104,84 @@ fn described(query: &Query, framework: &Framework) -> Option<TokenStream> {
         .collect();
     (!parameters.is_empty()).then(|| {
         quote! {
-            fn describe(parameters: &mut #framework::query::Described<'_>) {
+            fn describe(parameters: &mut #framework::query::ParameterDescriptions<'_>) {
                 #(#parameters)*
             }
         }
     })
 }
 
-fn table(answer: &Answer, framework: &Framework) -> TokenStream {
-    let model = &answer.model;
+fn table(source: &RowSource, framework: &Framework) -> TokenStream {
+    let model = &source.model;
     quote!(<#model as #framework::projection::ReadModel>::TABLE)
 }
 
-/// The field of the row that a parameter is compared with.
+/// Returns the field of the row that a parameter is compared with.
 fn row_field(parameter: &Parameter) -> Option<&Ident> {
     let filter = parameter.filter.as_ref()?;
     Some(filter.field.as_ref().unwrap_or(&parameter.field.ident))
 }
 
-fn column(field: &Ident) -> String {
-    naming::snake_case(&field.unraw().to_string())
+/// Returns the typed column of a row's field. The compiler reports a field that the row does not have
+/// at the place where the query names it.
+fn column(source: &RowSource, field: &Ident) -> TokenStream {
+    let model = &source.model;
+    quote_spanned!(field.span()=> #model::#field())
 }
 
-fn filters(query: &Query, answer: &Answer, framework: &Framework) -> TokenStream {
-    let table = table(answer, framework);
-    let compared = query.parameters.iter().filter_map(|parameter| {
-        let by = match parameter.filter.as_ref()?.kind {
-            FilterKind::Contains => quote!(Searched),
+/// Returns the indexes of the columns that the query compares, searches and sorts by.
+fn indexes(query: &Query, source: &RowSource) -> TokenStream {
+    let filtered = query.parameters.iter().filter_map(|parameter| {
+        let column = column(source, row_field(parameter)?);
+        Some(match parameter.filter.as_ref()?.kind {
+            FilterKind::Contains => quote!(#column.search_index()),
             FilterKind::Equal | FilterKind::AtLeast | FilterKind::AtMost | FilterKind::OneOf => {
-                quote!(Compared)
+                quote!(#column.comparison_index())
             }
-        };
-        Some((column(row_field(parameter)?), by))
-    });
-    let sorted = answer
-        .order
-        .iter()
-        .map(|order| (column(&order.field), quote!(Compared)));
-    let filters = compared.chain(sorted).map(|(column, by)| {
-        quote! {
-            #framework::query::Filter {
-                table: #table,
-                column: #column,
-                by: #framework::projection::ColumnUse::#by,
-            }
-        }
-    });
-    quote!(#(#filters),*)
-}
-
-/// Makes the compiler look for the fields of the row, and compare their types.
-fn columns_are_there(query: &Query, answer: &Answer, framework: &Framework) -> TokenStream {
-    let (ident, model) = (&query.ident, &answer.model);
-    let checks = query.parameters.iter().filter_map(|parameter| {
-        let (field, row_field) = (&parameter.field.ident, row_field(parameter)?);
-        let check = match parameter.number {
-            Number::Required => format_ident!("comparable"),
-            Number::Optional => format_ident!("comparable_option"),
-            Number::Several => format_ident!("comparable_list"),
-        };
-        let framework = framework.at(row_field.span());
-        Some(quote_spanned! {row_field.span()=>
-            #framework::__private::#check(&query.#field, &row.#row_field);
         })
     });
-    let sorted = answer
-        .order
-        .as_ref()
-        .map(|Order { field, .. }| quote_spanned!(field.span()=> let _ = &row.#field;));
-    quote! {
-        const _: fn(&#ident, &#model) = |query, row| {
-            let _ = (query, row);
-            #(#checks)*
-            #sorted
-        };
-    }
+    let sorted = source.order.iter().map(|order| {
+        let column = column(source, &order.field);
+        quote!(#column.comparison_index())
+    });
+    let indexes = filtered.chain(sorted);
+    quote!(#(#indexes),*)
 }
 
-fn answered(query: &Query, answer: &Answer, framework: &Framework) -> TokenStream {
-    let (ident, model) = (&query.ident, &answer.model);
+fn handler(query: &Query, source: &RowSource, framework: &Framework) -> TokenStream {
+    let (ident, model) = (&query.ident, &source.model);
     let module = quote!(#framework::query);
-    let conditions = query.parameters.iter().filter_map(condition);
-    let order = answer.order.as_ref().map(|order| {
-        let column = column(&order.field);
-        let direction = match order.descending {
-            true => quote!(Descending),
-            false => quote!(Ascending),
+    let parameters = query.parameters.iter();
+    let filters = parameters.filter_map(|parameter| filter(parameter, source));
+    let order = source.order.as_ref().map(|order| {
+        let column = column(source, &order.field);
+        let sort = match order.descending {
+            true => quote!(sort_descending),
+            false => quote!(sort),
         };
-        quote!(let rows = rows.order_by(#column, #module::Direction::#direction);)
+        quote_spanned!(order.field.span()=> let rows = rows.#sort(#column);)
     });
-    let (output, last) = match answer.is_one {
+    let (output, last) = match source.is_one {
         true => (
             quote!(#model),
             quote!(rows.first().await?.ok_or(#module::QueryError::NotFound)),
         ),
         false => (
             quote!(#module::Page<#model>),
-            quote!(rows.page(reading.paging()).await),
+            quote!(rows.page(context.paging()).await),
         ),
     };
     quote! {
         #[automatically_derived]
-        impl #module::Answer for #ident {
-            type Answer = #output;
+        impl #module::QueryHandler for #ident {
+            type Output = #output;
 
-            async fn answer(
+            async fn handle(
                 self,
-                reading: &#module::Reading<'_>,
+                context: &#module::QueryContext<'_>,
             ) -> ::core::result::Result<#output, #module::QueryError> {
-                let rows = reading.rows::<#model>();
-                #(#conditions)*
+                let rows = context.rows::<#model>();
+                #(#filters)*
                 #order
                 #last
             }
@@ -226,35 +189,50 @@ fn answered(query: &Query, answer: &Answer, framework: &Framework) -> TokenStrea
     }
 }
 
-fn condition(parameter: &Parameter) -> Option<TokenStream> {
-    let column = column(row_field(parameter)?);
+/// Returns the statement that filters the rows by a parameter.
+fn filter(parameter: &Parameter, source: &RowSource) -> Option<TokenStream> {
+    let row_field = row_field(parameter)?;
+    let column = column(source, row_field);
     let method = match parameter.filter.as_ref()?.kind {
-        FilterKind::Contains => quote!(contains),
-        FilterKind::Equal => quote!(equal),
-        FilterKind::AtLeast => quote!(at_least),
-        FilterKind::AtMost => quote!(at_most),
-        FilterKind::OneOf => quote!(one_of),
+        FilterKind::Contains => "contains",
+        FilterKind::Equal => "eq",
+        FilterKind::AtLeast => "at_least",
+        FilterKind::AtMost => "at_most",
+        FilterKind::OneOf => "one_of",
     };
+    // The compiler reports a comparison that it does not know at the field.
+    let method = Ident::new(method, row_field.span());
+    let condition = |value| quote_spanned!(row_field.span()=> rows.filter(#column.#method(#value)));
     let field = &parameter.field.ident;
     Some(match parameter.number {
-        Number::Required => quote!(let rows = rows.#method(#column, &self.#field);),
-        Number::Optional => quote! {
-            let rows = match &self.#field {
-                ::core::option::Option::Some(value) => rows.#method(#column, value),
-                ::core::option::Option::None => rows,
-            };
-        },
+        Number::Required => {
+            let filtered = condition(quote_spanned!(row_field.span()=> &self.#field));
+            quote!(let rows = #filtered;)
+        }
+        Number::Optional => {
+            let filtered = condition(quote_spanned!(row_field.span()=> value));
+            quote_spanned! {row_field.span()=>
+                let rows = match &self.#field {
+                    ::core::option::Option::Some(value) => #filtered,
+                    ::core::option::Option::None => rows,
+                };
+            }
+        }
         // Without any value there is no condition.
-        Number::Several => quote! {
-            let rows = match self.#field.is_empty() {
-                true => rows,
-                false => rows.#method(#column, &self.#field),
-            };
-        },
+        Number::Several => {
+            let filtered = condition(quote_spanned!(row_field.span()=> &self.#field));
+            quote! {
+                let rows = match self.#field.is_empty() {
+                    true => rows,
+                    false => #filtered,
+                };
+            }
+        }
     })
 }
 
-/// The impls of a query with mistakes, so that they are all that is reported.
+/// Returns placeholder code for a query with mistakes, so that the compiler reports nothing but these
+/// mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::query);
     let declaration = declaration(ident, framework);
@@ -266,11 +244,11 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
             const PATH: &'static str = "/";
             const PAGED: bool = false;
             const TABLES: &'static [&'static str] = &[];
-            const FILTERS: &'static [#module::Filter] = &[];
+            const INDEXES: &'static [#module::ColumnIndex] = &[];
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn parse(
-                _: &mut #module::Parameters,
+                _: &mut #module::QueryParameters,
             ) -> ::core::result::Result<Self, #module::QueryError> {
                 ::core::unreachable!()
             }

@@ -9,7 +9,8 @@ use proc_macro2::TokenStream;
 
 use super::{derive, manifest::Manifest};
 
-/// The code of `#[derive(Query)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(Query)]`, or its compile errors and placeholder code that prevents
+/// further errors.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,

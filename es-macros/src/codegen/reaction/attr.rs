@@ -1,4 +1,4 @@
-//! `#[reaction(…)]`, and `#[deadline(…)]` above its functions.
+//! Parses `#[reaction(…)]`, and `#[deadline(…)]` above functions.
 
 use proc_macro2::TokenStream;
 use syn::{
@@ -10,7 +10,7 @@ use crate::codegen::{
     errors::Errors,
 };
 
-/// What stands in `#[reaction(…)]`.
+/// The keys of `#[reaction(…)]`.
 #[derive(Default)]
 pub(crate) struct ReactionAttr {
     pub(crate) name: Option<LitStr>,
@@ -18,15 +18,15 @@ pub(crate) struct ReactionAttr {
     pub(crate) attempts: Option<LitInt>,
 }
 
-/// What stands in `#[deadline(…)]`.
+/// The keys of `#[deadline(…)]`.
 pub(crate) struct DeadlineAttr {
-    /// The field of the event that holds the time.
+    /// The field of the event that contains the time.
     pub(crate) at: Ident,
-    /// The events that cancel it.
+    /// The events that cancel the deadline.
     pub(crate) unless: Vec<Path>,
 }
 
-/// Reads the arguments of `#[reaction]`.
+/// Parses the arguments of `#[reaction]`.
 pub(crate) fn read(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr {
     let mut keys = Keys::new("reaction", &["name", "begin", "attempts"]);
     let mut read = ReactionAttr::default();
@@ -57,7 +57,7 @@ fn attempts(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
 
 const EXAMPLE: &str = "#[deadline(at = due_at, unless(BookReturnedEvent))]";
 
-/// Reads `#[deadline(…)]`.
+/// Parses `#[deadline(…)]`.
 pub(crate) fn deadline(attr: &Attribute, errors: &mut Errors) -> Option<DeadlineAttr> {
     let mut keys = Keys::new("deadline", &["at", "unless"]);
     let (mut at, mut unless) = (None, Vec::new());

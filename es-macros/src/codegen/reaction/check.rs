@@ -1,61 +1,62 @@
-//! Whether the functions of a block can be a reaction.
+//! Checks the functions of a reaction.
 
 use quote::ToTokens as _;
 use syn::{FnArg, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _};
 
-use super::{
-    ast::{Declared, Function},
-    attr::{self, DeadlineAttr, ReactionAttr},
+use super::attr::{self, DeadlineAttr, ReactionAttr};
+use crate::codegen::{
+    annotated_block::{AnnotatedBlock, BlockFunction},
+    errors::Errors,
+    impl_block, naming, signature, types,
 };
-use crate::codegen::{block, errors::Errors, naming, signature, types};
 
-/// A reaction that can be written out.
-pub(crate) struct Reaction {
+/// A reaction without mistakes.
+pub(crate) struct CheckedReaction {
     pub(crate) ty: Type,
     pub(crate) name: String,
     /// The variant of `Begin`.
     pub(crate) begin: &'static str,
     pub(crate) attempts: Option<LitInt>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ReactionStep>,
 }
 
-/// What follows from one kind of event.
-pub(crate) struct Step {
+/// A function that reacts to one event type.
+pub(crate) struct ReactionStep {
     pub(crate) function: Ident,
     pub(crate) event: Type,
-    /// Whether the function borrows the event.
+    /// True if the function borrows the event.
     pub(crate) by_reference: bool,
     pub(crate) deadline: Option<DeadlineAttr>,
-    pub(crate) leads_to: LeadsTo,
+    pub(crate) leads_to: ReactionEffect,
 }
 
-/// What a function does.
-pub(crate) enum LeadsTo {
-    /// It returns commands of this type.
+/// The effect of a function.
+pub(crate) enum ReactionEffect {
+    /// The function returns commands of this type.
     Commands(Box<Type>),
-    /// It calls another system and takes these.
+    /// The function calls another system and takes these parameters.
     Call {
         output: Box<Type>,
-        given: Vec<Given>,
+        given: Vec<CallParameter>,
     },
 }
 
-/// What a call takes besides the event.
-pub(crate) enum Given {
+/// A parameter of a call besides the event.
+pub(crate) enum CallParameter {
     Key,
     Service { name: String, ty: Box<Type> },
 }
 
 const FORMS: &str = "write `fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand` to send a command, or `async fn mail(event: &BookBorrowedEvent, mailer: &Mailer) -> Result<(), MailError>` to call another system";
 
-/// Checks everything, so that all mistakes are noted.
+/// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(
-    declared: &Declared,
+    declared: &AnnotatedBlock,
     attr: ReactionAttr,
     errors: &mut Errors,
-) -> Option<Reaction> {
+) -> Option<CheckedReaction> {
     let block = &declared.block;
-    block::check(block, &BLOCK, errors);
+    impl_block::check(block, &BLOCK, errors);
     if declared.functions.is_empty() {
         errors.at(
             &block.self_ty,
@@ -66,7 +67,7 @@ pub(crate) fn check(
     let begin = begin(attr.begin.as_ref(), errors);
     let steps = declared.functions.iter();
     let steps: Vec<_> = steps.filter_map(|one| step(one, errors)).collect();
-    Some(Reaction {
+    Some(CheckedReaction {
         ty: (*block.self_ty).clone(),
         name: name?,
         begin: begin?,
@@ -75,13 +76,13 @@ pub(crate) fn check(
     })
 }
 
-const BLOCK: block::Reasons = block::Reasons {
+const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {
     no_trait: "a reaction is a block of its own: write `impl LoanReminder { … }` without a trait",
     no_generics: "a reaction has no generic parameters",
     functions_alone: Some("a reaction holds functions alone: move this into another `impl`"),
 };
 
-/// What stands in its subject in the event store.
+/// Returns the name of the reaction, which is part of its subject in the event store.
 fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
     let is_fit = |name: &str| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
@@ -123,10 +124,10 @@ fn begin(given: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
     found.map(|(_, variant)| *variant)
 }
 
-fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
+fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
     let sig = &function.item.sig;
     check_signature(sig, errors);
-    let deadline = match function.deadlines.as_slice() {
+    let deadline = match function.attributes.as_slice() {
         [] => Some(None),
         [only] => attr::deadline(only, errors).map(Some),
         [_, second, ..] => {
@@ -153,7 +154,7 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
         Some(_) => call(function, &others, errors),
     };
     let (event, by_reference) = event?;
-    Some(Step {
+    Some(ReactionStep {
         function: sig.ident.clone(),
         event,
         by_reference,
@@ -162,7 +163,7 @@ fn step(function: &Function, errors: &mut Errors) -> Option<Step> {
     })
 }
 
-const FUNCTION: signature::Reasons = signature::Reasons {
+const FUNCTION: signature::SignatureMessages = signature::SignatureMessages {
     no_async: None,
     no_unsafe: "a reaction is called by safe code: remove `unsafe`",
     no_extern: "a reaction is called from Rust: remove `extern`",
@@ -177,7 +178,7 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// The type of the event, and whether the function borrows it.
+/// Returns the type of the event, and true if the function borrows it.
 fn event(parameter: &PatType, errors: &mut Errors) -> Option<(Type, bool)> {
     let event = types::event(&parameter.ty);
     if event.is_none() {
@@ -187,13 +188,17 @@ fn event(parameter: &PatType, errors: &mut Errors) -> Option<(Type, bool)> {
     event
 }
 
-fn commands(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option<LeadsTo> {
+fn commands(
+    function: &BlockFunction,
+    others: &[&PatType],
+    errors: &mut Errors,
+) -> Option<ReactionEffect> {
     for other in others {
         let message = "a command follows from its event alone: remove this parameter, and let the command's handler take it; only an `async` function, which calls another system, is given services";
         errors.at(other, message);
     }
     match &function.item.sig.output {
-        ReturnType::Type(_, ty) if !is_unit(ty) => Some(LeadsTo::Commands(ty.clone())),
+        ReturnType::Type(_, ty) if !is_unit(ty) => Some(ReactionEffect::Commands(ty.clone())),
         _ => {
             let message = format!("say what follows from the event: {FORMS}");
             errors.at(&function.item.sig.ident, message);
@@ -206,7 +211,11 @@ fn is_unit(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-fn call(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option<LeadsTo> {
+fn call(
+    function: &BlockFunction,
+    others: &[&PatType],
+    errors: &mut Errors,
+) -> Option<ReactionEffect> {
     let sig = &function.item.sig;
     let output = match &sig.output {
         ReturnType::Type(_, ty) if types::last_word(ty).is_some_and(|name| name == "Result") => {
@@ -220,13 +229,13 @@ fn call(function: &Function, others: &[&PatType], errors: &mut Errors) -> Option
     }
     let given: Vec<_> = others.iter().map(|other| given(other, errors)).collect();
     let given: Option<Vec<_>> = given.into_iter().collect();
-    Some(LeadsTo::Call {
+    Some(ReactionEffect::Call {
         output: output?.clone(),
         given: given?,
     })
 }
 
-fn given(parameter: &PatType, errors: &mut Errors) -> Option<Given> {
+fn given(parameter: &PatType, errors: &mut Errors) -> Option<CallParameter> {
     let reference = match &*parameter.ty {
         Type::Reference(reference) if reference.mutability.is_none() => reference,
         _ => {
@@ -237,11 +246,11 @@ fn given(parameter: &PatType, errors: &mut Errors) -> Option<Given> {
     };
     let ty = reference.elem.clone();
     if types::last_word(&ty).is_some_and(|name| name == "ReactionKey") {
-        return Some(Given::Key);
+        return Some(CallParameter::Key);
     }
     let name = match &*parameter.pat {
         Pat::Ident(ident) => ident.ident.unraw().to_string(),
         other => other.to_token_stream().to_string(),
     };
-    Some(Given::Service { name, ty })
+    Some(CallParameter::Service { name, ty })
 }

@@ -1,4 +1,4 @@
-//! The code of a reaction that was checked.
+//! Generates the implementation of `React`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -6,14 +6,18 @@ use syn::{ItemImpl, Type, ext::IdentExt as _, spanned::Spanned as _};
 
 use super::{
     attr::DeadlineAttr,
-    check::{Given, LeadsTo, Reaction, Step},
+    check::{CallParameter, CheckedReaction, ReactionEffect, ReactionStep},
 };
 use crate::codegen::framework::Framework;
 
-/// The block, the implementation that calls its functions, and its registration.
-pub(crate) fn expand(block: &ItemImpl, reaction: &Reaction, framework: &Framework) -> TokenStream {
+/// Generates the block, the implementation that calls its functions, and the registration.
+pub(crate) fn expand(
+    block: &ItemImpl,
+    reaction: &CheckedReaction,
+    framework: &Framework,
+) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let Reaction {
+    let CheckedReaction {
         ty,
         name,
         begin,
@@ -33,9 +37,9 @@ pub(crate) fn expand(block: &ItemImpl, reaction: &Reaction, framework: &Framewor
         #[automatically_derived]
         impl #module::React for #ty {
             const NAME: &'static str = #name;
-            const BEGIN: #module::Begin = #module::Begin::#begin;
+            const START: #module::StartPosition = #module::StartPosition::#begin;
             #attempts
-            const STEPS: &'static [#module::Step] = &[#(#steps),*];
+            const STEPS: &'static [#module::ReactionStep] = &[#(#steps),*];
             const DECLARATION: #framework::Declaration = #declaration;
         }
 
@@ -45,9 +49,9 @@ pub(crate) fn expand(block: &ItemImpl, reaction: &Reaction, framework: &Framewor
     }
 }
 
-fn step_code(step: &Step, framework: &Framework) -> TokenStream {
+fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let Step {
+    let ReactionStep {
         function,
         event,
         deadline,
@@ -56,18 +60,18 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
     } = step;
     let name = function.unraw().to_string();
     let when = match deadline {
-        None => quote!(#module::When::AtOnce),
+        None => quote!(#module::ReactionTiming::Immediate),
         Some(deadline) => when(deadline, event, framework),
     };
     let (action, parameters) = match leads_to {
-        LeadsTo::Commands(output) => (send(step, output, framework), quote!(&[])),
-        LeadsTo::Call { output, given } => (
+        ReactionEffect::Commands(output) => (send(step, output, framework), quote!(&[])),
+        ReactionEffect::Call { output, given } => (
             call(step, output, given, framework),
             parameters(given, framework),
         ),
     };
     quote! {
-        #module::Step {
+        #module::ReactionStep {
             name: #name,
             event: <#event as #framework::event::Event>::TYPE,
             when: #when,
@@ -83,13 +87,13 @@ fn when(
     framework: &Framework,
 ) -> TokenStream {
     let module = quote!(#framework::reaction);
-    // A field of another type is reported where it is named.
+    // The compiler reports a field of another type at its name.
     let there = framework.at(at.span());
-    let time = quote_spanned!(at.span()=> #there::reaction::Time::time(&happened.#at));
+    let time = quote_spanned!(at.span()=> #there::reaction::DeadlineTime::time(&happened.#at));
     quote! {
-        #module::When::Deadline(#module::Deadline {
+        #module::ReactionTiming::Deadline(#module::Deadline {
             at: |event| {
-                let happened = #module::happened::<#event>(event)?;
+                let happened = #module::decode_event::<#event>(event)?;
                 ::core::result::Result::Ok(#time)
             },
             unless: &[#(<#unless as #framework::event::Event>::TYPE),*],
@@ -97,39 +101,45 @@ fn when(
     }
 }
 
-fn argument(step: &Step) -> TokenStream {
-    match step.by_reference {
-        true => quote!(&happened),
-        false => quote!(happened),
+fn argument(step: &ReactionStep) -> TokenStream {
+    if step.by_reference {
+        quote!(&happened)
+    } else {
+        quote!(happened)
     }
 }
 
-fn send(step: &Step, output: &Type, framework: &Framework) -> TokenStream {
+fn send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let Step {
+    let ReactionStep {
         function, event, ..
     } = step;
     let argument = argument(step);
-    // Naming the output makes the compiler point at it if it is no command.
+    // With the output type in the code, the compiler points at it if it is not a command.
     quote! {
-        #module::Action::Send(|event, commands| {
-            let happened = #module::happened::<#event>(event)?;
+        #module::ReactionAction::Send(|event, commands| {
+            let happened = #module::decode_event::<#event>(event)?;
             <#output as #module::IntoCommands>::send(Self::#function(#argument), commands)
         })
     }
 }
 
-fn call(step: &Step, output: &Type, given: &[Given], framework: &Framework) -> TokenStream {
+fn call(
+    step: &ReactionStep,
+    output: &Type,
+    given: &[CallParameter],
+    framework: &Framework,
+) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let Step {
+    let ReactionStep {
         function, event, ..
     } = step;
     let names: Vec<Ident> = (0..given.len())
         .map(|index| format_ident!("given_{index}"))
         .collect();
     let values = names.iter().zip(given).map(|(ident, given)| match given {
-        Given::Key => quote!(let #ident = occasion.key();),
-        Given::Service { ty, .. } => {
+        CallParameter::Key => quote!(let #ident = occasion.key();),
+        CallParameter::Service { ty, .. } => {
             let name = ty.to_token_stream().to_string();
             quote!(let #ident = occasion.service::<#ty>(#name)?;)
         }
@@ -140,33 +150,33 @@ fn call(step: &Step, output: &Type, given: &[Given], framework: &Framework) -> T
         _ => quote!(occasion),
     };
     let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
-    // An output that does not fit is reported where it stands.
+    // The compiler reports an unsuitable output at its type.
     let there = framework.at(output.span());
-    let pending = quote_spanned!(output.span()=> #there::reaction::pending(#call));
+    let pending = quote_spanned!(output.span()=> #there::reaction::box_call(#call));
     quote! {
-        #module::Action::Call(|event, #occasion| {
-            let happened = #module::happened::<#event>(event)?;
+        #module::ReactionAction::Call(|event, #occasion| {
+            let happened = #module::decode_event::<#event>(event)?;
             #(#values)*
             ::core::result::Result::Ok(#pending)
         })
     }
 }
 
-fn parameters(given: &[Given], framework: &Framework) -> TokenStream {
+fn parameters(given: &[CallParameter], framework: &Framework) -> TokenStream {
     let described: Vec<_> = given
         .iter()
         .filter_map(|given| match given {
-            Given::Key => None,
-            Given::Service { name, ty } => {
-                // A type that cannot be given is reported where it stands.
+            CallParameter::Key => None,
+            CallParameter::Service { name, ty } => {
+                // The compiler reports a type that cannot be injected at the parameter.
                 let path = framework.at(ty.span());
                 Some(quote_spanned!(ty.span()=> #path::command::Parameter::given::<#ty>(#name)))
             }
         })
         .collect();
     let first = given.iter().find_map(|given| match given {
-        Given::Key => None,
-        Given::Service { ty, .. } => Some(ty.span()),
+        CallParameter::Key => None,
+        CallParameter::Service { ty, .. } => Some(ty.span()),
     });
     match first {
         None => quote!(&[]),

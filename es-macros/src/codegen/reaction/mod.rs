@@ -1,6 +1,5 @@
-//! `#[reaction]`: from the block to the code in passes.
+//! Expands `#[reaction]`.
 
-mod ast;
 mod attr;
 mod check;
 mod expand;
@@ -8,10 +7,13 @@ mod expand;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest};
+use super::{
+    annotated_block::AnnotatedBlock, errors::Errors, framework::Framework, manifest::Manifest,
+};
 
-/// The block and the code of `#[reaction]`, or the compile errors and as much code as keeps others
-/// away.
+const NO_BLOCK: &str = "a reaction is a block of functions, each from an event to what follows from it: write `pub struct LoanReminder;` and `#[reaction]` above `impl LoanReminder { … }`";
+
+/// Returns the block and the code of `#[reaction]`, or compile errors and the block.
 pub(crate) fn reaction(
     arguments: TokenStream,
     input: TokenStream,
@@ -19,7 +21,8 @@ pub(crate) fn reaction(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let attr = attr::read(arguments, &mut errors);
-    let Some(declared) = ast::read(input.clone(), &mut errors) else {
+    let Some(declared) = AnnotatedBlock::read(input.clone(), "deadline", NO_BLOCK, &mut errors)
+    else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);
     };
@@ -32,7 +35,7 @@ pub(crate) fn reaction(
         Some(reaction) if errors.is_empty() => expand::expand(block, &reaction, &framework),
         _ => {
             let mut block = block.clone();
-            // Of what is mistaken, nothing but the mistakes is worth a message.
+            // Further warnings about a block with mistakes would only distract.
             block.attrs.push(syn::parse_quote!(#[allow(unused)]));
             let errors = errors.into_compile_errors();
             quote!(#errors #block)

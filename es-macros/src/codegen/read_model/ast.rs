@@ -4,8 +4,9 @@ use syn::{Attribute, DeriveInput, Ident, Meta};
 
 use super::attr::{self, ReadModelAttr};
 use crate::codegen::{
+    declaration_kind::DeclarationKind,
     errors::Errors,
-    fields::{self, Field, Kind},
+    fields::{self, Field},
     serde_attr,
 };
 
@@ -20,9 +21,9 @@ pub(crate) struct Declared {
 
 /// Reads the item and all of its attributes.
 pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
-    serde_attr::check_struct(&item.attrs, Kind::ReadModel, errors);
+    serde_attr::check_struct(&item.attrs, DeclarationKind::ReadModel, errors);
     let attr = attr::read(&item.attrs, errors);
-    let fields = fields::read(item, Kind::ReadModel, errors);
+    let fields = fields::read(item, DeclarationKind::ReadModel, errors);
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["read_model", "es"], errors);
     for attr in item.attrs.iter().filter(|attr| is_key(attr)) {

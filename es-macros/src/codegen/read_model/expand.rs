@@ -1,25 +1,31 @@
-//! The code of a read model that was checked.
+//! Generates the code of a read model that passed the checks.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
+use syn::DeriveInput;
 
 use super::{ast::is_index, check::ReadModel};
 use crate::codegen::{
     column, declaration,
-    fields::Kind,
+    declaration_kind::DeclarationKind,
+    errors::Errors,
+    fields,
     framework::Framework,
-    wire::{self, Wire, WireField},
+    json_impls::{self, JsonField, JsonImpls},
 };
 
-/// Everything that the derive brings.
+/// Returns all code that the derive generates.
 pub(crate) fn expand(model: &ReadModel, framework: &Framework) -> TokenStream {
     let json = json(model, framework);
     let implementation = implementation(model, framework);
     let ident = &model.ident;
+    let columns = column::functions(ident, &model.fields, framework);
     quote! {
         #json
 
         #implementation
+
+        #columns
 
         #framework::__private::inventory::submit! {
             #framework::projection::ReadModelDescriptor::of::<#ident>()
@@ -28,13 +34,13 @@ pub(crate) fn expand(model: &ReadModel, framework: &Framework) -> TokenStream {
 }
 
 fn json(model: &ReadModel, framework: &Framework) -> TokenStream {
-    let field = |field| WireField {
+    let field = |field| JsonField {
         field,
         constraints: None,
     };
     let fields: Vec<_> = model.fields.iter().map(field).collect();
-    let wire = Wire {
-        kind: Kind::ReadModel,
+    let wire = JsonImpls {
+        kind: DeclarationKind::ReadModel,
         ident: &model.ident,
         attrs: &model.attrs,
         fields: &fields,
@@ -98,13 +104,20 @@ fn implementation(model: &ReadModel, framework: &Framework) -> TokenStream {
     }
 }
 
-/// The impls of a read model with mistakes, so that they are all that is reported.
-pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let json = wire::stub(ident, framework);
+/// Returns placeholder code for a read model with mistakes, so that the compiler reports nothing but
+/// these mistakes.
+pub(crate) fn stub(item: &DeriveInput, framework: &Framework) -> TokenStream {
+    let ident = &item.ident;
+    // The mistakes in the fields are reported already.
+    let fields = fields::read(item, DeclarationKind::ReadModel, &mut Errors::default());
+    let columns = column::functions(ident, &fields.unwrap_or_default(), framework);
+    let json = json_impls::stub(ident, framework);
     let projection = quote!(#framework::projection);
     let declaration = declaration(ident, framework);
     quote! {
         #json
+
+        #columns
 
         #[automatically_derived]
         impl #projection::ReadModel for #ident {

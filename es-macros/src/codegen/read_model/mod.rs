@@ -9,13 +9,14 @@ use proc_macro2::TokenStream;
 
 use super::{derive, manifest::Manifest};
 
-/// The code of `#[derive(ReadModel)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(ReadModel)]`, or its compile errors and placeholder code that prevents
+/// further errors.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
         manifest,
         |item, errors| check::check(ast::read(item, errors), errors),
         |_, model, framework| expand::expand(&model, framework),
-        |item, framework| expand::stub(&item.ident, framework),
+        |item, framework| expand::stub(item, framework),
     )
 }

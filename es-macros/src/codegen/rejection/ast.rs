@@ -1,28 +1,28 @@
-//! A rejection as it was written.
+//! Parses the enum or struct of a rejection.
 
 use syn::{Attribute, Data, DeriveInput, Fields, Ident};
 
 use super::attr::{self, RejectionAttr};
-use crate::codegen::{doc, errors::Errors, generics};
+use crate::codegen::{doc_comment, errors::Errors, generics};
 
-/// What the developer wrote.
-pub(crate) struct Declared {
+/// The parsed item.
+pub(crate) struct RejectionItem {
     pub(crate) ident: Ident,
-    pub(crate) refusals: Vec<Refusal>,
-    /// Whether the refusals are the variants of an enum.
+    pub(crate) refusals: Vec<RejectionVariant>,
+    /// True if the item is an enum.
     pub(crate) is_enum: bool,
 }
 
-/// A variant, or the struct itself.
-pub(crate) struct Refusal {
+/// A variant of the enum, or the struct itself.
+pub(crate) struct RejectionVariant {
     pub(crate) ident: Ident,
     pub(crate) summary: Option<String>,
     pub(crate) attr: RejectionAttr,
     pub(crate) fields: Vec<Ident>,
 }
 
-/// Reads the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Declared> {
+/// Parses the item and all of its attributes.
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<RejectionItem> {
     let message = "a rejection has no generic parameters: its sorts are listed for callers, so write the types out";
     generics::check(&item.generics, message, errors);
     let (refusals, is_enum) = match &item.data {
@@ -45,7 +45,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Declared> 
             return None;
         }
     };
-    Some(Declared {
+    Some(RejectionItem {
         ident: item.ident.clone(),
         refusals,
         is_enum,
@@ -66,7 +66,12 @@ fn check_enum(item: &DeriveInput, is_empty: bool, errors: &mut Errors) {
     }
 }
 
-fn refusal(ident: &Ident, attrs: &[Attribute], fields: &Fields, errors: &mut Errors) -> Refusal {
+fn refusal(
+    ident: &Ident,
+    attrs: &[Attribute],
+    fields: &Fields,
+    errors: &mut Errors,
+) -> RejectionVariant {
     if let Fields::Unnamed(unnamed) = fields {
         let message = format!(
             "the fields of a refusal are named, so that `detail` can show them: write `{ident} {{ name: Type }}`"
@@ -79,9 +84,9 @@ fn refusal(ident: &Ident, attrs: &[Attribute], fields: &Fields, errors: &mut Err
             errors.at(attr, message);
         }
     }
-    Refusal {
+    RejectionVariant {
         ident: ident.clone(),
-        summary: doc::summary(attrs),
+        summary: doc_comment::summary(attrs),
         attr: attr::read(attrs, errors),
         fields: fields
             .iter()

@@ -1,4 +1,4 @@
-//! `#[rejection(…)]`, read but not yet understood.
+//! Parses `#[rejection(…)]` without checking the values.
 
 use proc_macro2::Ident;
 use syn::{Attribute, LitStr, Meta};
@@ -9,7 +9,7 @@ use crate::codegen::{
     naming,
 };
 
-/// What stands in `#[rejection(…)]`.
+/// The keys of `#[rejection(…)]`.
 #[derive(Default)]
 pub(crate) struct RejectionAttr {
     /// The variant of `RejectionKind`.
@@ -17,7 +17,7 @@ pub(crate) struct RejectionAttr {
     pub(crate) name: Option<LitStr>,
     pub(crate) title: Option<LitStr>,
     pub(crate) detail: Option<LitStr>,
-    /// Whether there is a sort, be it one that could not be read.
+    /// True if the attribute contains a kind, even one that could not be parsed.
     pub(crate) has_kind: bool,
 }
 
@@ -32,7 +32,7 @@ const KEYS: [&str; 8] = [
     "detail",
 ];
 
-/// The sorts of refusal, as they are written and as `RejectionKind` calls them.
+/// The kinds of rejections: the word in the attribute and the variant of `RejectionKind`.
 const KINDS: [(&str, &str); 5] = [
     ("conflict", "Conflict"),
     ("gone", "Gone"),
@@ -41,7 +41,7 @@ const KINDS: [(&str, &str); 5] = [
     ("invalid", "Invalid"),
 ];
 
-/// Reads every `#[rejection(…)]` of a variant or a struct as one.
+/// Parses all `#[rejection(…)]` attributes of a variant or a struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> RejectionAttr {
     let mut keys = Keys::new("rejection", &KEYS).called("word");
     let mut read = RejectionAttr::default();
@@ -56,7 +56,7 @@ pub(crate) fn is_ours(attr: &Attribute) -> bool {
     attr.path().is_ident("rejection")
 }
 
-/// Notes that a sort is missing, at the name of what lacks it.
+/// Records an error for a missing kind, at the name of the item.
 pub(crate) fn missing_kind(ident: &Ident, errors: &mut Errors) {
     let words = KINDS.map(|(word, _)| word);
     let message = format!(

@@ -1,36 +1,36 @@
-//! Whether what was written makes sense, and what follows from it.
+//! Checks a parsed rejection and derives its titles and names.
 
 use std::collections::BTreeMap;
 
 use syn::{Ident, LitStr};
 
 use super::{
-    ast::{Declared, Refusal},
+    ast::{RejectionItem, RejectionVariant},
     attr,
-    detail::{self, Detail},
+    detail::{self, DetailTemplate},
 };
 use crate::codegen::{errors::Errors, naming};
 
-/// A rejection that can be written out.
-pub(crate) struct Rejection {
+/// A rejection type without mistakes.
+pub(crate) struct CheckedRejection {
     pub(crate) ident: Ident,
-    pub(crate) variants: Vec<Variant>,
+    pub(crate) variants: Vec<CheckedVariant>,
     pub(crate) is_enum: bool,
 }
 
-/// One refusal.
-pub(crate) struct Variant {
+/// A variant without mistakes.
+pub(crate) struct CheckedVariant {
     pub(crate) ident: Ident,
     /// The variant of `RejectionKind`.
     pub(crate) kind: &'static str,
     pub(crate) name: String,
     pub(crate) title: String,
-    pub(crate) detail: Option<Detail>,
+    pub(crate) detail: Option<DetailTemplate>,
 }
 
-/// Checks everything, so that all mistakes are noted.
-pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Rejection> {
-    let Declared {
+/// Runs all checks, so that one compilation reports all mistakes.
+pub(crate) fn check(declared: RejectionItem, errors: &mut Errors) -> Option<CheckedRejection> {
+    let RejectionItem {
         ident,
         refusals,
         is_enum,
@@ -50,15 +50,15 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Rejection
         }
         variants.extend(variant);
     }
-    Some(Rejection {
+    Some(CheckedRejection {
         ident,
         variants,
         is_enum,
     })
 }
 
-fn variant(refusal: &Refusal, errors: &mut Errors) -> Option<Variant> {
-    let Refusal {
+fn variant(refusal: &RejectionVariant, errors: &mut Errors) -> Option<CheckedVariant> {
+    let RejectionVariant {
         ident,
         summary,
         attr,
@@ -76,7 +76,7 @@ fn variant(refusal: &Refusal, errors: &mut Errors) -> Option<Variant> {
         None => derived_name(ident, errors),
     };
     let title = title(ident, attr.title.as_ref(), summary.as_deref(), errors);
-    Some(Variant {
+    Some(CheckedVariant {
         ident: ident.clone(),
         kind: attr.kind?,
         name: name?,
@@ -85,7 +85,7 @@ fn variant(refusal: &Refusal, errors: &mut Errors) -> Option<Variant> {
     })
 }
 
-/// The doc comment, for want of a title, and of both the words of the name.
+/// Returns the doc comment, or the words of the name.
 fn title(
     ident: &Ident,
     given: Option<&LitStr>,
@@ -131,7 +131,7 @@ fn checked_name(given: &LitStr, errors: &mut Errors) -> Option<String> {
     None
 }
 
-/// It becomes part of a URI.
+/// The name becomes part of a URI.
 fn is_name(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.split('-')

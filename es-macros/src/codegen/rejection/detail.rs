@@ -1,18 +1,18 @@
-//! The sentence that a caller reads, with fields in braces: `the copy is lent until {due_at}`.
+//! Parses the detail of a rejection, with fields in braces: `the copy is lent until {due_at}`.
 
 use syn::{Ident, LitStr, ext::IdentExt as _};
 
 use crate::codegen::{errors::Errors, naming};
 
-/// A sentence whose fields all exist.
-pub(crate) struct Detail {
+/// A detail whose fields all exist.
+pub(crate) struct DetailTemplate {
     pub(crate) text: LitStr,
-    /// The fields that it shows.
+    /// The fields in the detail.
     pub(crate) fields: Vec<Ident>,
 }
 
-/// Reads the sentence, which goes to `write!` as it is.
-pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Option<Detail> {
+/// Parses the detail. The generated code passes it to `write!` unchanged.
+pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Option<DetailTemplate> {
     let names = match names(&text.value()) {
         Ok(names) => names,
         Err(message) => {
@@ -31,13 +31,13 @@ pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Optio
         }
     }
     let is_shown = |field: &&Ident| names.contains(&field.unraw().to_string());
-    Some(Detail {
+    Some(DetailTemplate {
         text: text.clone(),
         fields: known.iter().filter(is_shown).cloned().collect(),
     })
 }
 
-/// The names in braces, each once, or what is wrong with the braces.
+/// Returns the names in braces without duplicates, or a description of the mistake.
 fn names(text: &str) -> Result<Vec<String>, String> {
     let mut names = vec![];
     let mut rest = text;
@@ -69,7 +69,7 @@ fn names(text: &str) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The field of a placeholder such as `price:.2`.
+/// Returns the field of a placeholder such as `price:.2`.
 fn name(placeholder: &str) -> Result<String, String> {
     let (name, format) = placeholder.split_once(':').unwrap_or((placeholder, ""));
     let name = name.trim();

@@ -1,26 +1,29 @@
-//! The code of a rejection that was checked.
+//! Generates the code of a rejection.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
-    check::{Rejection, Variant},
-    detail::Detail,
+    check::{CheckedRejection, CheckedVariant},
+    detail::DetailTemplate,
 };
 use crate::codegen::{declaration, framework::Framework};
 
-/// Everything that the derive brings.
-pub(crate) fn expand(rejection: &Rejection, framework: &Framework) -> TokenStream {
-    let Rejection {
+/// Generates all implementations and the registration.
+pub(crate) fn expand(rejection: &CheckedRejection, framework: &Framework) -> TokenStream {
+    let CheckedRejection {
         ident,
         variants,
         is_enum,
     } = rejection;
-    // A field of any name may stand in the sentence, so the formatter's is not to be seen there.
+    // The detail may contain a field of any name, so the formatter's name must not shadow it.
     let formatter = Ident::new("f", Span::mixed_site());
-    let pattern = |variant: &Variant| match is_enum {
-        true => variant_pattern(&variant.ident),
-        false => quote!(Self),
+    let pattern = |variant: &CheckedVariant| {
+        if *is_enum {
+            variant_pattern(&variant.ident)
+        } else {
+            quote!(Self)
+        }
     };
     let displays = variants.iter().map(|variant| {
         let pattern = pattern(variant);
@@ -59,18 +62,18 @@ fn variant_pattern(ident: &Ident) -> TokenStream {
     quote!(Self::#ident)
 }
 
-fn display(variant: &Variant, pattern: &TokenStream, formatter: &Ident) -> TokenStream {
-    let Variant { title, detail, .. } = variant;
+fn display(variant: &CheckedVariant, pattern: &TokenStream, formatter: &Ident) -> TokenStream {
+    let CheckedVariant { title, detail, .. } = variant;
     match detail {
         None => quote!(#pattern { .. } => #formatter.write_str(#title)),
-        Some(Detail { text, fields }) => {
+        Some(DetailTemplate { text, fields }) => {
             quote!(#pattern { #(#fields,)* .. } => ::core::write!(#formatter, #text))
         }
     }
 }
 
-fn descriptor(variant: &Variant, framework: &Framework) -> TokenStream {
-    let Variant {
+fn descriptor(variant: &CheckedVariant, framework: &Framework) -> TokenStream {
+    let CheckedVariant {
         ident,
         kind,
         name,
@@ -120,7 +123,8 @@ fn impl_rejection(
     }
 }
 
-/// The impls of a rejection with mistakes, so that they are all that is reported.
+/// Generates stub implementations for a rejection with mistakes, so that the compiler reports only
+/// those mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let unreachable = quote!(::core::unreachable!());
     let formatter = Ident::new("_", Span::call_site());

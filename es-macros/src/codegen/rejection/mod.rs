@@ -1,4 +1,4 @@
-//! `#[derive(Rejection)]`: from the attributes to the code in passes.
+//! Expands `#[derive(Rejection)]`.
 
 mod ast;
 mod attr;
@@ -11,7 +11,7 @@ use syn::Data;
 
 use super::{derive, manifest::Manifest};
 
-/// The code of `#[derive(Rejection)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(Rejection)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,

@@ -1,4 +1,4 @@
-//! `#[derive(Service)]`: what an application provides its handlers with.
+//! Expands `#[derive(Service)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use syn::{Ident, ext::IdentExt as _};
 
 use super::{derive, framework::Framework, generics, manifest::Manifest};
 
-/// The code of `#[derive(Service)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(Service)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
@@ -21,13 +21,13 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     )
 }
 
-/// Lets handlers take what the application provides.
+/// Generates the implementation that injects a provided value.
 pub(crate) fn inject(ident: &Ident, framework: &Framework) -> TokenStream {
     let name = ident.unraw().to_string();
     quote! {
         #[automatically_derived]
         impl #framework::command::Inject for #ident {
-            const ORIGIN: #framework::command::Origin = #framework::command::Origin::Service(
+            const ORIGIN: #framework::command::ParameterOrigin = #framework::command::ParameterOrigin::Service(
                 #framework::command::ServiceKind::of::<#ident>(#name),
             );
         }

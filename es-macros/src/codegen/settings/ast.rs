@@ -1,4 +1,4 @@
-//! Settings as they were written.
+//! Parses the struct of settings.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use syn::{
 
 use crate::codegen::{
     attribute::{self, Keys},
-    doc,
+    doc_comment,
     errors::Errors,
     generics, types,
 };
 
-/// One setting.
+/// A field that is a setting.
 pub(crate) struct Setting {
     pub(crate) ident: Ident,
-    /// The type of its value, without an `Option` around it.
+    /// The type of the value, without an `Option` around it.
     pub(crate) ty: Type,
     pub(crate) is_optional: bool,
     pub(crate) help: String,
@@ -26,12 +26,12 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// The name as it is spoken of: without `r#`.
+    /// Returns the name without `r#`.
     pub(crate) fn name(&self) -> String {
         self.ident.unraw().to_string()
     }
 
-    /// The default as it would be typed.
+    /// Returns the default in the form in which an operator types it.
     pub(crate) fn typed_default(&self) -> Option<String> {
         fn typed(lit: &Lit) -> String {
             match lit {
@@ -54,7 +54,7 @@ impl Setting {
     }
 }
 
-/// Reads the struct, and notes all that stands against it.
+/// Parses the struct and records all mistakes.
 pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<Setting>> {
     let message = "settings are found by their type, which therefore has no generic parameters: write the types out";
     generics::check(&item.generics, message, errors);
@@ -84,7 +84,8 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<Settin
     Some(settings)
 }
 
-/// Two structs with one variable are noticed at the start; here both are at hand.
+/// The start of the application detects two structs with the same variable. One struct with two
+/// equal variables is detected here.
 fn check_variables(settings: &[Setting], errors: &mut Errors) {
     let mut seen = BTreeMap::new();
     for Setting { ident, env, .. } in settings {
@@ -114,7 +115,7 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
         Some(inner) => (inner.clone(), true),
         None => (field.ty.clone(), false),
     };
-    let help = doc::summary(&field.attrs).unwrap_or_default();
+    let help = doc_comment::summary(&field.attrs).unwrap_or_default();
     if help.is_empty() {
         errors.at(
             &ident,

@@ -1,4 +1,4 @@
-//! The code of settings that were checked.
+//! Generates the code of settings.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::{Expr, ExprLit, Lit, ext::IdentExt as _, spanned::Spanned as _};
 use super::ast::Setting;
 use crate::codegen::{declaration, framework::Framework, service};
 
-/// Everything that the derive brings.
+/// Generates all implementations.
 pub(crate) fn expand(ident: &Ident, settings: &[Setting], framework: &Framework) -> TokenStream {
     let arguments: Vec<_> = settings
         .iter()
@@ -50,7 +50,7 @@ fn argument(setting: &Setting, framework: &Framework) -> TokenStream {
         .typed_default()
         .map(|default| quote!(.default_value(#default)));
     let required = (default.is_none() && !setting.is_optional).then(|| quote!(.required(true)));
-    // A type that cannot be read is reported where it stands.
+    // The compiler reports an unsupported type at the field.
     let path = framework.at(ty.span());
     let parser = quote_spanned!(ty.span()=> #path::settings::parser::<#ty>());
     quote! {
@@ -67,14 +67,14 @@ fn argument(setting: &Setting, framework: &Framework) -> TokenStream {
 fn value(setting: &Setting, framework: &Framework) -> TokenStream {
     let Setting { ident, ty, .. } = setting;
     let name = setting.name();
-    match setting.is_optional {
-        true => quote!(#ident: matches.get_one::<#ty>(#name).cloned()),
-        false => quote!(#ident: #framework::settings::value::<#ty>(matches, #name)?),
+    if setting.is_optional {
+        quote!(#ident: matches.get_one::<#ty>(#name).cloned())
+    } else {
+        quote!(#ident: #framework::settings::value::<#ty>(matches, #name)?)
     }
 }
 
-/// Has the compiler check that a default is a value of its type. A text is parsed only when the
-/// program starts.
+/// Makes the compiler check the type of a default. Strings are parsed at the start of the program.
 fn checked_default(setting: &Setting) -> Option<TokenStream> {
     let default = setting.default.as_ref()?;
     let ty = &setting.ty;
@@ -118,7 +118,8 @@ fn implementation(
     }
 }
 
-/// The impls of settings with mistakes, so that they are all that is reported.
+/// Generates stub implementations for settings with mistakes, so that the compiler reports only
+/// those mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     implementation(
         ident,

@@ -1,5 +1,5 @@
-//! `#[derive(Settings)]`: from the fields of a struct to flags with environment variables behind
-//! them.
+//! Expands `#[derive(Settings)]`, which turns the fields of a struct into flags with environment
+//! variables.
 
 mod ast;
 mod expand;
@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 
 use super::{derive, manifest::Manifest};
 
-/// The code of `#[derive(Settings)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(Settings)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,

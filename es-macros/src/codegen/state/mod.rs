@@ -1,4 +1,4 @@
-//! `#[derive(State)]`: what is known of a subject.
+//! Expands `#[derive(State)]`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -7,23 +7,23 @@ use syn::{DeriveInput, ext::IdentExt as _};
 use super::{
     declaration, derive,
     framework::Framework,
-    item::{self, Noun},
+    json_impls,
+    json_item::{self, ItemNoun},
     manifest::Manifest,
-    wire,
 };
 
-const NOUN: Noun = Noun {
+const NOUN: ItemNoun = ItemNoun {
     indefinite: "a state",
     is_sent: false,
 };
 
-/// The code of `#[derive(State)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(State)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
         manifest,
         |item, errors| {
-            item::check(item, NOUN, errors);
+            json_item::check(item, NOUN, errors);
             Some(())
         },
         |item, (), framework| expand(item, framework),
@@ -32,19 +32,19 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
 }
 
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
-    let json = wire::expand_item(item, framework);
+    let json = json_impls::expand_item(item, framework);
     let ident = &item.ident;
     let origin = quote! {
-        #framework::command::Origin::State(#framework::state::StateKind::of::<#ident>())
+        #framework::command::ParameterOrigin::State(#framework::state::StateKind::of::<#ident>())
     };
     let implementations = implementations(ident, &origin, framework);
     quote!(#json #implementations)
 }
 
 fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let json = wire::stub(ident, framework);
+    let json = json_impls::stub(ident, framework);
     // No origin that asks for `#[evolve]`, the lack of which is another mistake.
-    let origin = quote!(#framework::command::Origin::Metadata);
+    let origin = quote!(#framework::command::ParameterOrigin::Metadata);
     let implementations = implementations(ident, &origin, framework);
     quote!(#json #implementations)
 }
@@ -61,7 +61,7 @@ fn implementations(ident: &Ident, origin: &TokenStream, framework: &Framework) -
 
         #[automatically_derived]
         impl #framework::command::Inject for #ident {
-            const ORIGIN: #framework::command::Origin = #origin;
+            const ORIGIN: #framework::command::ParameterOrigin = #origin;
         }
     }
 }

@@ -1,40 +1,40 @@
-//! Whether a function can be an upcaster.
+//! Checks the function of an upcaster.
 
 use quote::ToTokens as _;
 use syn::{Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Signature, Type, parse_quote};
 
-use super::ast::Declared;
 use crate::codegen::{
-    attributed,
+    annotated_function::AnnotatedFunction,
+    annotated_item,
     errors::Errors,
-    signature::{self, Reasons},
+    signature::{self, SignatureMessages},
 };
 
-/// An upcaster that can be written out.
-pub(crate) struct Upcaster {
+/// An upcaster without mistakes.
+pub(crate) struct CheckedUpcaster {
     pub(crate) ident: Ident,
-    /// The old event.
+    /// The type of the old event.
     pub(crate) event: Type,
     pub(crate) output: Type,
-    /// Attributes of the function that hold for the rest as well.
+    /// The attributes that the generated code repeats.
     pub(crate) forwarded: Vec<Attribute>,
 }
 
-/// Checks everything, so that all mistakes are noted.
-pub(crate) fn check(declared: &Declared, errors: &mut Errors) -> Option<Upcaster> {
+/// Runs all checks, so that one compilation reports all mistakes.
+pub(crate) fn check(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<CheckedUpcaster> {
     let ItemFn { attrs, sig, .. } = &declared.item;
     check_signature(sig, errors);
-    let event = event(sig, errors);
+    let event = event(declared, errors);
     let output = output(&sig.output, errors);
-    Some(Upcaster {
+    Some(CheckedUpcaster {
         ident: sig.ident.clone(),
         event: event?,
         output: output?,
-        forwarded: attributed::forwarded(attrs),
+        forwarded: annotated_item::forwarded(attrs),
     })
 }
 
-const REASONS: Reasons = Reasons {
+const REASONS: SignatureMessages = SignatureMessages {
     no_async: Some(
         "an upcaster makes events of the event that it is given and does no I/O: remove `async`",
     ),
@@ -61,12 +61,10 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// The type of the one parameter, which is taken by value.
-fn event(sig: &Signature, errors: &mut Errors) -> Option<Type> {
-    let mut parameters = sig.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(parameter) => Some(parameter),
-        FnArg::Receiver(_) => None,
-    });
+/// Returns the type of the only parameter, which is taken by value.
+fn event(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<Type> {
+    let sig = &declared.item.sig;
+    let mut parameters = declared.parameters();
     let Some(first) = parameters.next() else {
         if sig.receiver().is_none() {
             let message = format!(

@@ -1,16 +1,15 @@
-//! `#[upcast]`: from the function to the code in passes.
+//! Expands `#[upcast]`.
 
-mod ast;
 mod check;
 mod expand;
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
-use super::{attributed, errors::Errors, framework::Framework, manifest::Manifest};
+use super::{
+    annotated_function::FunctionPasses, annotated_item, errors::Errors, manifest::Manifest,
+};
 
-/// The function and the code of `#[upcast]`, or the compile errors and as much code as keeps others
-/// away.
+/// Returns the function and the code of `#[upcast]`, or compile errors and the function.
 pub(crate) fn upcast(
     arguments: TokenStream,
     input: TokenStream,
@@ -18,21 +17,12 @@ pub(crate) fn upcast(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let reason = "the function's parameter is the old event and what it returns are the new ones";
-    attributed::refuse_arguments(arguments, "upcast", reason, &mut errors);
-    let Some(declared) = ast::read(input.clone(), &mut errors) else {
-        let errors = errors.into_compile_errors();
-        return quote!(#errors #input);
+    annotated_item::refuse_arguments(arguments, "upcast", reason, &mut errors);
+    let passes = FunctionPasses {
+        no_function: "an upcaster is a function: write `#[upcast]` above `fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent { … }`",
+        check: check::check,
+        expand: expand::expand,
+        stub: expand::stub,
     };
-    let function = declared.function();
-    let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
-        let errors = errors.into_compile_errors();
-        return quote!(#errors #function);
-    };
-    match check::check(&declared, &mut errors) {
-        Some(upcaster) if errors.is_empty() => expand::expand(&function, &upcaster, &framework),
-        _ => {
-            let errors = errors.into_compile_errors();
-            quote!(#errors #[allow(unused)] #function)
-        }
-    }
+    passes.run(input, manifest, errors)
 }

@@ -1,4 +1,4 @@
-//! Numbers in a rule: ends of a range, lengths, counts.
+//! Parses the numbers in a rule: bounds of a range, lengths and counts.
 
 use syn::{Expr, ExprLit, ExprUnary, Lit, Meta, UnOp};
 
@@ -7,30 +7,29 @@ use crate::codegen::{
     errors::Errors,
 };
 
-/// What bounds a value from below and from above.
+/// The lower and the upper bound of a value.
 pub(super) struct Bounds {
     pub(super) min: Option<Expr>,
     pub(super) max: Option<Expr>,
 }
 
-/// What the bounds of a rule are bounds of.
+/// The rule and the kind of value that bounds belong to.
 #[derive(Clone, Copy)]
-pub(super) struct Of {
-    /// The rule in an attribute's words: `validate(range)`.
+pub(super) struct BoundTarget {
+    /// The rule as it stands in an attribute: `validate(range)`.
     pub(super) attribute: &'static str,
     pub(super) example: &'static str,
-    /// What is wrong with a bound that is none.
+    /// The end of the message for an invalid bound.
     pub(super) is: &'static str,
-    /// The smallest bound that makes sense, where whole numbers are counted.
+    /// The smallest valid bound, if the rule counts something.
     pub(super) least: Option<i128>,
 }
 
-/// Reads `min = 1, max = 9`, of which either may be left out. Nothing if one makes no sense; that
-/// is noted.
+/// Parses `min = 1, max = 9`. Either bound may be absent. Records an error for an invalid bound.
 pub(super) fn bounds(
     meta: &Meta,
     arguments: Vec<Meta>,
-    of: Of,
+    of: BoundTarget,
     errors: &mut Errors,
 ) -> Option<(Bounds, Keys)> {
     let mut keys = Keys::new(of.attribute, &["min", "max"]);
@@ -58,7 +57,7 @@ pub(super) fn bounds(
     is_sound.then_some((Bounds { min, max }, keys))
 }
 
-fn number(argument: &Meta, of: Of, errors: &mut Errors) -> Option<Expr> {
+fn number(argument: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Expr> {
     let value = attribute::value(argument, of.example, errors)?;
     let fits = match of.least {
         Some(least) => whole(value).is_some_and(|value| value >= least),
@@ -83,7 +82,7 @@ fn is_number(value: &Expr) -> bool {
     }
 }
 
-/// The value of a whole number that is written out.
+/// Returns the value of an integer literal.
 pub(super) fn whole(value: &Expr) -> Option<i128> {
     match value {
         Expr::Unary(ExprUnary {

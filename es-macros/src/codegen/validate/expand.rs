@@ -1,4 +1,4 @@
-//! The checks that the rules of a field become.
+//! Generates the validation code of a field.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -7,18 +7,19 @@ use syn::{Expr, GenericArgument, PathArguments, Type, TypePath, spanned::Spanned
 use super::rule::Rule;
 use crate::codegen::framework::Framework;
 
-/// A value that is checked.
-pub(crate) struct Checked<'a> {
-    /// Its name in the JSON; none if the JSON is the value itself.
+/// A value with rules.
+pub(crate) struct ValidatedValue<'a> {
+    /// The JSON name of the value. `None` if the JSON is the value itself.
     pub(crate) member: Option<String>,
-    /// A reference to it, at the place where a rule for another type is reported.
+    /// A reference to the value. Its span is the place at which the compiler reports a rule for
+    /// another type.
     pub(crate) value: TokenStream,
     pub(crate) ty: &'a Type,
     pub(crate) rules: &'a [Rule],
 }
 
-/// The statements that note in `violations` what is wrong; none if there is nothing to check.
-pub(crate) fn checks(fields: &[Checked<'_>], framework: &Framework) -> Vec<TokenStream> {
+/// Generates the statements that add violations. Returns nothing if there is nothing to check.
+pub(crate) fn checks(fields: &[ValidatedValue<'_>], framework: &Framework) -> Vec<TokenStream> {
     let mut looks_inside = false;
     let mut statements = vec![];
     for field in fields {
@@ -30,15 +31,15 @@ pub(crate) fn checks(fields: &[Checked<'_>], framework: &Framework) -> Vec<Token
         }
     }
     if looks_inside {
-        let traits = quote!(use #framework::__private::{NoRules as _, OwnRules as _};);
+        let traits = quote!(use #framework::__private::{NoNestedRules as _, NestedRules as _};);
         statements.insert(0, traits);
     }
     statements
 }
 
-impl Checked<'_> {
+impl ValidatedValue<'_> {
     fn check(&self, rule: &Rule, framework: &Framework) -> TokenStream {
-        // All of the call is at one place, so that one mistake there is one message.
+        // All tokens of the call have one span, so that one mistake causes one message.
         let span = self.ty.span();
         let at = framework.at(span);
         let rules = quote_spanned!(span=> #at::validate::rules);
@@ -68,7 +69,7 @@ impl Checked<'_> {
     fn note(&self, found: &TokenStream) -> TokenStream {
         match &self.member {
             Some(member) => quote!(violations.check(#member, #found);),
-            None => quote!(violations.note(#found);),
+            None => quote!(violations.add(#found);),
         }
     }
 
@@ -82,13 +83,13 @@ impl Checked<'_> {
     fn look_inside(&self, framework: &Framework) -> TokenStream {
         let value = &self.value;
         self.inside(&quote! {
-            (&#framework::__private::Nested(#value)).validate_nested(violations);
+            (&#framework::__private::NestedField(#value)).validate_nested(violations);
         })
     }
 }
 
 impl Rule {
-    /// The call that checks `value`, a reference.
+    /// Generates the call that checks `value`, which is a reference.
     fn call(&self, rules: &TokenStream, value: &TokenStream, span: Span) -> TokenStream {
         let end = |end: &Option<Expr>| match end {
             Some(end) => quote_spanned!(span=> ::core::option::Option::Some(#end)),
@@ -117,13 +118,13 @@ impl Rule {
             Self::Email => quote_spanned!(span=> #rules::email(#value)),
             Self::Url => quote_spanned!(span=> #rules::url(#value)),
             Self::With(path) => quote_spanned!(span=> #rules::own(#path(#value))),
-            // It stands in no list, and is written by its field otherwise.
+            // This rule is not allowed inside a list. Elsewhere the field generates its code.
             Self::Each(_) => TokenStream::new(),
         }
     }
 }
 
-/// Types that have no rules of their own, so that nothing needs to be written to look for them.
+/// Types that have no validation rules, so the macro generates no code for them.
 const PLAIN: [&str; 18] = [
     "String",
     "Uuid",
@@ -145,7 +146,7 @@ const PLAIN: [&str; 18] = [
     "usize",
 ];
 
-/// Whether something inside may have rules of its own.
+/// Returns true if a part of the type may have validation rules.
 fn may_have_rules(ty: &Type) -> bool {
     let Type::Path(TypePath { path, .. }) = ty else {
         return false;
@@ -170,7 +171,7 @@ fn may_have_rules(ty: &Type) -> bool {
     }
 }
 
-/// Whether the type is called so.
+/// Returns true if the type has this name.
 fn is(ty: &Type, name: &str) -> bool {
     let Type::Path(TypePath { path, .. }) = ty else {
         return false;

@@ -1,5 +1,5 @@
-//! `#[validate(…)]` on a field: what may stand there (`rule`), the checks that it becomes
-//! (`expand`) and what the JSON schema says of it (`schema`).
+//! Expands `#[validate(…)]` on fields: `rule` parses the rules, `expand` generates the validation,
+//! and `schema` generates the JSON schema.
 
 mod bound;
 mod expand;
@@ -7,6 +7,6 @@ mod pattern;
 mod rule;
 mod schema;
 
-pub(crate) use expand::{Checked, checks};
+pub(crate) use expand::{ValidatedValue, checks};
 pub(crate) use rule::{Rule, read};
 pub(crate) use schema::constraints;

@@ -1,5 +1,5 @@
-//! Patterns: whether one is a regular expression that every reader of the JSON schema understands
-//! alike, and those that other rules amount to.
+//! Checks regular expressions: Rust and JavaScript have to interpret them in the same way. Also
+//! creates the patterns of other rules.
 
 use regex_syntax::ast::{
     AssertionKind, Ast, ClassPerlKind, ClassSetItem, ClassUnicodeKind, GroupKind, HexLiteralKind,
@@ -9,7 +9,7 @@ use syn::LitStr;
 
 use crate::codegen::errors::Errors;
 
-/// Notes what is wrong with a pattern.
+/// Records an error for an invalid pattern.
 pub(super) fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
     let message = match foreign(&pattern.value()) {
         Ok(None) => return true,
@@ -19,7 +19,7 @@ pub(super) fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
     false
 }
 
-/// What JavaScript, whose patterns those of a JSON schema are, reads differently or not at all.
+/// Syntax that JavaScript, which JSON schemas follow, interprets differently or does not support.
 fn foreign(pattern: &str) -> Result<Option<String>, String> {
     let none = |error: &dyn std::fmt::Display| {
         let error = error.to_string();
@@ -28,7 +28,7 @@ fn foreign(pattern: &str) -> Result<Option<String>, String> {
         format!("this is no pattern: {last}")
     };
     let ast = Parser::new().parse(pattern).map_err(|error| none(&error))?;
-    // What it cannot compile for its size, for example.
+    // The pattern may be valid but too large to compile.
     regex::Regex::new(pattern).map_err(|error| none(&error))?;
     let found = visit(&ast, Portable(None)).unwrap_or_default();
     Ok(found.map(|(span, instead)| {
@@ -38,7 +38,7 @@ fn foreign(pattern: &str) -> Result<Option<String>, String> {
     }))
 }
 
-/// Finds the first part that JavaScript does not read as Rust does.
+/// Finds the first part that JavaScript interprets differently.
 struct Portable(Option<(Span, &'static str)>);
 
 impl Portable {
@@ -136,26 +136,27 @@ impl Visitor for Portable {
     }
 }
 
-/// The characters that no text holds, in the words of a pattern.
+/// The characters that no text may contain, as a part of a pattern.
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 
-/// The pattern of texts that say something on one line.
+/// Returns the pattern of single-line texts that are not blank.
 pub(super) fn of_text() -> String {
     format!(r"^[^{CONTROL}]*[^\s{CONTROL}][^{CONTROL}]*$")
 }
 
-/// The pattern of an address on the web.
+/// Returns the pattern of URLs.
 pub(super) fn of_url() -> String {
     format!(r"^https?://[^\s{CONTROL}]+$")
 }
 
-/// The pattern of texts that hold only these characters, and not blanks alone where that is asked.
+/// Returns the pattern of texts that consist of these characters. Excludes blank texts on request.
 pub(super) fn of_characters(allowed: &str, says_something: bool) -> String {
     let all = class(allowed.chars());
     let visible = class(allowed.chars().filter(|one| !one.is_whitespace()));
-    match says_something && all != visible {
-        true => format!("^[{all}]*[{visible}][{all}]*$"),
-        false => format!("^[{all}]*$"),
+    if says_something && all != visible {
+        format!("^[{all}]*[{visible}][{all}]*$")
+    } else {
+        format!("^[{all}]*$")
     }
 }
 

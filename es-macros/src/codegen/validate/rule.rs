@@ -1,10 +1,10 @@
-//! The rules of a field, read and checked.
+//! Parses and checks the rules of a field.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, Expr, LitStr, Meta, Path};
 
 use super::{
-    bound::{self, Bounds, Of},
+    bound::{self, BoundTarget, Bounds},
     pattern,
 };
 use crate::codegen::{
@@ -20,12 +20,12 @@ pub(crate) enum Rule {
     Characters(LitStr),
     /// `pattern("^[0-9]+$")`
     Pattern(LitStr),
-    /// `range(min = 1, max = 9)`, one end at least.
+    /// `range(min = 1, max = 9)`, with at least one bound.
     Range {
         min: Option<Expr>,
         max: Option<Expr>,
     },
-    /// `items(min = 1, max = 9)`, one end at least.
+    /// `items(min = 1, max = 9)`, with at least one bound.
     Items {
         min: Option<Expr>,
         max: Option<Expr>,
@@ -51,7 +51,7 @@ const RULES: [&str; 9] = [
     "each",
     "with",
 ];
-/// Those for one item of a list.
+/// The rules for one item of a list.
 const RULES_OF_ITEMS: [&str; 7] = [
     "text",
     "characters",
@@ -70,7 +70,7 @@ const ITEMS: &str = "items(min = 1, max = 9)";
 const EACH: &str = "each(text(max = 20))";
 const WITH: &str = "with = is_sound";
 
-/// Reads every `#[validate(…)]` of a field.
+/// Parses all `#[validate(…)]` attributes of a field.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> Vec<Rule> {
     let mut keys = Keys::new("validate", &RULES).called("rule");
     let mut rules = vec![];
@@ -113,7 +113,7 @@ fn rule(meta: &Meta, keys: &mut Keys, errors: &mut Errors) -> Option<Rule> {
     }
 }
 
-/// What stands in the parentheses of a rule.
+/// Returns the contents of a rule's parentheses.
 fn tokens(meta: &Meta, example: &str, errors: &mut Errors) -> Option<TokenStream> {
     match meta {
         Meta::List(list) => Some(list.tokens.clone()),
@@ -130,7 +130,7 @@ fn arguments(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Vec<Meta
 }
 
 fn text(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
-    const OF: Of = Of {
+    const OF: BoundTarget = BoundTarget {
         attribute: "validate(text)",
         example: TEXT,
         is: "a length is a number of characters from 1, or a constant",
@@ -145,21 +145,21 @@ fn text(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
     Some(Rule::Text { min, max: max? })
 }
 
-const RANGE_OF: Of = Of {
+const RANGE_OF: BoundTarget = BoundTarget {
     attribute: "validate(range)",
     example: RANGE,
     is: "an end of a range is a number or a constant",
     least: None,
 };
-const ITEMS_OF: Of = Of {
+const ITEMS_OF: BoundTarget = BoundTarget {
     attribute: "validate(items)",
     example: ITEMS,
     is: "items are counted: take a number from 0, or a constant",
     least: Some(0),
 };
 
-/// Two ends, of which one has to be there.
-fn ends(meta: &Meta, of: Of, errors: &mut Errors) -> Option<Bounds> {
+/// Parses two bounds, at least one of which has to be present.
+fn ends(meta: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Bounds> {
     let arguments = arguments(meta, of.example, errors)?;
     let (bounds, keys) = bound::bounds(meta, arguments, of, errors)?;
     if !keys.has("min") && !keys.has("max") {
@@ -171,7 +171,7 @@ fn ends(meta: &Meta, of: Of, errors: &mut Errors) -> Option<Bounds> {
     Some(bounds)
 }
 
-/// The text in the parentheses of a rule.
+/// Parses the string in a rule's parentheses.
 fn quoted(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitStr> {
     let text = syn::parse2::<LitStr>(tokens(meta, example, errors)?).ok();
     let text = text.filter(|text| !text.value().is_empty());

@@ -1,4 +1,4 @@
-//! What the JSON schema says of the rules of a field.
+//! Generates the JSON schema of a field's rules.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,12 +7,12 @@ use syn::{Attribute, parse_quote};
 use super::{pattern, rule::Rule};
 use crate::codegen::framework::Framework;
 
-/// The rules in words of schemars, as an attribute above the field.
+/// Returns the rules as a schemars attribute.
 pub(crate) fn constraints(rules: &[Rule], framework: &Framework) -> Option<Attribute> {
     let mut words = words(rules, framework);
     let mut patterns = patterns(rules).into_iter();
     words.extend(patterns.next().map(|first| quote!(regex(pattern = #first))));
-    // A schema has one pattern; more of them are schemas of their own.
+    // A schema has at most one pattern, so further patterns become subschemas.
     let others: Vec<_> = patterns
         .map(|other| quote!({ "pattern": #other }))
         .collect();
@@ -22,7 +22,7 @@ pub(crate) fn constraints(rules: &[Rule], framework: &Framework) -> Option<Attri
     for rule in rules {
         if let Rule::Each(rules) = rule {
             let mut inner = self::words(rules, framework);
-            // Here there is no room for others. What is left out is checked all the same.
+            // The schema of an item has room for one pattern. The validation checks the others.
             let first = self::patterns(rules).into_iter().next();
             inner.extend(first.map(|first| quote!(regex(pattern = #first))));
             words.push(quote!(inner(#(#inner),*)));
@@ -64,7 +64,7 @@ fn words(rules: &[Rule], framework: &Framework) -> Vec<TokenStream> {
     words
 }
 
-/// The patterns that a text has to match, those of the application first.
+/// Returns the patterns that a text has to match, those of the application first.
 fn patterns(rules: &[Rule]) -> Vec<String> {
     let is_text = rules.iter().any(|rule| matches!(rule, Rule::Text { .. }));
     let mut patterns = vec![];
@@ -80,7 +80,7 @@ fn patterns(rules: &[Rule]) -> Vec<String> {
                 says_something = true;
                 patterns.push(pattern::of_url());
             }
-            // Its format has neither white space nor control characters.
+            // The format allows neither white space nor control characters.
             Rule::Email => says_something = true,
             _ => {}
         }

@@ -1,6 +1,6 @@
-//! `#[derive(Value)]`: JSON for what commands, events, replies and rows are made of.
+//! Expands `#[derive(Value)]`, which gives JSON to the parts of commands, events, replies and rows.
 
-mod rules;
+mod validation;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,40 +9,40 @@ use syn::DeriveInput;
 use super::{
     derive,
     framework::Framework,
-    item::{self, Noun},
+    json_impls,
+    json_item::{self, ItemNoun},
     manifest::Manifest,
-    wire,
 };
 
-const NOUN: Noun = Noun {
+const NOUN: ItemNoun = ItemNoun {
     indefinite: "a value",
     is_sent: true,
 };
 
-/// The code of `#[derive(Value)]`, or the compile errors and as much code as keeps others away.
+/// Returns the code of `#[derive(Value)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
         manifest,
         |item, errors| {
-            item::check(item, NOUN, errors);
-            rules::check(item, errors);
+            json_item::check(item, NOUN, errors);
+            validation::check(item, errors);
             Some(())
         },
         |item, (), framework| expand(item, framework),
         |item, framework| {
-            let mut stub = wire::stub(&item.ident, framework);
-            stub.extend(rules::stub(&item.ident, framework));
+            let mut stub = json_impls::stub(&item.ident, framework);
+            stub.extend(validation::stub(&item.ident, framework));
             stub
         },
     )
 }
 
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
-    let json = wire::expand_item(item, framework);
-    let rules = rules::expand(item, framework);
+    let json = json_impls::expand_item(item, framework);
+    let rules = validation::expand(item, framework);
     let ident = &item.ident;
-    let column = item::is_word(item).then(|| {
+    let column = json_item::is_word(item).then(|| {
         quote! {
             #[automatically_derived]
             impl #framework::projection::ColumnValue for #ident {

@@ -47,7 +47,7 @@ async fn everything(library: &Library) -> Vec<Value> {
     all_of(library, &paths).await
 }
 
-/// The results of substring searches, with and without the index.
+/// The results of substring searches.
 async fn searched(library: &Library) -> Vec<Value> {
     let paths = [
         "/books?limit=100&title=olume%201",
@@ -65,16 +65,6 @@ async fn searched(library: &Library) -> Vec<Value> {
         found.push(ask(library, &path, &last).await["total"].clone());
     }
     found
-}
-
-/// Waits until the index holds all rows.
-async fn all_are_indexed(library: &Library) {
-    eventually("all rows are indexed", async || {
-        let (_, health) = library.health().await;
-        let copies = &health["components"]["db"]["details"]["readModels"]["book_copies"];
-        (copies["unindexedRows"] == 0).then_some(())
-    })
-    .await;
 }
 
 async fn all_of(library: &Library, paths: &[&str]) -> Vec<Value> {
@@ -159,9 +149,6 @@ async fn survive_kills(folder: &Path, database: &str) {
     }
     let durable = library(&data, database);
     let mut kept = everything(&durable).await;
-    // Right after the start, and when the index has caught up with what it missed.
-    kept.extend(searched(&durable).await);
-    all_are_indexed(&durable).await;
     kept.extend(searched(&durable).await);
     assert!(!durable.process.log().contains("panicked"));
     assert!(durable.process.stop().success());
@@ -172,9 +159,7 @@ async fn survive_kills(folder: &Path, database: &str) {
         "the rounds were too short: {}",
         rebuilt.len()
     );
-    for _ in 0..2 {
-        rebuilt.extend(searched(&fresh).await);
-    }
+    rebuilt.extend(searched(&fresh).await);
     for (kept, rebuilt) in kept.iter().zip(&rebuilt) {
         assert_eq!(kept, rebuilt);
     }

@@ -41,7 +41,7 @@ fn words(expression: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The names under which a metric is stored.
-fn series(name: &str, kind: Kind) -> Vec<String> {
+fn series(name: &str, kind: MetricKind) -> Vec<String> {
     match kind {
         MetricKind::Counter | MetricKind::Gauge => vec![name.to_owned()],
         MetricKind::Histogram => ["bucket", "sum", "count"]

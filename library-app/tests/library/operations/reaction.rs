@@ -97,7 +97,7 @@ async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
     reported(&first, copy).await;
     let log = first.process.log();
     assert!(
-        log.contains("an operator has the reaction leave out"),
+        log.contains("an operator skips the poison event of a reaction"),
         "{log}"
     );
     let log = second.process.log();

@@ -122,12 +122,10 @@ async fn search(database: &str) {
     let folder = tempfile::tempdir().unwrap();
     fill(folder.path()).await;
     let library = Library::embedded_with(folder.path(), &[("DATABASE_URL", database)]);
-    eventually("all rows are indexed", async || {
-        let (_, health) = library.health().await;
-        let model = &health["components"]["db"]["details"]["readModels"]["book_copies"];
+    eventually("all rows are there", async || {
         let rows = get(&format!("{}/books?limit=1&total=true", library.url)).await;
         let are_there = json_of(rows).await["total"] == json!(COPIES);
-        (are_there && model["unindexedRows"] == json!(0)).then_some(())
+        are_there.then_some(())
     })
     .await;
     let titles: Vec<_> = (0..COPIES)

@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_framework::event::{EventCandidate, Hash, Line, Metadata, RecordedEvent, encode};
+use es_framework::event::{EventCandidate, Hash, Metadata, RecordedEvent, StreamLine, encode};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -258,7 +258,7 @@ impl Library {
         let mut predecessor = Hash::ZERO;
         let mut events = Vec::new();
         for (expected, line) in (0..).zip(text.lines()) {
-            let Line::Event(event) = Line::parse(line.as_bytes()).unwrap() else {
+            let StreamLine::Event(event) = StreamLine::parse(line.as_bytes()).unwrap() else {
                 panic!("not an event: {line}");
             };
             assert_eq!(event.id.get(), expected, "ids have no gap");

@@ -3,11 +3,11 @@
 mod cases;
 
 use super::{answer, data, value};
-use crate::eventql::{MAX_LENGTH, Query, QueryError};
+use crate::eventql::{EventQlQuery, MAX_LENGTH, QueryError};
 use cases::{NO_WORDS, NOT_COMPUTABLE, OUT_OF_PLACE, WITHOUT_ANSWER};
 
 fn refused(query: &str) -> QueryError {
-    match Query::parse(query) {
+    match EventQlQuery::parse(query) {
         Ok(query) => panic!("accepted {query}"),
         Err(error) => error,
     }
@@ -101,7 +101,7 @@ async fn what_a_row_makes_impossible_ends_the_answer_after_the_rows_before_it() 
             "SKIP needs a whole number from 0, found \"1\" (line 1, column 23)",
         ),
     ] {
-        let (seen, error) = answer(&Query::parse(query).unwrap(), &source, true).await;
+        let (seen, error) = answer(&EventQlQuery::parse(query).unwrap(), &source, true).await;
         assert_eq!(seen.len(), rows, "{query}");
         assert_eq!(error.unwrap().to_string(), message, "{query}");
     }

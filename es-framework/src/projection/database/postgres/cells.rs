@@ -1,4 +1,4 @@
-//! Cells as PostgreSQL takes and gives them.
+//! The conversion of cells to and from PostgreSQL's types.
 
 use sqlx::{
     Postgres, Row as _,
@@ -8,7 +8,7 @@ use sqlx::{
 
 use super::super::{
     super::{Cell, Column, ColumnKind, RowKey, fold::StoredRow},
-    DatabaseError, Written,
+    DatabaseError, WrittenColumn,
 };
 
 pub(super) type PgQuery<'q> = Query<'q, Postgres, PgArguments>;
@@ -43,7 +43,7 @@ pub(super) fn bind_keys(query: PgQuery<'_>, keys: Vec<RowKey>) -> PgQuery<'_> {
 /// Binds a column of many rows as one array.
 pub(super) fn bind_column<'q>(
     query: PgQuery<'q>,
-    (column, cells): (&Written, Vec<Cell>),
+    (column, cells): (&WrittenColumn, Vec<Cell>),
 ) -> PgQuery<'q> {
     let cells = cells.into_iter();
     match column.kind {
@@ -95,7 +95,7 @@ pub(super) fn stored_row(columns: &[Column], row: &PgRow) -> Result<StoredRow, D
                 .map_or(Cell::Null, Cell::Real),
         })
     };
-    // The place comes first.
+    // The first column is the position.
     let cells = (1..).zip(columns).map(cell);
     let cells = cells.collect::<Result<_, sqlx::Error>>()?;
     Ok(StoredRow {

@@ -1,12 +1,16 @@
-//! PostgreSQL: one connection writes whole batches with a statement or two and holds the lock that
-//! says who projects; a pool reads.
+//! PostgreSQL: one connection writes batches and holds the lock that grants the right to write. A pool
+//! of connections reads.
 
 mod cells;
-mod search;
 mod write;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use sqlx::{
     AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -15,66 +19,70 @@ use tokio::sync::Mutex;
 
 use self::{
     cells::{bind, bind_keys, stored_row},
-    write::{read_checkpoint, remove, reset, swap, write},
+    write::{drop_table, read_checkpoint, reset_table, swap_tables, write_batch},
 };
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{Changes, StoredRow},
+        fold::{RowChanges, StoredRow},
+        search_index::{create_gin_index, like_pattern, searched_text},
         tables,
     },
-    Checkpoint, DatabaseError, Kept,
-    numbered::numbered,
+    Checkpoint, DatabaseError, Sql, TableCheckpoint,
+    store::ReadModelStore,
 };
 
-/// How long a query waits for a connection.
+/// The time that a query waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How many queries are answered at once.
+/// The number of queries that run at once.
 const READERS: u32 = 8;
-/// The lock of those who project. The number has no meaning beyond being ours.
+/// The advisory lock that grants the right to write. The number has no other meaning.
 const LOCK: i64 = 0x6573_5f72_6561_6473;
+
+/// The error code of a statement that names a table which does not exist.
+const UNDEFINED_TABLE: &str = "42P01";
+const CREATE_EXTENSION: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
+const HAS_SEARCH_INDEX: &str = "SELECT EXISTS (SELECT 1 FROM pg_index \
+     WHERE indrelid = to_regclass($1) AND pg_get_indexdef(indexrelid) LIKE '%gin_trgm_ops%')";
 
 const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
      (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position BIGINT, hash TEXT)";
 
-/// A database on a server.
-#[derive(Debug, Clone)]
-pub(super) struct PostgresDatabase {
-    options: Arc<PgConnectOptions>,
-    reader: PgPool,
-    writer: Arc<Mutex<Option<PgConnection>>>,
+/// The read models in a PostgreSQL database.
+#[derive(Debug)]
+pub(super) struct PostgresReadModelStore {
+    options: PgConnectOptions,
+    readers: PgPool,
+    writer: Mutex<Option<PgConnection>>,
+    /// True if the server has the extension for search indexes.
+    has_trigrams: AtomicBool,
 }
 
-impl PostgresDatabase {
+impl PostgresReadModelStore {
+    /// Connects to the server, which ends each query that runs longer than `query_time`.
     pub(super) async fn open(url: &str, query_time: Duration) -> Result<Self, DatabaseError> {
         let options: PgConnectOptions = url.parse()?;
         let time = query_time.as_millis().to_string();
-        let reader = PgPoolOptions::new()
+        let readers = PgPoolOptions::new()
             .max_connections(READERS)
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_with(options.clone().options([
                 ("default_transaction_read_only", "on"),
                 ("statement_timeout", time.as_str()),
-                // A plan for any part of a text reads all rows.
+                // A generic plan for a text search reads all rows.
                 ("plan_cache_mode", "force_custom_plan"),
             ]))
             .await?;
         Ok(Self {
-            options: Arc::new(options),
-            reader,
-            writer: Arc::default(),
+            options,
+            readers,
+            writer: Mutex::default(),
+            has_trigrams: AtomicBool::new(false),
         })
     }
 
-    pub(super) async fn size(&self) -> Result<u64, DatabaseError> {
-        let size = "SELECT pg_database_size(current_database())";
-        let bytes: i64 = sqlx::query_scalar(size).fetch_one(&self.reader).await?;
-        Ok(u64::try_from(bytes).unwrap_or_default())
-    }
-
-    /// Takes the right to write, unless another process has it. The server gives it back when the
-    /// connection ends.
-    pub(super) async fn take_lease(&self) -> Result<bool, DatabaseError> {
+    /// Connects and acquires the lock. The server releases it when the connection ends.
+    async fn acquire_lock(&self) -> Result<bool, DatabaseError> {
         let mut writer = self.writer.lock().await;
         if let Some(connection) = writer.as_mut()
             && connection.ping().await.is_ok()
@@ -83,63 +91,173 @@ impl PostgresDatabase {
         }
         *writer = None;
         let mut connection = PgConnection::connect_with(&self.options).await?;
-        let is_taken: bool = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)")
+        let is_acquired: bool = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)")
             .bind(LOCK)
             .fetch_one(&mut connection)
             .await?;
-        if is_taken {
+        if is_acquired {
             *writer = Some(connection);
         }
-        Ok(is_taken)
+        Ok(is_acquired)
     }
 
-    pub(super) async fn prepare<'a>(
+    async fn prepare_tables(
         &self,
-        wanted: impl IntoIterator<Item = &'a Table>,
+        tables: &BTreeMap<&'static str, Table>,
     ) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;
         let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
         for statement in [CREATE_CHECKPOINTS, tables::CREATE_SKIPPED] {
             sqlx::query(statement).execute(&mut *connection).await?;
         }
-        for table in wanted {
-            let kept = read_checkpoint(connection, table).await?;
-            if !kept.is_some_and(|kept| kept.is_of(table) || kept.checkpoint.is_some()) {
-                reset(connection, table).await?;
+        let extension = sqlx::query(CREATE_EXTENSION)
+            .execute(&mut *connection)
+            .await;
+        if let Err(error) = &extension {
+            tracing::warn!(
+                %error,
+                "the database has no pg_trgm, so text searches look at each row"
+            );
+        }
+        let has_trigrams = extension.is_ok();
+        self.has_trigrams.store(has_trigrams, Ordering::Relaxed);
+        for table in tables.values() {
+            let stored = read_checkpoint(connection, table).await?;
+            if stored
+                .as_ref()
+                .is_some_and(|stored| stored.is_current(table))
+            {
+                if has_trigrams {
+                    create_missing_search_index(connection, table).await?;
+                }
+            } else if stored.and_then(|stored| stored.checkpoint).is_none() {
+                // The processor rebuilds other tables of another definition beside the current one.
+                reset_table(connection, table, has_trigrams).await?;
             }
         }
         Ok(())
     }
+}
 
-    pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        reset(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+#[async_trait]
+impl ReadModelStore for PostgresReadModelStore {
+    fn kind(&self) -> &'static str {
+        "PostgreSQL"
     }
 
-    pub(super) async fn remove(&self, table: &Table) -> Result<(), DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        remove(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+    fn statement_of(&self, sql: Sql) -> &'static str {
+        sql.postgres
     }
 
-    pub(super) async fn swap(&self, table: &Table) -> Result<(), DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        swap(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+    fn json_group(&self, columns: &str, collected: &str, order: &str, only: &str) -> String {
+        format!(
+            "json_build_array(json_build_array({columns}), count(*), \
+                 coalesce(json_agg({collected} ORDER BY {order}) FILTER (WHERE {only}), '[]'))::text"
+        )
     }
 
-    pub(super) async fn kept(&self, table: &Table) -> Result<Option<Kept>, DatabaseError> {
-        let mut connection = self.reader.acquire().await?;
+    fn parameter_sign(&self) -> char {
+        '$'
+    }
+
+    fn rejects_zero(&self) -> bool {
+        true
+    }
+
+    fn contains(&self, table: &Table, column: &str, substring: &str) -> Vec<(String, Cell)> {
+        let text = searched_text(table, column);
+        let pattern = like_pattern(&substring.to_lowercase());
+        // The planner answers this from the search index where that helps.
+        vec![(format!("{text} LIKE ?"), Cell::Text(pattern))]
+    }
+
+    async fn size(&self) -> Result<u64, DatabaseError> {
+        let size = "SELECT pg_database_size(current_database())";
+        self.fetch_count(size.to_owned(), Vec::new()).await
+    }
+
+    async fn fetch_rows(
+        &self,
+        table: &Table,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<StoredRow>, DatabaseError> {
+        let query = sqlx::query(AssertSqlSafe(statement));
+        let query = parameters.into_iter().fold(query, bind);
+        let rows = query.fetch_all(&self.readers).await?;
+        rows.iter()
+            .map(|row| stored_row(table.model.columns, row))
+            .collect()
+    }
+
+    async fn fetch_texts(
+        &self,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<String>, DatabaseError> {
+        let query = sqlx::query(AssertSqlSafe(statement));
+        let query = parameters.into_iter().fold(query, bind);
+        let rows = query.fetch_all(&self.readers).await?;
+        let texts = rows.iter().map(|row| row.try_get(0));
+        Ok(texts.collect::<Result<_, sqlx::Error>>()?)
+    }
+
+    async fn fetch_count(
+        &self,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<u64, DatabaseError> {
+        let query = sqlx::query(AssertSqlSafe(statement));
+        let query = parameters.into_iter().fold(query, bind);
+        let count: i64 = query.fetch_one(&self.readers).await?.try_get(0)?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    }
+
+    async fn acquire_lease(
+        &self,
+        tables: &BTreeMap<&'static str, Table>,
+    ) -> Result<bool, DatabaseError> {
+        let is_acquired = self.acquire_lock().await?;
+        if is_acquired {
+            self.prepare_tables(tables).await?;
+        }
+        Ok(is_acquired)
+    }
+
+    async fn load_checkpoint(
+        &self,
+        table: &Table,
+    ) -> Result<Option<TableCheckpoint>, DatabaseError> {
+        let mut connection = self.readers.acquire().await?;
         match read_checkpoint(&mut connection, table).await {
-            // Before the first process that writes there is no table.
-            Err(DatabaseError::Read(sqlx::Error::Database(error)))
-                if error.code().as_deref() == Some("42P01") =>
+            // The database is empty before the first process writes.
+            Err(DatabaseError::Postgres(sqlx::Error::Database(error)))
+                if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
             {
                 Ok(None)
             }
-            read => read,
+            loaded => loaded,
         }
     }
 
-    pub(super) async fn skip(&self, model: &str, position: i64) -> Result<(), DatabaseError> {
+    async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError> {
+        let has_trigrams = self.has_trigrams.load(Ordering::Relaxed);
+        let mut writer = self.writer.lock().await;
+        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
+        reset_table(connection, table, has_trigrams).await
+    }
+
+    async fn drop_table(&self, table: &Table) -> Result<(), DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        drop_table(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+    }
+
+    async fn swap_tables(&self, table: &Table) -> Result<(), DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        swap_tables(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+    }
+
+    async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;
         let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
         let skip = sqlx::query(tables::SKIP).bind(model).bind(position);
@@ -147,12 +265,12 @@ impl PostgresDatabase {
         Ok(())
     }
 
-    pub(super) async fn skipped(&self, model: &str) -> Result<Vec<i64>, DatabaseError> {
+    async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
         let skipped = sqlx::query_scalar(tables::SKIPPED).bind(model);
-        Ok(skipped.fetch_all(&self.reader).await?)
+        Ok(skipped.fetch_all(&self.readers).await?)
     }
 
-    pub(super) async fn load(
+    async fn load_rows(
         &self,
         table: &Table,
         keys: Vec<RowKey>,
@@ -168,56 +286,39 @@ impl PostgresDatabase {
             .collect()
     }
 
-    pub(super) async fn write(
+    async fn write_batch(
         &self,
         table: &Table,
-        changes: Changes,
+        changes: RowChanges,
         checkpoint: Checkpoint,
     ) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;
         let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        let written = write(connection, table, changes, checkpoint).await;
-        if matches!(&written, Err(error) if !error.is_refusal()) {
-            // With the connection the lock may be gone, and somebody else may write.
+        let result = write_batch(connection, table, changes, checkpoint).await;
+        if matches!(&result, Err(error) if !error.is_refusal()) {
+            // The lock may be lost with the connection, so another process may write.
             *writer = None;
         }
-        written
+        result
     }
+}
 
-    pub(super) async fn fetch(
-        &self,
-        table: &Table,
-        statement: &str,
-        parameters: Vec<Cell>,
-    ) -> Result<Vec<StoredRow>, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(numbered(statement, '$', 0)));
-        let rows = parameters.into_iter().fold(query, bind);
-        let rows = rows.fetch_all(&self.reader).await?;
-        rows.iter()
-            .map(|row| stored_row(table.model.columns, row))
-            .collect()
+/// Creates the search index of a table that was created while the server lacked the extension.
+async fn create_missing_search_index(
+    connection: &mut PgConnection,
+    table: &Table,
+) -> Result<(), DatabaseError> {
+    let Some(create) = create_gin_index(table) else {
+        return Ok(());
+    };
+    let has_index: bool = sqlx::query_scalar(HAS_SEARCH_INDEX)
+        .bind(tables::quoted(&table.name()))
+        .fetch_one(&mut *connection)
+        .await?;
+    if !has_index {
+        sqlx::query(AssertSqlSafe(create))
+            .execute(connection)
+            .await?;
     }
-
-    pub(super) async fn count(
-        &self,
-        statement: String,
-        parameters: Vec<Cell>,
-    ) -> Result<u64, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = parameters.into_iter().fold(query, bind);
-        let count: i64 = query.fetch_one(&self.reader).await?.try_get(0)?;
-        Ok(u64::try_from(count).unwrap_or_default())
-    }
-
-    pub(super) async fn texts(
-        &self,
-        statement: String,
-        parameters: Vec<Cell>,
-    ) -> Result<Vec<String>, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = parameters.into_iter().fold(query, bind);
-        let rows = query.fetch_all(&self.reader).await?;
-        let texts = rows.iter().map(|row| row.try_get(0));
-        Ok(texts.collect::<Result<_, sqlx::Error>>()?)
-    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! What is read and written over the connection that has the right to write.
+//! The statements of the connection that writes.
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
@@ -6,10 +6,10 @@ use super::{
     super::{
         super::{
             Cell, Table,
-            fold::Changes,
+            fold::RowChanges,
             tables::{self, IndexNames},
         },
-        Checkpoint, DatabaseError, Kept, rows,
+        Checkpoint, DatabaseError, TableCheckpoint, rows,
     },
     cells::{bind_column, bind_keys},
 };
@@ -21,9 +21,11 @@ const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, po
      VALUES ($1, $2, $3, $4) ON CONFLICT (model) DO UPDATE SET \
      definition = excluded.definition, position = excluded.position, hash = excluded.hash";
 
-pub(super) async fn reset(
+/// Replaces a table by an empty one without a checkpoint.
+pub(super) async fn reset_table(
     connection: &mut PgConnection,
     table: &Table,
+    has_trigrams: bool,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
     run(&mut transaction, [tables::drop(table)]).await?;
@@ -32,13 +34,17 @@ pub(super) async fn reset(
         .fetch_one(&mut *transaction)
         .await?;
     let names = IndexNames::free(is_taken);
-    run(&mut transaction, tables::create_on_postgres(table, names)).await?;
+    run(
+        &mut transaction,
+        tables::create_on_postgres(table, names, has_trigrams),
+    )
+    .await?;
     write_checkpoint(&mut transaction, table, None).await?;
     Ok(transaction.commit().await?)
 }
 
-/// Removes a table.
-pub(super) async fn remove(
+/// Drops a table and its checkpoint.
+pub(super) async fn drop_table(
     connection: &mut PgConnection,
     table: &Table,
 ) -> Result<(), DatabaseError> {
@@ -48,19 +54,19 @@ pub(super) async fn remove(
     Ok(transaction.commit().await?)
 }
 
-/// Puts the table that was built beside in the place of the other one.
-pub(super) async fn swap(
+/// Replaces a table by its shadow table.
+pub(super) async fn swap_tables(
     connection: &mut PgConnection,
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    let beside = table.beside();
-    let built = read_checkpoint(&mut transaction, &beside).await?;
-    // Whoever reads for long must not hold up all others behind the swap.
+    let shadow = table.shadow();
+    let built = read_checkpoint(&mut transaction, &shadow).await?;
+    // The swap waits for a long query, and all later queries would wait for the swap.
     run(&mut transaction, [LOCK_TIMEOUT.to_owned()]).await?;
-    run(&mut transaction, tables::swap(table)).await?;
-    delete_checkpoint(&mut transaction, &beside).await?;
-    let built = built.and_then(|kept| kept.checkpoint);
+    run(&mut transaction, tables::swap_on_postgres(table)).await?;
+    delete_checkpoint(&mut transaction, &shadow).await?;
+    let built = built.and_then(|stored| stored.checkpoint);
     write_checkpoint(&mut transaction, table, built).await?;
     Ok(transaction.commit().await?)
 }
@@ -88,10 +94,11 @@ async fn delete_checkpoint(
     Ok(())
 }
 
-pub(super) async fn write(
+/// Writes the changes of a table and its checkpoint in one transaction.
+pub(super) async fn write_batch(
     connection: &mut PgConnection,
     table: &Table,
-    changes: Changes,
+    changes: RowChanges,
     checkpoint: Checkpoint,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
@@ -121,7 +128,7 @@ pub(super) async fn write(
 pub(super) async fn read_checkpoint(
     connection: &mut PgConnection,
     table: &Table,
-) -> Result<Option<Kept>, DatabaseError> {
+) -> Result<Option<TableCheckpoint>, DatabaseError> {
     let row = sqlx::query(READ_CHECKPOINT)
         .bind(table.name())
         .fetch_optional(connection)
@@ -129,9 +136,9 @@ pub(super) async fn read_checkpoint(
     let Some(row) = row else {
         return Ok(None);
     };
-    Ok(Some(Kept {
+    Ok(Some(TableCheckpoint {
         definition: row.try_get(0)?,
-        checkpoint: Checkpoint::of_columns(row.try_get(1)?, row.try_get(2)?),
+        checkpoint: Checkpoint::from_columns(row.try_get(1)?, row.try_get(2)?),
     }))
 }
 
@@ -140,12 +147,12 @@ async fn write_checkpoint(
     table: &Table,
     checkpoint: Option<Checkpoint>,
 ) -> Result<(), DatabaseError> {
-    let position = checkpoint.map(|last| i64::try_from(last.id.get()).unwrap_or(i64::MAX));
+    let (position, hash) = Checkpoint::to_columns(checkpoint);
     sqlx::query(WRITE_CHECKPOINT)
         .bind(table.name())
         .bind(tables::definition(table))
         .bind(position)
-        .bind(checkpoint.map(|last| last.hash.to_string()))
+        .bind(hash)
         .execute(connection)
         .await?;
     Ok(())

@@ -1,199 +1,256 @@
-//! SQLite, in memory or in a file: rusqlite writes, since it is several times as fast as a pool, and
-//! a pool of sqlx reads.
+//! SQLite, in memory or in a file: one connection writes, and a small pool reads.
 
-mod freed;
-mod search;
+mod connection;
+mod readers;
+mod search_index;
 mod write;
 mod writer;
 
-use std::{
-    path::PathBuf,
-    sync::atomic::{AtomicU64, Ordering},
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, time::Duration};
 
-use sqlx::{
-    AssertSqlSafe, Row as _, Sqlite, SqlitePool,
-    pool::PoolConnection,
-    query::Query,
-    sqlite::{SqliteArguments, SqliteConnectOptions, SqlitePoolOptions, SqliteRow},
-};
+use async_trait::async_trait;
+use rusqlite::{OptionalExtension as _, params_from_iter};
 
+use self::{
+    readers::SqliteReaders,
+    write::{
+        drop_table, prepare_tables, read_checkpoint, read_row, reset_table, swap_tables,
+        write_checkpoint, write_rows,
+    },
+    writer::SqliteWriter,
+};
 use super::{
-    super::{Cell, Column, ColumnKind, Table, fold::StoredRow, search as groups},
-    DatabaseError,
+    super::{
+        Cell, RowKey, Table,
+        fold::{RowChanges, StoredRow},
+        search_index::{fts_table, searched_text, trigram_query},
+        tables::{self, POSITION_COLUMN},
+    },
+    Checkpoint, DatabaseError, Sql, TableCheckpoint,
+    store::ReadModelStore,
 };
 
-use writer::Writer;
+pub(super) use connection::Location;
 
-/// How long a query waits for its turn.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a statement waits for a transaction of another connection to end.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How many queries are answered at once.
-const READERS: u32 = 4;
-/// After so many steps of its machine SQLite is asked to look at the clock: a fraction of a
-/// millisecond.
-const OPERATIONS: i32 = 10_000;
-/// Where the database is.
-#[derive(Debug, Clone)]
-pub(super) enum Location {
-    /// In memory, under a name that connections of this process share.
-    Memory(String),
-    /// In a file.
-    File(PathBuf),
+const SIZE: &str = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+
+/// The read models in a SQLite database.
+#[derive(Debug)]
+pub(super) struct SqliteReadModelStore {
+    readers: SqliteReaders,
+    writer: SqliteWriter,
 }
 
-impl Location {
-    /// A database of its own.
-    pub(super) fn in_memory() -> Self {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self::Memory(format!("/read-models-{number}"))
-    }
-}
-
-/// SQLite, in memory or in a file.
-#[derive(Debug, Clone)]
-pub(super) struct SqliteDatabase {
-    readers: SqlitePool,
-    query_time: Duration,
-    pub(super) writer: Writer,
-}
-
-impl SqliteDatabase {
+impl SqliteReadModelStore {
+    /// Opens the database, and interrupts each query that runs longer than `query_time`.
     pub(super) async fn open(
         location: Location,
         query_time: Duration,
     ) -> Result<Self, DatabaseError> {
-        // The writer makes the database that the others find.
-        let writer = Writer::open(&location).await?;
-        let readers = reader(&location).await?;
         Ok(Self {
-            readers,
-            query_time,
-            writer,
+            writer: SqliteWriter::open(location.clone()).await?,
+            readers: SqliteReaders::new(location, query_time),
         })
     }
+}
 
-    /// A connection on which the next statement is ended when its time is over, even if nobody waits
-    /// for it any more.
-    async fn reading(&self) -> Result<PoolConnection<Sqlite>, DatabaseError> {
-        let mut connection = self.readers.acquire().await?;
-        let begin = Instant::now();
-        let time = self.query_time;
-        connection
-            .lock_handle()
-            .await?
-            .set_progress_handler(OPERATIONS, move || begin.elapsed() < time);
-        Ok(connection)
+#[async_trait]
+impl ReadModelStore for SqliteReadModelStore {
+    fn kind(&self) -> &'static str {
+        "SQLite"
     }
 
-    pub(super) async fn size(&self) -> Result<u64, DatabaseError> {
-        let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
-        let bytes: i64 = sqlx::query_scalar(size)
-            .fetch_one(&mut *self.reading().await?)
-            .await?;
-        Ok(u64::try_from(bytes).unwrap_or_default())
+    fn statement_of(&self, sql: Sql) -> &'static str {
+        sql.sqlite
     }
 
-    pub(super) async fn has_groups(&self, table: &Table) -> Result<bool, DatabaseError> {
-        let keeper = Cell::Text(groups::keeper(table));
-        let count = self.count(groups::IS_KEPT.to_owned(), vec![keeper]).await?;
-        Ok(count > 0)
+    fn json_group(&self, columns: &str, collected: &str, order: &str, only: &str) -> String {
+        format!(
+            "json_array(json_array({columns}), count(*), \
+                 json_group_array({collected} ORDER BY {order}) FILTER (WHERE {only}))"
+        )
     }
 
-    pub(super) async fn fetch(
+    fn parameter_sign(&self) -> char {
+        '?'
+    }
+
+    fn rejects_zero(&self) -> bool {
+        false
+    }
+
+    fn contains(&self, table: &Table, column: &str, substring: &str) -> Vec<(String, Cell)> {
+        let substring = substring.to_lowercase();
+        let is_indexed = table.searched.contains(column);
+        let trigrams = trigram_query(&substring).filter(|_| is_indexed);
+        let candidates = trigrams.map(|trigrams| {
+            let fts = fts_table(table);
+            let condition =
+                format!("{POSITION_COLUMN} IN (SELECT rowid FROM {fts} WHERE {fts} MATCH ?)");
+            (condition, Cell::Text(trigrams))
+        });
+        let text = searched_text(table, column);
+        let exact = (format!("instr({text}, ?) > 0"), Cell::Text(substring));
+        candidates.into_iter().chain([exact]).collect()
+    }
+
+    async fn size(&self) -> Result<u64, DatabaseError> {
+        self.fetch_count(SIZE.to_owned(), Vec::new()).await
+    }
+
+    async fn fetch_rows(
         &self,
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<StoredRow>, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = parameters.into_iter().fold(query, bind);
-        let rows = query.fetch_all(&mut *self.reading().await?).await?;
-        rows.iter()
-            .map(|row| stored_row(table.model.columns, row))
-            .collect()
+        let columns = table.model.columns.len();
+        let query = move |connection: &rusqlite::Connection| {
+            let mut statement = connection.prepare_cached(&statement)?;
+            let rows =
+                statement.query_map(params_from_iter(parameters), |row| read_row(row, columns))?;
+            rows.collect()
+        };
+        self.readers.run(query).await
     }
 
-    pub(super) async fn count(
-        &self,
-        statement: String,
-        parameters: Vec<Cell>,
-    ) -> Result<u64, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = parameters.into_iter().fold(query, bind);
-        let count: i64 = query
-            .fetch_one(&mut *self.reading().await?)
-            .await?
-            .try_get(0)?;
-        Ok(u64::try_from(count).unwrap_or_default())
-    }
-
-    pub(super) async fn texts(
+    async fn fetch_texts(
         &self,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = parameters.into_iter().fold(query, bind);
-        let rows = query.fetch_all(&mut *self.reading().await?).await?;
-        let texts = rows.iter().map(|row| row.try_get(0));
-        Ok(texts.collect::<Result<_, sqlx::Error>>()?)
+        let query = move |connection: &rusqlite::Connection| {
+            let mut statement = connection.prepare_cached(&statement)?;
+            let texts = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
+            texts.collect()
+        };
+        self.readers.run(query).await
     }
-}
 
-/// The pool that queries read through.
-async fn reader(location: &Location) -> Result<SqlitePool, DatabaseError> {
-    let options = SqliteConnectOptions::new().busy_timeout(BUSY_TIMEOUT);
-    let options = match location {
-        Location::Memory(name) => options.filename(name).vfs("memdb"),
-        Location::File(path) => options.filename(path),
-    };
-    let pool = SqlitePoolOptions::new()
-        .min_connections(1)
-        .max_connections(READERS)
-        .test_before_acquire(false)
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .connect_with(options.pragma("query_only", "ON"))
-        .await?;
-    Ok(pool)
-}
-
-fn bind(
-    query: Query<'_, Sqlite, SqliteArguments>,
-    cell: Cell,
-) -> Query<'_, Sqlite, SqliteArguments> {
-    match cell {
-        Cell::Null => query.bind(None::<i64>),
-        Cell::Text(text) => query.bind(text),
-        Cell::Integer(number) => query.bind(number),
-        Cell::Real(number) => query.bind(number),
-        Cell::Boolean(truth) => query.bind(truth),
+    async fn fetch_count(
+        &self,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<u64, DatabaseError> {
+        let query = move |connection: &rusqlite::Connection| {
+            let mut statement = connection.prepare_cached(&statement)?;
+            statement.query_row(params_from_iter(parameters), |row| row.get::<_, i64>(0))
+        };
+        let count = self.readers.run(query).await?;
+        Ok(u64::try_from(count).unwrap_or_default())
     }
-}
 
-fn stored_row(columns: &[Column], row: &SqliteRow) -> Result<StoredRow, DatabaseError> {
-    let cell = |(index, column): (usize, &Column)| {
-        Ok(match column.kind {
-            ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => row
-                .try_get::<Option<String>, _>(index)?
-                .map_or(Cell::Null, Cell::Text),
-            ColumnKind::Integer | ColumnKind::Boolean => row
-                .try_get::<Option<i64>, _>(index)?
-                .map_or(Cell::Null, Cell::Integer),
-            ColumnKind::Real => row
-                .try_get::<Option<f64>, _>(index)?
-                .map_or(Cell::Null, Cell::Real),
-        })
-    };
-    // The place comes first.
-    let cells = (1..).zip(columns).map(cell);
-    let cells = cells.collect::<Result<_, sqlx::Error>>()?;
-    Ok(StoredRow {
-        place: row.try_get(0)?,
-        subject: None,
-        cells,
-    })
+    async fn acquire_lease(
+        &self,
+        tables: &BTreeMap<&'static str, Table>,
+    ) -> Result<bool, DatabaseError> {
+        let is_acquired = self.writer.acquire_lease().await?;
+        if is_acquired {
+            let tables: Vec<_> = tables.values().cloned().collect();
+            let prepare =
+                move |transaction: &rusqlite::Connection| prepare_tables(transaction, &tables);
+            self.writer.run_transaction(prepare).await?;
+        }
+        Ok(is_acquired)
+    }
+
+    async fn load_checkpoint(
+        &self,
+        table: &Table,
+    ) -> Result<Option<TableCheckpoint>, DatabaseError> {
+        let table = table.clone();
+        let load = move |connection: &mut rusqlite::Connection| {
+            // The database is empty before the first process writes.
+            connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
+            read_checkpoint(connection, &table)
+        };
+        self.writer.run(load).await
+    }
+
+    async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError> {
+        let table = table.clone();
+        let reset = move |transaction: &rusqlite::Connection| reset_table(transaction, &table);
+        self.writer.run_transaction(reset).await
+    }
+
+    async fn drop_table(&self, table: &Table) -> Result<(), DatabaseError> {
+        let table = table.clone();
+        let drop = move |transaction: &rusqlite::Connection| drop_table(transaction, &table);
+        self.writer.run_transaction(drop).await
+    }
+
+    async fn swap_tables(&self, table: &Table) -> Result<(), DatabaseError> {
+        let table = table.clone();
+        let swap = move |transaction: &rusqlite::Connection| swap_tables(transaction, &table);
+        self.writer.run_transaction(swap).await
+    }
+
+    async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError> {
+        let skip = move |transaction: &rusqlite::Connection| {
+            transaction.execute(tables::SKIP, (model, position))?;
+            Ok(())
+        };
+        self.writer.run_transaction(skip).await
+    }
+
+    async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
+        let load = move |connection: &mut rusqlite::Connection| {
+            let mut statement = connection.prepare(tables::SKIPPED)?;
+            let positions = statement.query_map([model], |row| row.get(0))?;
+            positions.collect()
+        };
+        self.writer.run(load).await
+    }
+
+    async fn load_rows(
+        &self,
+        table: &Table,
+        keys: Vec<RowKey>,
+    ) -> Result<Vec<StoredRow>, DatabaseError> {
+        let columns = table.model.columns.len();
+        let key = tables::quoted(tables::key_column(table));
+        let statement = format!("{} WHERE {key} = ?", tables::select(table));
+        let load = move |connection: &mut rusqlite::Connection| {
+            let mut statement = connection.prepare_cached(&statement)?;
+            let mut rows = Vec::with_capacity(keys.len());
+            for key in keys {
+                let row = statement
+                    .query_row([Cell::from(key)], |row| read_row(row, columns))
+                    .optional()?;
+                rows.extend(row);
+            }
+            Ok(rows)
+        };
+        self.writer.run(load).await
+    }
+
+    async fn write_batch(
+        &self,
+        table: &Table,
+        changes: RowChanges,
+        checkpoint: Checkpoint,
+    ) -> Result<(), DatabaseError> {
+        let table = table.clone();
+        let write = move |transaction: &rusqlite::Connection| {
+            write_rows(transaction, &table, changes)?;
+            write_checkpoint(transaction, &table, Some(checkpoint))
+        };
+        self.writer.run_transaction(write).await
+    }
+
+    #[cfg(test)]
+    async fn forget_position(&self, table: &Table) -> Result<(), DatabaseError> {
+        let table = table.clone();
+        let forget =
+            move |transaction: &rusqlite::Connection| write_checkpoint(transaction, &table, None);
+        self.writer.run_transaction(forget).await
+    }
+
+    #[cfg(test)]
+    async fn limit_pages(&self, pages: u32) -> Result<(), DatabaseError> {
+        let limit = move |connection: &mut rusqlite::Connection| {
+            connection.pragma_update(None, "max_page_count", pages)
+        };
+        self.writer.run(limit).await
+    }
 }

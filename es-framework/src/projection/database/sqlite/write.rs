@@ -1,37 +1,61 @@
-//! What is read and written inside a transaction.
+//! The statements of a transaction that writes.
 
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter, types};
 
 use super::super::{
     super::{
         Cell, Table,
-        fold::{Changes, StoredRow},
+        fold::{RowChanges, StoredRow},
         tables::{self, IndexNames},
     },
-    Checkpoint, Kept, rows,
+    Checkpoint, TableCheckpoint, rows,
 };
+use super::search_index::SearchIndexUpdate;
 
+/// Writes the changes of a table.
 pub(super) fn write_rows(
     connection: &Connection,
     table: &Table,
-    changes: Changes,
+    changes: RowChanges,
 ) -> Result<(), rusqlite::Error> {
+    let mut index = SearchIndexUpdate::new(connection, table);
     if !changes.removed.is_empty() {
         let mut delete = connection.prepare_cached(&tables::delete(table))?;
         for key in changes.removed {
-            delete.execute([Cell::from(key)])?;
+            let key = Cell::from(key);
+            index.delete_row(key.clone())?;
+            delete.execute([key])?;
         }
     }
     let mut upsert = connection.prepare_cached(&tables::upsert(table))?;
     for row in changes.rows {
-        upsert.execute(params_from_iter(rows::written(table, row)))?;
+        let cells: Vec<_> = rows::written(table, row).collect();
+        index.write_row(&cells)?;
+        upsert.execute(params_from_iter(cells))?;
+    }
+    index.apply()
+}
+
+/// Creates the tables that do not exist yet.
+pub(super) fn prepare_tables(
+    connection: &Connection,
+    tables: &[Table],
+) -> Result<(), rusqlite::Error> {
+    connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
+    connection.execute_batch(tables::CREATE_SKIPPED)?;
+    for table in tables {
+        let stored = read_checkpoint(connection, table)?;
+        // The processor rebuilds a table of another definition beside the current one.
+        if !stored.is_some_and(|stored| stored.is_current(table) || stored.checkpoint.is_some()) {
+            reset_table(connection, table)?;
+        }
     }
     Ok(())
 }
 
-/// Makes a table anew.
-pub(super) fn reset(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
-    connection.execute_batch(&tables::drop(table))?;
+/// Replaces a table by an empty one without a checkpoint.
+pub(super) fn reset_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    drop_rows(connection, table)?;
     let is_taken = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?1)";
     let is_taken =
         connection.query_row(is_taken, [tables::first_index(table)], |row| row.get(0))?;
@@ -41,76 +65,86 @@ pub(super) fn reset(connection: &Connection, table: &Table) -> Result<(), rusqli
     write_checkpoint(connection, table, None)
 }
 
-/// Removes a table.
-pub(super) fn remove(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+fn drop_rows(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
     connection.execute_batch(&tables::drop(table))?;
+    connection.execute_batch(&tables::drop_search_index(table))
+}
+
+/// Drops a table and its checkpoint.
+pub(super) fn drop_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    drop_rows(connection, table)?;
     connection
         .prepare_cached(tables::DELETE_CHECKPOINT)?
         .execute([table.name()])?;
     Ok(())
 }
 
-/// Puts the table that was built beside in the place of the other one.
-pub(super) fn swap(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
-    let beside = table.beside();
-    let built = read_checkpoint(connection, &beside)?.and_then(|kept| kept.checkpoint);
+/// Replaces a table by its shadow table.
+pub(super) fn swap_tables(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    let shadow = table.shadow();
+    let built = read_checkpoint(connection, &shadow)?.and_then(|stored| stored.checkpoint);
     for statement in tables::swap(table) {
         connection.execute_batch(&statement)?;
     }
-    remove(connection, &beside)?;
+    drop_table(connection, &shadow)?;
     write_checkpoint(connection, table, built)
 }
 
-/// The definition of a table and how far it has come.
+/// Reads the definition and the checkpoint of a table.
 pub(super) fn read_checkpoint(
     connection: &Connection,
     table: &Table,
-) -> Result<Option<Kept>, rusqlite::Error> {
+) -> Result<Option<TableCheckpoint>, rusqlite::Error> {
     connection
         .prepare_cached(tables::READ_CHECKPOINT)?
         .query_row([table.name()], |row| {
-            Ok(Kept {
+            Ok(TableCheckpoint {
                 definition: row.get(0)?,
-                checkpoint: Checkpoint::of_columns(row.get(1)?, row.get(2)?),
+                checkpoint: Checkpoint::from_columns(row.get(1)?, row.get(2)?),
             })
         })
         .optional()
 }
 
+/// Writes the definition and the checkpoint of a table.
 pub(super) fn write_checkpoint(
     connection: &Connection,
     table: &Table,
     checkpoint: Option<Checkpoint>,
 ) -> Result<(), rusqlite::Error> {
-    let position = checkpoint.map(|last| i64::try_from(last.id.get()).unwrap_or(i64::MAX));
-    let hash = checkpoint.map(|last| last.hash.to_string());
+    let (position, hash) = Checkpoint::to_columns(checkpoint);
     connection
         .prepare_cached(tables::WRITE_CHECKPOINT)?
         .execute((table.name(), tables::definition(table), position, hash))?;
     Ok(())
 }
 
+/// Reads the position and the columns of a row.
 pub(super) fn read_row(
     row: &rusqlite::Row<'_>,
     columns: usize,
 ) -> Result<StoredRow, rusqlite::Error> {
-    let cells = (1..=columns)
-        .map(|index| {
-            Ok(match row.get_ref(index)? {
-                types::ValueRef::Integer(number) => Cell::Integer(number),
-                types::ValueRef::Real(number) => Cell::Real(number),
-                types::ValueRef::Text(text) => {
-                    Cell::Text(String::from_utf8_lossy(text).into_owned())
-                }
-                types::ValueRef::Null | types::ValueRef::Blob(_) => Cell::Null,
-            })
-        })
-        .collect::<Result<_, rusqlite::Error>>()?;
     Ok(StoredRow {
         place: row.get(0)?,
         subject: None,
-        cells,
+        cells: read_cells(row, columns)?,
     })
+}
+
+/// Reads the columns behind the position of a row.
+pub(super) fn read_cells(
+    row: &rusqlite::Row<'_>,
+    columns: usize,
+) -> Result<Vec<Cell>, rusqlite::Error> {
+    let cells = (1..=columns).map(|index| {
+        Ok(match row.get_ref(index)? {
+            types::ValueRef::Integer(number) => Cell::Integer(number),
+            types::ValueRef::Real(number) => Cell::Real(number),
+            types::ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+            types::ValueRef::Null | types::ValueRef::Blob(_) => Cell::Null,
+        })
+    });
+    cells.collect()
 }
 
 impl rusqlite::ToSql for Cell {

@@ -9,7 +9,7 @@ use crate::{
     event::{EventId, Subject},
     store::{
         AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError,
-        sqlite::{EmbeddedStore, queue::Task},
+        sqlite::EmbeddedStore, write::WriterTask,
     },
 };
 
@@ -19,7 +19,7 @@ async fn a_full_disk_refuses_the_batch_and_the_store_recovers() {
     for number in 0..6 {
         append(&store, &[&format!("/a/{number}")]).await.unwrap();
     }
-    store.open.push(Task::LimitPages(1)).unwrap();
+    store.open.push(WriterTask::LimitPages(1)).unwrap();
     let many: Vec<_> = (0..200).map(|number| format!("/b/{number}")).collect();
     let many: Vec<_> = many.iter().map(String::as_str).collect();
     let refused = append(&store, &many).await;
@@ -33,7 +33,7 @@ async fn a_full_disk_refuses_the_batch_and_the_store_recovers() {
     assert_eq!(read("/").try_collect::<Vec<_>>().await.unwrap().len(), 6);
     assert!(read("/b").try_collect::<Vec<_>>().await.unwrap().is_empty());
 
-    store.open.push(Task::LimitPages(1_000_000)).unwrap();
+    store.open.push(WriterTask::LimitPages(1_000_000)).unwrap();
     assert!(store.health().await.is_ok(), "there is room again");
     assert_eq!(append(&store, &many).await.unwrap()[0].id.get(), 6);
     assert_chain(&read("/").try_collect::<Vec<_>>().await.unwrap());
@@ -119,8 +119,7 @@ async fn a_broken_end_of_the_chain_is_no_panic_at_the_start() {
         "UPDATE events SET time = '' WHERE id = 2",
         "UPDATE index_state SET indexed = 17",
         "UPDATE index_state SET indexed = -1",
-        "UPDATE index_state SET typed = 17",
-        "DELETE FROM event_types; UPDATE index_state SET indexed = 0, typed = 0",
+        "DELETE FROM event_types; UPDATE index_state SET indexed = 0",
         "DELETE FROM index_state",
         "UPDATE index_state SET indexed = 0; DELETE FROM events WHERE id = 1",
     ]

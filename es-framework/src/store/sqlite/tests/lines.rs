@@ -16,7 +16,7 @@ use crate::{
     store::{
         Bound, EventSchema, EventStore, Order, ReadOptions, StoreError,
         backup::{self, BackupLine},
-        sqlite::{EmbeddedStore, settings::Settings},
+        sqlite::{EmbeddedStore, settings::EngineSettings},
     },
 };
 
@@ -94,7 +94,7 @@ fn odd() -> Vec<EventCandidate> {
 
 #[tokio::test]
 async fn odd_events_are_written_the_same_either_way() {
-    for settings in [tiny(), Settings::default()] {
+    for settings in [tiny(), EngineSettings::default()] {
         let store = EmbeddedStore::temporary_with(settings).unwrap();
         for candidate in odd() {
             store.append(vec![candidate], vec![]).await.unwrap();
@@ -115,7 +115,7 @@ async fn odd_events_are_written_the_same_either_way() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_read_is_the_same_however_its_chunks_end() {
-    let mut settings = Settings::default();
+    let mut settings = EngineSettings::default();
     for frame in [1, 50_000, 1 << 20] {
         settings.chunk.frame = frame;
         let store = EmbeddedStore::temporary_with(settings).unwrap();

@@ -6,7 +6,7 @@ mod model;
 mod reopen;
 mod restore;
 mod support;
-mod types;
+mod type_postings;
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::{
     event::Subject,
     store::{
         AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError, contract,
-        sqlite::{EmbeddedStore, queue::Task},
+        sqlite::EmbeddedStore, write::WriterTask,
     },
 };
 
@@ -35,12 +35,12 @@ async fn limits_that_nobody_would_set_change_nothing() {
 #[tokio::test]
 async fn an_idle_store_brings_its_index_to_the_disk() {
     let mut settings = tiny();
-    (settings.tail_events, settings.idle) = (1_000, Duration::from_millis(1));
+    (settings.memtable_entries, settings.idle) = (1_000, Duration::from_millis(1));
     let store = EmbeddedStore::temporary_with(settings).unwrap();
     for number in 0..10 {
         append(&store, &[&format!("/a/{number}")]).await.unwrap();
     }
-    eventually(|| store.open.shared.tail().indexed() == 10).await;
+    eventually(|| store.open.shared.log().index.covered() == 10).await;
     let read = store.read("/a".parse().unwrap(), ReadOptions::recursive());
     assert_eq!(read.try_collect::<Vec<_>>().await.unwrap().len(), 10);
 }
@@ -68,7 +68,7 @@ async fn a_closed_store_takes_nothing_more_and_ends_its_observers() {
 async fn a_bug_in_the_writer_leaves_nobody_waiting_and_the_store_at_work() {
     let store = EmbeddedStore::temporary_with(tiny()).unwrap();
     append(&store, &["/a"]).await.unwrap();
-    store.open.push(Task::Panic).unwrap();
+    store.open.push(WriterTask::Panic).unwrap();
     let _ = append(&store, &["/b"]).await;
     assert!(store.health().await.is_ok());
     let recorded = append(&store, &["/c"]).await.unwrap();

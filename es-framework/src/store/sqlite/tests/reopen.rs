@@ -11,7 +11,7 @@ use crate::{
     event::{EventId, EventType, RecordedEvent, Subject},
     store::{
         AppendError, EventSchema, EventStore as _, KnownEventType, Precondition, ReadOptions,
-        sqlite::{EmbeddedStore, OpenError},
+        sqlite::{EmbeddedStore, OpenError, schema, settings::EngineSettings},
     },
 };
 
@@ -66,7 +66,7 @@ fn with_type(events: &[RecordedEvent], like: &RecordedEvent) -> Vec<EventId> {
 }
 
 #[tokio::test]
-async fn a_crash_at_any_point_of_a_merge_loses_nothing() {
+async fn a_crash_at_any_point_of_a_compaction_loses_nothing() {
     let (directory, crashed) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
     for number in 0..26 {
@@ -85,10 +85,10 @@ async fn a_crash_at_any_point_of_a_merge_loses_nothing() {
         assert_eq!(next.unwrap()[0].id.get(), number as u64 + 1);
         assert_chain(&all(&reopened).await);
     }
-    let indexed = store.open.shared.tail().indexed();
+    let indexed = store.open.shared.log().index.covered();
     assert!(
         (1..26).contains(&indexed),
-        "both parts of the index were in use: {indexed}"
+        "the index in memory and on disk were in use: {indexed}"
     );
 }
 
@@ -102,7 +102,7 @@ async fn a_closed_store_opens_with_nothing_left_to_do() {
     store.close().await;
     drop(store);
     let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
-    assert_eq!(store.open.shared.tail().indexed(), 23);
+    assert_eq!(store.open.shared.log().index.covered(), 23);
     assert_whole(&store, &all(&store).await).await;
 }
 
@@ -117,14 +117,11 @@ async fn an_index_that_fell_far_behind_catches_up() {
     append(&store, &subjects).await.unwrap();
     drop(store);
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
-    file.execute_batch(
-        "DELETE FROM subject_index; DELETE FROM type_index; \
-         UPDATE index_state SET indexed = 0, typed = 0",
-    )
-    .unwrap();
+    file.execute_batch("DELETE FROM event_index; UPDATE index_state SET indexed = 0")
+        .unwrap();
     drop(file);
     let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
-    assert!(store.open.shared.tail().indexed() >= 40);
+    assert!(store.open.shared.log().index.covered() >= 40);
     let events = all(&store).await;
     assert_eq!(events.len(), 50);
     assert_whole(&store, &events).await;
@@ -172,6 +169,34 @@ async fn a_file_of_version_3_opens() {
     let known = known_after_opening(VERSION_3, hash).await;
     let happened = ("io.example.Happened".to_owned(), false);
     assert_eq!(known, [happened, ("io.example.Planned".to_owned(), true)]);
+}
+
+#[tokio::test]
+async fn a_file_of_version_3_is_indexed_part_by_part() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("events.sqlite");
+    std::fs::write(&file, VERSION_3).unwrap();
+    // A part takes the entries of about three events.
+    let settings = EngineSettings {
+        memtable_entries: 4,
+        ..tiny()
+    };
+    let connection = schema::open_writer(&file, &settings).unwrap();
+    let covered = |connection: &Connection| -> u64 {
+        let sql = "SELECT indexed FROM index_state";
+        connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(covered(&connection), 0);
+    drop(connection);
+    let store = EmbeddedStore::open_with(directory.path(), settings, None).unwrap();
+    let events = all(&store).await;
+    assert_eq!(events.len(), 12);
+    assert!(store.open.shared.log().index.covered() >= 8);
+    assert_whole(&store, &events).await;
+    let copied = directory.path().join("copy");
+    copy(directory.path(), &copied);
+    let reopened = EmbeddedStore::open_with(&copied, settings, None).unwrap();
+    assert_whole(&reopened, &events).await;
 }
 
 #[tokio::test]
@@ -237,15 +262,15 @@ fn what_is_no_event_store_of_ours_is_named_and_left_alone() {
     drop(other);
     std::fs::write(&file, VERSION_1).unwrap();
     let newer = Connection::open(&file).unwrap();
-    newer.pragma_update(None, "user_version", 4).unwrap();
+    newer.pragma_update(None, "user_version", 5).unwrap();
     drop(newer);
     let refused = EmbeddedStore::open(directory.path()).unwrap_err();
     assert!(
         matches!(
             refused,
             OpenError::Newer {
-                found: 4,
-                known: 3,
+                found: 5,
+                known: 4,
                 ..
             }
         ),
@@ -306,7 +331,7 @@ async fn write_the_fixture() {
     drop(file);
     let to = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/src/store/sqlite/fixtures/version-3.sqlite"
+        "/src/store/sqlite/fixtures/version-4.sqlite"
     );
     std::fs::copy(crashed.join("events.sqlite"), to).unwrap();
     println!("{}", all(&store).await[11].hash);

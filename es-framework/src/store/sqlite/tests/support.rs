@@ -11,16 +11,16 @@ use crate::{
         sqlite::{
             EmbeddedStore,
             recent::RecentLimits,
-            settings::{ChunkLimits, Settings},
+            settings::{ChunkLimits, EngineSettings},
         },
     },
 };
 
-/// Limits so small that a few events reach every one of them, and no merge that time brings about.
-pub(super) fn tiny() -> Settings {
-    Settings {
-        tail_events: 4,
-        merge_factor: 1,
+/// Limits so small that a few events reach every one of them, and no compaction that time starts.
+pub(super) fn tiny() -> EngineSettings {
+    EngineSettings {
+        memtable_entries: 12,
+        compaction_factor: 1,
         recent: RecentLimits {
             events: 4,
             bytes: 2 << 10,
@@ -34,10 +34,8 @@ pub(super) fn tiny() -> Settings {
             events: 3,
             bytes: 100,
             frame: 600,
-            rows: 5,
-            family: 6,
         },
-        ..Settings::default()
+        ..EngineSettings::default()
     }
 }
 

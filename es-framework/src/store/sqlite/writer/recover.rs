@@ -1,25 +1,31 @@
-//! What the writer does after a failure: find out what is true, and whether writing works again.
+//! Recovery of the writer after a failure: it loads the state from the disk and checks whether writing
+//! works again.
 
-use super::Writer;
+use super::EventWriter;
 use crate::store::{
     StoreError,
-    sqlite::{error::DiskError, merge::Merge, schema, state},
+    sqlite::{error::DiskError, index::Compaction, schema, shared::LogState, startup},
 };
 
-impl Writer {
-    /// After a failure only the disk knows what is true.
+impl EventWriter {
+    /// Loads the state from the disk again after a failure.
     pub(super) fn refresh(&mut self) -> Result<(), DiskError> {
         if !self.is_stale {
             return Ok(());
         }
         self.roll_back();
         self.reopen()?;
-        let (head, tail) = state::load(&self.connection, &self.settings)?;
-        let catalogue = state::catalogue(&self.connection)?;
-        let length = tail.length();
+        let (head, index) = startup::load_log(&self.connection, &self.settings)?;
+        let catalogue = startup::load_catalogue(&self.connection)?;
+        let length = index.len();
         self.shared.change_catalogue(|known| *known = catalogue);
-        (self.head, self.merge) = (head, Merge::default());
-        self.shared.change(|shared| *shared = tail);
+        (self.head, self.compaction) = (head, Compaction::default());
+        self.shared.change_log(|log| {
+            *log = LogState {
+                index,
+                ..LogState::default()
+            };
+        });
         self.length.send_replace(length);
         self.is_stale = false;
         Ok(())
@@ -38,7 +44,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether writing works: known after a success, tried after a failure.
+    /// Checks whether writing works. After a failure it tries to write.
     pub(super) fn probe(&mut self) -> Result<(), StoreError> {
         if !self.shared.has_failed() {
             return Ok(());
@@ -49,7 +55,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes as much room as a batch may want and gives it back.
+    /// Writes and removes as many bytes as a batch may need.
     fn write_scratch(&self) -> Result<(), DiskError> {
         let written = self.connection.execute_batch(
             "BEGIN IMMEDIATE;

@@ -1,39 +1,39 @@
-//! Registering a schema: the events that nobody checked yet, then the row.
+//! Registration of a schema: the writer checks the newest events and inserts the schema.
 
 use std::sync::Arc;
 
-use super::Writer;
+use super::EventWriter;
 use crate::{
     event::EventType,
     store::{
         RegisterError,
         sqlite::{
-            catalogue::{Existing, Found},
-            error::Failure,
-            queue::Register,
+            error::BatchFailure,
+            schema_check::{SchemaCheckStep, StoredEventsCheck},
         },
+        write::SchemaRegistration,
     },
 };
 
-impl Writer {
-    pub(super) fn register(&mut self, register: Register) {
-        let outcome = self.try_register(&register);
-        let _ = register.answer.send(outcome);
+impl EventWriter {
+    pub(super) fn register(&mut self, registration: SchemaRegistration) {
+        let outcome = self.try_register(&registration);
+        let _ = registration.answer.send(outcome);
     }
 
-    fn try_register(&mut self, register: &Register) -> Result<(), RegisterError> {
-        let Register {
+    fn try_register(&mut self, registration: &SchemaRegistration) -> Result<(), RegisterError> {
+        let SchemaRegistration {
             event_type, schema, ..
-        } = register;
+        } = registration;
         let file = self.shared.file.clone();
         self.refresh().map_err(|error| error.at(&file))?;
         self.shared.catalogue().is_free(event_type)?;
-        self.check_newest(register)?;
+        self.check_newest(registration)?;
         let inserted = self.insert_schema(event_type, schema.json().get());
         inserted.map_err(|failure| {
-            self.has_failed("a schema was not registered", &failure);
-            // Whether or not it will be found at the next start, asking again is safe: who has it
-            // registered already is told so.
+            self.record_failure("a schema was not registered", &failure);
+            // The next start may find the schema or not. A repeated registration is safe: it reports
+            // that the schema exists.
             failure.error.at(&file)
         })?;
         let schema = Arc::clone(schema);
@@ -42,26 +42,26 @@ impl Writer {
         Ok(shared.change_catalogue(|catalogue| catalogue.register(event_type, schema))?)
     }
 
-    /// Those that came after the caller had looked at all others, off this thread.
-    fn check_newest(&self, register: &Register) -> Result<(), RegisterError> {
+    /// Checks the events that were stored after the caller checked all others outside this thread.
+    fn check_newest(&self, registration: &SchemaRegistration) -> Result<(), RegisterError> {
         let newest = self.head.next.and_then(|next| next.get().checked_sub(1));
-        let mut existing = Existing {
-            event_type: register.event_type.clone(),
-            schema: Arc::clone(&register.schema),
-            next: register.unchecked,
+        let mut check = StoredEventsCheck {
+            event_type: registration.event_type.clone(),
+            schema: Arc::clone(&registration.schema),
+            next: registration.unchecked,
             last: newest.unwrap_or_default(),
         };
         loop {
-            let found = existing.check_some(&self.connection);
-            match found.map_err(|error| error.at(&self.shared.file))? {
-                Found::Nothing => return Ok(()),
-                Found::Conflict(conflict) => return Err(conflict.into()),
-                Found::NotYet => {}
+            let step = check.run_step(&self.connection);
+            match step.map_err(|error| error.at(&self.shared.file))? {
+                SchemaCheckStep::Passed => return Ok(()),
+                SchemaCheckStep::Conflict(conflict) => return Err(conflict.into()),
+                SchemaCheckStep::Unfinished => {}
             }
         }
     }
 
-    fn insert_schema(&mut self, event_type: &EventType, schema: &str) -> Result<(), Failure> {
+    fn insert_schema(&mut self, event_type: &EventType, schema: &str) -> Result<(), BatchFailure> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let inserted = self.connection.execute(
             "INSERT INTO event_schemas (type, schema) VALUES (?1, ?2)",

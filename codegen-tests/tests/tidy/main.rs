@@ -1,0 +1,168 @@
+//! Rules of the source tree that neither the compiler nor clippy checks.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
+
+mod imports;
+mod names;
+mod source;
+
+use std::collections::BTreeSet;
+
+use source::{SourceFile, project, read_workspace};
+
+/// Parts of the workspace that do not follow the rules yet. A part is a path below a crate's `src`.
+/// This list has to become empty.
+const UNFINISHED: &[&str] = &[
+    "app",
+    "bearer.rs",
+    "bin",
+    "codegen/column.rs",
+    "codegen/projection",
+    "codegen/query",
+    "codegen/read_model",
+    "command",
+    "config.rs",
+    "declaration.rs",
+    "error.rs",
+    "http",
+    "lending.rs",
+    "limits.rs",
+    "main.rs",
+    "metrics",
+    "net",
+    "net.rs",
+    "operator",
+    "operator.rs",
+    "projection",
+    "query",
+    "reaction",
+    "reader",
+    "secret_file.rs",
+    "server",
+    "settings",
+    "settings.rs",
+    "shutdown.rs",
+    "state",
+    "stock",
+    "store",
+    "telemetry",
+    "testing",
+    "watched.rs",
+    "book",
+    "loan",
+];
+
+/// Files of the whole workspace, without tests.
+fn files() -> Vec<SourceFile> {
+    let files = read_workspace();
+    assert!(files.len() > 200, "only {} files", files.len());
+    files
+}
+
+fn is_finished(file: &SourceFile) -> bool {
+    let is_in = |part: &str| {
+        let rest = file.path_in_crate.strip_prefix(part);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    !UNFINISHED.iter().any(|part| is_in(part))
+}
+
+fn assert_none(violations: &[String], rule: &str) {
+    assert!(violations.is_empty(), "{rule}:\n{}", violations.join("\n"));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let files = files();
+    let cycles = imports::cycles(&files)
+        .into_iter()
+        .filter(|cycle| cycle.files.iter().any(|index| is_finished(&files[*index])));
+    let violations: Vec<_> = cycles.map(|cycle| cycle.describe(&files)).collect();
+    assert_none(&violations, "these files import each other");
+}
+
+#[test]
+fn every_type_is_named_with_a_noun() {
+    let files = files();
+    let finished = files.iter().filter(|file| is_finished(file));
+    let violations: Vec<_> = finished.flat_map(names::banned_types).collect();
+    assert_none(&violations, "these type names are banned or participles");
+}
+
+#[test]
+fn no_type_name_stands_for_more_than_two_things() {
+    let files = files();
+    let violations: Vec<_> = names::repeated_types(&files)
+        .into_iter()
+        .filter(|repeated| {
+            repeated
+                .files
+                .iter()
+                .any(|index| is_finished(&files[*index]))
+        })
+        .map(|repeated| repeated.describe(&files))
+        .collect();
+    assert_none(&violations, "these type names are used more than twice");
+}
+
+#[test]
+fn no_comment_opens_with_a_question_word() {
+    let files = files();
+    let finished = files.iter().filter(|file| is_finished(file));
+    let violations: Vec<_> = finished.flat_map(names::question_comments).collect();
+    assert_none(&violations, "these comments open with a question word");
+}
+
+#[test]
+fn files_of_one_crate_share_a_name_only_if_they_play_the_same_role() {
+    let files = files();
+    let violations = names::repeated_file_names(&files, is_finished);
+    assert_none(&violations, "these files of one crate share a name");
+}
+
+#[test]
+fn no_file_is_longer_than_400_lines() {
+    let long = files().into_iter().filter_map(|file| {
+        let lines = file.text.lines().count();
+        (lines > 400).then(|| format!("{} has {lines} lines", file.path))
+    });
+    assert_none(&long.collect::<Vec<_>>(), "these files are too long");
+}
+
+/// The words of a page that look like paths of source files or folders.
+fn paths_in(page: &str) -> BTreeSet<&str> {
+    let is_path = |word: &&str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
+        word.bytes().all(is_plain) && (word.ends_with(".rs") || word.ends_with('/'))
+    };
+    let words =
+        page.split(|character: char| character.is_whitespace() || "`(){},;".contains(character));
+    words
+        .filter(|word| word.len() > 3)
+        .filter(is_path)
+        .collect()
+}
+
+#[test]
+fn the_architecture_page_names_only_paths_that_exist() {
+    let mut known = BTreeSet::new();
+    source::paths_below(&project(), &mut known);
+    let page = source::read(&project().join("docs/src/architecture.md"));
+    let exists = |path: &str| {
+        let path = path.trim_end_matches('/');
+        let below = format!("/{path}");
+        known.iter().any(|one| one == path || one.ends_with(&below))
+    };
+    let missing = paths_in(&page).into_iter().filter(|path| !exists(path));
+    let missing: Vec<_> = missing.map(str::to_owned).collect();
+    assert_none(
+        &missing,
+        "docs/src/architecture.md names paths that do not exist",
+    );
+}

@@ -1,0 +1,59 @@
+//! A condition names a column of another read model.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+    title: String,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    title: String,
+    tags: Vec<String>,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id, title: event.title.clone(), tags: vec![] }
+    }
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "open_loans", subject = "/books/{book}")]
+struct OpenLoan {
+    #[key]
+    book: Uuid,
+    reader: Uuid,
+}
+
+#[projection]
+impl OpenLoan {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { book: event.id, reader: event.id }
+    }
+}
+
+#[derive(Query)]
+#[query(path = "/books")]
+struct BrowseStock {
+    part: String,
+}
+
+impl QueryHandler for BrowseStock {
+    type Output = Vec<BookCopy>;
+
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<BookCopy>, QueryError> {
+        let copies = context.rows::<BookCopy>();
+        let copies = copies.filter(OpenLoan::reader().eq(&Uuid::nil()));
+        copies.all(100).await
+    }
+}
+
+fn main() {}

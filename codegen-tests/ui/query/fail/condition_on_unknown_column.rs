@@ -1,0 +1,44 @@
+//! A condition names a column that the read model does not have.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+    title: String,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    title: String,
+    tags: Vec<String>,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id, title: event.title.clone(), tags: vec![] }
+    }
+}
+
+#[derive(Query)]
+#[query(path = "/books")]
+struct BrowseStock {
+    part: String,
+}
+
+impl QueryHandler for BrowseStock {
+    type Output = Vec<BookCopy>;
+
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<BookCopy>, QueryError> {
+        let copies = context.rows::<BookCopy>();
+        let copies = copies.filter(BookCopy::titel().contains(&self.part));
+        copies.all(100).await
+    }
+}
+
+fn main() {}

@@ -1,0 +1,44 @@
+//! A column that always has a value is searched for missing values.
+
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+    title: String,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    title: String,
+    tags: Vec<String>,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id, title: event.title.clone(), tags: vec![] }
+    }
+}
+
+#[derive(Query)]
+#[query(path = "/books")]
+struct BrowseStock {
+    part: String,
+}
+
+impl QueryHandler for BrowseStock {
+    type Output = Vec<BookCopy>;
+
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<BookCopy>, QueryError> {
+        let copies = context.rows::<BookCopy>();
+        let copies = copies.filter(BookCopy::title().is_none());
+        copies.all(100).await
+    }
+}
+
+fn main() {}

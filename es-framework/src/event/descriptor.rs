@@ -1,0 +1,151 @@
+//! The trait of declared events, and their descriptors.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
+
+use super::{InvalidSubjectPart, Subject};
+use crate::Declaration;
+
+/// An event type that an application declares, named in the past tense. `#[derive(Event)]`
+/// implements this trait.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// #[derive(Event)]
+/// #[event(subject = "/readers/{reader}")]
+/// struct LoanOpenedEvent {
+///     reader: String,
+/// }
+///
+/// let opened = LoanOpenedEvent { reader: "ada".into() };
+/// let subject = opened.subject(&"/books/42".parse()?)?;
+/// assert_eq!(subject.as_str(), "/readers/ada");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an event",
+    label = "this is no event",
+    note = "put `#[derive(Event)]` on the struct `{Self}`"
+)]
+pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+    /// The fully qualified type, such as `com.example.library.BookPurchasedEvent`.
+    const TYPE: &'static str;
+    /// The place of the declaration in the source.
+    const DECLARATION: Declaration;
+    /// The template of the event's subject. Without a template, the event belongs to its command's
+    /// subject.
+    const SUBJECT: Option<&'static str> = None;
+
+    /// Returns the event's subject, given the subject of the command that produced the event.
+    ///
+    /// # Errors
+    /// Fails if a field's value cannot be part of a subject.
+    fn subject(&self, command: &Subject) -> Result<Subject, InvalidSubjectPart> {
+        Ok(command.clone())
+    }
+}
+
+/// The declaration of an event as plain data.
+///
+/// ```
+/// use es_framework::{event::EventDescriptor, prelude::*};
+///
+/// #[derive(Event)]
+/// struct BookRemovedEvent {
+///     reason: String,
+/// }
+///
+/// let removed = EventDescriptor::of::<BookRemovedEvent>();
+/// assert_eq!(removed.event_type, "com.example.library.BookRemovedEvent");
+/// assert_eq!((removed.recode)(r#"{"reason":"torn"}"#)?["reason"], "torn");
+/// # Ok::<_, es_framework::event::UnreadablePayload>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct EventDescriptor {
+    /// The fully qualified type.
+    pub event_type: &'static str,
+    /// The place of the declaration in the source.
+    pub declaration: Declaration,
+    /// Returns the JSON schema of the payload.
+    pub schema: fn() -> Schema,
+    /// Deserializes a payload and serializes it again.
+    pub recode: fn(&str) -> Result<Value, UnreadablePayload>,
+}
+
+/// The error for a payload that does not deserialize into the event.
+///
+/// ```
+/// use es_framework::{event::EventDescriptor, prelude::*};
+///
+/// #[derive(Event)]
+/// struct BookRemovedEvent {
+///     reason: String,
+/// }
+///
+/// let unreadable = (EventDescriptor::of::<BookRemovedEvent>().recode)("{}").unwrap_err();
+/// assert_eq!(unreadable.missing_member(), Some("reason"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}, at /{}", .path.join("/"))]
+pub struct UnreadablePayload {
+    /// The path of the faulty value in the payload, from the outside in.
+    pub path: Vec<String>,
+    /// The reason for the failure.
+    pub reason: String,
+}
+
+impl UnreadablePayload {
+    /// Returns the name of the missing member, if a missing member is the reason.
+    #[must_use]
+    pub fn missing_member(&self) -> Option<&str> {
+        let name = self.reason.strip_prefix("missing field `")?;
+        name.split_once('`').map(|(name, _)| name)
+    }
+}
+
+impl EventDescriptor {
+    /// Returns the descriptor of the event `E`.
+    #[must_use]
+    pub const fn of<E: Event>() -> Self {
+        Self {
+            event_type: E::TYPE,
+            declaration: E::DECLARATION,
+            schema: || SchemaGenerator::default().into_root_schema_for::<E>(),
+            recode: recode::<E>,
+        }
+    }
+}
+
+fn recode<E: Event>(payload: &str) -> Result<Value, UnreadablePayload> {
+    let mut json = serde_json::Deserializer::from_str(payload);
+    let event: E =
+        serde_path_to_error::deserialize(&mut json).map_err(|error| UnreadablePayload {
+            path: segments(error.path()),
+            reason: reason(error.inner()),
+        })?;
+    serde_json::to_value(event).map_err(|error| UnreadablePayload {
+        path: vec![],
+        reason: format!("it cannot be written again: {error}"),
+    })
+}
+
+fn segments(path: &Path) -> Vec<String> {
+    let part = |segment: &Segment| match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.clone()),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    };
+    path.iter().filter_map(part).collect()
+}
+
+/// Returns serde's message without line and column, which do not help with a payload.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&position).unwrap_or(&text).to_owned()
+}
+
+inventory::collect!(EventDescriptor);

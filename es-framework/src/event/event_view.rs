@@ -1,0 +1,111 @@
+//! The form in which an application receives stored events.
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::{DecodeError, Event, RecordedEvent};
+
+/// An event as states, projections and reactions receive it: a stored event, or the result of an
+/// upcaster.
+///
+/// ```
+/// use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, EventView, Hash, Metadata, RecordedEvent, encode}, prelude::*};
+///
+/// #[derive(Event)]
+/// struct BookRemovedEvent {
+///     reason: String,
+/// }
+///
+/// # let candidate = EventCandidate {
+/// #     source: "library-service".into(),
+/// #     subject: "/books/42".parse()?,
+/// #     event_type: EventType::declared(BookRemovedEvent::TYPE),
+/// #     data: encode(&Metadata::default(), &BookRemovedEvent { reason: "torn".into() })?,
+/// #     trace: None,
+/// # };
+/// # let recorded = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+/// let event = EventView::stored(&recorded);
+/// assert!(event.is::<BookRemovedEvent>());
+/// assert_eq!(event.payload::<BookRemovedEvent>()?.reason, "torn");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct EventView<'a> {
+    event_type: &'a str,
+    payload: PayloadSource<'a>,
+    recorded: &'a RecordedEvent,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum PayloadSource<'a> {
+    /// The payload is part of the stored event.
+    Stored,
+    /// An upcaster returned the payload.
+    Upcast(&'a RawValue),
+}
+
+impl<'a> EventView<'a> {
+    /// Creates the view of a stored event that needs no upcaster.
+    #[must_use]
+    pub fn stored(recorded: &'a RecordedEvent) -> Self {
+        Self {
+            event_type: recorded.event_type.as_str(),
+            payload: PayloadSource::Stored,
+            recorded,
+        }
+    }
+
+    /// Creates the view of an event that an upcaster returned for a stored event.
+    #[must_use]
+    pub const fn upcast(
+        event_type: &'a str,
+        payload: &'a RawValue,
+        recorded: &'a RecordedEvent,
+    ) -> Self {
+        Self {
+            event_type,
+            payload: PayloadSource::Upcast(payload),
+            recorded,
+        }
+    }
+
+    /// Returns the event type. An upcaster can have changed it.
+    #[must_use]
+    pub const fn event_type(&self) -> &'a str {
+        self.event_type
+    }
+
+    /// Returns the stored event with its id, time and subject.
+    #[must_use]
+    pub const fn recorded(&self) -> &'a RecordedEvent {
+        self.recorded
+    }
+
+    /// Returns true if the event has the type of `E`.
+    #[must_use]
+    pub fn is<E: Event>(&self) -> bool {
+        self.event_type == E::TYPE
+    }
+
+    /// Deserializes the payload.
+    ///
+    /// # Errors
+    /// Fails if the payload does not have the shape of `P`.
+    pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
+        match self.payload {
+            PayloadSource::Stored => self.recorded.payload(),
+            PayloadSource::Upcast(payload) => {
+                self.decode_result(serde_json::from_str(payload.get()))
+            }
+        }
+    }
+
+    /// Adds the event's id and type to a deserialization error.
+    pub(super) fn decode_result<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
+        let read_as = match self.payload {
+            PayloadSource::Stored => None,
+            PayloadSource::Upcast(_) => Some(self.event_type),
+        };
+        self.recorded.add_context(read_as, result)
+    }
+}

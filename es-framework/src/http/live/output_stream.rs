@@ -1,0 +1,135 @@
+//! The stream of outputs that one client of a live query receives.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::response::sse::Event;
+use serde_json::value::RawValue;
+use tokio::{
+    sync::{OwnedSemaphorePermit, watch},
+    time::{Instant, sleep_until, timeout_at},
+};
+
+use super::{
+    super::{Problem, query::QueryRequest, query_response::digest},
+    last_seen::LastSeen,
+    live_queries::LiveLimits,
+};
+use crate::projection::Changes;
+
+/// A client whose connection broke reconnects after this time.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// The outputs of a live query as server-sent events. At most one output is in memory: a slow client
+/// skips to the newest one, and a client that reads nothing loses the connection.
+pub(super) struct OutputStream {
+    request: QueryRequest,
+    changes: Changes,
+    limits: LiveLimits,
+    is_over: watch::Receiver<bool>,
+    /// The last output that the client received.
+    seen: Option<LastSeen>,
+    /// The first event to send.
+    first: Option<Event>,
+    has_failed: bool,
+    /// The earliest time at which the query may run again.
+    next_run: Instant,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl OutputStream {
+    /// Opens the stream with the first output, unless the client has received it before.
+    pub(super) async fn open(
+        request: QueryRequest,
+        seen: Option<LastSeen>,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Self, Problem> {
+        let surface = &request.surface;
+        // A client that reconnects to an instance that lags must not see older rows than before.
+        let position = seen.as_ref().and_then(|seen| seen.position);
+        let wait = surface.limits.position_wait;
+        let (positions, tables) = (&surface.positions, request.tables());
+        positions.reach(tables, position, wait).await?;
+        let changes = Changes::of(tables, positions);
+        let live = surface.live.clone();
+        let mut stream = Self {
+            request,
+            changes,
+            limits: live.limits,
+            is_over: live.is_over.subscribe(),
+            seen,
+            first: None,
+            has_failed: false,
+            next_run: Instant::now(),
+            _permit: permit,
+        };
+        let first = stream.run_query().await?.unwrap_or_else(heartbeat);
+        stream.first = Some(first.retry(RETRY));
+        Ok(stream)
+    }
+
+    /// Waits for the next event, and returns it with the rest of the stream.
+    pub(super) async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
+        let mut is_over = self.is_over.clone();
+        let event = tokio::select! {
+            biased;
+            _ = is_over.wait_for(|is_over| *is_over) => return None,
+            event = self.next_event() => event?,
+        };
+        Some((Ok(event), self))
+    }
+
+    async fn next_event(&mut self) -> Option<Event> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        if self.has_failed {
+            return None;
+        }
+        let deadline = after(self.limits.heartbeat);
+        loop {
+            if timeout_at(deadline, self.changes.next()).await.is_ok() {
+                sleep_until(self.next_run.min(deadline)).await;
+            }
+            match self.run_query().await {
+                Ok(Some(output)) => return Some(output),
+                Ok(None) if Instant::now() >= deadline => return Some(heartbeat()),
+                Ok(None) => {}
+                Err(problem) => {
+                    self.has_failed = true;
+                    return Some(Event::default().event("problem").data(problem.to_json()));
+                }
+            }
+        }
+    }
+
+    /// Runs the query, and returns its output unless the client has received it before.
+    async fn run_query(&mut self) -> Result<Option<Event>, Problem> {
+        self.next_run = after(self.limits.gather);
+        // The output may lack events that a read model applies while the query runs.
+        let position = self.changes.position();
+        let json = self.request.run().await?;
+        let tag = digest(json.get());
+        if self.seen.as_ref().is_some_and(|seen| seen.tag == tag) {
+            return Ok(None);
+        }
+        let seen = LastSeen { position, tag };
+        let event = output_event(&json, &seen)?;
+        self.seen = Some(seen);
+        Ok(Some(event))
+    }
+}
+
+fn output_event(json: &RawValue, id: &LastSeen) -> Result<Event, Problem> {
+    let event = Event::default().id(id.to_string()).json_data(json);
+    event.map_err(|error| Problem::internal(&error))
+}
+
+/// Returns a comment, which clients ignore.
+fn heartbeat() -> Event {
+    Event::default().comment("no change")
+}
+
+fn after(time: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(time).unwrap_or(now)
+}

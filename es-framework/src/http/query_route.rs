@@ -1,0 +1,40 @@
+//! The route of a query: it answers once, or with a live query.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    extract::State,
+    http::{HeaderMap, Uri},
+    routing::{MethodRouter, get},
+};
+
+use super::{
+    Surface,
+    limits::Gate,
+    live, path,
+    query::{InPath, InQuery, QueryRequest},
+    query_response::respond,
+};
+use crate::query::QueryRoute;
+
+/// Returns the path of a query's route, and its handler.
+pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<Surface>>) {
+    let mounted = path::mounted(&route.path);
+    let route = Arc::new(route);
+    let handler = async move |State(surface): State<Arc<Surface>>,
+                              Extension(gate): Extension<Gate>,
+                              uri: Uri,
+                              in_path: InPath,
+                              in_query: InQuery,
+                              headers: HeaderMap| {
+        let _place = gate.enter()?;
+        let parameters = (in_path, in_query);
+        let request = QueryRequest::new(Arc::clone(&route), surface, uri, parameters, headers)?;
+        match live::is_requested(&request.headers) {
+            true => live::respond(request).await,
+            false => Ok(respond(&request.run().await?, &request.headers)),
+        }
+    };
+    (mounted, get(handler))
+}

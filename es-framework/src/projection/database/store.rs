@@ -1,0 +1,117 @@
+//! The port to a database of read models. Each kind of database has one implementation.
+
+use std::{collections::BTreeMap, fmt::Debug};
+
+use async_trait::async_trait;
+
+use super::{
+    super::{
+        Cell, RowKey, Table,
+        fold::{RowChanges, StoredRow},
+    },
+    Checkpoint, DatabaseError, Sql, TableCheckpoint,
+};
+
+/// A database of read models.
+#[async_trait]
+pub(super) trait ReadModelStore: Debug + Send + Sync {
+    /// Returns the name of the database product.
+    fn kind(&self) -> &'static str;
+
+    /// Returns the statement in the dialect of this database.
+    fn statement_of(&self, sql: Sql) -> &'static str;
+
+    /// Returns the expression of a group of rows as JSON: the values of the columns that the rows are
+    /// grouped by, the number of rows, and the values of `collected` in the rows that meet the condition
+    /// `only`, sorted by `order`.
+    fn json_group(&self, columns: &str, collected: &str, order: &str, only: &str) -> String;
+
+    /// Returns the sign that precedes the number of a parameter.
+    fn parameter_sign(&self) -> char;
+
+    /// Returns true if texts cannot contain the character zero.
+    fn rejects_zero(&self) -> bool;
+
+    /// Returns the conditions that a column contains a substring, whatever the case of its letters,
+    /// and the parameter of each.
+    fn contains(&self, table: &Table, column: &str, substring: &str) -> Vec<(String, Cell)>;
+
+    /// Returns the size of the database in bytes.
+    async fn size(&self) -> Result<u64, DatabaseError>;
+
+    /// Returns the rows that a query selects: the position and the columns of each.
+    async fn fetch_rows(
+        &self,
+        table: &Table,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<StoredRow>, DatabaseError>;
+
+    /// Returns the first column of what a query selects.
+    async fn fetch_texts(
+        &self,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<String>, DatabaseError>;
+
+    /// Returns the number that a query selects.
+    async fn fetch_count(
+        &self,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<u64, DatabaseError>;
+
+    /// Acquires the right to write, unless another process has it, and creates the missing tables.
+    async fn acquire_lease(
+        &self,
+        tables: &BTreeMap<&'static str, Table>,
+    ) -> Result<bool, DatabaseError>;
+
+    /// Loads the definition and the checkpoint of a table.
+    async fn load_checkpoint(
+        &self,
+        table: &Table,
+    ) -> Result<Option<TableCheckpoint>, DatabaseError>;
+
+    /// Replaces a table by an empty one without a checkpoint.
+    async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError>;
+
+    /// Drops a table, if it exists.
+    async fn drop_table(&self, table: &Table) -> Result<(), DatabaseError>;
+
+    /// Replaces a table by its shadow table.
+    async fn swap_tables(&self, table: &Table) -> Result<(), DatabaseError>;
+
+    /// Makes a read model skip the event at a position.
+    async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError>;
+
+    /// Loads the positions of the events that a read model skips.
+    async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError>;
+
+    /// Loads the rows with these keys.
+    async fn load_rows(
+        &self,
+        table: &Table,
+        keys: Vec<RowKey>,
+    ) -> Result<Vec<StoredRow>, DatabaseError>;
+
+    /// Writes the changes of a table and its checkpoint in one transaction.
+    async fn write_batch(
+        &self,
+        table: &Table,
+        changes: RowChanges,
+        checkpoint: Checkpoint,
+    ) -> Result<(), DatabaseError>;
+
+    /// Deletes the checkpoint of a table but not its rows.
+    #[cfg(test)]
+    async fn forget_position(&self, _table: &Table) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
+    /// Limits the size of the database to a number of pages.
+    #[cfg(test)]
+    async fn limit_pages(&self, _pages: u32) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+}

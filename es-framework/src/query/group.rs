@@ -1,0 +1,164 @@
+//! Groups of rows that have the same values in some columns, as typed grouping in SQL.
+
+use serde::de::DeserializeOwned;
+
+use super::{
+    Column, Condition, OrderedValue, Page, Paging, QueryError, RowQuery, condition::SqlText,
+    cursor::PageCursor,
+};
+use crate::projection::{
+    Cell, ReadModel, Table,
+    tables::{POSITION_COLUMN, quoted},
+};
+
+/// A query for groups of rows; [`RowQuery::group_by`] makes it.
+///
+/// ```
+/// use es_framework::{prelude::*, query::{Column, Group, GroupQuery}};
+///
+/// /// Returns each title with the ids of its copies.
+/// async fn copies_of_each<R: ReadModel>(
+///     titles: GroupQuery<'_, R, String, 1>,
+///     id: Column<R, Uuid>,
+///     paging: &es_framework::query::Paging,
+/// ) -> Result<Page<Group<String, 1, Uuid>>, QueryError> {
+///     titles.collect_page(id, id.one_of::<Uuid>(&[]), paging).await
+/// }
+/// ```
+#[derive(Debug)]
+pub struct GroupQuery<'a, R, T, const N: usize> {
+    pub(super) rows: RowQuery<'a, R>,
+    pub(super) columns: [Column<R, T>; N],
+}
+
+/// Some rows that have the same values in the columns that they are grouped by.
+///
+/// ```
+/// use es_framework::query::Group;
+///
+/// let group = Group { key: ["Emma", "Jane Austen"], count: 3, collected: vec![7, 9] };
+/// let [title, author] = group.key;
+/// assert_eq!(format!("{title} by {author}"), "Emma by Jane Austen");
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group<T, const N: usize, V> {
+    /// The values that all rows of the group have, in the order of the columns.
+    pub key: [T; N],
+    /// The number of rows.
+    pub count: u64,
+    /// The values of the collected column, those of the oldest rows first.
+    pub collected: Vec<V>,
+}
+
+impl<'a, R: ReadModel> RowQuery<'a, R> {
+    /// Groups the rows that have the same values in these columns. The groups are sorted by them;
+    /// [`RowQuery::sort`] has no effect. Rows without a value in one of the columns are left out.
+    #[must_use]
+    pub fn group_by<T: OrderedValue, const N: usize>(
+        self,
+        columns: [Column<R, T>; N],
+    ) -> GroupQuery<'a, R, T, N> {
+        const { assert!(N > 0, "rows are grouped by at least one column") };
+        let present =
+            |rows: Self, column: &Column<R, T>| rows.filter(Condition::is_not_null(column.name()));
+        let rows = columns.iter().fold(self, present);
+        GroupQuery { rows, columns }
+    }
+}
+
+impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
+    /// Returns a page of the groups, sorted by their columns. Each group counts its rows, and
+    /// collects one column of those rows that meet the condition `only`.
+    ///
+    /// # Errors
+    /// The database failed, or the cursor belongs to another query.
+    pub async fn collect_page<V: OrderedValue>(
+        self,
+        collected: Column<R, V>,
+        only: Condition<R>,
+        paging: &Paging,
+    ) -> Result<Page<Group<T, N, V>>, QueryError> {
+        let database = self.rows.database;
+        let table = self.rows.table()?;
+        let filter = self.rows.filter_sql(table)?;
+        let total = match paging.total {
+            true => Some(self.count(table, &filter).await?),
+            false => None,
+        };
+        let only = only.to_sql(database, table)?;
+        let columns = self.column_list();
+        let group = database.json_group(
+            &columns,
+            &quoted(collected.name()),
+            POSITION_COLUMN,
+            &only.text,
+        );
+        let after = self.after_cursor(paging)?;
+        let conditions = SqlText::join([filter].into_iter().chain(after), " AND ");
+        let statement = format!(
+            "SELECT {group} FROM {} WHERE {} GROUP BY {columns} ORDER BY {columns} LIMIT ?",
+            quoted(table.model.name),
+            conditions.text
+        );
+        let parameters = only.parameters.into_iter().chain(conditions.parameters);
+        let parameters = parameters.chain([paging.limit_and_one()]).collect();
+        let statement = database.numbered(&statement, 0);
+        let groups = database.texts(statement, parameters).await?;
+        let groups: Result<Vec<_>, _> = groups.iter().map(|json| parse(json)).collect();
+        Page::new(groups?, paging, total, |last| {
+            PageCursor::after_group(&last.key)
+        })
+    }
+
+    async fn count(&self, table: &Table, filter: &SqlText) -> Result<u64, QueryError> {
+        let statement = format!(
+            "SELECT count(*) FROM (SELECT 1 FROM {} WHERE {} GROUP BY {}) AS groups_of_rows",
+            quoted(table.model.name),
+            filter.text,
+            self.column_list()
+        );
+        let parameters = filter.parameters.clone();
+        Ok(self.rows.database.count(statement, parameters).await?)
+    }
+
+    fn column_list(&self) -> String {
+        self.columns.map(|column| quoted(column.name())).join(", ")
+    }
+
+    /// Returns the condition that a group comes after the last group of the page before.
+    fn after_cursor(&self, paging: &Paging) -> Result<Option<SqlText>, QueryError> {
+        let Some(cursor) = &paging.after else {
+            return Ok(None);
+        };
+        let key: [T; N] = cursor.group_key()?;
+        let cells: Result<Vec<_>, _> = self
+            .columns
+            .iter()
+            .zip(&key)
+            .map(|(column, value)| Cell::of(column.name(), value))
+            .collect();
+        let cells = cells.map_err(|_| PageCursor::of_another_query())?;
+        for cell in &cells {
+            PageCursor::check_storable(cell, self.rows.database)?;
+        }
+        let marks = ["?"; N].join(", ");
+        let text = format!("({}) > ({marks})", self.column_list());
+        Ok(Some(SqlText::new(text, cells)))
+    }
+}
+
+/// Reads the JSON of a group: the key, the number of rows and the collected values.
+fn parse<T: DeserializeOwned, const N: usize, V: DeserializeOwned>(
+    json: &str,
+) -> Result<Group<T, N, V>, QueryError> {
+    let (key, count, collected): (Vec<T>, _, _) = serde_json::from_str(json)?;
+    let key = key.try_into().map_err(|_| {
+        let message = "a group has another number of columns than the query";
+        <serde_json::Error as serde::de::Error>::custom(message)
+    })?;
+    Ok(Group {
+        key,
+        count,
+        collected,
+    })
+}

@@ -1,0 +1,113 @@
+//! The descriptions of a query's parameters for the OpenAPI document.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+/// Collects the descriptions of a query's parameters.
+///
+/// ```
+/// use es_framework::{
+///     Declaration, prelude::*,
+///     query::{ParameterDescriptions, QueryParameters, Query, QueryError},
+/// };
+///
+/// struct FindTree {
+///     id: Uuid,
+/// }
+///
+/// impl Query for FindTree {
+///     const NAME: &'static str = "FindTree";
+///     const SUMMARY: &'static str = "Shows one tree.";
+///     const PATH: &'static str = "/trees/{id}";
+///     const PAGED: bool = false;
+///     const TABLES: &'static [&'static str] = &["trees"];
+///     const INDEXES: &'static [es_framework::query::ColumnIndex] = &[];
+///     const DECLARATION: Declaration = es_framework::declaration!();
+///
+///     fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
+///         let id = parameters.required("id")?;
+///         Ok(Self { id })
+///     }
+///
+///     fn describe(parameters: &mut ParameterDescriptions<'_>) {
+///         parameters.required::<Uuid>("id", "The tree.");
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ParameterDescriptions<'a> {
+    generator: &'a mut SchemaGenerator,
+    parameters: Vec<ParameterDescription>,
+}
+
+/// The description of a query's parameter.
+///
+/// ```
+/// use es_framework::query::ParameterDescription;
+///
+/// let (name, description) = ("status", "Whether the copy can be borrowed.");
+/// let schema = schemars::json_schema!({ "enum": ["available", "lent"] });
+/// let status = ParameterDescription { name, description, required: false, several: true, schema };
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParameterDescription {
+    /// The name.
+    pub name: &'static str,
+    /// The doc comment of its field.
+    pub description: &'static str,
+    /// Whether it has to be present.
+    pub required: bool,
+    /// Whether it takes several values.
+    pub several: bool,
+    /// The JSON schema of one value.
+    pub schema: Schema,
+}
+
+impl<'a> ParameterDescriptions<'a> {
+    /// Starts without parameters.
+    #[must_use]
+    pub const fn new(generator: &'a mut SchemaGenerator) -> Self {
+        let parameters = Vec::new();
+        Self {
+            generator,
+            parameters,
+        }
+    }
+
+    /// Adds a parameter that has to be present.
+    pub fn required<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
+        self.push::<T>(name, description, true, false);
+    }
+
+    /// Adds a parameter that may be absent.
+    pub fn optional<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
+        self.push::<T>(name, description, false, false);
+    }
+
+    /// Adds a parameter that takes several values.
+    pub fn several<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
+        self.push::<T>(name, description, false, true);
+    }
+
+    fn push<T: JsonSchema>(
+        &mut self,
+        name: &'static str,
+        description: &'static str,
+        required: bool,
+        several: bool,
+    ) {
+        let schema = self.generator.subschema_for::<T>();
+        self.parameters.push(ParameterDescription {
+            name,
+            description,
+            required,
+            several,
+            schema,
+        });
+    }
+
+    /// Returns the parameters in the order of the fields.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<ParameterDescription> {
+        self.parameters
+    }
+}

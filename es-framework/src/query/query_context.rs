@@ -1,0 +1,99 @@
+//! The context of a query's handler.
+
+use jiff::Timestamp;
+
+use serde::de::DeserializeOwned;
+
+use super::{Paging, QueryError, RowQuery};
+use crate::projection::{Cell, Database, ReadModel, Sql};
+
+/// The context of a query's handler: the read models, the requested page, and the time.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// /// Returns a page of the copies whose title begins with a letter or comes after it.
+/// async fn from_letter(context: &QueryContext<'_>, letter: &String) -> Result<Page<BookCopy>, QueryError> {
+///     let rows = context.rows::<BookCopy>().filter(BookCopy::title().at_least(letter));
+///     rows.sort(BookCopy::title()).page(context.paging()).await
+/// }
+/// ```
+#[derive(Debug)]
+pub struct QueryContext<'a> {
+    database: &'a Database,
+    paging: Paging,
+    now: Timestamp,
+}
+
+impl<'a> QueryContext<'a> {
+    /// Makes the context of a query that arrives at this time.
+    #[must_use]
+    pub const fn new(database: &'a Database, paging: Paging, now: Timestamp) -> Self {
+        Self {
+            database,
+            paging,
+            now,
+        }
+    }
+
+    /// Starts a query for rows of a read model.
+    #[must_use]
+    pub const fn rows<R: ReadModel>(&self) -> RowQuery<'a, R> {
+        RowQuery::new(self.database)
+    }
+
+    /// Returns the requested page: the first page if the query is not `paged`.
+    #[must_use]
+    pub const fn paging(&self) -> &Paging {
+        &self.paging
+    }
+
+    /// Returns the time at which the query arrived, by the application's clock.
+    #[must_use]
+    pub const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Runs hand-written SQL. Each row has one column, a JSON object that is read as a `T`. Values
+    /// belong into `parameters`, never into the statement.
+    ///
+    /// ```
+    /// use es_framework::{prelude::*, projection::{Cell, Sql}};
+    ///
+    /// const LONGEST: Sql = Sql {
+    ///     sqlite: "SELECT json_quote(title) FROM book_copies WHERE author = ?1 ORDER BY length(title) DESC LIMIT 20",
+    ///     postgres: "SELECT to_json(title)::text FROM book_copies WHERE author = $1 ORDER BY length(title) DESC LIMIT 20",
+    /// };
+    ///
+    /// async fn longest(context: &QueryContext<'_>, author: &str) -> Result<Vec<String>, QueryError> {
+    ///     context.sql(LONGEST, vec![Cell::Text(author.to_owned())]).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The database refuses the statement, or a row is no `T`.
+    pub async fn sql<T: DeserializeOwned>(
+        &self,
+        statement: Sql,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<T>, QueryError> {
+        let statement = self.database.own(statement).to_owned();
+        let rows = self.database.texts(statement, parameters).await?;
+        let rows = rows.iter().map(|row| serde_json::from_str(row));
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,142 @@
+//! Commands, events and a read model for tests, written without macros.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Declaration,
+    command::{Command, Condition, Handle, HandlerContext, HandlerError, UntypedDecision},
+    declaration,
+    event::{Event, InvalidSubjectPart, Subject, SubjectPart},
+    projection::{Cell, CellError, Column, ColumnKind, EventRow, ReadModelDescriptor},
+    validate::{Validate, Violations, rules},
+};
+
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PlantTreeCommand {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) num_leaves: i64,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TreePlantedEvent {
+    kind: String,
+    num_leaves: i64,
+}
+
+impl TreePlantedEvent {
+    pub(crate) fn new(kind: &str, num_leaves: i64) -> Self {
+        let kind = kind.to_owned();
+        Self { kind, num_leaves }
+    }
+}
+
+impl Event for TreePlantedEvent {
+    const TYPE: &'static str = "com.example.garden.TreePlantedEvent";
+    const DECLARATION: Declaration = declaration!();
+}
+
+impl Validate for PlantTreeCommand {
+    fn validate(&self, violations: &mut Violations) {
+        violations.check("kind", rules::text(&self.kind, 1, 10));
+        violations.check("numLeaves", rules::range(&self.num_leaves, Some(1), None));
+    }
+}
+
+impl Command for PlantTreeCommand {
+    const NAME: &'static str = "PlantTreeCommand";
+    const SUMMARY: &'static str = "Plants a tree.";
+    const SUBJECT: &'static str = "/trees/{id}";
+    const PATH: &'static str = "/trees/{id}/plant";
+    const CONDITION: Condition = Condition::Pristine;
+    const DECLARATION: Declaration = declaration!();
+
+    fn subject(&self) -> Result<Subject, InvalidSubjectPart> {
+        Subject::from_parts(&[
+            SubjectPart::Text("/trees/"),
+            SubjectPart::Field("id", &self.id),
+        ])
+    }
+}
+
+impl Handle for PlantTreeCommand {
+    const HANDLER: Declaration = declaration!();
+
+    fn handle(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError> {
+        let Self {
+            kind, num_leaves, ..
+        } = self;
+        context.decide(TreePlantedEvent { kind, num_leaves })
+    }
+}
+
+impl EventRow for TreePlantedEvent {
+    const TABLE: &'static str = "trees";
+    const COLUMNS: &'static [Column] = &[
+        Column {
+            name: "kind",
+            member: "kind",
+            kind: ColumnKind::Text,
+        },
+        Column {
+            name: "num_leaves",
+            member: "numLeaves",
+            kind: ColumnKind::Integer,
+        },
+    ];
+
+    fn to_cells(&self) -> Result<Vec<Cell>, CellError> {
+        Ok(vec![
+            Cell::of("kind", &self.kind)?,
+            Cell::of("numLeaves", &self.num_leaves)?,
+        ])
+    }
+}
+
+pub(crate) const TREES: ReadModelDescriptor = ReadModelDescriptor::of_events::<TreePlantedEvent>();
+
+/// Something that can be done to a tree that is there.
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WaterTreeCommand {
+    pub(crate) id: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TreeWateredEvent {}
+
+impl Event for TreeWateredEvent {
+    const TYPE: &'static str = "com.example.garden.TreeWateredEvent";
+    const DECLARATION: Declaration = declaration!();
+}
+
+impl Validate for WaterTreeCommand {
+    fn validate(&self, _: &mut Violations) {}
+}
+
+impl Command for WaterTreeCommand {
+    const NAME: &'static str = "WaterTreeCommand";
+    const SUMMARY: &'static str = "Waters a tree.";
+    const SUBJECT: &'static str = "/trees/{id}";
+    const PATH: &'static str = "/trees/water";
+    const CONDITION: Condition = Condition::Exists;
+    const DECLARATION: Declaration = declaration!();
+
+    fn subject(&self) -> Result<Subject, InvalidSubjectPart> {
+        Subject::from_parts(&[
+            SubjectPart::Text("/trees/"),
+            SubjectPart::Field("id", &self.id),
+        ])
+    }
+}
+
+impl Handle for WaterTreeCommand {
+    const HANDLER: Declaration = declaration!();
+
+    fn handle(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError> {
+        context.decide(TreeWateredEvent {})
+    }
+}

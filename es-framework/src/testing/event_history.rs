@@ -1,0 +1,150 @@
+//! Runs a test: appends the past events, handles the command, and reads the new events.
+
+use futures_util::TryStreamExt as _;
+use serde_json::Value;
+
+use super::expectation::CommandExpectation;
+use crate::{
+    command::{
+        CommandBus, CommandContext, CommandError, CommandOutcome, Handle, HandlerError,
+        UntypedDecision, handle_command,
+    },
+    event::{Event, EventCandidate, Metadata, RecordedEvent, Subject, Upcasters},
+    store::{EventStore as _, ReadOptions, memory::MemoryStore},
+};
+
+/// A past event of a scenario.
+pub(super) struct PastEvent {
+    subject: Option<Subject>,
+    push: PushEvent,
+}
+
+type PushEvent = Box<dyn FnOnce(&mut UntypedDecision) -> Result<(), HandlerError> + Send>;
+
+impl std::fmt::Debug for PastEvent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("PastEvent").field(&self.subject).finish()
+    }
+}
+
+impl PastEvent {
+    pub(super) fn of<E: Event>(subject: Option<Subject>, event: E) -> Self {
+        let push: PushEvent = Box::new(move |decision| decision.push(&event));
+        Self { subject, push }
+    }
+}
+
+/// The store of a test and the subject of its command.
+#[derive(Debug)]
+pub(super) struct EventHistory {
+    store: MemoryStore,
+    subject: Subject,
+    upcasters: Upcasters,
+}
+
+/// The reason why a scenario cannot run.
+pub(super) type ScenarioError = Box<dyn std::error::Error + Send + Sync>;
+
+impl EventHistory {
+    pub(super) const fn new(store: MemoryStore, subject: Subject, upcasters: Upcasters) -> Self {
+        Self {
+            store,
+            subject,
+            upcasters,
+        }
+    }
+
+    /// Runs a test on its own thread and runtime, because the test itself may be asynchronous.
+    pub(super) fn run<C: Handle>(
+        self,
+        past: Vec<PastEvent>,
+        bus: CommandBus,
+        command: C,
+        context: CommandContext,
+    ) -> Result<CommandExpectation, ScenarioError> {
+        let test = async {
+            let before = self.write(past).await?;
+            let result = handle_command(&bus, &command, &context, None).await;
+            self.then(before, result).await
+        };
+        let run = || {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            runtime.enable_time().build()?.block_on(test)
+        };
+        std::thread::scope(|scope| {
+            let result = scope.spawn(run).join();
+            result.unwrap_or_else(|_| Err("the handler panicked: see above".into()))
+        })
+    }
+
+    /// Appends the past events and returns their number.
+    pub(super) async fn write(&self, past: Vec<PastEvent>) -> Result<usize, ScenarioError> {
+        let mut candidates = Vec::new();
+        for PastEvent { subject, push } in past {
+            let subject = subject.unwrap_or_else(|| self.subject.clone());
+            let mut decision = UntypedDecision::on(subject, Metadata::default());
+            push(&mut decision)?;
+            let (events, _) = decision.into_parts();
+            candidates.extend(events.into_iter().map(|event| EventCandidate {
+                source: "test".into(),
+                subject: event.subject,
+                event_type: event.event_type,
+                data: event.data,
+                trace: None,
+            }));
+        }
+        if self.subject == Subject::root()
+            && let Some(event) = candidates
+                .iter()
+                .find(|event| event.subject == self.subject)
+        {
+            let message = format!(
+                "{} does not say its subject: give it with `event_on(\"/…\", …)`",
+                event.event_type
+            );
+            return Err(message.into());
+        }
+        let count = candidates.len();
+        if count > 0 {
+            self.store.append(candidates, vec![]).await?;
+        }
+        Ok(count)
+    }
+
+    async fn then(
+        self,
+        before: usize,
+        result: Result<CommandOutcome, CommandError>,
+    ) -> Result<CommandExpectation, ScenarioError> {
+        let events = self.store.read(Subject::root(), ReadOptions::recursive());
+        let events: Vec<RecordedEvent> = events.try_collect().await?;
+        let new = events.iter().skip(before).map(described);
+        let new = new.collect::<Result<_, _>>()?;
+        Ok(CommandExpectation::new(
+            self.subject,
+            self.upcasters,
+            events,
+            new,
+            result,
+        ))
+    }
+}
+
+/// Formats an event for the message of a failed test.
+pub(super) fn described(event: &RecordedEvent) -> Result<Value, ScenarioError> {
+    Ok(shown(
+        &event.subject,
+        event.event_type.as_str(),
+        event.raw_payload()?.get(),
+    )?)
+}
+
+/// Returns the subject, type and payload of an event as JSON.
+pub(super) fn shown(
+    subject: &Subject,
+    event_type: &str,
+    payload: &str,
+) -> Result<Value, serde_json::Error> {
+    let payload: Value = serde_json::from_str(payload)?;
+    Ok(serde_json::json!({"subject": subject, "type": event_type, "payload": payload}))
+}

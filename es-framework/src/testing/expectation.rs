@@ -1,0 +1,314 @@
+//! Compares the result of a command with the expectations of a test.
+
+use std::fmt::{Debug, Write as _};
+
+use serde::Serialize;
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+
+use super::{event_history::shown, scenario::parse};
+use crate::{
+    command::{CommandError, CommandOutcome, IntoDecision, Rejection, UntypedDecision},
+    event::{DecodeError, Metadata, RecordedEvent, Subject, Upcasters},
+    state::Evolve,
+};
+
+/// The result of a command in a test. An expectation that does not hold fails the test and shows the
+/// difference.
+///
+/// ```
+/// use es_framework::{prelude::*, testing::given};
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", condition = pristine)]
+/// # struct PurchaseBookCommand { id: String }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+/// given()
+///     .event(BookPurchasedEvent {})
+///     .when(PurchaseBookCommand { id: "42".into() })
+///     .then_already_exists();
+/// ```
+#[derive(Debug)]
+pub struct CommandExpectation {
+    subject: Subject,
+    upcasters: Upcasters,
+    all: Vec<RecordedEvent>,
+    new: Vec<Value>,
+    result: Result<CommandOutcome, CommandError>,
+}
+
+impl CommandExpectation {
+    pub(super) const fn new(
+        subject: Subject,
+        upcasters: Upcasters,
+        all: Vec<RecordedEvent>,
+        new: Vec<Value>,
+        result: Result<CommandOutcome, CommandError>,
+    ) -> Self {
+        Self {
+            subject,
+            upcasters,
+            all,
+            new,
+            result,
+        }
+    }
+
+    /// Expects exactly these new events in this order: one, several as a tuple or a `Vec`, or `()` for
+    /// none.
+    ///
+    /// # Panics
+    /// Other events were recorded.
+    #[track_caller]
+    pub fn then(self, events: impl IntoDecision) -> Self {
+        self.expect_success();
+        let expected = self.expected(events);
+        compare("the events", &expected, &self.new);
+        self
+    }
+
+    /// Expects this reply.
+    ///
+    /// # Panics
+    /// It did not.
+    #[track_caller]
+    pub fn then_reply(self, reply: impl Serialize) -> Self {
+        let outcome = self.expect_success();
+        let expected = serde_json::to_value(reply).unwrap_or_else(|error| failed(&error));
+        let found = outcome
+            .reply
+            .as_ref()
+            .map(|reply| serde_json::from_str::<Value>(reply.get()));
+        match found.transpose() {
+            Ok(Some(found)) => compare("the reply", &expected, &found),
+            Ok(None) => failed(&"the handler was expected to reply, and did not"),
+            Err(error) => failed(&error),
+        }
+        self
+    }
+
+    /// Expects this rejection.
+    ///
+    /// # Panics
+    /// It did not, or with another one.
+    #[track_caller]
+    pub fn then_rejected(self, rejection: &dyn Rejection) {
+        match &self.result {
+            Err(CommandError::Rejected(found)) => {
+                let text = |one: &dyn Rejection| format!("{}: {one}", one.name());
+                compare("the rejection", &text(rejection), &text(&**found));
+            }
+            other => failed(&format!(
+                "expected the rejection {}, {}",
+                rejection.name(),
+                actual(other)
+            )),
+        }
+    }
+
+    /// Expects that this subject does not exist.
+    ///
+    /// # Panics
+    /// It was not.
+    #[track_caller]
+    pub fn then_not_found(self, subject: &str) {
+        let expected = parse(subject);
+        match &self.result {
+            Err(CommandError::NotFound(found)) => compare("what is not found", &expected, found),
+            other => failed(&format!(
+                "expected that {expected} is not found, {}",
+                actual(other)
+            )),
+        }
+    }
+
+    /// Expects that the command's subject already exists.
+    ///
+    /// # Panics
+    /// It was not.
+    #[track_caller]
+    pub fn then_already_exists(self) {
+        if !matches!(self.result, Err(CommandError::AlreadyExists(_))) {
+            let (subject, actual) = (&self.subject, actual(&self.result));
+            failed(&format!("expected that {subject} already exists, {actual}"));
+        }
+    }
+
+    /// Expects invalid values at exactly these JSON pointers, such as `/numPages`, in this order.
+    ///
+    /// # Panics
+    /// They were not, or at others.
+    #[track_caller]
+    pub fn then_invalid<'a>(self, pointers: impl IntoIterator<Item = &'a str>) {
+        let expected: Vec<_> = pointers.into_iter().map(str::to_owned).collect();
+        match self.result {
+            Err(CommandError::Invalid(violations)) => {
+                let found = violations.into_iter().map(|violation| violation.pointer);
+                compare("the pointers", &expected, &found.collect());
+            }
+            other => failed(&format!(
+                "expected invalid values at {expected:?}, {}",
+                actual(&other)
+            )),
+        }
+    }
+
+    /// Expects this state of the command's subject.
+    ///
+    /// # Panics
+    /// It is not.
+    #[track_caller]
+    pub fn then_state<S: Evolve + Debug + PartialEq>(self, expected: &S) -> Self {
+        let subject = self.subject.clone();
+        self.then_state_of(subject.as_str(), expected)
+    }
+
+    /// Expects this state of another subject.
+    ///
+    /// # Panics
+    /// It is not.
+    #[track_caller]
+    pub fn then_state_of<S: Evolve + Debug + PartialEq>(self, subject: &str, expected: &S) -> Self {
+        let subject = parse(subject);
+        let found: Option<S> = self.state(&subject).unwrap_or_else(|error| failed(&error));
+        if found.as_ref() != Some(expected) {
+            let what = format!("the state of {subject}");
+            compare(
+                &what,
+                &format!("{:#?}", Some(expected)),
+                &format!("{found:#?}"),
+            );
+        }
+        self
+    }
+
+    fn state<S: Evolve>(&self, subject: &Subject) -> Result<Option<S>, DecodeError> {
+        let mut state = None;
+        for event in self.all.iter().filter(|event| event.subject == *subject) {
+            self.upcasters.read(event, |view| {
+                state = S::evolve(state.take(), &view)?;
+                Ok::<_, DecodeError>(())
+            })?;
+        }
+        Ok(state)
+    }
+
+    #[track_caller]
+    fn expect_success(&self) -> &CommandOutcome {
+        match &self.result {
+            Ok(outcome) => outcome,
+            refused => failed(&format!(
+                "expected that the command is carried out, {}",
+                actual(refused)
+            )),
+        }
+    }
+
+    #[track_caller]
+    fn expected(&self, events: impl IntoDecision) -> Vec<Value> {
+        shown_events(self.subject.clone(), events)
+    }
+}
+
+/// Formats the events that a test expects, on this subject unless they have their own.
+#[track_caller]
+pub(super) fn shown_events(subject: Subject, events: impl IntoDecision) -> Vec<Value> {
+    let mut decision = UntypedDecision::on(subject, Metadata::default());
+    if let Err(error) = events.add_to(&mut decision) {
+        failed(&error);
+    }
+    let (events, _) = decision.into_parts();
+    let described = events.iter().map(|event| {
+        let data: Value = serde_json::from_str(event.data.get())?;
+        let payload = data.get("payload").cloned().unwrap_or_default();
+        shown(
+            &event.subject,
+            event.event_type.as_str(),
+            &payload.to_string(),
+        )
+    });
+    described
+        .collect::<Result<_, _>>()
+        .unwrap_or_else(|error| failed(&error))
+}
+
+/// Describes the actual result.
+fn actual(result: &Result<CommandOutcome, CommandError>) -> String {
+    match result {
+        Ok(_) => "but the command was carried out".to_owned(),
+        Err(CommandError::Rejected(rejection)) => {
+            format!("but it was rejected as {}: {rejection}", rejection.name())
+        }
+        Err(CommandError::Invalid(violations)) => {
+            let mut text = "but its values are not valid:".to_owned();
+            for violation in violations {
+                let _ = write!(text, "\n    {} {}", violation.pointer, violation.message);
+            }
+            text
+        }
+        Err(error) => format!("but it was refused: {error}"),
+    }
+}
+
+/// Fails the test with a line-by-line difference if the values differ.
+#[track_caller]
+pub(super) fn compare<T: PartialEq + Comparable>(what: &str, expected: &T, found: &T) {
+    if expected == found {
+        return;
+    }
+    let (expected, found) = (expected.lines(), found.lines());
+    let mut text = format!("a difference in {what} (- expected, + found):\n");
+    for change in TextDiff::from_lines(&expected, &found).iter_all_changes() {
+        let sign = match change.tag() {
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+            ChangeTag::Equal => ' ',
+        };
+        let _ = writeln!(text, "{sign} {}", change.value().trim_end_matches('\n'));
+    }
+    failed(&text)
+}
+
+/// A value that a failed test shows line by line.
+pub(super) trait Comparable {
+    fn lines(&self) -> String;
+}
+
+impl Comparable for Value {
+    fn lines(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+}
+
+impl Comparable for Vec<Value> {
+    fn lines(&self) -> String {
+        let events: Vec<_> = self.iter().map(Comparable::lines).collect();
+        events.join("\n")
+    }
+}
+
+impl Comparable for String {
+    fn lines(&self) -> String {
+        self.clone()
+    }
+}
+
+impl Comparable for Vec<String> {
+    fn lines(&self) -> String {
+        self.join("\n")
+    }
+}
+
+impl Comparable for Subject {
+    fn lines(&self) -> String {
+        self.to_string()
+    }
+}
+
+#[track_caller]
+#[allow(clippy::panic, reason = "a test fails by panicking")]
+fn failed(message: &dyn std::fmt::Display) -> ! {
+    panic!("{message}")
+}

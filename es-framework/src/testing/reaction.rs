@@ -1,0 +1,187 @@
+//! Tests of reactions: runs a reaction on the events of a scenario, over an in-memory store.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::TryStreamExt as _;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{
+    event_history::{EventHistory, ScenarioError, described},
+    expectation::{compare, shown_events},
+    scenario::Scenario,
+};
+use crate::{
+    command::{CommandBus, IntoDecision, Services},
+    event::{RecordedEvent, Subject, UpcasterDescriptor, Upcasters},
+    reaction::{
+        IntoCommands, OutgoingCommand, OutgoingCommands, React, ReactionDescriptor,
+        ReactionRuntime, catch_up,
+    },
+    store::{EventStore, ReadOptions, memory::MemoryStore},
+};
+
+/// The parent subject of the framework's own events.
+const FRAMEWORK_SUBJECTS: &str = "/es-framework";
+
+/// Compares the commands and events of a reaction with those that a test expects.
+/// [`Scenario::reacts`] creates it.
+///
+/// ```
+/// use es_framework::{prelude::*, testing::given};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let id = Uuid::nil();
+///
+/// given()
+///     .event_on("/books/42", BookBorrowedEvent { id })
+///     .reacts::<LoanReminder>()
+///     .then_sent(RemindReaderCommand { id });
+/// ```
+#[derive(Debug)]
+pub struct ReactionExpectation {
+    sent: Vec<Value>,
+    events: Vec<Value>,
+}
+
+impl Scenario {
+    /// Runs a reaction on the events at the time of the test. It executes immediate steps and due
+    /// deadlines, and handles the sent commands. An event without its own subject needs
+    /// [`Scenario::event_on`].
+    ///
+    /// # Panics
+    /// The reaction fails at an event, or the scenario is impossible.
+    #[must_use = "nothing is tested before one of the functions that begin with `then`"]
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn reacts<R: React>(self) -> ReactionExpectation {
+        let reaction = ReactionDescriptor::of::<R>();
+        let reacting = || -> Result<ReactionExpectation, ScenarioError> {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            runtime
+                .enable_all()
+                .build()?
+                .block_on(react(self, reaction))
+        };
+        // The test itself may be asynchronous, so the reaction has its own thread and runtime.
+        let reacted = std::thread::scope(|scope| {
+            let reacted = scope.spawn(reacting).join();
+            reacted.unwrap_or_else(|_| Err("the reaction panicked: see above".into()))
+        });
+        reacted.unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+async fn react(
+    scenario: Scenario,
+    reaction: ReactionDescriptor,
+) -> Result<ReactionExpectation, ScenarioError> {
+    let (past, services) = scenario.into_parts();
+    let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
+    let store = MemoryStore::new();
+    let history = EventHistory::new(store.clone(), Subject::root(), upcasters.clone());
+    let before = history.write(past).await?;
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let port: Arc<dyn EventStore> = Arc::new(store.clone());
+    let runtime = runtime(port, services, upcasters, &sent);
+    catch_up(runtime, reaction).await?;
+    let events = store.read(Subject::root(), ReadOptions::recursive());
+    let events: Vec<RecordedEvent> = events.try_collect().await?;
+    let own: Subject = FRAMEWORK_SUBJECTS.parse()?;
+    let new = events.iter().skip(before);
+    let new = new.filter(|event| !event.subject.is_within(&own));
+    let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(ReactionExpectation {
+        sent: sent.iter().map(shown_command).collect::<Result<_, _>>()?,
+        events: new.map(described).collect::<Result<_, _>>()?,
+    })
+}
+
+fn runtime(
+    store: Arc<dyn EventStore>,
+    services: Services,
+    upcasters: Upcasters,
+    sent: &Arc<Mutex<Vec<OutgoingCommand>>>,
+) -> ReactionRuntime {
+    let bus = CommandBus::new(Arc::clone(&store), "test")
+        .with_services(services.clone())
+        .with_upcasters(upcasters.clone());
+    ReactionRuntime {
+        bus,
+        store,
+        source: "test".into(),
+        services,
+        upcasters,
+        instance: Uuid::new_v4(),
+        sent_commands: Some(Arc::clone(sent)),
+    }
+}
+
+fn shown_command(sent: &OutgoingCommand) -> Result<Value, serde_json::Error> {
+    let values: Value = serde_json::from_slice(&sent.body)?;
+    Ok(json!({"command": sent.command.name, "values": values}))
+}
+
+impl ReactionExpectation {
+    /// Expects exactly these commands: one, several as a tuple or a `Vec`, or `()` for none.
+    ///
+    /// # Panics
+    /// The reaction sent other commands.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn then_sent(self, commands: impl IntoCommands) -> Self {
+        let mut expected = OutgoingCommands::default();
+        let expected = commands
+            .send(&mut expected)
+            .map_err(|error| error.to_string())
+            .and_then(|()| {
+                let shown = expected.iter().map(shown_command);
+                let shown: Result<Vec<_>, _> = shown.collect();
+                shown.map_err(|error| error.to_string())
+            });
+        match expected {
+            Ok(expected) => compare("the commands", &expected, &self.sent),
+            Err(error) => panic!("{error}"),
+        }
+        self
+    }
+
+    /// Expects exactly these new events, on this subject unless they have their own.
+    ///
+    /// # Panics
+    /// Other events were recorded.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn then_on(self, subject: &str, events: impl IntoDecision) -> Self {
+        let subject: Subject = match subject.parse() {
+            Ok(subject) => subject,
+            Err(error) => panic!("{error}"),
+        };
+        compare("the events", &shown_events(subject, events), &self.events);
+        self
+    }
+
+    /// Expects no commands and no events.
+    ///
+    /// # Panics
+    /// The reaction sent a command or recorded an event.
+    #[track_caller]
+    pub fn then_nothing(self) {
+        compare("the commands", &Vec::new(), &self.sent);
+        compare("the events", &Vec::new(), &self.events);
+    }
+}

@@ -1,0 +1,108 @@
+//! Tests of the read side: projects the events of a scenario and runs queries as in production.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    event_history::{EventHistory, PastEvent, ScenarioError},
+    scenario::Scenario,
+};
+use crate::{
+    ReadModel,
+    event::{EventId, Subject, UpcasterDescriptor, Upcasters},
+    projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+    query::{Paging, Queries, QueryContext, QueryDescriptor, QueryError, QueryHandler},
+    store::{EventStore, memory::MemoryStore},
+};
+
+/// The longest wait for the projection of a test's events.
+const PROJECTION_TIMEOUT: Duration = Duration::from_secs(60);
+/// The highest number of rows that a test reads.
+const MAX_ROWS: u32 = 10_000;
+
+impl Scenario {
+    /// Projects the events into the test's own database and runs a query on it. An event without its
+    /// own subject needs [`Scenario::event_on`].
+    ///
+    /// # Errors
+    /// The query finds nothing or is invalid.
+    ///
+    /// # Panics
+    /// An event cannot be projected, or has no subject.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn ask<Q: QueryHandler>(self, query: Q) -> Result<Q::Output, QueryError>
+    where
+        Q::Output: Send,
+    {
+        let (past, now) = self.into_past();
+        let answered = on_a_thread(past, now, async move |context| query.handle(&context).await);
+        answered.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Returns all rows of a read model after the events, the oldest first.
+    ///
+    /// # Panics
+    /// An event cannot be projected, or has no subject.
+    #[track_caller]
+    #[must_use]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn rows<R: ReadModel>(self) -> Vec<R> {
+        let (past, now) = self.into_past();
+        let rows = on_a_thread(past, now, async |context| {
+            context.rows::<R>().all(MAX_ROWS).await
+        });
+        match rows {
+            Ok(Ok(rows)) => rows,
+            Ok(Err(error)) => panic!("{error}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Projects on its own thread and runtime, because the test itself may be asynchronous.
+fn on_a_thread<T: Send>(
+    past: Vec<PastEvent>,
+    now: Timestamp,
+    ask: impl AsyncFnOnce(QueryContext<'_>) -> T + Send,
+) -> Result<T, ScenarioError> {
+    let asking = || -> Result<T, ScenarioError> {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().build()?.block_on(async {
+            let database = projected(past).await?;
+            Ok(ask(QueryContext::new(&database, Paging::default(), now)).await)
+        })
+    };
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(asking).join();
+        asked.unwrap_or_else(|_| Err("the query panicked: see above".into()))
+    })
+}
+
+/// Projects the events into all read models that are linked into the test.
+async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
+    let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
+    let store = MemoryStore::new();
+    let history = EventHistory::new(store.clone(), Subject::root(), upcasters.clone());
+    let count = history.write(past).await?;
+    let models = ReadModels::new(inventory::iter::<ReadModelDescriptor>().copied())?;
+    let queries = inventory::iter::<QueryDescriptor>().copied();
+    let (_, models) = Queries::new(queries, models)?;
+    let database = Database::in_memory(&models).await?;
+    let store: Arc<dyn EventStore> = Arc::new(store);
+    let processor = Processor::new(store, database.clone(), models).with_upcasters(upcasters);
+    let positions = processor.positions();
+    let last = u64::try_from(count)?.checked_sub(1).and_then(EventId::new);
+    tokio::select! {
+        () = processor.run() => {}
+        // The loop below reports a projection that stopped.
+        _ = positions.reach(&[], last, PROJECTION_TIMEOUT) => {}
+    }
+    for (name, progress) in positions.iter() {
+        if let Some(trouble) = progress.trouble() {
+            return Err(format!("the read model {name} stops: {trouble}").into());
+        }
+    }
+    Ok(database)
+}

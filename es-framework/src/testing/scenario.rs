@@ -1,0 +1,219 @@
+//! The scenario of a test: past events, services and the request's metadata.
+
+use std::sync::Arc;
+
+use clap::builder::Resettable;
+use jiff::Timestamp;
+
+use super::{
+    event_history::{EventHistory, PastEvent},
+    expectation::CommandExpectation,
+};
+use crate::{
+    command::{Clock, CommandBus, CommandContext, Handle, Inject, ParameterOrigin, Services},
+    event::{Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
+    settings::SettingsDescriptor,
+    store::{EventStore, memory::MemoryStore},
+};
+
+/// The default time of a test.
+const TIME: Timestamp = Timestamp::constant(1_767_225_600, 0);
+
+/// The scenario of a test: past events, services and the request's metadata. [`given`] creates it.
+///
+/// ```
+/// use es_framework::{prelude::*, testing::{Scenario, given}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+///
+/// /// The scenario that several tests share.
+/// fn a_book_in_summer() -> Scenario {
+///     given().at("2026-07-01T12:00:00Z").event_on("/books/42", BookPurchasedEvent {})
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is tested before `when` and one of the functions that begin with `then`"]
+pub struct Scenario {
+    past: Vec<PastEvent>,
+    services: Services,
+    context: CommandContext,
+}
+
+/// Begins a test without events, at the beginning of 2026 in UTC, with the defaults of all settings.
+///
+/// ```
+/// use es_framework::{prelude::*, testing::given};
+///
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", condition = pristine)]
+/// struct PurchaseBookCommand {
+///     id: String,
+/// }
+///
+/// #[derive(Debug, PartialEq, Event)]
+/// struct BookPurchasedEvent {
+///     on: Timestamp,
+/// }
+///
+/// #[handler]
+/// fn purchase(_: PurchaseBookCommand, clock: &Clock) -> BookPurchasedEvent {
+///     BookPurchasedEvent { on: clock.now() }
+/// }
+///
+/// given()
+///     .at("2026-07-01T12:00:00Z")
+///     .when(PurchaseBookCommand { id: "42".into() })
+///     .then(BookPurchasedEvent { on: "2026-07-01T12:00:00Z".parse()? });
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub fn given() -> Scenario {
+    Scenario {
+        past: Vec::new(),
+        services: Services::default().with(Clock::at(TIME)),
+        context: CommandContext::default(),
+    }
+}
+
+impl Scenario {
+    /// Adds a past event on the subject of the command, or on the event's own subject.
+    pub fn event<E: Event>(mut self, event: E) -> Self {
+        self.past.push(PastEvent::of(None, event));
+        self
+    }
+
+    /// Adds a past event on another subject.
+    ///
+    /// # Panics
+    /// The text is not a subject.
+    #[track_caller]
+    pub fn event_on<E: Event>(mut self, subject: &str, event: E) -> Self {
+        self.past.push(PastEvent::of(Some(parse(subject)), event));
+        self
+    }
+
+    /// Sets the clock to a time such as `2026-07-01T12:00:00Z`.
+    ///
+    /// # Panics
+    /// The text is not a time.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn at(self, time: &str) -> Self {
+        match time.parse() {
+            Ok(time) => self.with(Clock::at(time)),
+            Err(error) => panic!("{time:?} is no time, such as 2026-07-01T12:00:00Z: {error}"),
+        }
+    }
+
+    /// Returns the past events and the time.
+    pub(super) fn into_past(self) -> (Vec<PastEvent>, Timestamp) {
+        (self.past, self.services.clock().now())
+    }
+
+    /// Returns the past events and the services, with the defaults of settings that the test does not
+    /// give.
+    pub(super) fn into_parts(self) -> (Vec<PastEvent>, Services) {
+        let mut services = self.services;
+        for settings in inventory::iter::<SettingsDescriptor> {
+            // A handler that takes settings without a default reports them itself.
+            if !services.has(settings.kind)
+                && let Ok(provided) = with_defaults(services.clone(), settings)
+            {
+                services = provided;
+            }
+        }
+        (self.past, services)
+    }
+
+    /// Provides a service or settings.
+    pub fn with<T: Inject>(mut self, value: T) -> Self {
+        self.services = self.services.with(value);
+        self
+    }
+
+    /// Sets the metadata of the request.
+    pub fn metadata<'a>(mut self, texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        self.context.metadata = Metadata::from_iter(texts);
+        self
+    }
+
+    /// Runs a command through the production pipeline.
+    ///
+    /// # Panics
+    /// The scenario is impossible, for example because a service is missing.
+    #[track_caller]
+    #[must_use = "nothing is tested before one of the functions that begin with `then`"]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn when<C: Handle>(self, command: C) -> CommandExpectation {
+        let subject = match command.subject() {
+            Ok(subject) => subject,
+            Err(error) => panic!("the command has no subject: {error}"),
+        };
+        let store = MemoryStore::new();
+        let services = with_default_settings::<C>(self.services);
+        let upcasters = match Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied()) {
+            Ok(upcasters) => upcasters,
+            Err(error) => panic!("{error}"),
+        };
+        let bus = CommandBus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
+            .with_services(services)
+            .with_upcasters(upcasters.clone());
+        let history = EventHistory::new(store, subject, upcasters);
+        match history.run(self.past, bus, command, self.context) {
+            Ok(then) => then,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Provides the defaults of the settings that a handler takes and the test does not give. The
+/// environment of the test has no effect.
+#[allow(clippy::panic, reason = "a test fails by panicking")]
+#[track_caller]
+fn with_default_settings<C: Handle>(mut services: Services) -> Services {
+    for parameter in C::PARAMETERS {
+        let ParameterOrigin::Service(kind) = parameter.origin else {
+            continue;
+        };
+        if services.has(kind) {
+            continue;
+        }
+        let declared = inventory::iter::<SettingsDescriptor>;
+        let Some(settings) = declared.into_iter().find(|one| one.kind == kind) else {
+            panic!(
+                "the handler takes `&{0}`: give it one, as in `given().with({0} {{ … }})`",
+                kind.name
+            );
+        };
+        services = match with_defaults(services.clone(), settings) {
+            Ok(services) => services,
+            Err(error) => panic!(
+                "the settings {0} have no default: give them, as in `given().with({0} {{ … }})`: {error}",
+                kind.name
+            ),
+        };
+    }
+    services
+}
+
+fn with_defaults(
+    services: Services,
+    settings: &SettingsDescriptor,
+) -> Result<Services, clap::Error> {
+    let arguments = (settings.arguments)();
+    let arguments = arguments
+        .into_iter()
+        .map(|argument| argument.env(Resettable::<clap::builder::OsStr>::Reset));
+    let matches = clap::Command::new("test")
+        .args(arguments)
+        .try_get_matches_from(["test"])?;
+    (settings.provide)(&matches, services)
+}
+
+#[track_caller]
+#[allow(clippy::panic, reason = "a test fails by panicking")]
+pub(super) fn parse(subject: &str) -> Subject {
+    match subject.parse() {
+        Ok(subject) => subject,
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,54 @@
+//! Parses the `impl` blocks of `#[projection]` and `#[reaction]`.
+
+use proc_macro2::TokenStream;
+use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl};
+
+use super::{annotated_item, errors::Errors, types};
+
+/// A parsed block under an attribute macro.
+pub(crate) struct AnnotatedBlock {
+    /// The block without the attributes that the compiler does not know.
+    pub(crate) block: ItemImpl,
+    /// The `#[es(…)]` attributes above the block.
+    pub(crate) es: Vec<Attribute>,
+    pub(crate) functions: Vec<BlockFunction>,
+}
+
+/// A function of the block.
+pub(crate) struct BlockFunction {
+    pub(crate) item: ImplItemFn,
+    /// The macro's own attributes above the function, which the compiler does not know.
+    pub(crate) attributes: Vec<Attribute>,
+}
+
+impl AnnotatedBlock {
+    /// Parses the block. `attribute` is the name of the macro's own attribute above functions, and
+    /// `no_block` is the error message for another item.
+    pub(crate) fn read(
+        input: TokenStream,
+        attribute: &str,
+        no_block: &str,
+        errors: &mut Errors,
+    ) -> Option<Self> {
+        let (mut block, es) = annotated_item::read(
+            input,
+            |block: &mut ItemImpl| &mut block.attrs,
+            no_block,
+            errors,
+        )?;
+        let mut functions = Vec::new();
+        for item in &mut block.items {
+            let ImplItem::Fn(item) = item else { continue };
+            let is_own = |attr: &mut Attribute| attr.path().is_ident(attribute);
+            let attributes = item.attrs.extract_if(.., is_own).collect();
+            types::ungroup_signature(&mut item.sig);
+            let item = item.clone();
+            functions.push(BlockFunction { item, attributes });
+        }
+        Some(Self {
+            block,
+            es,
+            functions,
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! The passes of attribute macros on functions: `#[handler]` and `#[upcast]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, FnArg, ItemFn, PatType};
+
+use super::{annotated_item, errors::Errors, framework::Framework, manifest::Manifest, types};
+
+/// A parsed function under an attribute macro.
+pub(crate) struct AnnotatedFunction {
+    pub(crate) item: ItemFn,
+    /// The `#[es(…)]` attributes, which the compiler does not know.
+    es: Vec<Attribute>,
+}
+
+/// The passes that differ between the macros. `T` is the function without mistakes.
+pub(crate) struct FunctionPasses<T> {
+    /// The error message for another item than a function.
+    pub(crate) no_function: &'static str,
+    pub(crate) check: fn(&AnnotatedFunction, &mut Errors) -> Option<T>,
+    pub(crate) expand: fn(&ItemFn, &T, &Framework) -> TokenStream,
+    /// Generates the code for a function with mistakes.
+    pub(crate) stub: fn(&AnnotatedFunction, &Framework) -> TokenStream,
+}
+
+impl<T> FunctionPasses<T> {
+    /// Returns the function with its generated code, or compile errors and a stub.
+    pub(crate) fn run(
+        &self,
+        input: TokenStream,
+        manifest: &Manifest,
+        mut errors: Errors,
+    ) -> TokenStream {
+        let Some(declared) = AnnotatedFunction::read(input.clone(), self.no_function, &mut errors)
+        else {
+            let errors = errors.into_compile_errors();
+            return quote!(#errors #input);
+        };
+        let function = declared.function();
+        let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
+            let errors = errors.into_compile_errors();
+            return quote!(#errors #function);
+        };
+        match (self.check)(&declared, &mut errors) {
+            Some(checked) if errors.is_empty() => (self.expand)(&function, &checked, &framework),
+            _ => {
+                let stub = (self.stub)(&declared, &framework);
+                let errors = errors.into_compile_errors();
+                quote!(#errors #stub)
+            }
+        }
+    }
+}
+
+impl AnnotatedFunction {
+    fn read(input: TokenStream, no_function: &str, errors: &mut Errors) -> Option<Self> {
+        let (mut item, es) = annotated_item::read(
+            input,
+            |item: &mut ItemFn| &mut item.attrs,
+            no_function,
+            errors,
+        )?;
+        types::ungroup_signature(&mut item.sig);
+        Some(Self { item, es })
+    }
+
+    /// Returns the function without the attributes that the compiler does not know.
+    pub(crate) fn function(&self) -> ItemFn {
+        let mut function = self.item.clone();
+        for parameter in &mut function.sig.inputs {
+            if let FnArg::Typed(parameter) = parameter {
+                parameter.attrs.clear();
+            }
+        }
+        function
+    }
+
+    /// Returns the parameters without `self`.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &PatType> {
+        self.item.sig.inputs.iter().filter_map(|input| match input {
+            FnArg::Typed(parameter) => Some(parameter),
+            FnArg::Receiver(_) => None,
+        })
+    }
+}

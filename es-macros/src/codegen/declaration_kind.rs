@@ -1,0 +1,22 @@
+//! The kinds of declared structs.
+
+/// The kind of the declared item, which error messages mention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeclarationKind {
+    Command,
+    Event,
+    ReadModel,
+    Query,
+}
+
+impl DeclarationKind {
+    /// Returns the kind with its article: `a command`.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Self::Command => "a command",
+            Self::Event => "an event",
+            Self::ReadModel => "a read model",
+            Self::Query => "a query",
+        }
+    }
+}

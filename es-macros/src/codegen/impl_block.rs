@@ -1,0 +1,31 @@
+//! Checks that all macros share for `impl` blocks.
+
+use syn::{ImplItem, ItemImpl};
+
+use super::errors::Errors;
+
+/// The error messages for a block, in the words of its macro.
+pub(crate) struct BlockMessages {
+    pub(crate) no_trait: &'static str,
+    pub(crate) no_generics: &'static str,
+    /// `None` allows other items between the functions.
+    pub(crate) functions_alone: Option<&'static str>,
+}
+
+/// Records an error for each part of the block that the macro does not support.
+pub(crate) fn check(block: &ItemImpl, reasons: &BlockMessages, errors: &mut Errors) {
+    if let Some((path, _)) = &block.trait_ {
+        errors.at(path, reasons.no_trait);
+    }
+    if !block.generics.params.is_empty() {
+        errors.at(&block.generics, reasons.no_generics);
+    }
+    let Some(message) = reasons.functions_alone else {
+        return;
+    };
+    for item in &block.items {
+        if !matches!(item, ImplItem::Fn(_)) {
+            errors.at(item, message);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Generates the JSON implementations of a declared struct. serde and schemars derive them for a
+//! shadow type with the same fields.
+
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens as _, format_ident, quote};
+use syn::{Attribute, Data, DeriveInput, Type, Visibility, ext::IdentExt as _};
+
+use super::{
+    declaration_kind::DeclarationKind, errors::Errors, fields::Field, framework::Framework,
+    validate,
+};
+
+/// The attributes that the shadow type repeats.
+const FORWARDED: [&str; 3] = ["doc", "serde", "schemars"];
+
+fn forwarded(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    let is_forwarded = |attr: &&Attribute| FORWARDED.iter().any(|name| attr.path().is_ident(name));
+    attrs.iter().filter(is_forwarded)
+}
+
+/// A struct with JSON.
+#[derive(Clone, Copy)]
+pub(crate) struct JsonImpls<'a> {
+    pub(crate) kind: DeclarationKind,
+    pub(crate) ident: &'a Ident,
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) fields: &'a [JsonField<'a>],
+}
+
+/// A field of the struct.
+pub(crate) struct JsonField<'a> {
+    pub(crate) field: &'a Field,
+    /// A schemars attribute that extends the schema of the type.
+    pub(crate) constraints: Option<Attribute>,
+}
+
+impl JsonImpls<'_> {
+    /// Generates `impl Serialize`, `Deserialize` and `JsonSchema`.
+    pub(crate) fn expand(self, framework: &Framework) -> TokenStream {
+        let shadow = self.shadow(framework);
+        around(self.ident, &shadow, framework)
+    }
+
+    fn shadow(self, framework: &Framework) -> TokenStream {
+        // Commands reject unknown members, because a misspelt one would be lost silently. Events
+        // ignore them, because an older release reads the events of a newer one.
+        let strict = (self.kind == DeclarationKind::Command).then(|| quote!(deny_unknown_fields,));
+        let attributes = shadow_attributes(self.ident, &strict, framework);
+        let attrs = forwarded(self.attrs);
+        let fields = self.fields.iter().map(|field| {
+            let Field {
+                ident, ty, attrs, ..
+            } = field.field;
+            let attrs = forwarded(attrs);
+            let constraints = &field.constraints;
+            let ty = without_self(ty.to_token_stream(), self.ident);
+            quote!(#(#attrs)* #constraints #ident: #ty)
+        });
+        quote! {
+            #attributes
+            #(#attrs)*
+            struct __Wire {
+                #(#fields,)*
+            }
+        }
+    }
+}
+
+/// Generates the implementations for an item of any shape.
+pub(crate) fn expand_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
+    let shadow = shadow_of_item(item, framework);
+    around(&item.ident, &shadow, framework)
+}
+
+fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
+    let mut shadow = item.clone();
+    let keep = |attrs: &mut Vec<Attribute>| {
+        attrs.retain(|attr| FORWARDED.iter().any(|name| attr.path().is_ident(name)));
+    };
+    keep(&mut shadow.attrs);
+    shadow.vis = Visibility::Inherited;
+    shadow.ident = format_ident!("__Wire");
+    let fields = match &mut shadow.data {
+        Data::Struct(data) => data.fields.iter_mut().collect::<Vec<_>>(),
+        Data::Enum(data) => {
+            let variants = data.variants.iter_mut();
+            let fields = variants.flat_map(|variant| {
+                keep(&mut variant.attrs);
+                variant.discriminant = None;
+                variant.fields.iter_mut()
+            });
+            fields.collect()
+        }
+        Data::Union(_) => vec![],
+    };
+    for field in fields {
+        let rules = validate::read(&field.attrs, &mut Errors::default());
+        keep(&mut field.attrs);
+        field.ty = Type::Verbatim(without_self(field.ty.to_token_stream(), &item.ident));
+        field.attrs.extend(validate::constraints(&rules, framework));
+        field.vis = Visibility::Inherited;
+    }
+    let is_enum = matches!(item.data, Data::Enum(_));
+    let in_variants = is_enum.then(|| quote!(rename_all_fields = "camelCase",));
+    let attributes = shadow_attributes(&item.ident, &in_variants, framework);
+    quote!(#attributes #shadow)
+}
+
+/// Replaces `Self` in a field's type, which would otherwise be the shadow type.
+fn without_self(ty: TokenStream, ident: &Ident) -> TokenStream {
+    let token = |token: TokenTree| match token {
+        TokenTree::Ident(word) if word == "Self" => {
+            let mut name = ident.clone();
+            name.set_span(word.span());
+            TokenTree::Ident(name)
+        }
+        TokenTree::Group(group) => {
+            let mut inside = Group::new(group.delimiter(), without_self(group.stream(), ident));
+            inside.set_span(group.span());
+            TokenTree::Group(inside)
+        }
+        token => token,
+    };
+    ty.into_iter().map(token).collect()
+}
+
+/// Generates the attributes of the shadow type.
+fn shadow_attributes(
+    ident: &Ident,
+    extra: &Option<TokenStream>,
+    framework: &Framework,
+) -> TokenStream {
+    let remote = ident.to_string();
+    let name = ident.unraw().to_string();
+    let serde = format!("{}::__private::serde", framework.text());
+    let schemars = format!("{}::__private::schemars", framework.text());
+    quote! {
+        #[derive(
+            #framework::__private::serde::Serialize,
+            #framework::__private::serde::Deserialize,
+            #framework::__private::schemars::JsonSchema,
+        )]
+        #[serde(
+            crate = #serde,
+            remote = #remote,
+            rename = #name,
+            rename_all = "camelCase",
+            #extra
+        )]
+        #[schemars(crate = #schemars)]
+        #[allow(dead_code)]
+    }
+}
+
+/// Generates the shadow type and the implementations that use it.
+fn around(ident: &Ident, shadow: &TokenStream, framework: &Framework) -> TokenStream {
+    let impls = impls(
+        ident,
+        framework,
+        &JsonImplBodies {
+            serialize: quote!(__Wire::serialize(self, serializer)),
+            deserialize: quote!(__Wire::deserialize(deserializer)),
+            schema_name: quote!(__Wire::schema_name()),
+            schema_id: quote!(__Wire::schema_id()),
+            json_schema: quote!(__Wire::json_schema(generator)),
+        },
+    );
+    quote! {
+        const _: () = {
+            use #framework::__private::schemars::JsonSchema as _;
+
+            #shadow
+
+            #impls
+        };
+    }
+}
+
+/// Generates stub implementations for an item with mistakes, so that the compiler reports only
+/// those mistakes.
+pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+    let unreachable = || quote!(::core::unreachable!());
+    impls(
+        ident,
+        framework,
+        &JsonImplBodies {
+            serialize: unreachable(),
+            deserialize: unreachable(),
+            schema_name: unreachable(),
+            schema_id: unreachable(),
+            json_schema: unreachable(),
+        },
+    )
+}
+
+struct JsonImplBodies {
+    serialize: TokenStream,
+    deserialize: TokenStream,
+    schema_name: TokenStream,
+    schema_id: TokenStream,
+    json_schema: TokenStream,
+}
+
+fn impls(ident: &Ident, framework: &Framework, bodies: &JsonImplBodies) -> TokenStream {
+    let JsonImplBodies {
+        serialize,
+        deserialize,
+        schema_name,
+        schema_id,
+        json_schema,
+    } = bodies;
+    let serde = quote!(#framework::__private::serde);
+    let schemars = quote!(#framework::__private::schemars);
+    quote! {
+        #[automatically_derived]
+        impl #serde::Serialize for #ident {
+            fn serialize<S: #serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                #serialize
+            }
+        }
+
+        #[automatically_derived]
+        impl<'de> #serde::Deserialize<'de> for #ident {
+            fn deserialize<D: #serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                #deserialize
+            }
+        }
+
+        #[automatically_derived]
+        impl #schemars::JsonSchema for #ident {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                #schema_name
+            }
+
+            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                #schema_id
+            }
+
+            fn json_schema(generator: &mut #schemars::SchemaGenerator) -> #schemars::Schema {
+                #json_schema
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Checks of structs and enums with JSON, which states and values share.
+
+use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericParam, Generics, Type};
+
+use super::{attribute, errors::Errors, generics, json_names::JsonNames, naming};
+
+/// The words of error messages that depend on the kind of item.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ItemNoun {
+    /// The noun with its article: `a state`.
+    pub(crate) indefinite: &'static str,
+    /// True if serde attributes that change the shape of the JSON are allowed.
+    pub(crate) is_sent: bool,
+}
+
+/// The serde attributes that a value allows: those that select the representation of an enum.
+const SHAPES: [&str; 4] = ["tag", "content", "untagged", "transparent"];
+
+/// Records an error for everything that prevents the item from having JSON.
+pub(crate) fn check(item: &DeriveInput, noun: ItemNoun, errors: &mut Errors) {
+    check_generics(&item.generics, noun, errors);
+    check_attrs(&item.attrs, noun, errors);
+    match &item.data {
+        Data::Struct(data) => check_fields(&data.fields, noun, errors),
+        Data::Enum(data) => {
+            if data.variants.is_empty() {
+                let message = format!(
+                    "{} without variants can never be: write at least one",
+                    noun.indefinite
+                );
+                errors.at(&item.ident, message);
+            }
+            let mut members = JsonNames::in_case(naming::lower_camel_case);
+            for variant in &data.variants {
+                members.name(&variant.ident, renamed(&variant.attrs), errors);
+                check_fields(&variant.fields, noun, errors);
+            }
+        }
+        Data::Union(data) => {
+            let message = format!("{} is a struct or an enum, not a union", noun.indefinite);
+            errors.at(data.union_token, message);
+        }
+    }
+}
+
+/// Returns true for an enum whose variants have no fields. Its JSON is a string.
+pub(crate) fn is_word(item: &DeriveInput) -> bool {
+    let Data::Enum(data) = &item.data else {
+        return false;
+    };
+    let is_bare = |attr: &Attribute| !attr.path().is_ident("serde");
+    item.attrs.iter().all(is_bare)
+        && data
+            .variants
+            .iter()
+            .all(|variant| matches!(variant.fields, Fields::Unit))
+}
+
+fn check_generics(generics: &Generics, noun: ItemNoun, errors: &mut Errors) {
+    let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
+    let message = match generics.params.iter().any(is_lifetime) {
+        true => format!(
+            "{} owns what it holds: remove the lifetime",
+            noun.indefinite
+        ),
+        false => format!(
+            "{} has no generic parameters: write the types out",
+            noun.indefinite
+        ),
+    };
+    generics::check(generics, &message, errors);
+}
+
+fn check_attrs(attrs: &[Attribute], noun: ItemNoun, errors: &mut Errors) {
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
+        for meta in attribute::elements(attr, errors).unwrap_or_default() {
+            let key = attribute::name(&meta);
+            if noun.is_sent && SHAPES.contains(&key.as_str()) {
+                continue;
+            }
+            let meant = naming::closest(&key, &SHAPES).filter(|_| noun.is_sent);
+            let message = match key.as_str() {
+                "default" => {
+                    "a default stands above the field that has it: write `#[serde(default)]` there"
+                        .to_owned()
+                }
+                "rename_all" | "rename_all_fields" => format!(
+                    "the JSON of {} is in camelCase: remove `{key}`, and rename a single member with `#[serde(rename = \"…\")]`",
+                    noun.indefinite
+                ),
+                _ => match meant {
+                    Some(meant) => format!("serde knows no `{key}`: did you mean `{meant}`?"),
+                    None => format!("`{key}` cannot stand above {}: remove it", noun.indefinite),
+                },
+            };
+            errors.at(&meta, message);
+        }
+    }
+}
+
+fn check_fields(fields: &Fields, noun: ItemNoun, errors: &mut Errors) {
+    let mut members = JsonNames::in_case(naming::camel_case);
+    for Field {
+        ident, ty, attrs, ..
+    } in fields
+    {
+        if let Some(ident) = ident {
+            members.name(ident, renamed(attrs), errors);
+        }
+        if let Type::Reference(reference) = ty {
+            let message = format!(
+                "{} owns what it holds: write `String` for a text, or another type without `&`",
+                noun.indefinite
+            );
+            errors.at(reference, message);
+        }
+    }
+}
+
+/// Returns the name from a serde attribute. serde reports attributes that it does not understand.
+fn renamed(attrs: &[Attribute]) -> Option<String> {
+    let metas = attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("serde"))
+        .filter_map(|attr| attribute::elements(attr, &mut Errors::default()))
+        .flatten();
+    let mut texts = metas
+        .filter(|meta| attribute::name(meta) == "rename")
+        .filter_map(|meta| attribute::text(&meta, "", &mut Errors::default()));
+    texts.next().map(|text| text.value())
+}

@@ -1,0 +1,98 @@
+//! Checks that every public item of the framework has an example. The test lives here because this
+//! crate can parse Rust. The compiler warns about `pub` items that are not reachable, so every
+//! other one is public.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use quote::ToTokens as _;
+use syn::{Attribute, Item, Visibility};
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns the name of an item, if it is public.
+fn name(item: &Item) -> Option<(String, &[Attribute])> {
+    let (vis, ident, attrs) = match item {
+        Item::Const(item) => (&item.vis, &item.ident, &item.attrs),
+        Item::Enum(item) => (&item.vis, &item.ident, &item.attrs),
+        Item::Fn(item) => (&item.vis, &item.sig.ident, &item.attrs),
+        Item::Static(item) => (&item.vis, &item.ident, &item.attrs),
+        Item::Struct(item) => (&item.vis, &item.ident, &item.attrs),
+        Item::Trait(item) => (&item.vis, &item.ident, &item.attrs),
+        Item::Type(item) => (&item.vis, &item.ident, &item.attrs),
+        Item::Union(item) => (&item.vis, &item.ident, &item.attrs),
+        Item::Macro(item) => {
+            let is_exported = |attr: &Attribute| attr.path().is_ident("macro_export");
+            let is_public = item.attrs.iter().any(is_exported);
+            let name = item.ident.as_ref().filter(|_| is_public)?;
+            return Some((format!("{name}!"), &item.attrs));
+        }
+        _ => return None,
+    };
+    matches!(vis, Visibility::Public(_)).then(|| (ident.to_string(), attrs.as_slice()))
+}
+
+/// Returns true if the item has an example or is hidden from the documentation.
+fn is_shown(attrs: &[Attribute]) -> bool {
+    let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
+    let mut texts = docs.map(|attr| attr.meta.to_token_stream().to_string());
+    texts.any(|text| text.contains("```") || text.replace(' ', "") == "doc(hidden)")
+}
+
+/// Collects the items without an example and counts all items.
+fn without_example(code: &str) -> (Vec<String>, usize) {
+    let items = syn::parse_file(code).unwrap().items;
+    let public: Vec<_> = items.iter().filter_map(name).collect();
+    let lacking = public.iter().filter(|(_, attrs)| !is_shown(attrs));
+    (
+        lacking.map(|(name, _)| name.clone()).collect(),
+        public.len(),
+    )
+}
+
+#[test]
+fn every_public_item_of_the_framework_has_an_example() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../es-framework/src");
+    let mut files = vec![];
+    sources(&folder, &mut files);
+    let (mut lacking, mut all) = (vec![], 0);
+    for file in files {
+        let place = file.strip_prefix(&folder).unwrap().display().to_string();
+        let (names, count) = without_example(&fs::read_to_string(file).unwrap());
+        lacking.extend(names.into_iter().map(|name| format!("{name} in {place}")));
+        all += count;
+    }
+    assert!(all > 200, "only {all} public items were found");
+    assert!(lacking.is_empty(), "add an example to: {lacking:#?}");
+}
+
+#[test]
+fn an_item_without_an_example_is_found() {
+    let code = "
+        /// Shown.
+        ///
+        /// ```
+        /// ```
+        pub struct Shown;
+
+        /// Not shown.
+        pub struct Bare;
+
+        #[doc(hidden)]
+        pub struct Hidden;
+
+        pub(crate) struct Inner;
+    ";
+    assert_eq!(without_example(code), (vec!["Bare".to_owned()], 3));
+}

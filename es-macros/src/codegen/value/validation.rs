@@ -1,0 +1,222 @@
+//! Generates the validation of a value's fields.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::{
+    Attribute, Data, DeriveInput, Field, Fields, Meta, Variant, ext::IdentExt as _,
+    spanned::Spanned as _,
+};
+
+use crate::codegen::{
+    attribute,
+    errors::Errors,
+    framework::Framework,
+    naming,
+    validate::{self, Rule, ValidatedValue},
+};
+
+/// Records mistakes in the rules.
+pub(super) fn check(item: &DeriveInput, errors: &mut Errors) {
+    let (variants, fields): (Vec<_>, Vec<_>) = match &item.data {
+        Data::Struct(data) => (vec![], data.fields.iter().collect()),
+        Data::Enum(data) => {
+            let fields = data.variants.iter().flat_map(|variant| &variant.fields);
+            (data.variants.iter().collect(), fields.collect())
+        }
+        Data::Union(_) => return,
+    };
+    let on_variants = variants.into_iter().flat_map(|variant| &variant.attrs);
+    for attr in item.attrs.iter().chain(on_variants) {
+        if attr.path().is_ident("validate") {
+            errors.at(
+                attr,
+                "`#[validate(…)]` stands above the field whose value it is about",
+            );
+        }
+    }
+    for field in fields {
+        validate::read(&field.attrs, errors);
+    }
+}
+
+/// Generates `impl Validate`.
+pub(super) fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
+    let checks = match &item.data {
+        Data::Struct(data) => of_struct(item, &data.fields, framework),
+        Data::Enum(data) => of_enum(item, data.variants.iter(), framework),
+        Data::Union(_) => TokenStream::new(),
+    };
+    implementation(&item.ident, &checks, framework)
+}
+
+/// Generates the implementation for a value with mistakes.
+pub(super) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+    implementation(ident, &TokenStream::new(), framework)
+}
+
+fn implementation(ident: &Ident, checks: &TokenStream, framework: &Framework) -> TokenStream {
+    let violations = if checks.is_empty() {
+        format_ident!("_violations")
+    } else {
+        format_ident!("violations")
+    };
+    quote! {
+        #[automatically_derived]
+        impl #framework::validate::Validate for #ident {
+            fn validate(&self, #violations: &mut #framework::validate::Violations) {
+                #checks
+            }
+        }
+    }
+}
+
+fn of_struct(item: &DeriveInput, fields: &Fields, framework: &Framework) -> TokenStream {
+    let is_transparent = words(&item.attrs).any(|(key, _)| key == "transparent");
+    let value = |field: &Field, index: usize| {
+        let span = field.ty.span();
+        let index = syn::Index {
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+            span,
+        };
+        match &field.ident {
+            Some(ident) => {
+                let mut ident = ident.clone();
+                ident.set_span(span);
+                quote_spanned!(span=> &self.#ident)
+            }
+            None => quote_spanned!(span=> &self.#index),
+        }
+    };
+    checks(fields, is_transparent, value, framework)
+}
+
+/// Generates one match arm for each variant with rules.
+fn of_enum<'a>(
+    item: &DeriveInput,
+    variants: impl Iterator<Item = &'a Variant>,
+    framework: &Framework,
+) -> TokenStream {
+    let place = FieldLocation::of(&item.attrs);
+    let mut arms = vec![];
+    let mut is_whole = true;
+    for variant in variants {
+        let value = |field: &Field, index: usize| {
+            let mut binding = binding(field, index);
+            binding.set_span(field.ty.span());
+            binding.to_token_stream()
+        };
+        let checks = checks(&variant.fields, false, value, framework);
+        if checks.is_empty() {
+            is_whole = false;
+            continue;
+        }
+        let ident = &variant.ident;
+        let members = variant.fields.members();
+        let bindings = variant.fields.iter().enumerate().map(|(index, field)| {
+            let mut binding = binding(field, index);
+            binding.set_span(field.ty.span());
+            binding
+        });
+        let checks = place.lead(variant, checks);
+        arms.push(quote!(Self::#ident { #(#members: #bindings),* } => { #checks }));
+    }
+    if arms.is_empty() {
+        return TokenStream::new();
+    }
+    let others = (!is_whole).then(|| quote!(_ => {}));
+    quote!(match self { #(#arms)* #others })
+}
+
+fn binding(field: &Field, index: usize) -> Ident {
+    match &field.ident {
+        Some(ident) => format_ident!("_{}", ident.unraw()),
+        None => format_ident!("_{}", index),
+    }
+}
+
+/// Generates the validation of fields in the same JSON object. Returns nothing if there is nothing
+/// to check.
+fn checks(
+    fields: &Fields,
+    is_transparent: bool,
+    value: impl Fn(&Field, usize) -> TokenStream,
+    framework: &Framework,
+) -> TokenStream {
+    let is_inner = is_transparent || matches!(fields, Fields::Unnamed(_)) && fields.len() == 1;
+    let rules: Vec<Vec<Rule>> = fields
+        .iter()
+        .map(|field| validate::read(&field.attrs, &mut Errors::default()))
+        .collect();
+    let checked = fields.iter().zip(&rules).enumerate();
+    let checked = checked.map(|(index, (field, rules))| ValidatedValue {
+        member: member(field, index).filter(|_| !is_inner),
+        value: value(field, index),
+        ty: &field.ty,
+        rules,
+    });
+    let checks = validate::checks(&checked.collect::<Vec<_>>(), framework);
+    quote!(#(#checks)*)
+}
+
+/// Returns the JSON name of a field. `None` if its members belong to the surrounding object.
+fn member(field: &Field, index: usize) -> Option<String> {
+    if words(&field.attrs).any(|(key, _)| key == "flatten") {
+        return None;
+    }
+    let name = |ident: &Ident| naming::camel_case(&ident.unraw().to_string());
+    let own = field.ident.as_ref().map(name);
+    Some(
+        renamed(&field.attrs)
+            .or(own)
+            .unwrap_or_else(|| index.to_string()),
+    )
+}
+
+/// The location of a variant's fields in the JSON, as the enum's representation determines it.
+enum FieldLocation {
+    /// Inside a member with the name of the variant.
+    Named,
+    /// Inside one member for the contents of all variants.
+    Content(String),
+    /// Directly in the object.
+    Here,
+}
+
+impl FieldLocation {
+    fn of(attrs: &[Attribute]) -> Self {
+        let mut place = Self::Named;
+        for (key, text) in words(attrs) {
+            match (key.as_str(), text) {
+                ("content", Some(content)) => return Self::Content(content),
+                ("tag" | "untagged", _) => place = Self::Here,
+                _ => {}
+            }
+        }
+        place
+    }
+
+    fn lead(&self, variant: &Variant, checks: TokenStream) -> TokenStream {
+        let member = match self {
+            Self::Here => return checks,
+            Self::Content(content) => content.clone(),
+            Self::Named => renamed(&variant.attrs)
+                .unwrap_or_else(|| naming::lower_camel_case(&variant.ident.unraw().to_string())),
+        };
+        quote!(violations.within(#member, |violations| { #checks });)
+    }
+}
+
+fn renamed(attrs: &[Attribute]) -> Option<String> {
+    words(attrs).find_map(|(key, text)| text.filter(|_| key == "rename"))
+}
+
+/// Returns the keys and strings of serde attributes.
+fn words(attrs: &[Attribute]) -> impl Iterator<Item = (String, Option<String>)> {
+    let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
+    let mut errors = Errors::default();
+    let elements = serde.filter_map(move |attr| attribute::elements(attr, &mut errors));
+    elements.flatten().map(|meta: Meta| {
+        let text = attribute::text(&meta, "", &mut Errors::default());
+        (attribute::name(&meta), text.map(|text| text.value()))
+    })
+}
