@@ -44,7 +44,7 @@ fn problem(file: &Path, what: &str, error: io::Error) -> Error {
 }
 
 fn generate(file: &Path) -> io::Result<String> {
-    let token = secret_file::random();
+    let token = secret_file::generate_secret();
     secret_file::replace(file, &format!("{token}\n"))?;
     Ok(token)
 }

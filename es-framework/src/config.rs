@@ -2,7 +2,6 @@
 //! variables behind it.
 
 mod arguments;
-mod dialect;
 mod limits;
 mod secret;
 
@@ -15,8 +14,8 @@ use std::{
 
 use axum::http::HeaderName;
 
+pub use crate::server::DialectName;
 pub(crate) use arguments::SettingsArguments;
-pub use dialect::DialectName;
 pub use secret::{InvalidSecret, Secret};
 
 use crate::{

@@ -17,6 +17,7 @@ mod declaration;
 mod error;
 pub mod event;
 pub mod eventql;
+mod file_watcher;
 pub mod http;
 pub mod metrics;
 mod net;
@@ -39,7 +40,6 @@ pub mod telemetry;
 mod test_fixture;
 pub mod testing;
 pub mod validate;
-mod watched;
 
 /// ```no_run
 /// fn main() -> es_framework::Result<()> {

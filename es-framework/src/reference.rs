@@ -69,7 +69,7 @@ fn the_reference_has_a_row_for_every_setting() {
 
 #[test]
 fn the_reference_has_a_row_for_every_setting_of_the_event_store() {
-    let command = server::cli::command();
+    let command = server::cli::clap_command();
     let run = command.find_subcommand("run").unwrap();
     assert!(check_settings(run, "reference/event-store.md") > 5);
 }

@@ -23,7 +23,7 @@ use crate::{
         headers::BrowserPolicy,
         health::{Health, Lifecycle},
     },
-    net::{self, tls::Tls},
+    net::{self, tls::ServerTls},
     projection::{Database, Processor, ReadModels},
     reaction::{ReactionRunner, ReactionRuntime},
     shutdown,
@@ -65,7 +65,7 @@ pub struct Application {
     settings: Settings,
     router: Router,
     auth: Auth,
-    tls: Option<Tls>,
+    tls: Option<ServerTls>,
     store: OpenStore,
     lifecycle: Lifecycle,
     live: LiveQueries,
@@ -167,7 +167,7 @@ impl Application {
     /// embedded event store cannot listen.
     pub async fn serve(self, listener: TcpListener) -> Result<()> {
         let stop = async {
-            match shutdown::requested() {
+            match shutdown::stop_signal() {
                 Ok(requested) => requested.await,
                 Err(error) => {
                     tracing::warn!(%error, "signals cannot stop the application gracefully");
@@ -207,8 +207,8 @@ impl Application {
             self.stop_requests();
         };
         let limits = self.settings.connection_limits();
-        let door = net::Door { listener, tls };
-        net::serve(door, self.router.clone(), limits, stopping).await;
+        let listener = net::HttpListener { tcp: listener, tls };
+        net::serve(listener, self.router.clone(), limits, stopping).await;
         self.shutdown().await;
         tracing::info!("{name} has stopped");
         Ok(())
@@ -265,7 +265,7 @@ fn live_queries(settings: &Settings) -> LiveQueries {
     })
 }
 
-fn browser_policy(settings: &Settings, tls: Option<&Tls>) -> BrowserPolicy {
+fn browser_policy(settings: &Settings, tls: Option<&ServerTls>) -> BrowserPolicy {
     BrowserPolicy {
         origins: settings.http_cors_origins.clone(),
         tls: tls.is_some(),

@@ -57,11 +57,11 @@ impl EmbeddedStoreService {
     pub(super) async fn listen(&mut self, settings: &Settings) -> Result<()> {
         let address = (settings.event_store_host, settings.event_store_port).into();
         let listener = listen(address, "EVENT_STORE_PORT").await?;
-        let mut server = server::Settings::new(self.token.clone());
+        let mut server = server::ServerSettings::new(self.token.clone());
         server.dialect = settings.event_store_dialect;
         server.observers_limit = settings.event_store_observer_limit;
         server.query_limits = settings.eventql_limits();
-        server.drain = settings.shutdown_timeout;
+        server.drain_time = settings.shutdown_timeout;
         let address = local_address(&listener)?;
         let stopped = Arc::clone(&self.stop);
         let serving = server::serve(listener, self.port(), server, async move {

@@ -93,7 +93,7 @@ fn connect(settings: &Settings, url: &str) -> Result<OpenStore> {
     let token = settings.event_store_api_token.as_ref().ok_or_else(|| {
         Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")
     })?;
-    let mut client = eventsourcingdb::Settings::new(url, token.reveal());
+    let mut client = eventsourcingdb::ClientSettings::new(url, token.reveal());
     if let Some(file) = &settings.event_store_ca_file {
         client.certificates = std::fs::read(file).map_err(|error| {
             Error::because(format!("EVENT_STORE_CA_FILE {}", file.display()), error)

@@ -8,11 +8,11 @@ use crate::{
     Error, Result,
     config::Settings,
     http::auth::Auth,
-    net::tls::{Tls, TlsFiles},
+    net::tls::{ServerTls, TlsFiles},
 };
 
 /// Loads the certificate and the key that the settings name.
-pub(super) fn load_tls(settings: &Settings) -> Result<Option<Tls>> {
+pub(super) fn load_tls(settings: &Settings) -> Result<Option<ServerTls>> {
     let files = match (&settings.http_tls_certificate, &settings.http_tls_key) {
         (None, None) => return Ok(None),
         (Some(certificate), Some(key)) => TlsFiles {
@@ -25,7 +25,7 @@ pub(super) fn load_tls(settings: &Settings) -> Result<Option<Tls>> {
             ));
         }
     };
-    Tls::start(files).map(Some)
+    ServerTls::start(files).map(Some)
 }
 
 /// Refuses to serve without authentication where other machines reach the address, unless the
@@ -35,7 +35,7 @@ pub(super) fn check_address(
     address: SocketAddr,
     auth: &Auth,
     settings: &Settings,
-    tls: Option<&Tls>,
+    tls: Option<&ServerTls>,
 ) -> Result<()> {
     let host = address.ip();
     if host.is_loopback() {

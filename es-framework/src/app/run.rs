@@ -40,7 +40,7 @@ impl App {
             declarations.services = provided.unwrap_or_else(|error| error.exit());
         }
         declarations.check_services()?;
-        let telemetry = Telemetry::begin(declarations.name, &settings.telemetry())?;
+        let telemetry = Telemetry::start(declarations.name, &settings.telemetry())?;
         metrics::install();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -56,7 +56,7 @@ impl App {
         });
         // Nobody waits for a thread that is still busy with the disk by then.
         runtime.shutdown_timeout(Duration::from_secs(1));
-        telemetry.end();
+        telemetry.shut_down();
         result
     }
 }

@@ -165,12 +165,12 @@ pub(crate) struct SettingsArguments {
     )]
     shutdown_timeout: u64,
 
-    /// Shape of the log: text for people, json for programs.
+    /// Format of the log: text for people, json for programs.
     #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
 
-    /// What is logged: error, warn, info, debug or trace, and other levels for parts of it, as in
-    /// info,es_framework::http=off.
+    /// Lowest level that is logged: error, warn, info, debug or trace. Modules may have their own
+    /// level, as in info,es_framework::http=off.
     #[arg(
         long,
         env = "RUST_LOG",
@@ -180,8 +180,8 @@ pub(crate) struct SettingsArguments {
     )]
     log_filter: String,
 
-    /// Collector of traces that speaks OTLP over HTTP, such as http://localhost:4318. Without it,
-    /// there are no traces.
+    /// Collector that receives traces as OTLP over HTTP, such as http://localhost:4318. Without it,
+    /// the program collects no traces.
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
     otel_exporter_otlp_endpoint: Option<String>,
 
@@ -227,7 +227,8 @@ pub(crate) struct SettingsArguments {
     )]
     http_headers_seconds: NonZeroU32,
 
-    /// Connections open at once. One more takes the place of one that is idle, or waits.
+    /// Connections open at once. One more waits until another one ends; those that are idle then end
+    /// within a second.
     #[arg(
         long,
         env = "HTTP_CONNECTION_LIMIT",

@@ -54,15 +54,15 @@ impl Settings {
     }
 
     /// The limits of a connection.
-    pub(crate) fn connection_limits(&self) -> net::Limits {
-        net::Limits {
+    pub(crate) fn connection_limits(&self) -> net::ConnectionLimits {
+        net::ConnectionLimits {
             connections: self.http_connection_limit,
             head_time: self.http_headers_seconds,
             // More is read than is allowed, so that the response can name the limit.
             head_bytes: self.http_headers_limit.saturating_mul(4),
             headers: self.http_header_count_limit.saturating_add(EXTRA_HEADERS),
-            drain: self.shutdown_timeout,
-            ..net::Limits::DEFAULT
+            drain_time: self.shutdown_timeout,
+            ..net::ConnectionLimits::DEFAULT
         }
     }
 

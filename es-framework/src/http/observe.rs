@@ -18,7 +18,7 @@ use tracing::{Instrument as _, Span};
 use super::{auth::Caller, context};
 use crate::{
     event::TraceContext,
-    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, Handles, gauge, histogram},
+    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, MetricHandles, gauge, histogram},
     telemetry::traces,
 };
 
@@ -36,7 +36,7 @@ pub(super) struct RouteTemplates(Arc<HashMap<String, Arc<str>>>);
 /// The labels of a measurement: method, route and status.
 type Key = (&'static str, Arc<str>, Option<StatusCode>);
 
-static DURATIONS: LazyLock<Handles<Key, Histogram>> = LazyLock::new(Handles::default);
+static DURATIONS: LazyLock<MetricHandles<Key, Histogram>> = LazyLock::new(MetricHandles::default);
 
 impl RouteTemplates {
     pub(super) fn new(routes: impl IntoIterator<Item = (String, String)>) -> Self {
@@ -99,7 +99,7 @@ impl ObservedRequest {
         if !span.is_disabled() {
             span.record("otel.name", format!("{} {}", self.method, self.route));
             if let Some(trace) = &self.trace {
-                traces::join(&span, trace);
+                traces::continue_trace(&span, trace);
             }
             self.trace = traces::trace_of(&span).or(self.trace.take());
         }

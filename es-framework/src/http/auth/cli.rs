@@ -93,7 +93,7 @@ fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
             "{place} has a token with the name {name} already: choose another name, or revoke it first"
         )));
     }
-    let secret = secret_file::random();
+    let secret = secret_file::generate_secret();
     let text = text + &Token::new(name, roles, &secret).line();
     replace(file, &text)?;
     Ok(secret)
@@ -133,7 +133,7 @@ fn parse(file: &Path, text: &str) -> Result<Tokens> {
 /// Locks the file against other commands. The lock is a separate file, because the tokens file is
 /// replaced.
 fn lock(file: &Path) -> Result<File> {
-    let beside = secret_file::beside(file, "lock");
+    let beside = secret_file::with_suffix(file, "lock");
     let mut options = fs::OpenOptions::new();
     let options = options.write(true).create(true).truncate(false).mode(0o600);
     let locked = options.open(&beside).and_then(|lock| {

@@ -20,10 +20,10 @@ use super::{
     tokens::Tokens,
 };
 use crate::{
-    bearer::{self, NoBearer},
+    bearer::{self, BearerError},
+    file_watcher::FileWatcher,
     http::health,
-    net::Peer,
-    watched::Watched,
+    net::PeerAddress,
 };
 
 /// Paths that need no credential, for orchestrators and load balancers. Without one, they return the
@@ -44,16 +44,19 @@ const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 /// ```
 #[derive(Debug, Clone)]
 pub struct Guard {
-    tokens: Option<Watched<Tokens>>,
+    tokens: Option<FileWatcher<Tokens>>,
     issuer: Option<Arc<Issuer>>,
 }
 
 impl Guard {
-    pub(super) const fn new(tokens: Option<Watched<Tokens>>, issuer: Option<Arc<Issuer>>) -> Self {
+    pub(super) const fn new(
+        tokens: Option<FileWatcher<Tokens>>,
+        issuer: Option<Arc<Issuer>>,
+    ) -> Self {
         Self { tokens, issuer }
     }
 
-    pub(super) fn tokens(&self) -> Option<Watched<Tokens>> {
+    pub(super) fn tokens(&self) -> Option<FileWatcher<Tokens>> {
         self.tokens.clone()
     }
 
@@ -65,7 +68,7 @@ impl Guard {
         {
             return issuer.caller(credential).await;
         }
-        let tokens = self.tokens.as_ref().map(Watched::get);
+        let tokens = self.tokens.as_ref().map(FileWatcher::current);
         let caller = tokens.and_then(|tokens| tokens.caller(credential));
         caller.ok_or(AccessDenied::InvalidCredential)
     }
@@ -140,7 +143,7 @@ async fn check(
     if let Some(rate) = &gate.rate {
         // A wrong credential counts against the address of the client, not against a caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);
-        let peer = request.extensions().get::<Peer>().copied();
+        let peer = request.extensions().get::<PeerAddress>().copied();
         if let Err(too_many) = rate.count(Client::of(caller, peer)) {
             return too_many.into_response();
         }
@@ -166,11 +169,11 @@ async fn check(
     }
 }
 
-impl From<NoBearer> for AccessDenied {
-    fn from(none: NoBearer) -> Self {
+impl From<BearerError> for AccessDenied {
+    fn from(none: BearerError) -> Self {
         match none {
-            NoBearer::Missing => Self::NoCredential,
-            NoBearer::Invalid => Self::InvalidCredential,
+            BearerError::Missing => Self::NoCredential,
+            BearerError::Invalid => Self::InvalidCredential,
         }
     }
 }

@@ -17,7 +17,7 @@ use moka::sync::Cache;
 use super::Caller;
 use crate::{
     http::{Problem, problem::kind},
-    net::Peer,
+    net::PeerAddress,
 };
 
 /// Number of clients that are counted. More clients evict the least active ones, so memory stays
@@ -38,10 +38,10 @@ pub(super) enum Client {
 
 impl Client {
     /// Returns the caller, or the address at the other end of the connection.
-    pub(super) fn of(caller: Option<&Caller>, peer: Option<Peer>) -> Self {
+    pub(super) fn of(caller: Option<&Caller>, peer: Option<PeerAddress>) -> Self {
         match (caller, peer) {
             (Some(caller), _) => Self::Known(caller.name().into()),
-            (None, Some(Peer(address))) => Self::at(address),
+            (None, Some(PeerAddress(address))) => Self::at(address),
             (None, None) => Self::At(Ipv6Addr::UNSPECIFIED.into()),
         }
     }

@@ -1,7 +1,7 @@
 //! Sets up authentication from the settings.
 
 use super::{Auth, Guard, jwt::connect_issuer, tokens::Tokens};
-use crate::{Error, Result, config::Settings, watched::Watched};
+use crate::{Error, Result, config::Settings, file_watcher::FileWatcher};
 
 impl Auth {
     /// Reads the tokens and connects to the issuer that the settings name. Without both, everyone
@@ -25,7 +25,7 @@ impl Auth {
 }
 
 /// Reads the tokens of callers, and reads them again when their file changes.
-fn watch_tokens(settings: &Settings) -> Result<Option<Watched<Tokens>>> {
+fn watch_tokens(settings: &Settings) -> Result<Option<FileWatcher<Tokens>>> {
     let Some(file) = settings.auth_tokens_file.clone() else {
         return Ok(None);
     };
@@ -34,8 +34,8 @@ fn watch_tokens(settings: &Settings) -> Result<Option<Watched<Tokens>>> {
         let file = file.clone();
         move || Tokens::read(&file)
     };
-    let tokens = Watched::start("the tokens", files, read)?;
-    if tokens.get().is_empty() {
+    let tokens = FileWatcher::start("the tokens", files, read)?;
+    if tokens.current().is_empty() {
         let file = file.display();
         tracing::warn!("{file} holds no token yet: make one with `token create`");
     }

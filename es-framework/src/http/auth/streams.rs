@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
 use super::{Auth, Caller, tokens::Tokens};
-use crate::{bearer, watched::Watched};
+use crate::{bearer, file_watcher::FileWatcher};
 
 /// Returns whether a response is a stream without an end.
 pub(super) fn is_stream(answer: &Response) -> bool {
@@ -53,8 +53,8 @@ async fn expired(at: Instant) {
 }
 
 /// A change of the token's roles ends the stream, too.
-async fn revoked(mut tokens: Watched<Tokens>, hash: [u8; 32], caller: &Caller) {
-    while tokens.get().caller_of_hash(&hash).as_ref() == Some(caller) {
+async fn revoked(mut tokens: FileWatcher<Tokens>, hash: [u8; 32], caller: &Caller) {
+    while tokens.current().caller_of_hash(&hash).as_ref() == Some(caller) {
         tokens.changed().await;
     }
 }

@@ -23,7 +23,7 @@ pub(super) use event_store::reactions;
 
 use super::{HttpContext, auth::Anonymous};
 use crate::{
-    net::tls::Tls,
+    net::tls::ServerTls,
     projection::{Database, Positions, Refused},
     reaction::ReactionStatuses,
     store::EventStore,
@@ -69,7 +69,7 @@ pub struct Health {
     /// The lifecycle of the process.
     pub lifecycle: Lifecycle,
     /// The service's own certificate, if it speaks TLS.
-    pub(crate) tls: Option<Tls>,
+    pub(crate) tls: Option<ServerTls>,
 }
 
 /// The health of a component or of the whole service.
@@ -150,7 +150,7 @@ impl Health {
             within_limit(event_store::check(&*self.store, &self.reactions)),
             within_limit(disk::check(self.folder.clone())),
             within_limit(tls::check(
-                self.tls.as_ref().map(Tls::chain).unwrap_or_default(),
+                self.tls.as_ref().map(ServerTls::chain).unwrap_or_default(),
                 self.certificates.clone(),
             )),
         );

@@ -11,7 +11,7 @@ use crate::{Error, Result, net::tls};
 pub(super) fn trust_only(client: ClientBuilder, file: &Path) -> Result<ClientBuilder> {
     let failed =
         |error: &dyn StdError| Error::new(format!("HTTP_TLS_CERTIFICATE cannot be used: {error}"));
-    let certificates = tls::certificates(file).map_err(|error| failed(&error))?;
+    let certificates = tls::load_certificates(file).map_err(|error| failed(&error))?;
     let certificates: reqwest::Result<Vec<_>> = certificates
         .iter()
         .map(|certificate| Certificate::from_der(certificate))

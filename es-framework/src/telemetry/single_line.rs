@@ -1,5 +1,5 @@
-//! The fields of a logged event on one line, whatever they hold: what a client sends must not pass
-//! for a line of its own, nor for a command to somebody's terminal.
+//! Formats the fields of a logged event on one line, whatever they contain. Text from a client must
+//! neither look like another line nor control somebody's terminal.
 
 use std::fmt::{self, Write};
 
@@ -9,55 +9,55 @@ use tracing_subscriber::{
     fmt::{FormatFields, format::Writer},
 };
 
-/// Writes `name=value`, control characters escaped; the message without its name.
+/// Writes each field as `name=value` with control characters escaped, and the message without a name.
 #[derive(Debug)]
-pub(super) struct OneLine;
+pub(super) struct SingleLineFields;
 
-impl<'writer> FormatFields<'writer> for OneLine {
+impl<'writer> FormatFields<'writer> for SingleLineFields {
     fn format_fields<R: RecordFields>(&self, writer: Writer<'writer>, fields: R) -> fmt::Result {
-        let mut line = Line {
+        let mut visitor = FieldVisitor {
             writer,
-            begun: false,
-            written: Ok(()),
+            has_fields: false,
+            result: Ok(()),
         };
-        fields.record(&mut line);
-        line.written
+        fields.record(&mut visitor);
+        visitor.result
     }
 }
 
-struct Line<'writer> {
+struct FieldVisitor<'writer> {
     writer: Writer<'writer>,
-    begun: bool,
-    written: fmt::Result,
+    has_fields: bool,
+    result: fmt::Result,
 }
 
-impl Line<'_> {
+impl FieldVisitor<'_> {
     fn write(&mut self, field: &Field, value: fmt::Arguments<'_>) {
-        // What the crate `log` tells of the place is not shown of other events either.
-        if self.written.is_err() || field.name().starts_with("log.") {
+        // The crate `log` adds its source location as fields. Other events do not show theirs either.
+        if self.result.is_err() || field.name().starts_with("log.") {
             return;
         }
-        self.written = self.try_write(field, value);
+        self.result = self.try_write(field, value);
     }
 
     fn try_write(&mut self, field: &Field, value: fmt::Arguments<'_>) -> fmt::Result {
-        if std::mem::replace(&mut self.begun, true) {
+        if std::mem::replace(&mut self.has_fields, true) {
             self.writer.write_char(' ')?;
         }
         if field.name() != "message" {
             write!(self.writer, "{}=", field.name())?;
         }
-        Escaped(&mut self.writer).write_fmt(value)
+        EscapingWriter(&mut self.writer).write_fmt(value)
     }
 }
 
-impl Visit for Line<'_> {
+impl Visit for FieldVisitor<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.write(field, format_args!("{value:?}"));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        if field.name() == "message" || is_bare(value) {
+        if field.name() == "message" || is_readable_unquoted(value) {
             self.write(field, format_args!("{value}"));
         } else {
             self.write(field, format_args!("{value:?}"));
@@ -65,21 +65,22 @@ impl Visit for Line<'_> {
     }
 }
 
-/// Whether a text is told from what follows it without quotation marks.
-fn is_bare(text: &str) -> bool {
+/// Tells if a value needs no quotation marks to be separated from the next field.
+fn is_readable_unquoted(text: &str) -> bool {
     !text.is_empty()
         && text
             .bytes()
             .all(|byte| byte.is_ascii_graphic() && byte != b'"')
 }
 
-struct Escaped<'a, W>(&'a mut W);
+/// Escapes control characters on their way to a writer.
+struct EscapingWriter<'a, W>(&'a mut W);
 
-impl<W: Write> Write for Escaped<'_, W> {
+impl<W: Write> Write for EscapingWriter<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for part in text.split_inclusive(breaks) {
+        for part in text.split_inclusive(is_unsafe_character) {
             match part.char_indices().next_back() {
-                Some((end, last)) if breaks(last) => {
+                Some((end, last)) if is_unsafe_character(last) => {
                     self.0.write_str(part.get(..end).unwrap_or_default())?;
                     write!(self.0, "{}", last.escape_default())?;
                 }
@@ -90,8 +91,8 @@ impl<W: Write> Write for Escaped<'_, W> {
     }
 }
 
-/// Control characters, and those by which Unicode ends a line or turns its direction.
-fn breaks(character: char) -> bool {
+/// Tells if a character is a control character, ends a line or changes the direction of the text.
+fn is_unsafe_character(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
@@ -111,12 +112,12 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    struct LogBuffer(Arc<Mutex<Vec<u8>>>);
 
-    impl io::Write for Kept {
+    impl io::Write for LogBuffer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend_from_slice(bytes);
+            let mut buffer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            buffer.extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -126,17 +127,17 @@ mod tests {
     }
 
     fn logged(log: impl FnOnce()) -> String {
-        let kept = Kept::default();
-        let writer = kept.clone();
+        let buffer = LogBuffer::default();
+        let writer = buffer.clone();
         let layer = tracing_subscriber::fmt::layer()
             .with_ansi(false)
             .without_time()
             .with_target(false)
-            .fmt_fields(OneLine)
+            .fmt_fields(SingleLineFields)
             .with_writer(move || writer.clone());
         let subscriber = tracing_subscriber::registry().with(layer);
         tracing::subscriber::with_default(subscriber, log);
-        let bytes = kept.0.lock().unwrap().clone();
+        let bytes = buffer.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -147,7 +148,10 @@ mod tests {
             tracing::info!(value = evil, shown = %evil, debug = ?evil, "said {evil}");
         });
         assert_eq!(text.matches('\n').count(), 1, "{text}");
-        assert!(!text.trim_end().chars().any(breaks), "{text:?}");
+        assert!(
+            !text.trim_end().chars().any(is_unsafe_character),
+            "{text:?}"
+        );
         assert!(
             text.contains(r"shown=a\r\nERROR all is lost\u{1b}[2J"),
             "{text}"

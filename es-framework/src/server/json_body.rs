@@ -1,4 +1,4 @@
-//! Bodies of requests: read within limits, and JSON that every client could read back.
+//! Request bodies: read within limits, and checked to be JSON that every client can read back.
 
 use std::{fmt, sync::Arc};
 
@@ -11,62 +11,67 @@ use serde::{
 };
 use tokio::time::timeout;
 
-use super::{Server, error::Failure};
+use super::{error_response::ErrorResponse, state::ServerState};
 
-/// A request's body, read as JSON whatever its content type says: several clients send none.
-pub(super) struct Json<T>(pub(super) T);
+/// Extractor that reads the body as JSON, whatever its content type: several clients send none.
+pub(super) struct JsonBody<T>(pub(super) T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<Server>> for Json<T> {
-    type Rejection = Failure;
+impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
+    type Rejection = ErrorResponse;
 
-    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, Failure> {
+    async fn from_request(
+        request: Request,
+        server: &Arc<ServerState>,
+    ) -> Result<Self, ErrorResponse> {
         let settings = &server.settings;
-        let reading = read(request, settings.body_limit);
+        let reading = read_body(request, settings.body_limit);
         let body = timeout(settings.request_time, reading)
             .await
-            .unwrap_or_else(|_| Err(Failure::too_slow()))?;
-        parse(&body).map(Self)
+            .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))?;
+        parse_body(&body).map(Self)
     }
 }
 
-async fn read(request: Request, limit: usize) -> Result<Bytes, Failure> {
+async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorResponse> {
     let body = Limited::new(request.into_body(), limit);
     match body.collect().await {
         Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Failure::too_large(limit)),
-        Err(_) => Err(Failure::invalid("the request body broke off")),
+        Err(error) if error.is::<LengthLimitError>() => Err(ErrorResponse::body_too_large(limit)),
+        Err(_) => Err(ErrorResponse::invalid(
+            "the connection ended within the request body",
+        )),
     }
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice::<Readable>(body).map_err(|error| {
-        Failure::invalid(format!("the request body is not valid JSON: {error}"))
+fn parse_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorResponse> {
+    serde_json::from_slice::<DiscardedJson>(body).map_err(|error| {
+        ErrorResponse::invalid(format!("the request body is not valid JSON: {error}"))
     })?;
     let json = &mut serde_json::Deserializer::from_slice(body);
     serde_path_to_error::deserialize(json).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.inner());
-        Failure::invalid(match path.as_str() {
+        ErrorResponse::invalid(match path.as_str() {
             "." => format!("invalid request: {reason}"),
             path => format!("invalid request: {path}: {reason}"),
         })
     })
 }
 
-/// Any JSON value, thrown away once it is read to the bottom.
+/// Any JSON value, parsed completely and discarded.
 ///
-/// An event's data is otherwise kept as text that nobody looked into: a lone surrogate, a number
-/// beyond all floating point or a nesting without end would be stored, and break every reader.
-/// Data lies as deep in a request as in a line of a stream, so that what passes here within the
-/// parser's limit passes it there.
-struct Readable;
+/// The server stores an event's data as unparsed text. Without this check it would store lone
+/// surrogates, numbers out of range and unlimited nesting, which break every reader. Data has the same
+/// depth in a request and in a line of a stream, so text that passes the parser's depth limit here
+/// passes it there, too.
+struct DiscardedJson;
 
-impl<'de> Deserialize<'de> for Readable {
+impl<'de> Deserialize<'de> for DiscardedJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Self)
     }
 }
 
-impl<'de> Visitor<'de> for Readable {
+impl<'de> Visitor<'de> for DiscardedJson {
     type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,8 +117,8 @@ impl<'de> Visitor<'de> for Readable {
 mod tests {
     use super::*;
 
-    fn is_readable(json: &str) -> bool {
-        serde_json::from_str::<Readable>(json).is_ok()
+    fn is_valid(json: &str) -> bool {
+        serde_json::from_str::<DiscardedJson>(json).is_ok()
     }
 
     #[test]
@@ -123,7 +128,7 @@ mod tests {
             r#"{"a":[1,-1,1.5,true,"é\n\ud83d\ude00"],"b":{}}"#,
             &format!("{}{}", "[".repeat(100), "]".repeat(100)),
         ] {
-            assert!(is_readable(readable), "{readable}");
+            assert!(is_valid(readable), "{readable}");
         }
         for broken in [
             "",
@@ -134,7 +139,7 @@ mod tests {
             &format!("{}{}", "[".repeat(200), "]".repeat(200)),
             &"[".repeat(1_000_000),
         ] {
-            assert!(!is_readable(broken), "{}", broken.len());
+            assert!(!is_valid(broken), "{}", broken.len());
         }
     }
 }

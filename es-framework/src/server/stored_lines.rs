@@ -1,28 +1,28 @@
-//! The stored events of an observation, from a store that writes lines without making events of them.
+//! The stored events of an observation, from a store that encodes lines without decoding events.
 
 use std::sync::Arc;
 
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::Server;
+use super::state::ServerState;
 use crate::{
     event::Subject,
     store::{Bound, EventStream, IdRange, LineStream, ObserveOptions, ReadOptions, newest_id},
 };
 
-/// The lines of what is stored by now, and what to observe after them. `None` where there are none to
-/// write beforehand: the observation has all of its events then.
-pub(super) async fn lines(
-    server: &Server,
+/// Reads the lines of all events that are stored now, and returns the options for observing the events
+/// after them. Returns `None` if the observation itself has to read the stored events.
+pub(super) async fn read_stored_lines(
+    server: &ServerState,
     subject: &Subject,
     options: &ObserveOptions,
 ) -> Option<(LineStream, ObserveOptions)> {
-    // Where such an observation begins may be known only when its event comes.
+    // The start of such an observation may depend on an event that is not stored yet.
     if options.from_latest_event.is_some() {
         return None;
     }
-    let shape = server.settings.unsigned()?;
-    // What is wrong with the store is told by the observation.
+    let shape = server.settings.unsigned_shape()?;
+    // The observation reports errors of the store.
     let newest = newest_id(&*server.store).await.ok()??;
     let read = ReadOptions {
         recursive: options.recursive,
@@ -42,9 +42,9 @@ pub(super) async fn lines(
     Some((lines, after))
 }
 
-/// An observation that begins only when its first event is asked for.
-pub(super) fn observe_later(
-    server: &Server,
+/// Creates an observation that starts when its stream is polled first.
+pub(super) fn observe_lazily(
+    server: &ServerState,
     subject: Subject,
     options: ObserveOptions,
 ) -> EventStream {

@@ -1,5 +1,5 @@
-//! The JSON bodies of requests. What is not asked for is left out: servers since version 1.0 take
-//! no nulls, and want `recursive` always.
+//! The JSON bodies of requests. They omit options without a value, because servers since version 1.0
+//! reject nulls. They always contain `recursive`, which these servers require.
 
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
@@ -11,14 +11,15 @@ use crate::{
     },
 };
 
+/// The body of a write.
 #[derive(Serialize)]
-pub(super) struct Write<'a> {
-    events: Vec<WireCandidate<'a>>,
+pub(super) struct WriteEventsBody<'a> {
+    events: Vec<CandidateBody<'a>>,
     preconditions: Vec<serde_json::Value>,
 }
 
 #[derive(Serialize)]
-struct WireCandidate<'a> {
+struct CandidateBody<'a> {
     source: &'a str,
     subject: &'a str,
     r#type: &'a str,
@@ -29,16 +30,16 @@ struct WireCandidate<'a> {
     tracestate: Option<&'a str>,
 }
 
-impl<'a> Write<'a> {
+impl<'a> WriteEventsBody<'a> {
     pub(super) fn new(candidates: &'a [EventCandidate], preconditions: &[Precondition]) -> Self {
         Self {
-            events: candidates.iter().map(WireCandidate::new).collect(),
-            preconditions: preconditions.iter().map(precondition).collect(),
+            events: candidates.iter().map(CandidateBody::new).collect(),
+            preconditions: preconditions.iter().map(encode_precondition).collect(),
         }
     }
 }
 
-impl<'a> WireCandidate<'a> {
+impl<'a> CandidateBody<'a> {
     fn new(candidate: &'a EventCandidate) -> Self {
         let trace = candidate.trace.as_ref();
         Self {
@@ -52,7 +53,7 @@ impl<'a> WireCandidate<'a> {
     }
 }
 
-fn precondition(condition: &Precondition) -> serde_json::Value {
+fn encode_precondition(condition: &Precondition) -> serde_json::Value {
     let subject = condition.subject();
     match condition {
         Precondition::SubjectIsPristine(_) => {
@@ -74,7 +75,7 @@ fn precondition(condition: &Precondition) -> serde_json::Value {
             );
             json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
         }
-        // Ids have no gap, so the number of events says which is the last.
+        // Ids have no gaps, so the number of events determines the last id.
         Precondition::StoreIsOnEventId(id) => {
             let count = EventId::count_to(*id);
             let query = format!("FROM e IN events PROJECT INTO COUNT() == {count}");
@@ -85,14 +86,14 @@ fn precondition(condition: &Precondition) -> serde_json::Value {
 
 /// The body of a read or an observation.
 #[derive(Serialize)]
-pub(super) struct Read<'a> {
+pub(super) struct ReadEventsBody<'a> {
     subject: &'a Subject,
-    options: WireOptions<'a>,
+    options: ReadOptionsBody<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct WireOptions<'a> {
+struct ReadOptionsBody<'a> {
     recursive: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<&'static str>,
@@ -101,60 +102,68 @@ struct WireOptions<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     upper_bound: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    from_latest_event: Option<WireLatest<'a>>,
+    from_latest_event: Option<FromLatestEventBody<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct WireLatest<'a> {
+struct FromLatestEventBody<'a> {
     subject: &'a str,
     r#type: &'a str,
     if_event_is_missing: &'static str,
 }
 
-impl<'a> Read<'a> {
-    pub(super) fn stored(subject: &'a Subject, options: &'a ReadOptions) -> Self {
+impl<'a> ReadEventsBody<'a> {
+    /// Encodes the request of a read.
+    pub(super) fn of_read(subject: &'a Subject, options: &'a ReadOptions) -> Self {
         Self {
             subject,
-            options: WireOptions {
+            options: ReadOptionsBody {
                 recursive: options.recursive,
                 order: match options.order {
                     Order::Chronological => None,
                     Order::Antichronological => Some("antichronological"),
                 },
-                lower_bound: options.lower_bound.map(bound),
-                upper_bound: options.upper_bound.map(bound),
-                from_latest_event: latest(options.from_latest_event.as_ref(), "read-nothing"),
+                lower_bound: options.lower_bound.map(encode_bound),
+                upper_bound: options.upper_bound.map(encode_bound),
+                from_latest_event: encode_from_latest(
+                    options.from_latest_event.as_ref(),
+                    "read-nothing",
+                ),
             },
         }
     }
 
-    pub(super) fn endless(subject: &'a Subject, options: &'a ObserveOptions) -> Self {
+    /// Encodes the request of an observation.
+    pub(super) fn of_observation(subject: &'a Subject, options: &'a ObserveOptions) -> Self {
         Self {
             subject,
-            options: WireOptions {
+            options: ReadOptionsBody {
                 recursive: options.recursive,
                 order: None,
-                lower_bound: options.lower_bound.map(bound),
+                lower_bound: options.lower_bound.map(encode_bound),
                 upper_bound: None,
-                from_latest_event: latest(options.from_latest_event.as_ref(), "wait-for-event"),
+                from_latest_event: encode_from_latest(
+                    options.from_latest_event.as_ref(),
+                    "wait-for-event",
+                ),
             },
         }
     }
 }
 
-fn bound(bound: Bound) -> serde_json::Value {
+fn encode_bound(bound: Bound) -> serde_json::Value {
     match bound {
         Bound::Inclusive(id) => json!({"id": id, "type": "inclusive"}),
         Bound::Exclusive(id) => json!({"id": id, "type": "exclusive"}),
     }
 }
 
-fn latest<'a>(
+fn encode_from_latest<'a>(
     latest: Option<&'a FromLatestEvent>,
     nothing: &'static str,
-) -> Option<WireLatest<'a>> {
-    latest.map(|latest| WireLatest {
+) -> Option<FromLatestEventBody<'a>> {
+    latest.map(|latest| FromLatestEventBody {
         subject: latest.subject.as_str(),
         r#type: latest.event_type.as_str(),
         if_event_is_missing: match latest.if_missing {
