@@ -18,6 +18,7 @@ mod documentation {
         Validate: "docs/src/how-to/validate.md",
         Reply: "docs/src/how-to/reply.md",
         SettingsAndServices: "docs/src/how-to/settings-and-services.md",
+        ExtendTheApp: "docs/src/how-to/extend-the-app.md",
         Metadata: "docs/src/how-to/metadata.md",
         Concurrency: "docs/src/how-to/concurrency.md",
         Test: "docs/src/how-to/test.md",

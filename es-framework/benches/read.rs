@@ -201,7 +201,7 @@ async fn serve(directory: &std::path::Path) -> (EmbeddedStore, SocketAddr) {
     let store = EmbeddedStore::open(directory).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let mut settings = server::Settings::new(TOKEN.parse().unwrap());
+    let mut settings = server::ServerSettings::new(TOKEN.parse().unwrap());
     settings.dialect = Dialect::Event;
     let shared = Arc::new(store.clone());
     tokio::spawn(server::serve(

@@ -28,7 +28,7 @@ use es_framework::{
     query::{Queries, QueryDescriptor},
     store::{
         EventStore, ObserveOptions,
-        eventsourcingdb::{EventSourcingDbStore, Settings},
+        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
         sqlite::EmbeddedStore,
     },
 };
@@ -199,7 +199,7 @@ async fn main() {
 async fn elsewhere(folder: &Path, events: usize) {
     let folder = folder.to_str().unwrap();
     let server = ServerProcess::start(&["--data-directory", folder, "--http-port=0"]);
-    let settings = Settings::new(&server.url, TOKEN);
+    let settings = ClientSettings::new(&server.url, TOKEN);
     let store: Arc<dyn EventStore> = Arc::new(EventSourcingDbStore::new(settings).unwrap());
     for _ in 0..2 {
         let what = "from another process: the events alone";

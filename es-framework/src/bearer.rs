@@ -1,36 +1,37 @@
-//! The credential of a request, in `Authorization: Bearer …`.
+//! Reads the bearer token of a request from `Authorization: Bearer …`.
 
 use axum::http::{HeaderMap, header};
 
-/// In lower case, though it may be written in any (RFC 9110, section 11.1).
+/// The scheme in lower case. Clients may use any case (RFC 9110, section 11.1).
 const SCHEME: &[u8] = b"bearer ";
-/// A longer credential is none.
-const LONGEST: usize = 8 * 1024;
+/// The longest valid token, in bytes.
+const MAX_LENGTH: usize = 8 * 1024;
 
-/// Why there is no credential.
+/// The reasons that a request has no usable bearer token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoBearer {
-    /// None was sent.
+pub(crate) enum BearerError {
+    /// The request has no header `Authorization`.
     Missing,
-    /// What was sent is none.
+    /// The header has another scheme, no token, or appears twice.
     Invalid,
 }
 
-/// The credential after the scheme.
-pub(crate) fn credential(headers: &HeaderMap) -> Result<&[u8], NoBearer> {
+/// Returns the token after the scheme.
+pub(crate) fn credential(headers: &HeaderMap) -> Result<&[u8], BearerError> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let value = values.next().ok_or(NoBearer::Missing)?;
-    // Two of them could mean one thing to a proxy and another one here.
+    let value = values.next().ok_or(BearerError::Missing)?;
+    // A proxy could read another one of two tokens.
     if values.next().is_some() {
-        return Err(NoBearer::Invalid);
+        return Err(BearerError::Invalid);
     }
     let parts = value.as_bytes().split_at_checked(SCHEME.len());
-    let (scheme, credential) = parts.ok_or(NoBearer::Invalid)?;
+    let (scheme, credential) = parts.ok_or(BearerError::Invalid)?;
     let credential = credential.trim_ascii();
     let is_bearer = scheme.eq_ignore_ascii_case(SCHEME);
-    match is_bearer && (1..=LONGEST).contains(&credential.len()) {
-        true => Ok(credential),
-        false => Err(NoBearer::Invalid),
+    if is_bearer && (1..=MAX_LENGTH).contains(&credential.len()) {
+        Ok(credential)
+    } else {
+        Err(BearerError::Invalid)
     }
 }
 
@@ -40,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    fn of<const N: usize>(values: [&str; N]) -> Result<String, NoBearer> {
+    fn of<const N: usize>(values: [&str; N]) -> Result<String, BearerError> {
         let mut headers = HeaderMap::new();
         for value in values {
             let value = HeaderValue::from_str(value).unwrap();
@@ -56,16 +57,19 @@ mod tests {
             assert_eq!(of([value]), Ok("x".to_owned()), "{value}");
         }
         for value in ["Basic x", "Bearer", "Bearer ", "x", "", "Bearerx y"] {
-            assert_eq!(of([value]), Err(NoBearer::Invalid), "{value}");
+            assert_eq!(of([value]), Err(BearerError::Invalid), "{value}");
         }
     }
 
     #[test]
     fn there_is_one_credential_or_none() {
-        assert_eq!(of([]), Err(NoBearer::Missing));
-        assert_eq!(of(["Bearer x", "Bearer x"]), Err(NoBearer::Invalid));
-        let longest = "x".repeat(LONGEST);
+        assert_eq!(of([]), Err(BearerError::Missing));
+        assert_eq!(of(["Bearer x", "Bearer x"]), Err(BearerError::Invalid));
+        let longest = "x".repeat(MAX_LENGTH);
         assert_eq!(of([&format!("Bearer {longest}")]), Ok(longest.clone()));
-        assert_eq!(of([&format!("Bearer {longest}y")]), Err(NoBearer::Invalid));
+        assert_eq!(
+            of([&format!("Bearer {longest}y")]),
+            Err(BearerError::Invalid)
+        );
     }
 }

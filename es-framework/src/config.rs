@@ -1,261 +1,181 @@
-//! The settings of an application: flags, with environment variables behind them.
+//! The settings of the framework: the plain struct [`Settings`], and the flags and environment
+//! variables behind it.
 
-use std::{fmt, net::IpAddr, path::PathBuf};
+mod arguments;
+mod limits;
+mod secret;
 
-use axum::http::HeaderName;
-use clap::{Parser, ValueEnum};
-
-pub use crate::limits::LimitSettings;
-use crate::{
-    event::Dialect,
-    http::{auth::AuthSettings, settings::SurfaceSettings},
-    projection::DatabaseUrl,
-    telemetry::TelemetrySettings,
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    num::NonZeroU32,
+    path::PathBuf,
+    time::Duration,
 };
 
-/// An event-sourced application.
-///
-/// ```
-/// use clap::Parser as _;
-/// use es_framework::config::Config;
-///
-/// let config = Config::parse_from(["library-app", "--http-port", "8081"]);
-/// assert_eq!(config.http_port, 8081);
-/// ```
-#[derive(Debug, Clone, Parser)]
-// Otherwise `--help` would show the example.
-#[command(about = "An event-sourced application.", long_about = None)]
-pub struct Config {
-    /// Port that the application listens on.
-    #[arg(long, env = "HTTP_PORT", default_value_t = 8080)]
-    pub http_port: u16,
+use axum::http::HeaderName;
 
-    /// Address that the application listens on; 0.0.0.0 is reachable from other machines.
-    #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1")]
-    pub http_host: IpAddr,
+pub use crate::server::DialectName;
+pub(crate) use arguments::SettingsArguments;
+pub use secret::{InvalidSecret, Secret};
 
-    /// Who may call.
-    #[command(flatten)]
-    pub auth: AuthSettings,
+use crate::{
+    event::Dialect,
+    http::headers::Origins,
+    projection::DatabaseUrl,
+    telemetry::{LogFormat, TelemetrySettings},
+};
 
-    /// How it is reached.
-    #[command(flatten)]
-    pub surface: SurfaceSettings,
+/// Declares each setting once: its field, its default and its setter.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
+        /// The settings of an application. Each has the name of its environment variable in small
+        /// letters.
+        ///
+        /// ```
+        /// use es_framework::Settings;
+        ///
+        /// let settings = Settings::default().http_port(0).event_store_port(0);
+        /// assert_eq!(settings.http_port, 0);
+        /// assert!(settings.http_host.is_loopback());
+        /// ```
+        #[derive(Debug, Clone)]
+        #[non_exhaustive]
+        pub struct Settings {
+            $($(#[$doc])* pub $name: $type,)*
+        }
 
-    /// Event store to use, such as http://localhost:3000. Without it, an event store is embedded.
-    #[arg(long, env = "EVENT_STORE_URL", value_name = "URL")]
-    pub event_store_url: Option<String>,
+        impl Default for Settings {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
 
-    /// Credential of the event store. Embedded: generated once and kept beside the data.
-    #[arg(
-        long,
-        env = "EVENT_STORE_API_TOKEN",
-        value_name = "TOKEN",
-        hide_env_values = true
-    )]
-    pub event_store_api_token: Option<Secret>,
-
-    /// PEM file with certificates to trust besides the system's, for an event store behind https.
-    #[arg(long, env = "EVENT_STORE_CA_FILE", value_name = "FILE")]
-    pub event_store_ca_file: Option<PathBuf>,
-
-    /// Port of the embedded event store's own HTTP API.
-    #[arg(long, env = "EVENT_STORE_PORT", default_value_t = 3000)]
-    pub event_store_port: u16,
-
-    /// Address of the embedded event store's own HTTP API.
-    #[arg(long, env = "EVENT_STORE_HOST", default_value = "127.0.0.1")]
-    pub event_store_host: IpAddr,
-
-    /// Shape in which the embedded event store sends events: item as before version 1.0 of the
-    /// protocol, event as official clients of version 1.0 and later expect.
-    #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
-    pub event_store_dialect: DialectName,
-
-    /// Folder of the embedded event store.
-    #[arg(
-        long,
-        env = "EVENT_STORE_DATA_DIR",
-        default_value = "./data",
-        value_name = "FOLDER"
-    )]
-    pub event_store_data_dir: PathBuf,
-
-    /// Database of the read models: sqlite::memory: holds up to 1 GiB and is rebuilt from the events
-    /// at each start, a file such as sqlite:books.db goes on where it ended, and so does
-    /// postgres://user:password@host/name.
-    #[arg(
-        long,
-        env = "DATABASE_URL",
-        hide_env_values = true,
-        default_value_t,
-        value_name = "URL"
-    )]
-    pub database_url: DatabaseUrl,
-
-    /// Source of every published event. Without it, the application's name. An event store of
-    /// version 1.0 or later wants a URI, such as tag:library-service.
-    #[arg(long, env = "EVENT_SOURCE", value_name = "NAME")]
-    pub event_source: Option<String>,
-
-    /// Headers of a request that go into the metadata of its events, such as
-    /// x-request-id,x-correlation-id. Without it, none.
-    #[arg(
-        long,
-        env = "EVENT_METADATA_HEADERS",
-        value_name = "NAMES",
-        value_delimiter = ','
-    )]
-    pub event_metadata_headers: Vec<HeaderName>,
-
-    /// How many live queries may be open at once; the next one is answered 503.
-    #[arg(
-        long,
-        env = "LIVE_QUERIES",
-        default_value_t = 64,
-        value_name = "NUMBER"
-    )]
-    pub live_queries: u16,
-
-    /// File with snapshots of the states of long subjects; made when it is needed. Without it,
-    /// snapshots.sqlite in the folder of the embedded event store.
-    #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]
-    pub snapshot_file: Option<PathBuf>,
-
-    /// How long open requests may go on once the application is told to stop, in seconds.
-    #[arg(
-        long,
-        env = "SHUTDOWN_TIMEOUT",
-        default_value_t = 10,
-        value_name = "SECONDS",
-        value_parser = clap::value_parser!(u64).range(..=3600)
-    )]
-    pub shutdown_timeout: u64,
-
-    /// The log and traces.
-    #[command(flatten)]
-    pub telemetry: TelemetrySettings,
-
-    /// What clients may cost.
-    #[command(flatten)]
-    pub limits: LimitSettings,
+        impl Settings {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name(mut self, $name: $type) -> Self {
+                    self.$name = $name;
+                    self
+                }
+            )*
+        }
+    };
 }
 
-impl Config {
+settings! {
+    /// Port that the application listens on; 0 chooses a free one.
+    http_port: u16 = 8080,
+    /// Address that the application listens on.
+    http_host: IpAddr = Ipv4Addr::LOCALHOST.into(),
+    /// File with the bearer tokens of callers. With it, every request needs a token.
+    auth_tokens_file: Option<PathBuf> = None,
+    /// Issuer of OpenID Connect tokens. With it, every request needs a token.
+    auth_issuer: Option<String> = None,
+    /// Name of this service at the issuer.
+    auth_audience: Option<String> = None,
+    /// Claim of a token that holds the caller's roles.
+    auth_roles_claim: String = "roles".to_owned(),
+    /// Lets everyone call on an address that other machines reach.
+    http_open: bool = false,
+    /// Writes the name of the caller into the metadata of each event.
+    event_metadata_caller: bool = false,
+    /// PEM file with the certificate chain of this service. With it, the service speaks https only.
+    http_tls_certificate: Option<PathBuf> = None,
+    /// PEM file with the private key of the certificate.
+    http_tls_key: Option<PathBuf> = None,
+    /// Origins whose web pages may call the service.
+    http_cors_origins: Option<Origins> = None,
+    /// Requests a second that each client may send.
+    http_rate_limit: Option<NonZeroU32> = None,
+    /// URL of the event store. Without it, an event store is embedded.
+    event_store_url: Option<String> = None,
+    /// API token of the event store, which also authorizes operators.
+    event_store_api_token: Option<Secret> = None,
+    /// PEM file with certificates to trust in addition to the system's, for an event store behind https.
+    event_store_ca_file: Option<PathBuf> = None,
+    /// Port of the embedded event store's HTTP API; 0 chooses a free one.
+    event_store_port: u16 = 3000,
+    /// Address of the embedded event store's HTTP API.
+    event_store_host: IpAddr = Ipv4Addr::LOCALHOST.into(),
+    /// Format in which the embedded event store sends events.
+    event_store_dialect: Dialect = Dialect::Item,
+    /// Folder of the embedded event store.
+    event_store_data_dir: PathBuf = PathBuf::from("./data"),
+    /// Database of the read models.
+    database_url: DatabaseUrl = DatabaseUrl::default(),
+    /// Source of every published event. Without it, the application's name.
+    event_source: Option<String> = None,
+    /// Request headers that are copied into the metadata of events.
+    event_metadata_headers: Vec<HeaderName> = Vec::new(),
+    /// Number of live queries that may be open at once.
+    live_queries: u16 = 64,
+    /// File with snapshots of long subjects. Without it, `snapshots.sqlite` in the folder of the
+    /// embedded event store.
+    snapshot_file: Option<PathBuf> = None,
+    /// Time that open requests have to end after a shutdown began.
+    shutdown_timeout: Duration = Duration::from_secs(10),
+    /// Format of the log. Only `App::run` starts a log.
+    log_format: LogFormat = LogFormat::Text,
+    /// Filter of the log, such as `info,es_framework::http=off`.
+    log_filter: String = "info".to_owned(),
+    /// Collector of traces that speaks OTLP over HTTP. Only `App::run` exports traces.
+    otel_exporter_otlp_endpoint: Option<String> = None,
+    /// Longest body of a request, in bytes.
+    http_body_limit: usize = 1_048_576,
+    /// Time that a client has to send a body.
+    http_body_seconds: Duration = Duration::from_secs(20),
+    /// Size of all headers of a request together, in bytes.
+    http_headers_limit: usize = 16_384,
+    /// Number of headers that a request may have.
+    http_header_count_limit: usize = 64,
+    /// Time that a client has to send the headers of a request.
+    http_headers_seconds: Duration = Duration::from_secs(30),
+    /// Number of connections that may be open at once.
+    http_connection_limit: usize = 480,
+    /// Number of commands and queries that run at once.
+    http_request_limit: usize = 400,
+    /// Time from the headers of a request to its response.
+    http_request_seconds: Duration = Duration::from_secs(60),
+    /// Time that the database may spend on one query.
+    query_seconds: Duration = Duration::from_secs(10),
+    /// Number of subscribers that the embedded event store serves at once.
+    event_store_observer_limit: usize = 100,
+    /// Time that one EventQL query of the embedded event store may take.
+    event_store_query_seconds: Duration = Duration::from_secs(60),
+    /// Memory that one EventQL query of the embedded event store may use, in bytes.
+    event_store_query_memory: usize = 67_108_864,
+}
+
+impl Settings {
+    /// Reads the environment variables and takes the defaults for the rest. The command line is not
+    /// read.
+    ///
+    /// ```
+    /// use es_framework::Settings;
+    ///
+    /// let settings = Settings::from_env()?.http_port(0);
+    /// assert_eq!(settings.http_port, 0);
+    /// # Ok::<_, es_framework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A variable has a wrong value; the error names it.
+    pub fn from_env() -> crate::Result<Self> {
+        SettingsArguments::from_env().map(Self::from)
+    }
+
     /// The file with snapshots.
     pub(crate) fn snapshots(&self) -> PathBuf {
-        let beside_the_events = || self.event_store_data_dir.join("snapshots.sqlite");
-        self.snapshot_file.clone().unwrap_or_else(beside_the_events)
+        let default = || self.event_store_data_dir.join("snapshots.sqlite");
+        self.snapshot_file.clone().unwrap_or_else(default)
     }
-}
 
-/// The name of a [`Dialect`] on the command line.
-///
-/// ```
-/// use es_framework::{config::DialectName, event::Dialect};
-///
-/// assert_eq!(Dialect::from(DialectName::default()), Dialect::Item);
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum DialectName {
-    /// `{"type":"item",…}`
-    #[default]
-    Item,
-    /// `{"type":"event",…}`
-    Event,
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::Item => Self::Item,
-            DialectName::Event => Self::Event,
+    pub(crate) fn telemetry(&self) -> TelemetrySettings {
+        TelemetrySettings {
+            log_format: self.log_format,
+            log_filter: self.log_filter.clone(),
+            otel_exporter_otlp_endpoint: self.otel_exporter_otlp_endpoint.clone(),
         }
-    }
-}
-
-/// A text that never shows in logs.
-///
-/// ```
-/// use es_framework::config::Secret;
-///
-/// let token: Secret = "hunter2".parse()?;
-/// assert_eq!((token.reveal(), format!("{token:?}")), ("hunter2", "***".to_owned()));
-/// # Ok::<_, es_framework::config::InvalidSecret>(())
-/// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Box<str>);
-
-impl Secret {
-    /// The text itself.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::str::FromStr for Secret {
-    type Err = InvalidSecret;
-
-    fn from_str(text: &str) -> Result<Self, InvalidSecret> {
-        let fits = !text.is_empty()
-            && text.len() <= 1024
-            && text.bytes().all(|byte| byte.is_ascii_graphic());
-        if fits {
-            Ok(Self(text.into()))
-        } else {
-            Err(InvalidSecret)
-        }
-    }
-}
-
-/// A text that cannot be sent as a credential.
-///
-/// ```
-/// use es_framework::config::{InvalidSecret, Secret};
-///
-/// assert_eq!("two words".parse::<Secret>(), Err(InvalidSecret));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a token is 1 to 1024 visible ASCII characters")]
-pub struct InvalidSecret;
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_are_those_of_the_specification() {
-        let config = Config::try_parse_from(["library-app"]).unwrap();
-        assert_eq!((config.http_port, config.event_store_port), (8080, 3000));
-        assert!(config.http_host.is_loopback());
-        assert_eq!(config.event_store_dialect, DialectName::Item);
-    }
-
-    #[test]
-    fn examples_are_for_developers_and_not_for_operators() {
-        let help = <Config as clap::CommandFactory>::command().render_long_help();
-        let help = help.to_string();
-        assert!(help.starts_with("An event-sourced application."), "{help}");
-        assert!(!help.contains("```"), "{help}");
-    }
-
-    #[test]
-    fn a_token_never_shows() {
-        let secret: Secret = "hunter2".parse().unwrap();
-        assert_eq!(format!("{secret:?}"), "***");
-        assert!("with blank".parse::<Secret>().is_err());
-    }
-
-    #[test]
-    fn a_wrong_value_names_the_setting() {
-        let error = Config::try_parse_from(["library-app", "--http-port", "70000"]).unwrap_err();
-        assert!(error.to_string().contains("--http-port"), "{error}");
     }
 }

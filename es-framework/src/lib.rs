@@ -8,6 +8,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as es_framework;
 
+mod api_token;
 mod app;
 mod bearer;
 pub mod command;
@@ -16,11 +17,11 @@ mod declaration;
 mod error;
 pub mod event;
 pub mod eventql;
+mod file_watcher;
 pub mod http;
-mod limits;
 pub mod metrics;
 mod net;
-mod operator;
+pub mod operator;
 pub mod prelude;
 pub mod projection;
 pub mod query;
@@ -39,7 +40,6 @@ pub mod telemetry;
 mod test_fixture;
 pub mod testing;
 pub mod validate;
-mod watched;
 
 /// ```no_run
 /// fn main() -> es_framework::Result<()> {
@@ -47,7 +47,18 @@ mod watched;
 /// }
 /// ```
 pub use app::App;
+pub use app::{Application, ApplicationClient, ClientResponse};
+/// The version of axum that [`App::routes`] takes a router of.
+///
+/// ```
+/// use es_framework::{App, axum::{Router, routing::get}};
+///
+/// let routes = Router::new().route("/opening-hours", get(async || "10 to 18"));
+/// let app = App::new("library-service").routes(routes);
+/// ```
+pub use axum;
 pub use command::{Command, Rejection};
+pub use config::Settings;
 pub use declaration::Declaration;
 pub use error::{Error, Result};
 /// ```

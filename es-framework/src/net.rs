@@ -1,25 +1,26 @@
-//! The loop behind every HTTP surface: accepts connections, bounds what one of them may cost, and
-//! drains them before it ends.
+//! The loop behind every HTTP listener: accepts connections, limits each of them, and lets open
+//! requests end before it returns.
 
-mod patient;
-mod places;
+mod client_wait;
+mod connection_limit;
+mod limits;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tls;
-mod watched;
 
 use std::{
     convert::Infallible,
     future::Future,
     io,
     net::{IpAddr, SocketAddr},
+    pin::Pin,
     sync::Arc,
     time::Duration,
 };
 
 use axum::{Router, body::Body, extract::Request};
 use hyper::{
-    body::Incoming,
+    body::{Body as _, Incoming},
     server::conn::http1,
     service::{Service as _, service_fn},
 };
@@ -32,201 +33,191 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     task::JoinSet,
-    time::{sleep, timeout},
+    time::timeout,
 };
+use tokio_io_timeout::TimeoutWriter;
 
-use patient::Patient;
-use places::{Place, Places};
-use tls::Tls;
-use watched::{Answering, Received, Sent};
+use client_wait::{ClientWait, GuardedBody};
+use connection_limit::ConnectionLimit;
+pub(crate) use limits::ConnectionLimits;
+use tls::ServerTls;
 
-/// Where clients come in.
+/// The socket that clients connect to.
 #[derive(Debug)]
-pub(crate) struct Door {
-    pub(crate) listener: TcpListener,
-    /// Without it, nothing is encrypted.
-    pub(crate) tls: Option<Tls>,
+pub(crate) struct HttpListener {
+    pub(crate) tcp: TcpListener,
+    /// `None` means plain HTTP.
+    pub(crate) tls: Option<ServerTls>,
 }
 
-impl Door {
-    pub(crate) const fn plain(listener: TcpListener) -> Self {
-        let tls = None;
-        Self { listener, tls }
+impl HttpListener {
+    /// Wraps a socket that serves plain HTTP.
+    pub(crate) const fn plain(tcp: TcpListener) -> Self {
+        Self { tcp, tls: None }
     }
 }
 
-/// The address at the other end of a connection, among the extensions of its requests.
+/// The address of the client. Every request has it among its extensions.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Peer(pub(crate) IpAddr);
+pub(crate) struct PeerAddress(pub(crate) IpAddr);
 
-/// What a client may cost before its request reaches a route.
-#[derive(Debug, Clone)]
-pub(crate) struct Limits {
-    /// Connections open at once. One more takes the place of one that is idle, or waits.
-    pub(crate) connections: usize,
-    /// How long the head of a request may take, and a connection may stay idle before it.
-    pub(crate) head_time: Duration,
-    /// How long it may take to agree on a cipher.
-    pub(crate) handshake: Duration,
-    /// The longest head of a request, in bytes, to within one read. Not below 8 KiB.
-    pub(crate) head_bytes: usize,
-    /// How many header fields a request may have. Not below 100.
-    pub(crate) headers: usize,
-    /// How long a client may take nothing of what is sent to it.
-    pub(crate) write_stall: Duration,
-    /// How long open requests may go on once the server is told to end.
-    pub(crate) drain: Duration,
-}
-
-impl Limits {
-    pub(crate) const DEFAULT: Self = Self {
-        // Two surfaces of one process stay below the 1,024 open files that systems commonly allow.
-        connections: 480,
-        head_time: Duration::from_secs(30),
-        handshake: Duration::from_secs(10),
-        head_bytes: 64 * 1024,
-        headers: 64,
-        write_stall: Duration::from_secs(30),
-        drain: Duration::from_secs(10),
-    };
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-/// How long to wait after the system refused a connection, which is when files run out: they come
+/// The pause after the system refuses a connection. That happens when files run out, and they come
 /// back only as other connections end.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves until `shutdown` is done, then ends open requests within the drain time.
+/// Serves HTTP until `shutdown` completes, and then waits for open requests within the drain time.
 pub(crate) async fn serve(
-    door: Door,
+    listener: HttpListener,
     router: Router,
-    limits: Limits,
+    limits: ConnectionLimits,
     shutdown: impl Future<Output = ()>,
 ) {
-    let Door { listener, tls } = door;
+    let HttpListener { tcp, tls } = listener;
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
-    let places = Places::new(limits.connections);
+    let limit = ConnectionLimit::new(limits.connections);
     let http = http1_builder(&limits);
+    let limits = Arc::new(limits);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let (stream, peer) = tokio::select! {
             () = &mut shutdown => break,
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&tcp, &limit) => accepted,
             Some(_) = connections.join_next() => continue,
         };
-        let place = tokio::select! {
+        let permit = tokio::select! {
             () = &mut shutdown => break,
-            place = places.take() => Arc::new(place),
+            permit = limit.acquire() => permit,
         };
-        let connection = Connection {
+        let wait = ClientWait::new();
+        let connection = AcceptedConnection {
             http: http.clone(),
             router: router.clone(),
-            peer: Peer(peer.ip()),
-            place: Arc::clone(&place),
+            peer: PeerAddress(peer.ip()),
+            wait: Arc::clone(&wait),
             watcher: graceful.watcher(),
         };
-        let stream = Patient::new(stream, limits.write_stall);
-        let (tls, handshake) = (tls.clone(), limits.handshake);
+        let (tls, limit, limits) = (tls.clone(), limit.clone(), Arc::clone(&limits));
         connections.spawn(async move {
+            let _permit = permit;
             tokio::select! {
-                ended = connection.open(stream, tls, handshake) => {
-                    if let Err(error) = ended {
+                served = connection.serve(stream, tls, &limits) => {
+                    if let Err(error) = served {
                         tracing::debug!(%error, "a connection broke");
                     }
                 }
-                () = place.is_needed() => {
-                    tracing::debug!("an idle connection was closed, for there are too many");
+                () = limit.idle_too_long(&wait, &limits) => {
+                    tracing::debug!("an idle connection was closed because the connection limit is reached");
                 }
             }
         });
     }
-    drop(listener);
-    if timeout(limits.drain, graceful.shutdown()).await.is_err() {
-        tracing::warn!("requests were still open when the drain time was over");
+    drop(tcp);
+    if timeout(limits.drain_time, graceful.shutdown())
+        .await
+        .is_err()
+    {
+        tracing::warn!("the drain time ended while requests were still open");
     }
     connections.shutdown().await;
 }
 
 /// A connection that was accepted.
-struct Connection {
+struct AcceptedConnection {
     http: http1::Builder,
     router: Router,
-    peer: Peer,
-    place: Arc<Place>,
+    peer: PeerAddress,
+    wait: Arc<ClientWait>,
     watcher: Watcher,
 }
 
-impl Connection {
-    async fn open(self, stream: Patient, tls: Option<Tls>, patience: Duration) -> io::Result<()> {
+impl AcceptedConnection {
+    /// Serves the requests of this connection, after the TLS handshake if there is one.
+    async fn serve(
+        self,
+        stream: TcpStream,
+        tls: Option<ServerTls>,
+        limits: &ConnectionLimits,
+    ) -> io::Result<()> {
+        let stream = with_write_timeout(stream, limits.write_time);
         let Some(tls) = tls else {
-            return self.answer(stream).await;
+            return self.serve_requests(stream).await;
         };
-        let handshake = timeout(patience, tls.acceptor().accept(stream)).await;
-        self.answer(handshake.map_err(io::Error::other)??).await
+        let handshake = timeout(limits.handshake_time, tls.acceptor().accept(stream)).await;
+        self.serve_requests(handshake.map_err(io::Error::other)??)
+            .await
     }
 
-    async fn answer<S>(self, stream: S) -> io::Result<()>
+    async fn serve_requests<S>(self, stream: S) -> io::Result<()>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let Self { peer, place, .. } = self;
+        let Self { peer, wait, .. } = self;
         let routes = TowerToHyperService::new(self.router);
         let service = service_fn(move |request: Request<Incoming>| {
-            let answering = Answering::begin(&place);
-            let place = Arc::clone(&place);
-            let mut request = request.map(|body| Body::new(Received { body, place }));
+            let response_guard = wait.start_response();
+            let mut request = request.map(|body| guard_request_body(body, &wait));
             request.extensions_mut().insert(peer);
-            let answer = routes.call(request);
+            let response = routes.call(request);
             async move {
-                let answer = answer.await?;
-                Ok::<_, Infallible>(answer.map(|body| Sent {
+                let response = response.await?;
+                Ok::<_, Infallible>(response.map(|body| GuardedBody {
                     body,
-                    _answering: answering,
+                    _guard: response_guard,
                 }))
             }
         });
-        let answered = self.http.serve_connection(TokioIo::new(stream), service);
-        self.watcher.watch(answered).await.map_err(io::Error::other)
+        let served = self.http.serve_connection(TokioIo::new(stream), service);
+        self.watcher.watch(served).await.map_err(io::Error::other)
     }
 }
 
-fn http1_builder(limits: &Limits) -> http1::Builder {
+fn guard_request_body(body: Incoming, wait: &Arc<ClientWait>) -> Body {
+    if body.is_end_stream() {
+        return Body::empty();
+    }
+    let _guard = wait.start_request_body();
+    Body::new(GuardedBody { body, _guard })
+}
+
+/// Breaks the connection when the client does not read. Without it, a client that stops reading a
+/// stream would occupy a connection for ever.
+fn with_write_timeout(stream: TcpStream, time: Duration) -> Pin<Box<TimeoutWriter<TcpStream>>> {
+    let mut stream = TimeoutWriter::new(stream);
+    stream.set_timeout(Some(time));
+    Box::pin(stream)
+}
+
+fn http1_builder(limits: &ConnectionLimits) -> http1::Builder {
     // hyper panics below this size.
     const SMALLEST_BUFFER: usize = 8 * 1024;
-    // hyper's own limit, the only one for which it needs no memory of the heap.
-    const FREE_HEADERS: usize = 100;
+    // hyper's default limit. Up to it, hyper parses headers without an allocation.
+    const DEFAULT_HEADERS: usize = 100;
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.head_time)
         .max_buf_size(limits.head_bytes.max(SMALLEST_BUFFER))
         .keep_alive(true);
-    if limits.headers > FREE_HEADERS {
+    if limits.headers > DEFAULT_HEADERS {
         http.max_headers(limits.headers);
     }
     http
 }
 
-/// The next connection.
-async fn accept(listener: &TcpListener, places: &Places) -> (TcpStream, SocketAddr) {
+/// Accepts the next connection.
+async fn accept(listener: &TcpListener, limit: &ConnectionLimit) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                // Answers are written whole, so waiting to fill a packet only delays them.
+                // Responses are written whole, so waiting to fill a packet only delays them.
                 if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "a connection stays without TCP_NODELAY");
+                    tracing::debug!(%error, "TCP_NODELAY cannot be set on a connection");
                 }
                 return (stream, peer);
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
-                places.make_room();
-                sleep(ACCEPT_PAUSE).await;
+                limit.reach_for(ACCEPT_PAUSE).await;
             }
         }
     }

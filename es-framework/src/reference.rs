@@ -9,7 +9,7 @@ use std::{
 use axum::http::StatusCode;
 use clap::{Arg, Command, CommandFactory as _};
 
-use crate::{config::Config, server};
+use crate::{config::SettingsArguments, server};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -64,12 +64,12 @@ fn check_settings(command: &Command, name: &str) -> usize {
 
 #[test]
 fn the_reference_has_a_row_for_every_setting() {
-    assert!(check_settings(&Config::command(), "reference/settings.md") > 10);
+    assert!(check_settings(&SettingsArguments::command(), "reference/settings.md") > 10);
 }
 
 #[test]
 fn the_reference_has_a_row_for_every_setting_of_the_event_store() {
-    let command = server::cli::command();
+    let command = server::cli::clap_command();
     let run = command.find_subcommand("run").unwrap();
     assert!(check_settings(run, "reference/event-store.md") > 5);
 }
@@ -78,7 +78,7 @@ fn the_reference_has_a_row_for_every_setting_of_the_event_store() {
 fn the_reference_has_no_setting_that_is_gone() {
     let page = page("reference/settings.md");
     let own = page.split("\n## ").next().unwrap();
-    let command = Config::command();
+    let command = SettingsArguments::command();
     let flags: BTreeSet<_> = command.get_arguments().filter_map(Arg::get_long).collect();
     for row in rows(own) {
         for flag in row.get(1).iter().flat_map(|cell| code(cell)) {

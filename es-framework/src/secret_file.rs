@@ -1,4 +1,4 @@
-//! Files that hold secrets: only their owner uses them, and nobody reads half of one.
+//! Files with secrets. Only their owner can access them, and readers never see half of a file.
 
 use std::{
     fs,
@@ -9,12 +9,12 @@ use std::{
 
 use uuid::Uuid;
 
-/// A secret that nobody guesses: two random UUIDs have 244 random bits.
-pub(crate) fn random() -> String {
+/// Generates a secret. Two random UUIDs have 244 random bits.
+pub(crate) fn generate_secret() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
-/// Says so when others than its owner may read or write a file.
+/// Fails if anyone except the owner can read or write a file.
 pub(crate) fn check_owner_only(file: &Path) -> io::Result<()> {
     let mode = fs::metadata(file)?.mode() & 0o777;
     if mode & 0o077 == 0 {
@@ -26,10 +26,10 @@ pub(crate) fn check_owner_only(file: &Path) -> io::Result<()> {
     )))
 }
 
-/// Written beside it and renamed when it is whole: a program that reads it never finds half a file,
-/// and one that is cut off leaves none behind.
+/// Replaces a file: writes a draft next to it and renames the draft. Readers never see half of the file,
+/// even if the program ends in between.
 pub(crate) fn replace(file: &Path, text: &str) -> io::Result<()> {
-    let draft = beside(file, "draft");
+    let draft = with_suffix(file, "draft");
     let _ = fs::remove_file(&draft);
     let mut options = fs::OpenOptions::new();
     let mut opened = options
@@ -42,8 +42,8 @@ pub(crate) fn replace(file: &Path, text: &str) -> io::Result<()> {
     fs::rename(&draft, file)
 }
 
-/// The file of the same name with a suffix.
-pub(crate) fn beside(file: &Path, suffix: &str) -> PathBuf {
+/// Returns the path with a suffix added to the file name.
+pub(crate) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".");
     name.push(suffix);

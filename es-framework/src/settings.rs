@@ -4,11 +4,11 @@
 mod clash;
 mod parser;
 
-use clap::{Arg, ArgMatches, error::ErrorKind};
-
 pub use clash::SettingsClash;
 pub(crate) use clash::check;
 pub use parser::{SettingValue, parser};
+
+use clap::{Arg, ArgMatches, error::ErrorKind};
 
 use crate::{
     Declaration,
@@ -18,7 +18,7 @@ use crate::{
 /// Settings of an application. `#[derive(Settings)]` implements it.
 ///
 /// ```
-/// use es_framework::{prelude::*, settings::Settings as _};
+/// use es_framework::{prelude::*, settings::DeclaredSettings as _};
 ///
 /// /// What the library allows its readers.
 /// #[derive(Settings)]
@@ -38,7 +38,7 @@ use crate::{
     label = "these are no settings",
     note = "put `#[derive(Settings)]` on the struct `{Self}`"
 )]
-pub trait Settings: Inject + Sized {
+pub trait DeclaredSettings: Inject + Sized {
     /// Where they are declared.
     const DECLARATION: Declaration;
 
@@ -84,7 +84,7 @@ inventory::collect!(SettingsDescriptor);
 impl SettingsDescriptor {
     /// The descriptor of the settings `S`, which are called `name`.
     #[must_use]
-    pub const fn of<S: Settings>(name: &'static str) -> Self {
+    pub const fn of<S: DeclaredSettings>(name: &'static str) -> Self {
         Self {
             kind: ServiceKind::of::<S>(name),
             declaration: S::DECLARATION,

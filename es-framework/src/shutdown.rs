@@ -1,11 +1,11 @@
-//! When a program is told to stop.
+//! The signals that stop a program.
 
 use std::{future::Future, io};
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Done on SIGINT or SIGTERM.
-pub(crate) fn requested() -> io::Result<impl Future<Output = ()>> {
+/// Returns a future that completes on SIGINT or SIGTERM.
+pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     Ok(async move {

@@ -71,7 +71,7 @@ impl Lending {
 
 #[cfg(test)]
 mod tests {
-    use es_framework::settings::Settings as _;
+    use es_framework::settings::DeclaredSettings as _;
 
     use super::*;
 

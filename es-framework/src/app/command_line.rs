@@ -1,45 +1,57 @@
-//! The command line of an application: its settings, and what it does instead of serving.
+//! The command line of an application: its settings and its subcommands.
 
 use clap::{ArgMatches, Command, CommandFactory as _};
 
-use super::{projections, reactions, refused, schema_lock_cli, serving::Served};
+use super::{
+    declarations::{Declarations, start_error},
+    schema_lock_cli,
+};
 use crate::{
     Result,
-    config::Config,
-    http::{auth, openapi},
+    config::SettingsArguments,
+    http::{auth, openapi, operator},
     settings::{self, SettingsDescriptor},
 };
 
-/// The settings, those of the application among them, and the subcommands.
-pub(super) fn command_line(name: &'static str, own: &[&SettingsDescriptor]) -> Result<Command> {
-    let command = Config::command().name(name);
-    settings::check(&command, own).map_err(|error| refused(name, error))?;
-    let command = command.args(own.iter().flat_map(|settings| (settings.arguments)()));
+/// Returns the command line with the framework's settings, those that the application declares, and
+/// the subcommands.
+pub(super) fn command_line(
+    name: &'static str,
+    has_framework_settings: bool,
+    declared: &[&SettingsDescriptor],
+) -> Result<Command> {
+    let framework = SettingsArguments::command().name(name);
+    settings::check(&framework, declared).map_err(|error| start_error(name, error))?;
+    let command = if has_framework_settings {
+        framework
+    } else {
+        Command::new(name).about("An event-sourced application.")
+    };
+    let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
         .subcommand(schema_lock_cli::command())
         .subcommand(openapi::cli::command())
         .subcommand(auth::cli::command())
-        .subcommand(projections::command())
-        .subcommand(reactions::command())
+        .subcommands(operator::cli::commands())
         .subcommand_negates_reqs(true))
 }
 
-/// Carries out the subcommand, if one was given.
-pub(super) fn subcommand(
+/// Runs the subcommand of the command line, if there is one.
+pub(super) fn run_subcommand(
     matches: &ArgMatches,
-    name: &'static str,
-    served: &Served,
+    declarations: &Declarations,
 ) -> Option<Result<()>> {
-    let Served {
-        registry, queries, ..
-    } = served;
-    let (given, matches) = matches.subcommand()?;
-    match given {
+    let Declarations {
+        name,
+        registry,
+        queries,
+        ..
+    } = declarations;
+    let (subcommand, matches) = matches.subcommand()?;
+    match subcommand {
         schema_lock_cli::NAME => Some(schema_lock_cli::run(matches, registry)),
         openapi::cli::NAME => Some(openapi::cli::run(matches, name, registry, queries)),
         auth::cli::NAME => Some(auth::cli::run(matches)),
-        projections::NAME => Some(projections::run(matches)),
-        reactions::NAME => Some(reactions::run(matches)),
-        _ => None,
+        _ => operator::cli::run(subcommand, matches),
     }
 }

@@ -1,41 +1,37 @@
-//! An application: what was declared, put to work.
+//! The builder of an application.
 
-mod asking;
+mod application;
+mod background;
+mod client;
 mod command_line;
-mod declared;
-mod entrance;
+mod declarations;
+mod embedded_store;
 mod event_store;
-mod processing;
-mod projections;
-mod reacting;
-mod reactions;
+mod listener;
+mod run;
 mod schema_lock_cli;
-mod serving;
-mod stopping;
-mod token;
 
-use std::time::Duration;
+use std::{convert::Infallible, fmt, sync::Arc};
 
-use clap::FromArgMatches as _;
+use axum::{Router, extract::Request, response::IntoResponse, routing::Route};
+use tower::{Layer, Service};
 
 use crate::{
-    Error, Result,
+    Result,
     command::{Clock, Handle, Inject, Registry, RegistryBuilder, Services},
-    config::Config,
+    config::Settings,
     event::{Event, Upcast},
-    metrics,
+    http::{CustomRoutes, HttpContext},
     projection::{Project, ReadModelDescriptor},
     query::{QueryDescriptor, QueryHandler},
     reaction::{React, ReactionDescriptor},
-    telemetry::Telemetry,
+    store::EventStore,
 };
 
-use command_line::{command_line, subcommand};
-use declared::{declared_settings, queries, read_models};
-use serving::{Served, serve};
-use stopping::stop_requested;
+pub use application::Application;
+pub use client::{ApplicationClient, ClientResponse};
 
-/// An application. [`App::run`] is all that a `main` needs.
+/// The builder of an application. [`App::run`] is all that a `main` needs.
 ///
 /// ```
 /// use es_framework::{App, prelude::*};
@@ -44,7 +40,6 @@ use stopping::stop_requested;
 /// let app = App::new("library-service").provide(clock);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct App {
     name: &'static str,
     registry: RegistryBuilder,
@@ -52,11 +47,14 @@ pub struct App {
     queries: Vec<QueryDescriptor>,
     reactions: Vec<ReactionDescriptor>,
     services: Services,
+    custom: CustomRoutes<Arc<HttpContext>>,
+    settings: Option<Settings>,
+    event_store: Option<Arc<dyn EventStore>>,
 }
 
 impl App {
-    /// An application of this name, which is also the source of its events, with everything that
-    /// `#[derive(Command)]` and `#[derive(Event)]` declared.
+    /// Creates the builder of an application of this name, which is also the source of its events,
+    /// with everything that `#[derive(Command)]` and `#[derive(Event)]` declared.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
         Self {
@@ -66,118 +64,135 @@ impl App {
             queries: inventory::iter::<QueryDescriptor>().copied().collect(),
             reactions: inventory::iter::<ReactionDescriptor>().copied().collect(),
             services: Services::default().with(Clock::system()),
+            custom: CustomRoutes::default(),
+            settings: None,
+            event_store: None,
         }
     }
 
-    /// Adds a command by its type, whether or not it was found by itself.
+    /// Adds a command by its type. A command that is registered already counts once.
     #[must_use]
     pub fn register<C: Handle>(mut self) -> Self {
         self.registry = self.registry.command::<C>();
         self
     }
 
-    /// Adds an event by its type, whether or not it was found by itself.
+    /// Adds an event by its type. An event that is registered already counts once.
     #[must_use]
     pub fn register_event<E: Event>(mut self) -> Self {
         self.registry = self.registry.event::<E>();
         self
     }
 
-    /// Adds a read model by its type, whether or not it was found by itself.
+    /// Adds a read model by its type. A read model that is registered already counts once.
     #[must_use]
     pub fn register_read_model<R: Project>(mut self) -> Self {
         self.models.push(ReadModelDescriptor::of::<R>());
         self
     }
 
-    /// Adds a query by its type, whether or not it was found by itself.
+    /// Adds a query by its type. A query that is registered already counts once.
     #[must_use]
     pub fn register_query<Q: QueryHandler>(mut self) -> Self {
         self.queries.push(QueryDescriptor::of::<Q>());
         self
     }
 
-    /// Adds a reaction by its type, whether or not it was found by itself.
+    /// Adds a reaction by its type. A reaction that is registered already counts once.
     #[must_use]
     pub fn register_reaction<R: React>(mut self) -> Self {
         self.reactions.push(ReactionDescriptor::of::<R>());
         self
     }
 
-    /// Adds the upcaster of an old event by the event's type, whether or not it was found by itself.
+    /// Adds the upcaster of an old event by the event's type. An upcaster that is registered already
+    /// counts once.
     #[must_use]
     pub fn register_upcaster<E: Upcast>(mut self) -> Self {
         self.registry = self.registry.upcaster::<E>();
         self
     }
 
-    /// Gives handlers a value of a type with `#[derive(Service)]`, or another [`Clock`].
+    /// Provides handlers and reactions with a value of a type with `#[derive(Service)]` or
+    /// `#[derive(Settings)]`, or with another [`Clock`].
     #[must_use]
     pub fn provide<T: Inject>(mut self, value: T) -> Self {
         self.services = self.services.with(value);
         self
     }
 
-    /// Serves what the Cargo package of this name declares. Needed once declarations come from
-    /// more than one package; then each that is to be served has to be named.
+    /// Serves the declarations of the Cargo package of this name. An application whose declarations
+    /// come from several packages has to mount each package that it serves.
     #[must_use]
     pub fn mount(mut self, package: impl Into<String>) -> Self {
         self.registry = self.registry.mount(package);
         self
     }
 
-    /// Reads the settings from the command line and the environment, and serves until it is told
-    /// to stop by SIGINT or SIGTERM. `--help` and a wrong setting end the process.
-    ///
-    /// # Errors
-    /// One sentence on why the application could not start.
-    pub fn run(self) -> Result<()> {
-        let name = self.name;
-        let mut served = self.served()?;
-        let settings = declared_settings(&served.registry, &served.reactions);
-        let matches = command_line(name, &settings)?.get_matches();
-        if let Some(done) = subcommand(&matches, name, &served) {
-            return done;
-        }
-        let config = Config::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        for settings in settings {
-            let provided = (settings.provide)(&matches, served.services);
-            served.services = provided.unwrap_or_else(|error| error.exit());
-        }
-        served.check_services(name)?;
-        let telemetry = Telemetry::begin(name, &config.telemetry)?;
-        metrics::install();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
-        let ended = runtime.block_on(serve(name, served, config, stop_requested()));
-        // What is still busy on the disk by then is nothing that anybody waits for.
-        runtime.shutdown_timeout(Duration::from_secs(1));
-        telemetry.end();
-        ended
+    /// Adds routes written with axum. They get the same limits, authentication and logging as the
+    /// declared routes. [`App::build`] refuses a path that is declared already. The router's fallback
+    /// is not used: unknown paths are answered 404.
+    #[must_use]
+    pub fn routes(mut self, router: Router) -> Self {
+        self.custom.merge(router);
+        self
     }
 
-    /// What is declared, once it is clear that it fits together.
-    fn served(self) -> Result<Served> {
-        let name = self.name;
-        let registry = self.registry.build();
-        let registry = registry.map_err(|error| refused(name, error))?;
-        let models = read_models(&registry, self.models).map_err(|error| refused(name, error))?;
-        let (queries, models) =
-            queries(&registry, self.queries, models).map_err(|error| refused(name, error))?;
-        let reactions =
-            reacting::declared(&registry, self.reactions).map_err(|error| refused(name, error))?;
-        Ok(Served {
-            queries: queries.routes(&models),
-            services: self.services,
-            registry,
-            reactions,
-            models,
-        })
+    /// Adds a tower layer around all routes. It runs inside of the limits and the log, and before
+    /// the authentication. The layer that was added last runs first.
+    #[must_use]
+    pub fn layer<L>(mut self, layer: L) -> Self
+    where
+        L: Layer<Route> + Clone + Send + Sync + 'static,
+        L::Service: Service<Request> + Clone + Send + Sync + 'static,
+        <L::Service as Service<Request>>::Response: IntoResponse + 'static,
+        <L::Service as Service<Request>>::Error: Into<Infallible> + 'static,
+        <L::Service as Service<Request>>::Future: Send + 'static,
+    {
+        self.custom.add_layer(move |router| router.layer(layer));
+        self
+    }
+
+    /// Sets the framework's settings by code. Without it, [`App::run`] reads the command line, and
+    /// [`App::build`] reads the environment.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = Some(settings);
+        self
+    }
+
+    /// Uses this event store instead of the one in the settings, such as a
+    /// [`MemoryStore`](crate::store::memory::MemoryStore) in a test.
+    #[must_use]
+    pub fn event_store(mut self, store: Arc<dyn EventStore>) -> Self {
+        self.event_store = Some(store);
+        self
+    }
+
+    /// Builds the application: opens the event store and the database, and starts projections and
+    /// reactions. It does not listen yet, starts no log, and handles no signal, so several
+    /// applications can run in one process. Settings that the application declares come from
+    /// [`App::provide`] or else from the environment.
+    ///
+    /// # Errors
+    /// One sentence on the reason why the application cannot start.
+    pub async fn build(mut self) -> Result<Application> {
+        let settings = match self.settings.take() {
+            Some(settings) => settings,
+            None => Settings::from_env()?,
+        };
+        let store = self.event_store.take();
+        let mut declarations = self.into_declarations()?;
+        declarations.read_declared_settings()?;
+        Application::build(declarations, settings, store).await
     }
 }
 
-fn refused(name: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::because(format!("{name} does not start"), error)
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App")
+            .field("name", &self.name)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
 }

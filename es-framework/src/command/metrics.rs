@@ -7,16 +7,19 @@ use metrics::{Counter, Histogram};
 use super::{CommandError, CommandOutcome};
 use crate::{
     event::RecordedEvent,
-    metrics::{self as registry, APPEND_DURATION, COMMAND_RETRIES, COMMANDS, Handles},
+    metrics::{self as registry, APPEND_DURATION, COMMAND_RETRIES, COMMANDS, MetricHandles},
     store::{AppendError, StoreError},
 };
 
 /// The labels of a handled command: its name, its outcome and the reason.
 type OutcomeLabels = (&'static str, &'static str, &'static str);
 
-static HANDLED: LazyLock<Handles<OutcomeLabels, Counter>> = LazyLock::new(Handles::default);
-static APPENDED: LazyLock<Handles<&'static str, Histogram>> = LazyLock::new(Handles::default);
-static RETRIED: LazyLock<Handles<&'static str, Counter>> = LazyLock::new(Handles::default);
+static HANDLED: LazyLock<MetricHandles<OutcomeLabels, Counter>> =
+    LazyLock::new(MetricHandles::default);
+static APPENDED: LazyLock<MetricHandles<&'static str, Histogram>> =
+    LazyLock::new(MetricHandles::default);
+static RETRIED: LazyLock<MetricHandles<&'static str, Counter>> =
+    LazyLock::new(MetricHandles::default);
 
 /// Counts a handled command by its outcome.
 pub(super) fn count_command(command: &'static str, result: &Result<CommandOutcome, CommandError>) {

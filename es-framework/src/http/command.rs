@@ -12,7 +12,9 @@ use axum::{
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-use super::{Problem, RequestLimits, Surface, auth::Caller, context, limits::Gate, path};
+use super::{
+    HttpContext, Problem, RequestLimits, auth::Caller, context, limits::ConcurrencyLimit, path,
+};
 use crate::command::{CommandDescriptor, CommandOutcome, CommandRequest};
 
 /// The header with the last event that a command appended, or that a query waits for.
@@ -22,10 +24,10 @@ pub(super) const EVENT_POSITION: HeaderName = HeaderName::from_static("event-pos
 const HEADERS: usize = 8;
 
 /// Returns the route of a command.
-pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Surface>>) {
+pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<HttpContext>>) {
     let names: Arc<[&'static str]> = path::parameters(command.path).collect();
-    let handler = async move |State(surface): State<Arc<Surface>>,
-                              Extension(gate): Extension<Gate>,
+    let handler = async move |State(surface): State<Arc<HttpContext>>,
+                              Extension(gate): Extension<ConcurrencyLimit>,
                               parameters: RawPathParams,
                               request: Request| {
         check_content_type(request.headers())?;
@@ -36,7 +38,7 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Sur
             context.metadata = context.metadata.with("caller", caller.name());
         }
         let body = read_body(request.into_body(), surface.limits).await?;
-        let _place = gate.enter()?;
+        let _place = gate.acquire()?;
         let values = parameters.iter().map(|(_, value)| value);
         let path_parameters: Vec<_> = names.iter().copied().zip(values).collect();
         let request = CommandRequest {

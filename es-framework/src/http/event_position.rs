@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{Problem, Surface, command::EVENT_POSITION};
+use super::{HttpContext, Problem, command::EVENT_POSITION};
 use crate::{event::EventId, store::newest_id};
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -16,7 +16,7 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits until the read models are rebuilt and have applied the event that the caller names, if any.
 pub(super) async fn wait_for_position(
-    surface: &Surface,
+    surface: &HttpContext,
     tables: &[&str],
     headers: &HeaderMap,
 ) -> Result<(), Problem> {
@@ -37,7 +37,7 @@ pub(super) async fn wait_for_position(
 }
 
 /// Refuses to wait for an event that does not exist.
-async fn check_event_exists(surface: &Surface, position: EventId) -> Result<(), Problem> {
+async fn check_event_exists(surface: &HttpContext, position: EventId) -> Result<(), Problem> {
     let store = &*surface.health.store;
     match tokio::time::timeout(LOOKUP_TIMEOUT, newest_id(store)).await {
         Ok(Ok(newest)) if newest < Some(position) => Err(Problem::no_such_event(position)),

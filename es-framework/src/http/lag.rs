@@ -1,4 +1,4 @@
-//! How far a read model or a reaction is behind the event store.
+//! The lag of read models and reactions behind the event store.
 
 use jiff::Timestamp;
 
@@ -8,28 +8,28 @@ use crate::{
     store::{EventStore, StoreError, event_with_id, newest_id},
 };
 
-/// What a read model has not taken yet.
+/// The lag of a read model behind the event store.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lag {
-    /// How many events.
+pub(super) struct ReadModelLag {
+    /// The number of events that are not applied yet.
     pub(super) events: u64,
-    /// The age of the oldest of them, unless the store does not say.
+    /// The age of the oldest event that is not applied yet, if the store answers.
     pub(super) seconds: Option<f64>,
 }
 
-/// The newest event of the store, if it answers. One that does not has a health check of its own to
-/// say so.
+/// Returns the newest event of the store, if it answers. The health check of the event store reports
+/// a store that does not.
 pub(super) async fn newest(store: &dyn EventStore) -> Option<EventId> {
     newest_id(store).await.ok().flatten()
 }
 
-/// How many events were not taken yet by what has come to this position.
+/// Returns the number of events after a position.
 pub(super) fn events_behind(position: Option<EventId>, newest: Option<EventId>) -> u64 {
     EventId::count_to(newest).saturating_sub(EventId::count_to(position))
 }
 
-impl Lag {
-    /// What lies between a read model and the newest event.
+impl ReadModelLag {
+    /// Measures the lag between a read model and the newest event.
     pub(super) async fn of(
         progress: &Progress,
         store: &dyn EventStore,
@@ -46,7 +46,7 @@ impl Lag {
     }
 }
 
-/// How many seconds ago an event was recorded.
+/// Returns the age of an event in seconds.
 async fn age(store: &dyn EventStore, id: EventId) -> Result<Option<f64>, StoreError> {
     let event = event_with_id(store, id).await?;
     let time = event.and_then(|event| event.time.timestamp().ok());

@@ -1,4 +1,4 @@
-//! What a request may cost between its head and its answer.
+//! The limits of a request: size of the head, concurrency, and time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,50 +17,51 @@ use super::{Problem, RequestLimits};
 /// The longest path with its query, in bytes.
 const MAX_ADDRESS: usize = 8 * 1024;
 
-/// Lets so many requests at once to the store and the database. What a client is slow with, such as
-/// a body, is behind a request when it passes.
+/// Limits the number of requests that use the store and the database at once. A request acquires its
+/// permit after its body is read, so a slow client holds none.
 #[derive(Debug, Clone)]
-pub(super) struct Gate(Arc<Semaphore>);
+pub(super) struct ConcurrencyLimit(Arc<Semaphore>);
 
-impl Gate {
-    /// A place among the requests that are carried out.
-    pub(super) fn enter(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        let place = Arc::clone(&self.0).try_acquire_owned();
-        place.map_err(|_| Problem::too_busy())
+impl ConcurrencyLimit {
+    /// Acquires a permit, or refuses the request if all are taken.
+    pub(super) fn acquire(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let permit = Arc::clone(&self.0).try_acquire_owned();
+        permit.map_err(|_| Problem::too_busy())
     }
 }
 
-/// The limits and the gate that belongs to them.
+/// The limits of a request, for [`enforce_limits`].
 #[derive(Debug, Clone)]
-pub(super) struct Keeper {
+pub(super) struct RequestLimiter {
     limits: RequestLimits,
-    gate: Gate,
+    concurrency: ConcurrencyLimit,
 }
 
-impl Keeper {
+impl RequestLimiter {
     pub(super) fn new(limits: RequestLimits) -> Self {
-        let places = limits.requests.min(Semaphore::MAX_PERMITS);
+        let permits = limits.requests.min(Semaphore::MAX_PERMITS);
         Self {
             limits,
-            gate: Gate(Arc::new(Semaphore::new(places))),
+            concurrency: ConcurrencyLimit(Arc::new(Semaphore::new(permits))),
         }
     }
 }
 
-/// Refuses what is too long, ends what takes too long, and hands on the gate.
-pub(super) async fn keep(
-    State(keeper): State<Keeper>,
+/// Refuses a request whose head is too long, ends one that takes too long, and passes the concurrency
+/// limit on.
+pub(super) async fn enforce_limits(
+    State(limiter): State<RequestLimiter>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    if let Err(problem) = check_head(&request, keeper.limits) {
+    if let Err(problem) = check_head(&request, limiter.limits) {
         return problem.into_response();
     }
-    request.extensions_mut().insert(keeper.gate);
+    request.extensions_mut().insert(limiter.concurrency);
     let is_safe = request.method().is_safe();
-    let time = keeper.limits.request_time;
+    let time = limiter.limits.request_time;
     let answer = timeout(time, next.run(request)).await;
-    answer.unwrap_or_else(|_| late(is_safe, time).into_response())
+    answer.unwrap_or_else(|_| timeout_problem(is_safe, time).into_response())
 }
 
 fn check_head(request: &Request, limits: RequestLimits) -> Result<(), Problem> {
@@ -72,19 +73,22 @@ fn check_head(request: &Request, limits: RequestLimits) -> Result<(), Problem> {
     if headers.len() > limits.header_count {
         return Err(Problem::too_many_headers(limits.header_count));
     }
-    let size = headers.iter().fold(0_usize, |size, (name, value)| {
-        size.saturating_add(name.as_str().len())
-            .saturating_add(value.len())
-    });
-    match size > limits.headers_size {
-        true => Err(Problem::headers_too_large(limits.headers_size)),
-        false => Ok(()),
+    let sizes = headers
+        .iter()
+        .flat_map(|(name, value)| [name.as_str().len(), value.len()]);
+    let size: usize = sizes.sum();
+    if size > limits.headers_size {
+        return Err(Problem::headers_too_large(limits.headers_size));
     }
+    Ok(())
 }
 
-fn late(is_safe: bool, time: Duration) -> Problem {
-    match is_safe {
-        true => Problem::took_too_long(time),
-        false => Problem::ended_midway(time),
+/// Returns the problem of a request that took too long. The outcome of one that changes something is
+/// unknown.
+fn timeout_problem(is_safe: bool, time: Duration) -> Problem {
+    if is_safe {
+        Problem::took_too_long(time)
+    } else {
+        Problem::ended_midway(time)
     }
 }

@@ -1,5 +1,4 @@
-//! `GET /actuator/prometheus`: what was measured, and how far the read models are behind at this
-//! moment.
+//! `GET /actuator/prometheus`: all metrics, with the current lag of read models and reactions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,8 +9,8 @@ use axum::{
 };
 
 use super::{
-    Surface,
-    lag::{Lag, events_behind, newest},
+    HttpContext,
+    lag::{ReadModelLag, events_behind, newest},
 };
 use crate::{
     event::EventId,
@@ -22,31 +21,31 @@ use crate::{
     reaction::ReactionStatuses,
 };
 
-/// Where the measurements are.
+/// The path of the metrics.
 pub(super) const PATH: &str = "/actuator/prometheus";
 
-/// An event store or a database that answers later leaves the lag as it was told last.
+/// Time to measure the lag. After it, the response has the lag of the last measurement.
 const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) async fn show(State(surface): State<Arc<Surface>>) -> Response {
+pub(super) async fn show(State(surface): State<Arc<HttpContext>>) -> Response {
     gauge(&LIVE_QUERIES, &[]).set(surface.live.open_count());
     let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
     ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
 }
 
-async fn measure_lag(surface: &Surface) {
+async fn measure_lag(surface: &HttpContext) {
     let store = &*surface.health.store;
     let newest = newest(store).await;
     measure_reactions(&surface.health.reactions, newest);
     for (name, progress) in surface.positions.iter() {
         let model = [("read_model", name)];
         gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
-        // Without the newest event nobody knows how many are missing.
+        // Without the newest event, the lag is unknown.
         if newest.is_none() && progress.position().is_some() {
             continue;
         }
-        let lag = Lag::of(progress, store, newest).await;
+        let lag = ReadModelLag::of(progress, store, newest).await;
         gauge(&READ_MODEL_LAG, &model).set(number(lag.events));
         if let Some(seconds) = lag.seconds {
             gauge(&READ_MODEL_LAG_SECONDS, &model).set(seconds);
@@ -71,7 +70,7 @@ fn flag(is_so: bool) -> f64 {
     f64::from(u8::from(is_so))
 }
 
-/// Exact up to 2^53.
+/// Converts a count, exactly up to 2^53.
 #[allow(clippy::cast_precision_loss)]
 const fn number(count: u64) -> f64 {
     count as f64

@@ -1,8 +1,9 @@
-//! The application's own HTTP surface: commands, queries, health.
+//! The HTTP API of an application: commands, queries, health, and the operator API.
 
 pub mod auth;
 mod command;
 mod context;
+pub(crate) mod custom;
 pub(crate) mod docs;
 mod event_position;
 pub mod headers;
@@ -13,15 +14,12 @@ mod live;
 mod metrics;
 mod observe;
 pub(crate) mod openapi;
-mod operators;
+pub(crate) mod operator;
 mod path;
 mod problem;
-pub(crate) mod projections;
 mod query;
 mod query_response;
 mod query_route;
-pub(crate) mod reactions;
-pub mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -38,21 +36,22 @@ use axum::{
 
 use crate::{
     command::{Clock, CommandBus, CommandDescriptor, Registry},
-    projection::{Database, Operator, Positions},
+    operator::OperatorClient,
+    projection::{Database, Positions},
     query::QueryRoute,
-    reaction,
     server::ApiToken,
 };
 
 use auth::{Auth, RateLimit};
-use headers::Browsers;
+pub(crate) use custom::{CustomRoutes, RouteCollision};
+use headers::BrowserPolicy;
 use health::Health;
-use limits::Keeper;
+use limits::RequestLimiter;
 pub use live::{LiveLimits, LiveQueries};
-use observe::Templates;
+use observe::RouteTemplates;
 pub use problem::Problem;
 
-/// Bounds on what a client may ask of the server.
+/// The limits of requests.
 ///
 /// ```
 /// use es_framework::http::RequestLimits;
@@ -61,19 +60,19 @@ pub use problem::Problem;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLimits {
-    /// The largest body, in bytes.
+    /// Longest body, in bytes.
     pub body_size: usize,
-    /// How long a client may take to send a body.
+    /// Time that a client has to send a body.
     pub body_time: Duration,
-    /// All headers together, in bytes.
+    /// Size of all headers together, in bytes.
     pub headers_size: usize,
-    /// How many headers there are.
+    /// Number of headers.
     pub header_count: usize,
-    /// Commands and queries that are carried out at once.
+    /// Number of commands and queries that run at once.
     pub requests: usize,
-    /// How long a request may take from its headers to its answer.
+    /// Time from the headers of a request to its response.
     pub request_time: Duration,
-    /// How long a query waits for the position that its caller asks for.
+    /// Time that a query waits for the position in its `Event-Position` header.
     pub position_wait: Duration,
 }
 
@@ -91,62 +90,62 @@ impl Default for RequestLimits {
     }
 }
 
-/// What the routes work with.
+/// The shared state of all routes.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use es_framework::http::Surface;
+/// use es_framework::http::HttpContext;
 ///
-/// /// For clients that would rather ask again than wait.
-/// fn impatient(mut surface: Surface) -> Surface {
-///     surface.limits.position_wait = Duration::from_millis(100);
-///     surface
+/// /// Makes queries fail early instead of waiting for a position.
+/// fn impatient(mut context: HttpContext) -> HttpContext {
+///     context.limits.position_wait = Duration::from_millis(100);
+///     context
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Surface {
-    /// Carries commands to the store.
+pub struct HttpContext {
+    /// Handles commands.
     pub bus: CommandBus,
-    /// Tells queries the time.
+    /// The clock of queries.
     pub clock: Clock,
-    /// Answers queries.
+    /// The database of the read models.
     pub database: Database,
-    /// How far the read models have come.
+    /// The positions of the read models.
     pub positions: Positions,
-    /// Checks of all that the application needs.
+    /// The health checks.
     pub health: Health,
-    /// Queries whose answers are kept up to date.
+    /// The open live queries.
     pub live: LiveQueries,
-    /// Bounds on requests.
+    /// The limits of requests.
     pub limits: RequestLimits,
-    /// Who may call.
+    /// The authentication of callers.
     pub auth: Auth,
-    /// How often each client may.
+    /// The rate limit of each client.
     pub rate: Option<RateLimit>,
-    /// What is said to browsers.
-    pub browsers: Browsers,
-    /// The headers of a request that go into the metadata of its events.
+    /// The headers for browsers.
+    pub browsers: BrowserPolicy,
+    /// The request headers that are copied into the metadata of events.
     pub metadata_headers: Vec<HeaderName>,
-    /// Whether the name of the caller does, too.
+    /// True if the name of the caller is copied into the metadata of events.
     pub metadata_caller: bool,
-    /// Takes what an operator asks of the read models.
-    pub operator: Operator,
-    /// Takes what an operator asks of the reactions.
-    pub reactions: reaction::Operator,
-    /// What an operator is known by; without it there is none.
+    /// Sends the commands of operators to the read models.
+    pub read_models: OperatorClient,
+    /// Sends the commands of operators to the reactions.
+    pub reactions: OperatorClient,
+    /// The credential of operators. Without it, nobody is an operator.
     pub operator_token: Option<ApiToken>,
 }
 
-/// The router of the application of this name.
+/// Returns the router of an application, without custom routes.
 ///
 /// ```
 /// use axum::{Router, routing::get};
-/// use es_framework::{command::Registry, http::{self, Surface}};
+/// use es_framework::{command::Registry, http::{self, HttpContext}};
 ///
-/// /// The application's routes, and one of its own beside them.
-/// fn routes(registry: &Registry, surface: Surface) -> Router {
-///     let router = http::router("library-service", registry, vec![], surface);
+/// /// Adds a route to those of the application.
+/// fn routes(registry: &Registry, context: HttpContext) -> Router {
+///     let router = http::router("library-service", registry, vec![], context);
 ///     router.route("/opening-hours", get(async || "10 to 18"))
 /// }
 /// ```
@@ -154,88 +153,144 @@ pub fn router(
     name: &str,
     registry: &Registry,
     queries: Vec<QueryRoute>,
-    surface: Surface,
+    context: HttpContext,
 ) -> Router {
     let document = openapi::document(name, registry, &queries);
-    let mut router = Router::new();
+    let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
+    let is_root_free = routes.iter().all(|route| route.path != "/");
+    assemble(
+        routes,
+        context,
+        Router::new(),
+        |router| router,
+        is_root_free,
+    )
+}
+
+/// Returns the router of an application, with custom routes and layers.
+pub(crate) async fn router_with(
+    name: &str,
+    registry: &Registry,
+    queries: Vec<QueryRoute>,
+    context: HttpContext,
+    custom: CustomRoutes<Arc<HttpContext>>,
+) -> Result<Router, RouteCollision> {
+    let document = openapi::document(name, registry, &queries);
+    let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
+    for route in &routes {
+        custom.check(&route.template, &route.owner).await?;
+    }
+    for (path, _) in operator::routes() {
+        custom.check(&path, FRAMEWORK).await?;
+    }
+    for path in docs::paths() {
+        custom.check(path, FRAMEWORK).await?;
+    }
+    let is_root_free = routes.iter().all(|route| route.path != "/");
+    let is_root_free = is_root_free && custom.route_at("/").await.is_none();
+    let (custom, apply_layers) = custom.into_parts();
+    Ok(assemble(
+        routes,
+        context,
+        custom,
+        apply_layers,
+        is_root_free,
+    ))
+}
+
+/// Puts all routes behind the authentication, the limits and the log.
+fn assemble(
+    routes: Vec<MountedRoute>,
+    context: HttpContext,
+    custom: Router<Arc<HttpContext>>,
+    apply_layers: impl FnOnce(Router<Arc<HttpContext>>) -> Router<Arc<HttpContext>>,
+    is_root_free: bool,
+) -> Router {
+    let mut router = custom;
     let mut templates = Vec::new();
-    for mounted in routes(registry, queries, openapi::Served::new(&document)) {
-        let Mounted {
-            template,
-            path,
-            role,
-            route,
-        } = mounted;
-        router = router.route(&path, surface.auth.require(role, route));
+    for MountedRoute {
+        template,
+        path,
+        role,
+        route,
+        ..
+    } in routes
+    {
+        router = router.route(&path, context.auth.require(role, route));
         templates.push((path, template));
     }
     let router = router
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
-    let router = auth::guarded(router, surface.auth.clone(), surface.rate.clone());
-    // Beside the guard: operators are known by the event store's token, as no other caller is.
+    let router = auth::guarded(router, context.auth.clone(), context.rate.clone());
+    // Not behind the authentication of callers: the event store's token authorizes operators.
     let mut operators = Router::new();
-    for Mounted { path, route, .. } in operators::routes() {
+    for (path, route) in operator::routes() {
         operators = operators.route(&path, route);
     }
     let router = router.merge(operators.method_not_allowed_fallback(method_not_allowed));
-    // The page says nothing that not everybody may know; what it shows is asked for by its reader.
-    let router = docs::routes(router);
-    let is_root_free = templates.iter().all(|(path, _)| path != "/");
-    let router = match is_root_free {
-        true => router.route("/", get(docs::redirect)),
-        false => router,
-    };
+    // The page itself holds nothing secret; its requests need the credential of its reader.
+    let mut router = docs::routes(router);
+    if is_root_free {
+        router = router.route("/", get(docs::redirect));
+    }
+    let router = apply_layers(router);
     let router = router.layer(middleware::from_fn_with_state(
-        Keeper::new(surface.limits),
-        limits::keep,
+        RequestLimiter::new(context.limits),
+        limits::enforce_limits,
     ));
-    // Around the guard: a browser asks whether it may call before it sends who calls.
-    let router = match surface.browsers.origins.clone() {
+    // Outside of the authentication: a browser's preflight request carries no credential.
+    let router = match context.browsers.origins.clone() {
         Some(origins) => router.layer(headers::cors(origins)),
         None => router,
     };
-    let edge = Edge {
-        templates: Templates::new(templates),
-        tls: surface.browsers.tls,
+    let edge = OuterLayer {
+        templates: RouteTemplates::new(templates),
+        tls: context.browsers.tls,
     };
     router
-        .layer(middleware::from_fn_with_state(edge, Edge::pass))
-        .with_state(Arc::new(surface))
+        .layer(middleware::from_fn_with_state(edge, OuterLayer::handle))
+        .with_state(Arc::new(context))
 }
 
-/// What every request and every answer passes: one layer, since each has its price for each request.
+/// The outermost layer: logs and measures a request, and adds headers to its response. It is one
+/// layer, since each layer costs time for each request.
 #[derive(Debug, Clone)]
-struct Edge {
-    templates: Templates,
-    /// Whether the service is reached by TLS alone.
+struct OuterLayer {
+    templates: RouteTemplates,
+    /// True if the service speaks TLS only.
     tls: bool,
 }
 
-impl Edge {
-    async fn pass(State(edge): State<Self>, request: Request, next: Next) -> Response {
+impl OuterLayer {
+    async fn handle(State(edge): State<Self>, request: Request, next: Next) -> Response {
         let mut answer = observe::observe(&edge.templates, request, next).await;
         headers::secure(answer.headers_mut(), edge.tls);
         answer
     }
 }
 
-/// A route, and the path that it is mounted at.
-struct Mounted {
-    /// Its path as it was declared.
+/// A route with its path.
+struct MountedRoute {
+    /// The path with the declared names of its parameters.
     template: String,
     path: String,
-    /// What a caller has to be.
+    /// The role that a caller needs.
     role: Option<&'static str>,
-    route: MethodRouter<Arc<Surface>>,
+    /// The declaration that the route comes from, as the end of a sentence.
+    owner: String,
+    route: MethodRouter<Arc<HttpContext>>,
 }
 
-impl Mounted {
-    fn own(path: &str, route: MethodRouter<Arc<Surface>>) -> Self {
+const FRAMEWORK: &str = "belongs to the framework";
+
+impl MountedRoute {
+    fn own(path: &str, route: MethodRouter<Arc<HttpContext>>) -> Self {
         Self {
             template: path.to_owned(),
             path: path.to_owned(),
             role: None,
+            owner: FRAMEWORK.to_owned(),
             route,
         }
     }
@@ -246,40 +301,46 @@ impl Mounted {
             template: command.path.to_owned(),
             path,
             role: command.role,
+            owner: format!(
+                "the command {} declares at {}",
+                command.name, command.declaration
+            ),
             route,
         }
     }
 
     fn query(query: QueryRoute) -> Self {
         let (template, role) = (query.path.clone(), query.role());
+        let owner = format!("a query declares at {}", query.declaration);
         let (path, route) = query_route::route(query);
         Self {
             template,
             path,
             role,
+            owner,
             route,
         }
     }
 }
 
-/// All that is in the document of OpenAPI, and nothing else, besides what operators may ask.
+/// Returns the routes that the OpenAPI document describes, without those of operators.
 fn routes(
     registry: &Registry,
     queries: Vec<QueryRoute>,
-    document: openapi::Served,
-) -> Vec<Mounted> {
+    document: openapi::OpenApiDocument,
+) -> Vec<MountedRoute> {
     let mut routes = vec![
-        Mounted::own(health::PATH, get(health::show)),
-        Mounted::own(health::LIVENESS, get(health::liveness)),
-        Mounted::own(health::READINESS, get(health::readiness)),
-        Mounted::own(health::INFO, get(health::info)),
-        Mounted::own(metrics::PATH, get(metrics::show)),
-        Mounted::own(openapi::PATH, get(async move || document.show())),
+        MountedRoute::own(health::PATH, get(health::show)),
+        MountedRoute::own(health::LIVENESS, get(health::liveness)),
+        MountedRoute::own(health::READINESS, get(health::readiness)),
+        MountedRoute::own(health::INFO, get(health::info)),
+        MountedRoute::own(metrics::PATH, get(metrics::show)),
+        MountedRoute::own(openapi::PATH, get(async move || document.show())),
     ];
     let commands = registry.commands().iter().copied();
     let posted = commands.filter(|command| !command.is_internal());
-    routes.extend(posted.map(Mounted::command));
-    routes.extend(queries.into_iter().map(Mounted::query));
+    routes.extend(posted.map(MountedRoute::command));
+    routes.extend(queries.into_iter().map(MountedRoute::query));
     routes
 }
 

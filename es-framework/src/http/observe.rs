@@ -1,4 +1,4 @@
-//! Each request is measured and logged, under the route that it found and never under its path.
+//! Measures and logs each request under the path of its route, such as `/books/{id}`.
 
 use std::{
     collections::HashMap,
@@ -18,27 +18,27 @@ use tracing::{Instrument as _, Span};
 use super::{auth::Caller, context};
 use crate::{
     event::TraceContext,
-    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, Handles, gauge, histogram},
+    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, MetricHandles, gauge, histogram},
     telemetry::traces,
 };
 
-/// The route of a request that found none.
+/// The route in the log and the metrics of a request that no route matches.
 const UNMATCHED: &str = "unmatched";
-/// The status of a request whose client went away before the answer.
+/// The status of a request whose client disconnected before the response.
 const ABORTED: &str = "aborted";
 
 static IN_FLIGHT: LazyLock<Gauge> = LazyLock::new(|| gauge(&HTTP_IN_FLIGHT, &[]));
 
-/// The templates of routes, as they were declared, by the paths that they are mounted at.
+/// The declared paths of routes, by the paths in the router.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Templates(Arc<HashMap<String, Arc<str>>>);
+pub(super) struct RouteTemplates(Arc<HashMap<String, Arc<str>>>);
 
-/// Method, route and status.
+/// The labels of a measurement: method, route and status.
 type Key = (&'static str, Arc<str>, Option<StatusCode>);
 
-static DURATIONS: LazyLock<Handles<Key, Histogram>> = LazyLock::new(Handles::default);
+static DURATIONS: LazyLock<MetricHandles<Key, Histogram>> = LazyLock::new(MetricHandles::default);
 
-impl Templates {
+impl RouteTemplates {
     pub(super) fn new(routes: impl IntoIterator<Item = (String, String)>) -> Self {
         let declared = |(mounted, template): (String, String)| (mounted, template.into());
         Self(Arc::new(routes.into_iter().map(declared).collect()))
@@ -53,8 +53,8 @@ impl Templates {
     }
 }
 
-/// A request that is being answered.
-struct Observed {
+/// A request that is in progress.
+struct ObservedRequest {
     method: &'static str,
     route: Arc<str>,
     status: Option<StatusCode>,
@@ -63,8 +63,8 @@ struct Observed {
     begin: Instant,
 }
 
-pub(super) async fn observe(templates: &Templates, request: Request, next: Next) -> Response {
-    let mut observed = Observed::begin(templates.of(&request), &request);
+pub(super) async fn observe(templates: &RouteTemplates, request: Request, next: Next) -> Response {
+    let mut observed = ObservedRequest::begin(templates.of(&request), &request);
     let span = observed.span();
     let response = next.run(request).instrument(span.clone()).await;
     observed.caller = response.extensions().get().cloned();
@@ -72,7 +72,7 @@ pub(super) async fn observe(templates: &Templates, request: Request, next: Next)
     response
 }
 
-impl Observed {
+impl ObservedRequest {
     fn begin(route: Arc<str>, request: &Request) -> Self {
         IN_FLIGHT.increment(1);
         Self {
@@ -85,8 +85,7 @@ impl Observed {
         }
     }
 
-    /// The span that all steps of the request are part of, under the names that OpenTelemetry has
-    /// for it.
+    /// Returns the span of the request, with the attribute names of OpenTelemetry.
     fn span(&mut self) -> Span {
         let span = tracing::info_span!(
             "request",
@@ -100,7 +99,7 @@ impl Observed {
         if !span.is_disabled() {
             span.record("otel.name", format!("{} {}", self.method, self.route));
             if let Some(trace) = &self.trace {
-                traces::join(&span, trace);
+                traces::continue_trace(&span, trace);
             }
             self.trace = traces::trace_of(&span).or(self.trace.take());
         }
@@ -115,8 +114,8 @@ impl Observed {
         }
     }
 
-    /// One line, which holds nothing that the client chose but for the trace's id, and who it is once
-    /// that is proved.
+    /// Writes one line to the log. The client chooses nothing in it except the id of the trace, and the
+    /// caller's name only after authentication.
     fn log(&self, duration: Duration) {
         let said = match self.status {
             Some(_) => "request",
@@ -135,14 +134,14 @@ impl Observed {
     }
 }
 
-/// To the microsecond.
+/// Returns a duration in milliseconds, rounded to the microsecond.
 fn milliseconds(duration: Duration) -> f64 {
     const TO_THE_MICROSECOND: f64 = 1e6;
     (duration.as_secs_f64() * TO_THE_MICROSECOND).round() / 1e3
 }
 
-/// Also where the client went away and nobody asks for the answer any more.
-impl Drop for Observed {
+/// Runs also if the client disconnects before the response.
+impl Drop for ObservedRequest {
     fn drop(&mut self) {
         IN_FLIGHT.decrement(1);
         let key = (self.method, Arc::clone(&self.route), self.status);
@@ -158,7 +157,7 @@ fn register((method, route, status): &Key) -> Histogram {
     histogram(&HTTP_DURATION, &labels)
 }
 
-/// A method may be any word; those that nobody knows are one.
+/// Returns the name of a method. Unknown methods share one name, since a client may send any word.
 fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,17 +1,31 @@
 //! The paths of declarations, with parameters in braces: `/books/{id}/borrow`.
 
-/// The name in a segment that is a parameter.
+/// Returns the name of the parameter in a segment.
 fn name(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// The names of a path's parameters, in order.
+/// Returns whether a segment is a parameter.
+pub(super) fn is_parameter(segment: &str) -> bool {
+    name(segment).is_some()
+}
+
+/// Returns the path with this value for each parameter.
+pub(super) fn fill(path: &str, value: &str) -> String {
+    let segments = path.split('/').map(|segment| match name(segment) {
+        Some(_) => value,
+        None => segment,
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// Returns the names of a path's parameters, in order.
 pub(super) fn parameters(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(name)
 }
 
-/// The path that a route is mounted at. Its parameters are called by their positions there, so that
-/// two routes may call the same segment differently.
+/// Returns the path of a route in the router. Its parameters are named by their positions, so that
+/// two routes may name the same segment differently.
 pub(super) fn mounted(path: &str) -> String {
     let mut position = 0_usize..;
     let segments = path.split('/').map(|segment| match name(segment) {

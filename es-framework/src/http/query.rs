@@ -13,7 +13,7 @@ use axum::{
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    Problem, Surface, event_position::wait_for_position, path, query_response::QueryFailure,
+    HttpContext, Problem, event_position::wait_for_position, path, query_response::QueryFailure,
 };
 use crate::{
     event::Subject,
@@ -32,7 +32,7 @@ pub(super) type InQuery = Result<Query<Vec<(String, String)>>, QueryRejection>;
 /// A query that a client sent. A live query runs it again and again.
 pub(super) struct QueryRequest {
     route: Arc<QueryRoute>,
-    pub(super) surface: Arc<Surface>,
+    pub(super) surface: Arc<HttpContext>,
     uri: Uri,
     parameters: QueryParameters,
     pub(super) headers: HeaderMap,
@@ -42,7 +42,7 @@ impl QueryRequest {
     /// Collects the parameters of a request for this route.
     pub(super) fn new(
         route: Arc<QueryRoute>,
-        surface: Arc<Surface>,
+        surface: Arc<HttpContext>,
         uri: Uri,
         (in_path, in_query): (InPath, InQuery),
         headers: HeaderMap,
@@ -80,7 +80,7 @@ impl QueryRequest {
     async fn run_query(&self, query: &QueryDescriptor) -> Result<Box<RawValue>, QueryFailure> {
         let parsed = self.parse(query)?;
         self.wait_for_position().await?;
-        let Surface {
+        let HttpContext {
             database, clock, ..
         } = &*self.surface;
         Ok(parsed.run(database, clock.now()).await?)

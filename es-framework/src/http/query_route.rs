@@ -10,8 +10,8 @@ use axum::{
 };
 
 use super::{
-    Surface,
-    limits::Gate,
+    HttpContext,
+    limits::ConcurrencyLimit,
     live, path,
     query::{InPath, InQuery, QueryRequest},
     query_response::respond,
@@ -19,16 +19,16 @@ use super::{
 use crate::query::QueryRoute;
 
 /// Returns the path of a query's route, and its handler.
-pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<Surface>>) {
+pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>>) {
     let mounted = path::mounted(&route.path);
     let route = Arc::new(route);
-    let handler = async move |State(surface): State<Arc<Surface>>,
-                              Extension(gate): Extension<Gate>,
+    let handler = async move |State(surface): State<Arc<HttpContext>>,
+                              Extension(gate): Extension<ConcurrencyLimit>,
                               uri: Uri,
                               in_path: InPath,
                               in_query: InQuery,
                               headers: HeaderMap| {
-        let _place = gate.enter()?;
+        let _place = gate.acquire()?;
         let parameters = (in_path, in_query);
         let request = QueryRequest::new(Arc::clone(&route), surface, uri, parameters, headers)?;
         match live::is_requested(&request.headers) {

@@ -15,17 +15,18 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::{
-    LiveLimits, LiveQueries, RequestLimits, Surface,
+    HttpContext, LiveLimits, LiveQueries, RequestLimits,
     auth::Auth,
-    headers::Browsers,
+    headers::BrowserPolicy,
     health::{Health, Lifecycle},
     router,
 };
 use crate::{
     command::{Clock, CommandBus, Registry, RegistryBuilder},
+    operator::{ComponentKind, OperatorClient},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
-    reaction::{self, ReactionStatuses},
+    reaction::ReactionStatuses,
     store::{EventStore, memory::MemoryStore},
     test_fixture::{PlantTreeCommand, TREES},
 };
@@ -58,7 +59,7 @@ async fn serve_with(
         lifecycle: Lifecycle::begin("garden"),
         tls: None,
     };
-    let surface = Surface {
+    let surface = HttpContext {
         clock: Clock::system(),
         bus: CommandBus::new(store, "garden"),
         database,
@@ -68,11 +69,11 @@ async fn serve_with(
         limits: RequestLimits::default(),
         auth: Auth::Open,
         rate: None,
-        browsers: Browsers::default(),
+        browsers: BrowserPolicy::default(),
         metadata_headers: Vec::new(),
         metadata_caller: false,
-        operator: processor.operator(),
-        reactions: reaction::Operator::default(),
+        read_models: processor.operator(),
+        reactions: OperatorClient::separate(ComponentKind::Reaction, [].into_iter()).0,
         operator_token: None,
     };
     tokio::spawn(processor.run());

@@ -1,54 +1,54 @@
-//! Every metric of the framework: its name, what its labels hold, its buckets, what it means.
+//! The catalogue of all metrics: name, labels, buckets and description.
 
-/// What sort of number a metric is.
+/// The kind of a metric.
 ///
 /// ```
-/// use es_framework::metrics::{ALL, Kind};
+/// use es_framework::metrics::{ALL, MetricKind};
 ///
 /// let is_counter = |name: &str| name.ends_with("_total");
-/// assert!(ALL.iter().all(|metric| is_counter(metric.name) == (metric.kind == Kind::Counter)));
+/// assert!(ALL.iter().all(|metric| is_counter(metric.name) == (metric.kind == MetricKind::Counter)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// One that only grows.
+pub enum MetricKind {
+    /// A number that only grows.
     Counter,
-    /// One that goes up and down.
+    /// A number that goes up and down.
     Gauge,
-    /// Many, counted in buckets; their number is `<name>_count` and their sum `<name>_sum`.
+    /// Numbers counted in buckets. Their count is `<name>_count` and their sum `<name>_sum`.
     Histogram,
 }
 
-/// A metric.
+/// The definition of a metric.
 ///
 /// ```
 /// let names: Vec<_> = es_framework::metrics::ALL.iter().map(|metric| metric.name).collect();
 /// assert!(names.contains(&"es_commands_total"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Metric {
-    /// Its name, with the unit last.
+pub struct MetricDefinition {
+    /// The name, with the unit last.
     pub name: &'static str,
-    /// What sort of number it is.
-    pub kind: Kind,
-    /// The names of its labels.
+    /// The kind of the metric.
+    pub kind: MetricKind,
+    /// The names of the labels.
     pub labels: &'static [&'static str],
-    /// What it tells.
-    pub meaning: &'static str,
-    /// The upper ends of a histogram's buckets.
+    /// The description, one sentence.
+    pub description: &'static str,
+    /// The upper bounds of a histogram's buckets.
     pub buckets: &'static [f64],
 }
 
-impl Metric {
+impl MetricDefinition {
     const fn counter(
         name: &'static str,
         labels: &'static [&'static str],
-        meaning: &'static str,
+        description: &'static str,
     ) -> Self {
         Self {
             name,
-            kind: Kind::Counter,
+            kind: MetricKind::Counter,
             labels,
-            meaning,
+            description,
             buckets: &[],
         }
     }
@@ -56,29 +56,29 @@ impl Metric {
     const fn gauge(
         name: &'static str,
         labels: &'static [&'static str],
-        meaning: &'static str,
+        description: &'static str,
     ) -> Self {
         Self {
-            kind: Kind::Gauge,
-            ..Self::counter(name, labels, meaning)
+            kind: MetricKind::Gauge,
+            ..Self::counter(name, labels, description)
         }
     }
 
     const fn histogram(
         name: &'static str,
         labels: &'static [&'static str],
-        meaning: &'static str,
+        description: &'static str,
         buckets: &'static [f64],
     ) -> Self {
         Self {
-            kind: Kind::Histogram,
+            kind: MetricKind::Histogram,
             buckets,
-            ..Self::counter(name, labels, meaning)
+            ..Self::counter(name, labels, description)
         }
     }
 }
 
-/// Seconds, from an answer out of memory to one that somebody gave up waiting for.
+/// Seconds, from a response out of memory to a response that no client waits for.
 const REQUEST_SECONDS: &[f64] = &[
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 ];
@@ -86,113 +86,115 @@ const REQUEST_SECONDS: &[f64] = &[
 const COMMIT_SECONDS: &[f64] = &[
     0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0,
 ];
-const BATCH: &[f64] = &[1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1_000.0];
-const REBUILD: &[f64] = &[
+/// Numbers of events or appends in one batch.
+const BATCH_SIZES: &[f64] = &[1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1_000.0];
+/// Numbers of events that a rebuild reads.
+const REBUILD_EVENTS: &[f64] = &[
     0.0, 1.0, 2.0, 5.0, 10.0, 50.0, 100.0, 500.0, 1_000.0, 10_000.0, 100_000.0,
 ];
 
-pub(crate) const HTTP_DURATION: Metric = Metric::histogram(
+pub(crate) const HTTP_DURATION: MetricDefinition = MetricDefinition::histogram(
     "http_request_duration_seconds",
     &["method", "route", "status"],
-    "Time from the head of a request to the head of its answer.",
+    "Time from the head of a request to the head of its response.",
     REQUEST_SECONDS,
 );
-pub(crate) const HTTP_IN_FLIGHT: Metric = Metric::gauge(
+pub(crate) const HTTP_IN_FLIGHT: MetricDefinition = MetricDefinition::gauge(
     "http_requests_in_flight",
     &[],
-    "Requests that are being answered.",
+    "Requests without a complete response.",
 );
-pub(crate) const COMMANDS: Metric = Metric::counter(
+pub(crate) const COMMANDS: MetricDefinition = MetricDefinition::counter(
     "es_commands_total",
     &["command", "outcome", "reason"],
-    "Commands by how they ended.",
+    "Commands by outcome.",
 );
-pub(crate) const COMMAND_RETRIES: Metric = Metric::counter(
+pub(crate) const COMMAND_RETRIES: MetricDefinition = MetricDefinition::counter(
     "es_command_retries_total",
     &["command"],
-    "Decisions that were made anew since a subject had moved between read and write.",
+    "Decisions that were repeated because a subject changed between read and append.",
 );
-pub(crate) const STATE_REBUILD: Metric = Metric::histogram(
+pub(crate) const STATE_REBUILD: MetricDefinition = MetricDefinition::histogram(
     "es_state_rebuild_events",
     &["state"],
     "Events that were read to rebuild a state.",
-    REBUILD,
+    REBUILD_EVENTS,
 );
-pub(crate) const STATE_LOOKUPS: Metric = Metric::counter(
+pub(crate) const STATE_LOOKUPS: MetricDefinition = MetricDefinition::counter(
     "es_state_lookups_total",
-    &["state", "found"],
-    "States that were asked for, by what was known of them.",
+    &["state", "source"],
+    "State look-ups by the source from which the rebuild started.",
 );
-pub(crate) const APPEND_DURATION: Metric = Metric::histogram(
+pub(crate) const APPEND_DURATION: MetricDefinition = MetricDefinition::histogram(
     "es_append_duration_seconds",
     &["outcome"],
-    "Time of a command's append to the event store, whichever it is, by how it ended.",
+    "Time of a command's append to the embedded or external event store, by outcome.",
     COMMIT_SECONDS,
 );
-pub(crate) const STORE_COMMIT_DURATION: Metric = Metric::histogram(
+pub(crate) const STORE_COMMIT_DURATION: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_duration_seconds",
     &[],
-    "Time of a commit of the embedded event store, from its first check to the end of the flush.",
+    "Time of a commit of the embedded event store, from its first precondition to the end of the flush.",
     COMMIT_SECONDS,
 );
-pub(crate) const STORE_COMMIT_EVENTS: Metric = Metric::histogram(
+pub(crate) const STORE_COMMIT_EVENTS: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_events",
     &[],
-    "Events that the embedded event store wrote in one commit.",
-    BATCH,
+    "Events in one commit of the embedded event store.",
+    BATCH_SIZES,
 );
-pub(crate) const STORE_COMMIT_APPENDS: Metric = Metric::histogram(
+pub(crate) const STORE_COMMIT_APPENDS: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_appends",
     &[],
-    "Appends that the embedded event store answered after one commit.",
-    BATCH,
+    "Appends in one commit of the embedded event store.",
+    BATCH_SIZES,
 );
-pub(crate) const OBSERVE_RECONNECTS: Metric = Metric::counter(
-    "es_observe_reconnects_total",
+pub(crate) const SUBSCRIPTION_RECONNECTS: MetricDefinition = MetricDefinition::counter(
+    "es_subscription_reconnects_total",
     &[],
-    "Times that an observation of a remote event store broke off and was begun again.",
+    "Reconnects of interrupted subscriptions to an external event store.",
 );
-pub(crate) const READ_MODEL_LAG: Metric = Metric::gauge(
+pub(crate) const READ_MODEL_LAG: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_lag_events",
     &["read_model"],
-    "Events that a read model has not taken yet.",
+    "Events that a read model has not applied yet.",
 );
-pub(crate) const READ_MODEL_LAG_SECONDS: Metric = Metric::gauge(
+pub(crate) const READ_MODEL_LAG_SECONDS: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_lag_seconds",
     &["read_model"],
-    "Age of the oldest event that a read model has not taken yet.",
+    "Age of the oldest event that a read model has not applied yet.",
 );
-pub(crate) const READ_MODEL_STOPPED: Metric = Metric::gauge(
+pub(crate) const READ_MODEL_STOPPED: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_stopped",
     &["read_model"],
-    "1 if an event stopped the read model that it cannot take, else 0.",
+    "1 if a poison event has stopped the read model, else 0.",
 );
-pub(crate) const REACTION_LAG: Metric = Metric::gauge(
+pub(crate) const REACTION_LAG: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_lag_events",
     &["reaction"],
-    "Events that a reaction has not taken yet.",
+    "Events that a reaction has not handled yet.",
 );
-pub(crate) const REACTION_DEADLINES: Metric = Metric::gauge(
+pub(crate) const REACTION_DEADLINES: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_open_deadlines",
     &["reaction"],
-    "Deadlines that a reaction waits for, of those that it keeps in memory.",
+    "Pending deadlines that a reaction holds in memory.",
 );
-pub(crate) const REACTION_STOPPED: Metric = Metric::gauge(
+pub(crate) const REACTION_STOPPED: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_stopped",
     &["reaction"],
-    "1 if an event stopped the reaction that it cannot deal with, else 0.",
+    "1 if a poison event has stopped the reaction, else 0.",
 );
 
-pub(crate) const LIVE_QUERIES: Metric =
-    Metric::gauge("es_live_queries", &[], "Live queries that are open.");
+pub(crate) const LIVE_QUERIES: MetricDefinition =
+    MetricDefinition::gauge("es_live_queries", &[], "Open live queries.");
 
-/// All of them, in the order of the reference.
+/// All metrics, in the order of the reference.
 ///
 /// ```
 /// let commands = es_framework::metrics::ALL.iter().find(|metric| metric.name == "es_commands_total");
 /// assert!(commands.is_some_and(|metric| metric.labels.contains(&"command")));
 /// ```
-pub const ALL: &[Metric] = &[
+pub const ALL: &[MetricDefinition] = &[
     HTTP_DURATION,
     HTTP_IN_FLIGHT,
     COMMANDS,
@@ -203,7 +205,7 @@ pub const ALL: &[Metric] = &[
     STORE_COMMIT_DURATION,
     STORE_COMMIT_EVENTS,
     STORE_COMMIT_APPENDS,
-    OBSERVE_RECONNECTS,
+    SUBSCRIPTION_RECONNECTS,
     READ_MODEL_LAG,
     READ_MODEL_LAG_SECONDS,
     READ_MODEL_STOPPED,
@@ -211,41 +213,41 @@ pub const ALL: &[Metric] = &[
     REACTION_DEADLINES,
     REACTION_STOPPED,
     LIVE_QUERIES,
-    Metric::counter(
+    MetricDefinition::counter(
         "process_cpu_seconds_total",
         &[],
         "Processor time of the process.",
     ),
-    Metric::gauge(
+    MetricDefinition::gauge(
         "process_resident_memory_bytes",
         &[],
-        "Memory of the process that is in use.",
+        "Resident memory of the process.",
     ),
-    Metric::gauge(
+    MetricDefinition::gauge(
         "process_virtual_memory_bytes",
         &[],
-        "Addresses that the process has reserved.",
+        "Virtual memory of the process.",
     ),
-    Metric::gauge(
+    MetricDefinition::gauge(
         "process_virtual_memory_max_bytes",
         &[],
-        "Addresses that the process may reserve.",
+        "Limit of the virtual memory of the process.",
     ),
-    Metric::gauge(
+    MetricDefinition::gauge(
         "process_open_fds",
         &[],
         "Open files and connections of the process.",
     ),
-    Metric::gauge(
+    MetricDefinition::gauge(
         "process_max_fds",
         &[],
-        "Files and connections that the process may open.",
+        "Limit of open files and connections of the process.",
     ),
-    Metric::gauge("process_threads", &[], "Threads of the process."),
-    Metric::gauge(
+    MetricDefinition::gauge("process_threads", &[], "Threads of the process."),
+    MetricDefinition::gauge(
         "process_start_time_seconds",
         &[],
-        "When the process began, in seconds since 1970.",
+        "Start time of the process, in seconds since 1970.",
     ),
 ];
 
@@ -260,12 +262,12 @@ mod tests {
         let mut names = BTreeSet::new();
         for metric in ALL {
             assert!(names.insert(metric.name), "{} is there twice", metric.name);
-            let is_counter = metric.kind == Kind::Counter;
+            let is_counter = metric.kind == MetricKind::Counter;
             assert_eq!(metric.name.ends_with("_total"), is_counter, "{metric:?}");
-            let is_histogram = metric.kind == Kind::Histogram;
+            let is_histogram = metric.kind == MetricKind::Histogram;
             assert_eq!(!metric.buckets.is_empty(), is_histogram, "{metric:?}");
             assert!(metric.buckets.is_sorted_by(|one, next| one < next));
-            assert!(metric.meaning.ends_with('.'), "{metric:?}");
+            assert!(metric.description.ends_with('.'), "{metric:?}");
         }
     }
 
@@ -282,15 +284,15 @@ mod tests {
         assert_eq!(rows, expected);
     }
 
-    fn row(metric: &Metric) -> String {
+    fn row(metric: &MetricDefinition) -> String {
         let kind = match metric.kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         };
         let labels: Vec<_> = metric.labels.iter().map(|one| format!("`{one}`")).collect();
         let labels = labels.join(", ");
-        let meaning = metric.meaning.trim_end_matches('.');
-        format!("| `{}` | {kind} | {labels} | {meaning} |", metric.name)
+        let description = metric.description.trim_end_matches('.');
+        format!("| `{}` | {kind} | {labels} | {description} |", metric.name)
     }
 }

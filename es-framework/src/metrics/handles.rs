@@ -1,5 +1,5 @@
-//! Registered metrics by their labels. To register one takes locks and allocates; to look it up in
-//! here does neither but for a lock that readers share.
+//! Caches registered metrics by their labels. A registration takes locks and allocates. A look-up here
+//! takes one lock that readers share, and does not allocate.
 
 use std::{
     collections::HashMap,
@@ -7,30 +7,31 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-/// What is registered under each key. Keys are what the application declared, so there are few.
+/// A cache of registered metrics. Its keys come from the declarations of the application, so it stays
+/// small.
 #[derive(Debug)]
-pub(crate) struct Handles<K, V>(RwLock<HashMap<K, V>>);
+pub(crate) struct MetricHandles<K, V>(RwLock<HashMap<K, V>>);
 
-impl<K, V> Default for Handles<K, V> {
+impl<K, V> Default for MetricHandles<K, V> {
     fn default() -> Self {
         Self(RwLock::default())
     }
 }
 
-impl<K: Eq + Hash, V> Handles<K, V> {
-    /// Uses what is registered under a key, after `register` if that is new.
-    pub(crate) fn with(&self, key: K, register: impl FnOnce(&K) -> V, use_it: impl FnOnce(&V)) {
+impl<K: Eq + Hash, V> MetricHandles<K, V> {
+    /// Passes the metric of a key to `record`. Registers a new key first.
+    pub(crate) fn with(&self, key: K, register: impl FnOnce(&K) -> V, record: impl FnOnce(&V)) {
         if let Some(value) = self
             .0
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .get(&key)
         {
-            return use_it(value);
+            return record(value);
         }
         let value = register(&key);
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        use_it(known.entry(key).or_insert(value));
+        let mut handles = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        record(handles.entry(key).or_insert(value));
     }
 }
 
@@ -42,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_key_is_registered_once() {
-        let handles = Handles::default();
+        let handles = MetricHandles::default();
         let registered = Cell::new(0);
         for key in ["a", "b", "a"] {
             let register = |_: &&str| registered.set(registered.get() + 1);

@@ -1,5 +1,5 @@
-//! What Prometheus is told: every metric stands in the catalogue, is registered once for each set
-//! of its labels, and labels only ever hold what the application declared.
+//! Metrics for Prometheus. The catalogue defines every metric. The program registers a metric once per set
+//! of labels, and labels contain only names that the application declares.
 
 mod catalogue;
 mod handles;
@@ -12,50 +12,51 @@ use metrics_exporter_prometheus::{
     BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
 };
 
-pub use catalogue::{ALL, Kind, Metric};
+pub use catalogue::{ALL, MetricDefinition, MetricKind};
 pub(crate) use catalogue::{
     APPEND_DURATION, COMMAND_RETRIES, COMMANDS, HTTP_DURATION, HTTP_IN_FLIGHT, LIVE_QUERIES,
-    OBSERVE_RECONNECTS, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
-    READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, STATE_LOOKUPS, STATE_REBUILD, STORE_COMMIT_APPENDS,
-    STORE_COMMIT_DURATION, STORE_COMMIT_EVENTS,
+    REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG, READ_MODEL_LAG_SECONDS,
+    READ_MODEL_STOPPED, STATE_LOOKUPS, STATE_REBUILD, STORE_COMMIT_APPENDS, STORE_COMMIT_DURATION,
+    STORE_COMMIT_EVENTS, SUBSCRIPTION_RECONNECTS,
 };
-pub(crate) use handles::Handles;
+pub(crate) use handles::MetricHandles;
 
-/// How often what histograms gathered is folded into their buckets; until then each value is kept.
-const UPKEEP: Duration = Duration::from_secs(1);
+/// The interval at which values of histograms move into their buckets. Until then, each value takes
+/// memory.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The name and value of a label.
-pub(crate) type Pair<'a> = (&'static str, &'a str);
+/// The name and the value of a label.
+pub(crate) type LabelPair<'a> = (&'static str, &'a str);
 
-struct Collected {
+struct MetricsRecorder {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
 }
 
-static COLLECTED: LazyLock<Collected> = LazyLock::new(|| {
-    let builder = buckets(PrometheusBuilder::new()).unwrap_or_else(|error| {
-        // Cannot be: the catalogue's test asks for buckets in each histogram.
-        tracing::error!(%error, "histograms are shown as summaries");
+static RECORDER: LazyLock<MetricsRecorder> = LazyLock::new(|| {
+    let builder = with_buckets(PrometheusBuilder::new()).unwrap_or_else(|error| {
+        // Only empty buckets are an error, and a test of the catalogue rejects them.
+        tracing::error!(%error, "histograms appear as summaries");
         PrometheusBuilder::new()
     });
     let recorder = builder.build_recorder();
     let handle = recorder.handle();
-    describe(&recorder);
+    describe_all(&recorder);
     let upkeep = handle.clone();
     let thread = std::thread::Builder::new().name("metrics".into());
     let thread = thread.spawn(move || {
         loop {
-            std::thread::sleep(UPKEEP);
+            std::thread::sleep(UPKEEP_INTERVAL);
             upkeep.run_upkeep();
         }
     });
     if let Err(error) = thread {
-        tracing::warn!(%error, "metrics take more and more memory until they are read");
+        tracing::warn!(%error, "the upkeep thread of the metrics cannot start: metrics use more memory until somebody reads them");
     }
-    Collected { recorder, handle }
+    MetricsRecorder { recorder, handle }
 });
 
-fn buckets(builder: PrometheusBuilder) -> Result<PrometheusBuilder, BuildError> {
+fn with_buckets(builder: PrometheusBuilder) -> Result<PrometheusBuilder, BuildError> {
     ALL.iter().try_fold(builder, |builder, metric| {
         if metric.buckets.is_empty() {
             return Ok(builder);
@@ -64,52 +65,53 @@ fn buckets(builder: PrometheusBuilder) -> Result<PrometheusBuilder, BuildError> 
     })
 }
 
-fn describe(recorder: &PrometheusRecorder) {
+fn describe_all(recorder: &PrometheusRecorder) {
     for metric in ALL {
-        let (name, meaning) = (KeyName::from(metric.name), metric.meaning.into());
+        let (name, description) = (KeyName::from(metric.name), metric.description.into());
         match metric.kind {
-            Kind::Counter => recorder.describe_counter(name, None, meaning),
-            Kind::Gauge => recorder.describe_gauge(name, None, meaning),
-            Kind::Histogram => recorder.describe_histogram(name, None, meaning),
+            MetricKind::Counter => recorder.describe_counter(name, None, description),
+            MetricKind::Gauge => recorder.describe_gauge(name, None, description),
+            MetricKind::Histogram => recorder.describe_histogram(name, None, description),
         }
     }
 }
 
 const METADATA: Metadata<'static> = Metadata::new("es_framework", Level::INFO, None);
 
-fn key(metric: &Metric, labels: &[Pair<'_>]) -> Key {
+fn key(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Key {
     let labels = labels
         .iter()
         .map(|(name, value)| Label::new(*name, (*value).to_owned()));
     Key::from_parts(metric.name, labels.collect::<Vec<_>>())
 }
 
-pub(crate) fn counter(metric: &Metric, labels: &[Pair<'_>]) -> Counter {
-    COLLECTED
+pub(crate) fn counter(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Counter {
+    RECORDER
         .recorder
         .register_counter(&key(metric, labels), &METADATA)
 }
 
-pub(crate) fn gauge(metric: &Metric, labels: &[Pair<'_>]) -> Gauge {
-    COLLECTED
+pub(crate) fn gauge(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Gauge {
+    RECORDER
         .recorder
         .register_gauge(&key(metric, labels), &METADATA)
 }
 
-pub(crate) fn histogram(metric: &Metric, labels: &[Pair<'_>]) -> Histogram {
-    COLLECTED
+pub(crate) fn histogram(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Histogram {
+    RECORDER
         .recorder
         .register_histogram(&key(metric, labels), &METADATA)
 }
 
-/// Has what an application records with the macros of the `metrics` crate shown, too.
+/// Makes this the recorder for the macros of the crate `metrics`, so that metrics of the application
+/// appear, too.
 pub(crate) fn install() {
-    if metrics::set_global_recorder(&COLLECTED.recorder).is_err() {
-        tracing::info!("the application collects metrics of its own elsewhere");
+    if metrics::set_global_recorder(&RECORDER.recorder).is_err() {
+        tracing::info!("the application has another recorder for the macros of the crate metrics");
     }
 }
 
-/// Everything that was measured, in Prometheus' text format.
+/// Renders all metrics in Prometheus' text format.
 ///
 /// ```
 /// let text = es_framework::metrics::render();
@@ -117,9 +119,8 @@ pub(crate) fn install() {
 /// ```
 #[must_use]
 pub fn render() -> String {
-    let collected = &*COLLECTED;
-    process::collect(&collected.recorder);
-    collected.handle.render()
+    process::collect(&RECORDER.recorder);
+    RECORDER.handle.render()
 }
 
 #[cfg(test)]

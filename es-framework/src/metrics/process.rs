@@ -1,5 +1,5 @@
-//! Memory, processor time and open files of this process, under the names that Prometheus' own
-//! clients give them.
+//! Memory, processor time and open files of this process, under the names that the clients of Prometheus
+//! use.
 
 use std::sync::LazyLock;
 
@@ -8,6 +8,7 @@ use metrics_process::Collector;
 
 static COLLECTOR: LazyLock<Collector> = LazyLock::new(Collector::default);
 
+/// Measures the process now.
 pub(super) fn collect(recorder: &PrometheusRecorder) {
     metrics::with_local_recorder(recorder, || COLLECTOR.collect());
 }

@@ -1,4 +1,4 @@
-//! What clients see of the limits: real sockets, real time.
+//! The limits as clients see them, over real sockets and in real time.
 
 use std::{io, net::SocketAddr};
 
@@ -11,6 +11,8 @@ use tokio::{
     task::JoinHandle,
 };
 
+use tokio::time::sleep;
+
 use super::*;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
@@ -21,14 +23,19 @@ struct Running {
     served: JoinHandle<()>,
 }
 
-async fn start(router: Router, limits: Limits) -> Running {
+async fn start(router: Router, limits: ConnectionLimits) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
     let shutdown = async {
         let _ = stopped.await;
     };
-    let served = tokio::spawn(serve(Door::plain(listener), router, limits, shutdown));
+    let served = tokio::spawn(serve(
+        HttpListener::plain(listener),
+        router,
+        limits,
+        shutdown,
+    ));
     Running {
         address,
         stop,
@@ -57,9 +64,9 @@ async fn some(stream: &mut TcpStream) -> String {
 
 #[tokio::test]
 async fn a_connection_that_sends_no_request_is_closed() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         head_time: Duration::from_millis(50),
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let server = start(hello(), limits).await;
     let mut silent = TcpStream::connect(server.address).await.unwrap();
@@ -71,7 +78,7 @@ async fn a_connection_that_sends_no_request_is_closed() {
 
 #[tokio::test]
 async fn a_head_that_is_too_long_is_refused() {
-    let server = start(hello(), Limits::default()).await;
+    let server = start(hello(), ConnectionLimits::default()).await;
     let mut client = TcpStream::connect(server.address).await.unwrap();
     let head = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(1_000_000));
     let _ = client.write_all(head.as_bytes()).await;
@@ -100,9 +107,9 @@ async fn connect(server: &Running, request: &[u8]) -> TcpStream {
     client
 }
 
-const ONE: Limits = Limits {
+const ONE: ConnectionLimits = ConnectionLimits {
     connections: 1,
-    ..Limits::DEFAULT
+    ..ConnectionLimits::DEFAULT
 };
 
 #[tokio::test]
@@ -113,7 +120,7 @@ async fn a_connection_beyond_the_limit_waits_for_those_that_are_answered() {
     begun.notified().await;
     let mut second = connect(&server, REQUEST).await;
     let waiting = timeout(Duration::from_millis(200), second.readable()).await;
-    assert!(waiting.is_err(), "the only place is taken");
+    assert!(waiting.is_err(), "the only connection is in use");
     go.notify_one();
     assert!(some(&mut first).await.contains("waited"));
     assert!(some(&mut second).await.contains("hello"));
@@ -122,9 +129,11 @@ async fn a_connection_beyond_the_limit_waits_for_those_that_are_answered() {
 
 #[tokio::test]
 async fn who_only_holds_a_connection_makes_room() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         connections: 3,
-        ..Limits::DEFAULT
+        first_request_time_when_full: Duration::from_millis(20),
+        idle_time_when_full: Duration::from_secs(30),
+        ..ConnectionLimits::DEFAULT
     };
     let server = start(hello(), limits).await;
     let mut slow = connect(&server, b"GET / HTTP/1.1\r\nhost:").await;
@@ -142,15 +151,51 @@ async fn who_only_holds_a_connection_makes_room() {
 }
 
 #[tokio::test]
+async fn who_drips_a_body_makes_room() {
+    let read_body = axum::routing::post(|body: String| async move { body });
+    let server = start(hello().route("/body", read_body), ONE).await;
+    let head = b"POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{";
+    let mut slow = connect(&server, head).await;
+    let mut next = connect(&server, REQUEST).await;
+    let drip = async {
+        while slow.write_all(b" ").await.is_ok() {
+            sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let (response, ()) = tokio::join!(some(&mut next), drip);
+    assert!(response.contains("hello"));
+}
+
+#[tokio::test]
+async fn idle_clients_stay_connected_below_the_limit() {
+    let limits = ConnectionLimits {
+        connections: 3,
+        first_request_time_when_full: Duration::ZERO,
+        idle_time_when_full: Duration::ZERO,
+        ..ConnectionLimits::DEFAULT
+    };
+    let server = start(hello(), limits).await;
+    let mut clients = Vec::new();
+    for _ in 0..3 {
+        clients.push(connect(&server, b"").await);
+    }
+    sleep(Duration::from_millis(100)).await;
+    for client in &mut clients {
+        client.write_all(REQUEST).await.unwrap();
+        assert!(some(client).await.contains("hello"));
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_stops_reading_loses_its_connection() {
     let endless = || async {
         let frames = stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from(vec![b'x'; 65_536])));
         Body::from_stream(frames)
     };
-    let limits = Limits {
+    let limits = ConnectionLimits {
         connections: 1,
-        write_stall: Duration::from_millis(100),
-        ..Limits::default()
+        write_time: Duration::from_millis(100),
+        ..ConnectionLimits::default()
     };
     let router = hello().route("/endless", get(endless));
     let server = start(router, limits).await;
@@ -170,7 +215,11 @@ async fn an_open_request_is_answered_before_the_server_ends() {
         sleep(Duration::from_millis(150)).await;
         "slow"
     };
-    let server = start(Router::new().route("/", get(slow)), Limits::default()).await;
+    let server = start(
+        Router::new().route("/", get(slow)),
+        ConnectionLimits::default(),
+    )
+    .await;
     let mut client = TcpStream::connect(server.address).await.unwrap();
     client.write_all(REQUEST).await.unwrap();
     sleep(Duration::from_millis(50)).await;
@@ -184,9 +233,9 @@ async fn an_open_request_is_answered_before_the_server_ends() {
 
 #[tokio::test]
 async fn a_request_that_never_ends_is_cut_off_when_the_drain_time_is_over() {
-    let limits = Limits {
-        drain: Duration::from_millis(50),
-        ..Limits::default()
+    let limits = ConnectionLimits {
+        drain_time: Duration::from_millis(50),
+        ..ConnectionLimits::default()
     };
     let router = Router::new().route("/", get(std::future::pending::<&str>));
     let server = start(router, limits).await;

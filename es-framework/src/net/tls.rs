@@ -1,5 +1,5 @@
-//! TLS of the application's own surface: rustls with a certificate and a key from files, read again
-//! when they change.
+//! TLS of the application's listener: rustls with a certificate and a key from files, which are
+//! reloaded when they change.
 
 use std::{
     fs, io,
@@ -15,27 +15,27 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{Error, Result, watched::Watched};
+use crate::{Error, Result, file_watcher::FileWatcher};
 
-/// The files of a certificate, with all that leads to its root, and of its key.
+/// The paths of a certificate chain and of its private key.
 #[derive(Debug, Clone)]
 pub(crate) struct TlsFiles {
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
 }
 
-/// Makes encrypted connections of plain ones.
+/// The TLS configuration of a listener. It follows the rotation of its files.
 #[derive(Debug, Clone)]
-pub(crate) struct Tls(Watched<Identity>);
+pub(crate) struct ServerTls(FileWatcher<TlsIdentity>);
 
-/// What the files hold.
+/// A certificate chain and the configuration that presents it to clients.
 #[derive(Debug)]
-pub(crate) struct Identity {
+pub(crate) struct TlsIdentity {
     config: Arc<ServerConfig>,
     chain: Vec<CertificateDer<'static>>,
 }
 
-/// Why a certificate and a key cannot be used.
+/// The reasons that a certificate and a key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TlsError {
     #[error("{0} cannot be read: {1}")]
@@ -45,74 +45,77 @@ pub(crate) enum TlsError {
     #[error("{0} holds no private key as PEM text")]
     NoKey(PathBuf),
     #[error("everyone on this machine may read the key: run `chmod 600 {0}`")]
-    PublicKey(PathBuf),
+    WorldReadableKey(PathBuf),
     #[error("the certificate in {0} and the key in {1} do not go together: {2}")]
-    Pair(PathBuf, PathBuf, rustls::Error),
+    KeyMismatch(PathBuf, PathBuf, rustls::Error),
 }
 
-impl Tls {
+impl ServerTls {
+    /// Loads the files and starts to watch them.
     pub(crate) fn start(files: TlsFiles) -> Result<Self> {
         let both = vec![files.certificate.clone(), files.key.clone()];
-        let read = move || {
-            let identity = files.read();
+        let load = move || {
+            let identity = files.load();
             identity.map_err(|error| Error::because("the certificate cannot be used", error))
         };
-        Watched::start("the certificate and its key", both, read).map(Self)
+        FileWatcher::start("the certificate and its key", both, load).map(Self)
     }
 
-    /// With the certificate of this moment: connections that are open keep theirs.
+    /// Returns an acceptor with the current certificate. Open connections keep theirs.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(Arc::clone(&self.0.get().config))
+        TlsAcceptor::from(Arc::clone(&self.0.current().config))
     }
 
-    /// The certificate of this moment, and those that lead to its root.
+    /// Returns the current certificate and those between it and its root.
     pub(crate) fn chain(&self) -> Vec<CertificateDer<'static>> {
-        self.0.get().chain.clone()
+        self.0.current().chain.clone()
     }
 }
 
-/// What clients encrypt with, for the whole program. A program that has chosen already keeps that.
+/// Installs the cryptography that TLS clients of this program use, unless the program has installed
+/// another one.
 pub(crate) fn install_cryptography() {
     let _ = ring::default_provider().install_default();
 }
 
 impl TlsFiles {
-    /// What they hold at the moment.
-    pub(crate) fn read(&self) -> Result<Identity, TlsError> {
+    /// Loads and checks the files.
+    pub(crate) fn load(&self) -> Result<TlsIdentity, TlsError> {
         let Self { certificate, key } = self;
-        let chain = certificates(certificate)?;
-        let secret = private_key(key)?;
-        let pair = |error| TlsError::Pair(certificate.clone(), key.clone(), error);
+        let chain = load_certificates(certificate)?;
+        let secret = load_private_key(key)?;
+        let mismatch = |error| TlsError::KeyMismatch(certificate.clone(), key.clone(), error);
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .map_err(pair)?
+            .map_err(mismatch)?
             .with_no_client_auth()
             .with_single_cert(chain.clone(), secret)
-            .map_err(pair)?;
+            .map_err(mismatch)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let config = Arc::new(config);
-        Ok(Identity { config, chain })
+        Ok(TlsIdentity { config, chain })
     }
 }
 
-fn text(file: &Path) -> Result<Vec<u8>, TlsError> {
+fn read_file(file: &Path) -> Result<Vec<u8>, TlsError> {
     fs::read(file).map_err(|error| TlsError::File(file.to_owned(), error))
 }
 
-/// The certificates that a file holds.
-pub(crate) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let text = text(file)?;
+/// Loads the certificates of a PEM file.
+pub(crate) fn load_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let text = read_file(file)?;
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let chain = chain.ok().filter(|chain| !chain.is_empty());
     chain.ok_or_else(|| TlsError::NoCertificate(file.to_owned()))
 }
 
-/// A group may read it, as is the custom where several services share a certificate.
-fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
-    let text = text(file)?;
+/// Loads a private key. A group may read the file, because services that share a certificate often
+/// use a group.
+fn load_private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    let text = read_file(file)?;
     let state = fs::metadata(file).map_err(|error| TlsError::File(file.to_owned(), error))?;
     if state.mode() & 0o007 != 0 {
-        return Err(TlsError::PublicKey(file.to_owned()));
+        return Err(TlsError::WorldReadableKey(file.to_owned()));
     }
     PrivateKeyDer::from_pem_slice(&text).map_err(|_| TlsError::NoKey(file.to_owned()))
 }
@@ -129,7 +132,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::net::{Door, Limits, serve};
+    use crate::net::{ConnectionLimits, HttpListener, serve};
 
     fn files(folder: &Path) -> TlsFiles {
         let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
@@ -144,14 +147,14 @@ mod tests {
     }
 
     fn refusal(files: &TlsFiles) -> String {
-        files.read().unwrap_err().to_string()
+        files.load().unwrap_err().to_string()
     }
 
     #[test]
     fn a_certificate_goes_with_its_own_key_only() {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (mine, theirs) = (files(folder.path()), files(other.path()));
-        assert!(mine.read().is_ok());
+        assert!(mine.load().is_ok());
         let mixed = TlsFiles {
             key: theirs.key,
             ..mine
@@ -173,7 +176,7 @@ mod tests {
         fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
         assert!(refusal(&good).contains("chmod 600"));
         fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(good.read().is_ok());
+        assert!(good.load().is_ok());
         fs::write(&key, "no key").unwrap();
         assert!(refusal(&good).contains("holds no private key"));
         fs::remove_file(&certificate).unwrap();
@@ -183,15 +186,20 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_never_agrees_on_a_cipher_loses_its_connection() {
         let folder = tempfile::tempdir().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let tls = Some(Tls::start(files(folder.path())).unwrap());
-        let limits = Limits {
-            handshake: Duration::from_millis(50),
-            ..Limits::default()
+        let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = tcp.local_addr().unwrap();
+        let tls = Some(ServerTls::start(files(folder.path())).unwrap());
+        let limits = ConnectionLimits {
+            handshake_time: Duration::from_millis(50),
+            ..ConnectionLimits::default()
         };
-        let door = Door { listener, tls };
-        tokio::spawn(serve(door, Router::new(), limits, std::future::pending()));
+        let listener = HttpListener { tcp, tls };
+        tokio::spawn(serve(
+            listener,
+            Router::new(),
+            limits,
+            std::future::pending(),
+        ));
         // Silent, half a greeting, and no greeting of TLS at all.
         for greeting in [&b""[..], b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n\r\n"] {
             let mut client = TcpStream::connect(address).await.unwrap();

@@ -5,15 +5,18 @@ mod tables;
 use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use super::{
-    Asked, Database, DatabaseError, Operator, OperatorError, Positions, ReadModels,
-    operator::{Answer, Question, Request},
+    Database, DatabaseError, Positions, ReadModels,
     pipeline::{PipelineEnd, ProjectionPipeline, RetryPause},
 };
 use crate::{
     event::Upcasters,
+    operator::{
+        ComponentKind, OperatorClient, OperatorCommand, OperatorError, OperatorRequest,
+        OperatorRequests, OperatorResult,
+    },
     store::{EventStore, StoreError, newest_id},
 };
 
@@ -72,8 +75,8 @@ pub struct Processor {
     models: ReadModels,
     upcasters: Upcasters,
     positions: Positions,
-    operator: Operator,
-    requests: mpsc::Receiver<Request>,
+    operator: OperatorClient,
+    requests: OperatorRequests,
 }
 
 impl Processor {
@@ -81,7 +84,8 @@ impl Processor {
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
         let positions = Positions::of(models.iter().map(|table| table.model.name));
-        let (operator, requests) = Operator::new();
+        let names = models.iter().map(|table| table.model.name);
+        let (operator, requests) = OperatorClient::shared(ComponentKind::ReadModel, names);
         Self {
             store,
             database,
@@ -105,9 +109,9 @@ impl Processor {
         self.positions.clone()
     }
 
-    /// Returns the handle for an operator's requests.
+    /// Returns the client that sends the commands of operators to the read models.
     #[must_use]
-    pub fn operator(&self) -> Operator {
+    pub fn operator(&self) -> OperatorClient {
         self.operator.clone()
     }
 
@@ -158,7 +162,7 @@ impl Processor {
                 }
             }
             while let Ok(request) = self.requests.try_recv() {
-                request.answer(Err(OperatorError::StandsBy));
+                request.respond(Err(OperatorError::StandsBy));
             }
             if self.database.acquire_lease().await? {
                 return Ok(());
@@ -177,8 +181,8 @@ impl Processor {
         loop {
             tokio::select! {
                 Some(ended) = running.next() => if ended != PipelineEnd::AllStopped { break },
-                asked = self.requests.recv() => {
-                    request = asked;
+                received = self.requests.recv() => {
+                    request = received;
                     break;
                 }
             }
@@ -186,41 +190,43 @@ impl Processor {
         // Each pipeline finishes the batch that it is writing.
         end.send_replace(true);
         while running.next().await.is_some() {}
-        if let Some(request) = request.filter(Request::is_wanted) {
-            let answer = self.carry_out(&request.asked).await;
-            request.answer(answer);
+        if let Some(request) = request.filter(OperatorRequest::is_awaited) {
+            let result = self.execute(&request).await;
+            request.respond(result);
         }
         self.swap_built().await
     }
 
-    async fn carry_out(&self, question: &Question) -> Answer {
-        let unknown = || OperatorError::Unknown(question.model.chars().take(100).collect());
-        let table = self.models.get(&question.model).ok_or_else(unknown)?;
+    /// Executes a command of an operator.
+    async fn execute(&self, request: &OperatorRequest) -> OperatorResult {
+        const KIND: ComponentKind = ComponentKind::ReadModel;
+        let unknown = || OperatorError::Unknown(KIND, request.component.to_owned());
+        let table = self.models.get(request.component).ok_or_else(unknown)?;
         let name = table.model.name;
         let progress = self.positions.get(name).ok_or_else(unknown)?;
-        let failed = |error: DatabaseError| OperatorError::Database(error.to_string());
+        let failed = |error: DatabaseError| OperatorError::Failed(KIND, error.to_string());
         let beside = progress.beside();
-        if question.asked == Asked::Rebuild {
+        if request.command == OperatorCommand::Rebuild {
             if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.is_rebuilt() {
-                return Err(OperatorError::Rebuilding(name));
+                return Err(OperatorError::Rebuilding(KIND, name));
             }
             let reset = self.database.reset(&table.shadow()).await;
             reset.map_err(failed)?;
             progress.builds(None);
-            tracing::warn!(read_model = name, "an operator has the read model rebuilt");
+            tracing::warn!(read_model = name, "an operator rebuilds the read model");
             return Ok(None);
         }
         let stopped = [Some(progress.clone()), beside].into_iter().flatten();
         let mut stopped = stopped.filter_map(|progress| Some((progress.refused()?, progress)));
-        let stopped = stopped.next().ok_or(OperatorError::NotStopped(name));
+        let stopped = stopped.next().ok_or(OperatorError::NotStopped(KIND, name));
         let (refused, stopped) = stopped?;
         let (event, subject) = (refused.id, &refused.subject);
-        if question.asked == Asked::Skip {
+        if request.command == OperatorCommand::Skip {
             let skipped = self.database.skip(table, event).await;
             skipped.map_err(failed)?;
-            tracing::warn!(read_model = name, %event, %subject, "an operator has the read model leave out an event");
+            tracing::warn!(read_model = name, %event, %subject, "an operator skips an event of the read model");
         } else {
-            tracing::warn!(read_model = name, %event, %subject, "an operator has the read model take an event again");
+            tracing::warn!(read_model = name, %event, %subject, "an operator retries an event of the read model");
         }
         stopped.resumed();
         Ok(Some(refused))

@@ -28,6 +28,6 @@ impl ProjectedModel {
         let model = self.table.model;
         let own = |event: &&RecordedEvent| model.events.contains(&event.event_type.as_str());
         let span = format!("project {}", model.name);
-        traces::followed(&span, events.iter().filter(own), begin);
+        traces::record_handling(&span, events.iter().filter(own), begin);
     }
 }

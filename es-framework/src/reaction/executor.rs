@@ -155,7 +155,7 @@ impl ReactionExecutor {
         if !span.is_disabled() {
             span.record("otel.name", format!("react {}", self.reaction.name));
             if let Some(trace) = &event.trace {
-                traces::join(&span, trace);
+                traces::continue_trace(&span, trace);
             }
         }
         span

@@ -9,7 +9,6 @@ mod deadline_queue;
 mod declared;
 mod error;
 mod executor;
-mod operator;
 mod parked;
 mod pipeline;
 mod processor;
@@ -27,7 +26,6 @@ pub use declared::{
 };
 pub use error::ReactionError;
 pub(crate) use executor::ReactionRuntime;
-pub use operator::{Asked, Operator, OperatorError};
 pub use reactions::{Reactions, ReactionsError};
 pub use runner::ReactionRunner;
 pub(crate) use runner::catch_up;

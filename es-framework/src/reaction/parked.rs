@@ -3,13 +3,12 @@
 
 use std::time::Duration;
 
-use tokio::sync::mpsc;
-
-use super::{
-    Asked, OperatorError, ReactionError, Refused, checkpoint::ReactionTask, operator::Request,
-    processor::ReactionProcessor,
+use super::{ReactionError, Refused, checkpoint::ReactionTask, processor::ReactionProcessor};
+use crate::{
+    event::RecordedEvent,
+    operator::{ComponentKind, OperatorCommand, OperatorError, OperatorRequests, OperatorResult},
+    store::StoreError,
 };
-use crate::{event::RecordedEvent, store::StoreError};
 
 /// The interval at which a parked reaction checks whether another process has handled the event.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -77,11 +76,7 @@ impl ReactionFailure {
 
 impl ReactionProcessor {
     /// Parks the reaction until it may resume.
-    pub(super) async fn park(
-        mut self,
-        parked: &ParkedEvent,
-        requests: &mut mpsc::Receiver<Request>,
-    ) {
+    pub(super) async fn park(mut self, parked: &ParkedEvent, requests: &mut OperatorRequests) {
         self.release_lease().await;
         let _ = self.checkpoints.load().await;
         if self.is_handled(parked) {
@@ -91,13 +86,13 @@ impl ReactionProcessor {
         loop {
             tokio::select! {
                 request = requests.recv() => match request {
-                    Some(request) if request.is_wanted() => {
-                        let answer = self.apply_operator_command(request.asked, parked).await;
-                        let may_resume = answer.is_ok();
+                    Some(request) if request.is_awaited() => {
+                        let result = self.apply_operator_command(request.command, parked).await;
+                        let may_resume = result.is_ok();
                         if may_resume {
                             self.report_resumed();
                         }
-                        request.answer(answer);
+                        request.respond(result);
                         if may_resume {
                             return;
                         }
@@ -130,21 +125,25 @@ impl ReactionProcessor {
 
     async fn apply_operator_command(
         &mut self,
-        command: Asked,
+        command: OperatorCommand,
         parked: &ParkedEvent,
-    ) -> Result<Refused, OperatorError> {
+    ) -> OperatorResult {
         let RecordedEvent { id, subject, .. } = &parked.event;
         let reaction = self.executor.reaction.name;
         match command {
-            Asked::Retry => {
+            OperatorCommand::Rebuild => return Err(OperatorError::CannotRebuild(reaction)),
+            OperatorCommand::Retry => {
                 tracing::warn!(reaction, event = %id, %subject, "an operator retries the poison event of a reaction");
             }
-            Asked::Skip => {
-                self.skip(parked).await?;
+            OperatorCommand::Skip => {
+                let saved = self.skip(parked).await;
+                saved.map_err(|error| {
+                    OperatorError::Failed(ComponentKind::Reaction, error.to_string())
+                })?;
                 tracing::warn!(reaction, event = %id, %subject, "an operator skips the poison event of a reaction");
             }
         }
-        Ok(parked.poison_event())
+        Ok(Some(parked.poison_event()))
     }
 
     /// Saves a checkpoint that skips the failing task or event in every process.

@@ -1,19 +1,18 @@
 //! Runs the reactions of an application. Each has its own subscription, so that a parked reaction
 //! does not block the others.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 
-use tokio::sync::mpsc;
-
 use super::{
-    Operator, ReactionDescriptor, ReactionError, ReactionStatuses, Reactions,
+    ReactionDescriptor, ReactionError, ReactionStatuses, Reactions,
     executor::{ReactionExecutor, ReactionRuntime},
-    operator::{Request, Requests, unstopped},
     parked::{ParkedEvent, ReactionFailure},
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
+
+use crate::operator::{ComponentKind, OperatorClient, OperatorError, OperatorRequests};
 
 /// The longest pause before a reaction subscribes again.
 const LAST_PAUSE: Duration = Duration::from_secs(5);
@@ -34,25 +33,33 @@ const LAST_PAUSE: Duration = Duration::from_secs(5);
 pub struct ReactionRunner {
     runtime: Arc<ReactionRuntime>,
     reactions: Reactions,
-    operator: Operator,
-    requests: Requests,
+    statuses: ReactionStatuses,
+    operator: OperatorClient,
+    requests: BTreeMap<&'static str, OperatorRequests>,
 }
 
 impl ReactionRunner {
     pub(crate) fn new(runtime: ReactionRuntime, reactions: Reactions) -> Self {
         let names = reactions.iter().map(|reaction| reaction.name);
-        let (operator, requests) = Operator::of(names, ReactionStatuses::default());
+        let (operator, requests) = OperatorClient::separate(ComponentKind::Reaction, names);
         Self {
             runtime: Arc::new(runtime),
             reactions,
+            statuses: ReactionStatuses::default(),
             operator,
             requests,
         }
     }
 
-    /// Returns the operator interface, with the statuses of the reactions.
+    /// Returns the statuses of the reactions.
     #[must_use]
-    pub fn operator(&self) -> Operator {
+    pub fn statuses(&self) -> ReactionStatuses {
+        self.statuses.clone()
+    }
+
+    /// Returns the client that sends the commands of operators to the reactions.
+    #[must_use]
+    pub fn operator(&self) -> OperatorClient {
         self.operator.clone()
     }
 
@@ -63,7 +70,7 @@ impl ReactionRunner {
             let executor = ReactionExecutor {
                 reaction: *reaction,
                 runtime: Arc::clone(&self.runtime),
-                statuses: self.operator.statuses().clone(),
+                statuses: self.statuses.clone(),
             };
             let requests = self.requests.remove(reaction.name)?;
             Some(run_one(executor, requests))
@@ -84,7 +91,7 @@ enum RunEnd {
 }
 
 /// Runs one reaction. Subscribes again after a failure, and parks at a poison event.
-async fn run_one(executor: ReactionExecutor, mut requests: mpsc::Receiver<Request>) {
+async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests) {
     let (name, statuses) = (executor.reaction.name, executor.statuses.clone());
     let mut pause = FIRST_PAUSE;
     loop {
@@ -147,4 +154,23 @@ pub(crate) async fn catch_up(
         .catch_up()
         .await
         .map_err(ReactionFailure::into_error)
+}
+
+/// Works, and meanwhile answers operators that no event has stopped the reaction. A command that
+/// waited would affect a later event.
+async fn unstopped<T>(
+    reaction: &'static str,
+    requests: &mut OperatorRequests,
+    work: impl Future<Output = T>,
+) -> T {
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            Some(request) = requests.recv() => {
+                request.respond(Err(OperatorError::NotStopped(ComponentKind::Reaction, reaction)));
+            }
+        }
+    }
 }

@@ -63,10 +63,6 @@ impl ReactionStatuses {
         self.lock().clone()
     }
 
-    pub(super) fn stopped_at(&self, reaction: &str) -> Option<Refused> {
-        self.lock().get(reaction)?.stopped_at.clone()
-    }
-
     pub(super) fn change(&self, reaction: &'static str, change: impl FnOnce(&mut ReactionStatus)) {
         change(self.lock().entry(reaction).or_default());
     }

@@ -10,15 +10,16 @@ use std::{sync::Arc, time::Duration};
 use futures_util::TryStreamExt as _;
 
 use super::{
-    Deadline, DeadlineTime as _, IntoCommands as _, Operator, OutgoingCommands, React,
-    ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
-    ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
+    Deadline, DeadlineTime as _, IntoCommands as _, OutgoingCommands, React, ReactionAction,
+    ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime, ReactionStatuses,
+    ReactionStep, ReactionTiming, Reactions, Refused, StartPosition, catch_up,
 };
 use crate::{
     Declaration,
     command::{CommandBus, Services},
     declaration,
     event::{self, EventCandidate, EventType, Subject, Upcasters},
+    operator::{OperatorClient, OperatorCommand, OperatorError},
     prelude::*,
     store::{EventStore, ReadOptions, memory::MemoryStore},
 };
@@ -164,8 +165,31 @@ impl World {
     fn start(&self, reactions: &[ReactionDescriptor]) -> (tokio::task::JoinHandle<()>, Operator) {
         let reactions = Reactions::new(reactions.iter().copied()).unwrap();
         let runner = ReactionRunner::new(self.runtime(), reactions);
-        let operator = runner.operator();
+        let operator = Operator {
+            client: runner.operator(),
+            statuses: runner.statuses(),
+        };
         (tokio::spawn(runner.run()), operator)
+    }
+}
+
+/// The operator of reactions that run.
+struct Operator {
+    client: OperatorClient,
+    statuses: ReactionStatuses,
+}
+
+impl Operator {
+    async fn send(
+        &self,
+        reaction: &str,
+        command: OperatorCommand,
+    ) -> Result<Option<Refused>, OperatorError> {
+        self.client.send(reaction, command).await
+    }
+
+    fn statuses(&self) -> &ReactionStatuses {
+        &self.statuses
     }
 }
 

@@ -1,12 +1,12 @@
-//! `POST /api/v1/backup`: everything, as a stream that `event-store restore` reads.
+//! `POST /api/v1/backup` streams all schemas and events for `event-store restore`.
 
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
 
-use super::{Server, auth::Authorized, lines::Lines};
+use super::{auth::RequireApiToken, event_lines::encoded_response, state::ServerState};
 use crate::store::backup;
 
-pub(super) async fn backup(_: Authorized, State(server): State<Arc<Server>>) -> Response {
-    Lines::written(backup::frames(&server.store))
+pub(super) async fn backup(_: RequireApiToken, State(server): State<Arc<ServerState>>) -> Response {
+    encoded_response(backup::frames(&server.store))
 }

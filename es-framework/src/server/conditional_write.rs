@@ -1,53 +1,57 @@
-//! A write whose preconditions may be queries over everything that is stored.
+//! Writes whose preconditions may be queries over the whole store.
 
 use std::sync::Arc;
 
 use axum::http::StatusCode;
 
-use super::{Server, error::Failure};
+use super::{error_response::ErrorResponse, state::ServerState};
 use crate::{
     event::{EventCandidate, RecordedEvent},
     eventql::{EventQlQuery, EventSource},
     store::{AppendError, Conflict, Precondition, newest_id},
 };
 
-/// How often queries are asked anew because others wrote meanwhile.
-const ATTEMPTS: usize = 32;
+/// The number of times that queries run, because others wrote in between.
+const MAX_ATTEMPTS: usize = 32;
 
-/// What is to be written, and when.
+/// Events to write, and the conditions under which the store accepts them.
 #[derive(Debug, Default)]
-pub(super) struct Write {
+pub(super) struct ConditionalWrite {
     pub(super) candidates: Vec<EventCandidate>,
     pub(super) preconditions: Vec<Precondition>,
-    /// Each must yield `true`.
+    /// Queries that must all yield `true`.
     pub(super) queries: Vec<EventQlQuery>,
 }
 
-impl Write {
-    pub(super) async fn carry_out(self, server: &Server) -> Result<Vec<RecordedEvent>, Failure> {
+impl ConditionalWrite {
+    /// Checks the conditions and appends the events.
+    pub(super) async fn execute(
+        self,
+        server: &ServerState,
+    ) -> Result<Vec<RecordedEvent>, ErrorResponse> {
         if self.queries.is_empty() {
-            let written = server.store.append(self.candidates, self.preconditions);
-            return Ok(written.await?);
+            let append = server.store.append(self.candidates, self.preconditions);
+            return Ok(append.await?);
         }
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let end = newest_id(&*server.store).await?;
             self.check_queries(server).await?;
-            // The answer holds for the store as it was then. Written to in between, it refuses.
+            // The results hold for the store up to `end`, so the append fails if others wrote since.
             let mut preconditions = self.preconditions.clone();
             preconditions.push(Precondition::StoreIsOnEventId(end));
-            let written = server.store.append(self.candidates.clone(), preconditions);
-            match written.await {
+            let append = server.store.append(self.candidates.clone(), preconditions);
+            match append.await {
                 Err(AppendError::Conflict(_)) if newest_id(&*server.store).await? != end => {}
-                written => return Ok(written?),
+                outcome => return Ok(outcome?),
             }
         }
-        Err(Failure::new(
+        Err(ErrorResponse::new(
             StatusCode::SERVICE_UNAVAILABLE,
-            "too many others write while the queries of the preconditions run: try again",
+            "others keep writing while the queries of the preconditions run: try again",
         ))
     }
 
-    async fn check_queries(&self, server: &Server) -> Result<(), Failure> {
+    async fn check_queries(&self, server: &ServerState) -> Result<(), ErrorResponse> {
         let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
         for query in &self.queries {
             let limits = server.settings.query_limits;
@@ -56,7 +60,7 @@ impl Write {
                 Ok(false) => return Err(AppendError::from(Conflict).into()),
                 Err(error) => {
                     let text = format!("invalid request: the query of a precondition: {error}");
-                    return Err(Failure::invalid(text));
+                    return Err(ErrorResponse::invalid(text));
                 }
             }
         }

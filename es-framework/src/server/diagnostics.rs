@@ -1,4 +1,4 @@
-//! `GET /api/v1/diagnostics`: what this server is, for people who look for a fault. Nothing secret.
+//! `GET /api/v1/diagnostics` describes this server for people who look for a fault. It shows no secret.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use axum::{
 use futures_util::TryStreamExt as _;
 use serde_json::json;
 
-use super::{Server, auth::Authorized, error::Failure};
+use super::{auth::RequireApiToken, error_response::ErrorResponse, state::ServerState};
 use crate::{
-    event::{Dialect, Subject},
+    event::{Dialect, EventId, Subject},
     store::latest_event,
 };
 
 pub(super) async fn diagnostics(
-    _: Authorized,
-    State(server): State<Arc<Server>>,
-) -> Result<Response, Failure> {
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+) -> Result<Response, ErrorResponse> {
     let last = latest_event(&*server.store, Subject::root(), true).await?;
     let types: Vec<_> = server.store.read_event_types().try_collect().await?;
     let settings = &server.settings;
@@ -34,7 +34,7 @@ pub(super) async fn diagnostics(
         "uptimeSeconds": server.started.elapsed().as_secs(),
         "system": {"os": std::env::consts::OS, "architecture": std::env::consts::ARCH},
         "events": {
-            "count": last.as_ref().map_or(0, |event| event.id.get().saturating_add(1)),
+            "count": EventId::count_to(last.as_ref().map(|event| event.id)),
             "lastId": last.as_ref().map(|event| event.id.to_string()),
             "lastTime": last.as_ref().map(|event| event.time.as_str()),
             "lastHash": last.as_ref().map(|event| event.hash.to_string()),

@@ -1,9 +1,9 @@
-//! `POST /api/v1/read-event-type` and `/api/v1/read-event-types`: the types that the store knows.
+//! `POST /api/v1/read-event-type` and `/api/v1/read-event-types` describe the event types of the store.
 
 use std::sync::Arc;
 
 use axum::{
-    Json as Answer,
+    Json,
     extract::State,
     http::StatusCode,
     response::{IntoResponse as _, Response},
@@ -12,7 +12,10 @@ use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Server, auth::Authorized, body::Json, error::Failure, rows::rows};
+use super::{
+    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody,
+    ndjson::rows_response, state::ServerState,
+};
 use crate::{
     event::{Dialect, EventType},
     store::KnownEventType,
@@ -20,68 +23,74 @@ use crate::{
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Request {
+pub(super) struct ReadEventTypeRequest {
     event_type: String,
 }
 
-/// As a client is told of it.
+/// The description of an event type in a response.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Wire {
+struct EventTypeResponse {
     event_type: EventType,
     is_phantom: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<WireSchema>,
+    schema: Option<SchemaResponse>,
 }
 
-/// The older shape has the schema's text in a string.
+/// A schema in a response. The older dialect has its text in a string.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum WireSchema {
+enum SchemaResponse {
     Object(Box<RawValue>),
     Text(String),
 }
 
-fn wire(known: KnownEventType, dialect: Dialect) -> Wire {
+fn describe(known: KnownEventType, dialect: Dialect) -> EventTypeResponse {
     let KnownEventType {
         event_type,
         is_phantom,
         schema,
     } = known;
     let schema = schema.map(|schema| match dialect {
-        Dialect::Item => WireSchema::Text(schema.get().to_owned()),
-        Dialect::Event => WireSchema::Object(schema),
+        Dialect::Item => SchemaResponse::Text(schema.get().to_owned()),
+        Dialect::Event => SchemaResponse::Object(schema),
     });
-    Wire {
+    EventTypeResponse {
         event_type,
         is_phantom,
         schema,
     }
 }
 
-/// The error's text begins with the words that clients look for.
-pub(super) fn parse(event_type: &str) -> Result<EventType, Failure> {
+/// Parses an event type. The error starts with the words that clients look for.
+pub(super) fn parse_event_type(event_type: &str) -> Result<EventType, ErrorResponse> {
     let parsed = event_type.parse::<EventType>();
-    parsed.map_err(|error| Failure::invalid(error.to_string()))
+    parsed.map_err(|error| ErrorResponse::invalid(error.to_string()))
 }
 
 pub(super) async fn read_event_type(
-    _: Authorized,
-    State(server): State<Arc<Server>>,
-    Json(request): Json<Request>,
-) -> Result<Response, Failure> {
-    let event_type = parse(&request.event_type)?;
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<ReadEventTypeRequest>,
+) -> Result<Response, ErrorResponse> {
+    let event_type = parse_event_type(&request.event_type)?;
     let known = server.store.read_event_type(event_type.clone()).await?;
     let known = known.ok_or_else(|| {
         let text = format!("event type '{event_type}' not found");
-        Failure::new(StatusCode::NOT_FOUND, text)
+        ErrorResponse::new(StatusCode::NOT_FOUND, text)
     })?;
-    Ok(Answer(wire(known, server.settings.dialect)).into_response())
+    Ok(Json(describe(known, server.settings.dialect)).into_response())
 }
 
-/// The body does not matter: clients send none, `null` or `{}`.
-pub(super) async fn read_event_types(_: Authorized, State(server): State<Arc<Server>>) -> Response {
+/// Ignores the body: clients send none, `null` or `{}`.
+pub(super) async fn read_event_types(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+) -> Response {
     let dialect = server.settings.dialect;
     let known = server.store.read_event_types();
-    rows("eventType", known.map_ok(move |known| wire(known, dialect)))
+    rows_response(
+        "eventType",
+        known.map_ok(move |known| describe(known, dialect)),
+    )
 }

@@ -1,5 +1,5 @@
-//! `POST /api/v1/observe-events`: the stored events of a subject, and then the new ones as they
-//! come.
+//! `POST /api/v1/observe-events` streams the stored events of a subject, and then new ones as they
+//! arrive.
 
 use std::sync::Arc;
 
@@ -7,30 +7,36 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
 use super::{
-    Server, auth::Authorized, body::Json, error::Failure, lines::Lines,
-    options::WireObserveOptions, stored,
+    auth::RequireApiToken,
+    error_response::ErrorResponse,
+    event_lines::observation_response,
+    json_body::JsonBody,
+    options::WireObserveOptions,
+    state::ServerState,
+    stored_lines::{observe_lazily, read_stored_lines},
 };
 use crate::{event::Subject, store::ObserveOptions};
 
 #[derive(Deserialize)]
-pub(super) struct Request {
+pub(super) struct ObserveEventsRequest {
     subject: Subject,
     #[serde(default)]
     options: Option<WireObserveOptions>,
 }
 
 pub(super) async fn observe_events(
-    _: Authorized,
-    State(server): State<Arc<Server>>,
-    Json(request): Json<Request>,
-) -> Result<Response, Failure> {
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<ObserveEventsRequest>,
+) -> Result<Response, ErrorResponse> {
     let options: ObserveOptions = request.options.unwrap_or_default().try_into()?;
-    let place = Arc::clone(&server.observers).try_acquire_owned();
-    let place = place.map_err(|_| Failure::too_many_observers(server.settings.observers_limit))?;
-    let (stored, after) = match stored::lines(&server, &request.subject, &options).await {
-        Some((lines, after)) => (Some(lines), after),
+    let permit = Arc::clone(&server.observers).try_acquire_owned();
+    let permit =
+        permit.map_err(|_| ErrorResponse::too_many_observers(server.settings.observers_limit))?;
+    let (stored, options) = match read_stored_lines(&server, &request.subject, &options).await {
+        Some((lines, options)) => (Some(lines), options),
         None => (None, options),
     };
-    let events = stored::observe_later(&server, request.subject, after);
-    Ok(Lines::endless(server, stored, events, place))
+    let events = observe_lazily(&server, request.subject, options);
+    Ok(observation_response(server, stored, events, permit))
 }

@@ -1,8 +1,8 @@
-//! `GET /.well-known/openapi`: this API, described for machines. Needs no token.
+//! `GET /.well-known/openapi` describes this API for programs. It needs no token.
 
 use axum::{http::header, response::IntoResponse};
 
-/// OpenAPI 3.1. A test holds it against the routes.
+/// The OpenAPI 3.1 document. A test compares it with the routes.
 pub(super) const DOCUMENT: &str = include_str!("openapi.json");
 
 pub(super) async fn openapi() -> impl IntoResponse {

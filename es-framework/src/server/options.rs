@@ -1,16 +1,16 @@
-//! The options of reading and observing, in the spelling of both generations: bounds as
+//! The options of read-events and observe-events in both generations of the protocol: bounds as
 //! `lowerBound: {id, type}`, and as the older `lowerBoundId`.
 
 use serde::Deserialize;
 
-use super::error::Failure;
+use super::error_response::ErrorResponse;
 use crate::{
     event::{EventId, EventType, Subject},
     store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions},
 };
 
-/// What to read. An option that nobody knows is refused: to ignore it would answer another
-/// question than the one asked.
+/// The options of read-events. The server rejects an unknown option, because ignoring it would return
+/// other events than requested.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct WireReadOptions {
@@ -20,17 +20,17 @@ pub(super) struct WireReadOptions {
     upper_bound: Option<WireBound>,
     lower_bound_id: Option<EventId>,
     upper_bound_id: Option<EventId>,
-    from_latest_event: Option<ReadFromLatest>,
+    from_latest_event: Option<ReadFromLatestEvent>,
 }
 
-/// What to observe: always oldest first and without an end.
+/// The options of observe-events, which is always chronological and without an end.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct WireObserveOptions {
     recursive: Option<bool>,
     lower_bound: Option<WireBound>,
     lower_bound_id: Option<EventId>,
-    from_latest_event: Option<ObserveFromLatest>,
+    from_latest_event: Option<ObserveFromLatestEvent>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -56,30 +56,30 @@ enum BoundType {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ReadFromLatest {
+struct ReadFromLatestEvent {
     subject: Subject,
     r#type: EventType,
-    if_event_is_missing: IfMissingFromRead,
+    if_event_is_missing: ReadIfEventIsMissing,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum IfMissingFromRead {
+enum ReadIfEventIsMissing {
     ReadEverything,
     ReadNothing,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ObserveFromLatest {
+struct ObserveFromLatestEvent {
     subject: Subject,
     r#type: EventType,
-    if_event_is_missing: IfMissingFromObserve,
+    if_event_is_missing: ObserveIfEventIsMissing,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum IfMissingFromObserve {
+enum ObserveIfEventIsMissing {
     ReadEverything,
     WaitForEvent,
 }
@@ -93,14 +93,14 @@ impl From<WireBound> for Bound {
     }
 }
 
-/// One end of the range, whichever way it is spelled.
-fn bound(
+/// Combines both spellings of one end of the range.
+fn parse_bound(
     name: &str,
     newer: Option<WireBound>,
     older: Option<EventId>,
-) -> Result<Option<Bound>, Failure> {
+) -> Result<Option<Bound>, ErrorResponse> {
     match (newer, older) {
-        (Some(_), Some(_)) => Err(Failure::invalid(format!(
+        (Some(_), Some(_)) => Err(ErrorResponse::invalid(format!(
             "invalid options: {name} and {name}Id cannot be given together"
         ))),
         (Some(bound), None) => Ok(Some(bound.into())),
@@ -110,23 +110,23 @@ fn bound(
 }
 
 impl TryFrom<WireReadOptions> for ReadOptions {
-    type Error = Failure;
+    type Error = ErrorResponse;
 
-    fn try_from(wire: WireReadOptions) -> Result<Self, Failure> {
+    fn try_from(wire: WireReadOptions) -> Result<Self, ErrorResponse> {
         let options = Self {
             recursive: wire.recursive.unwrap_or_default(),
             order: match wire.order {
                 None | Some(WireOrder::Chronological) => Order::Chronological,
                 Some(WireOrder::Antichronological) => Order::Antichronological,
             },
-            lower_bound: bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
-            upper_bound: bound("upperBound", wire.upper_bound, wire.upper_bound_id)?,
+            lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
+            upper_bound: parse_bound("upperBound", wire.upper_bound, wire.upper_bound_id)?,
             from_latest_event: wire.from_latest_event.map(|latest| FromLatestEvent {
                 subject: latest.subject,
                 event_type: latest.r#type,
                 if_missing: match latest.if_event_is_missing {
-                    IfMissingFromRead::ReadEverything => IfEventIsMissing::ReadEverything,
-                    IfMissingFromRead::ReadNothing => IfEventIsMissing::Nothing,
+                    ReadIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
+                    ReadIfEventIsMissing::ReadNothing => IfEventIsMissing::Nothing,
                 },
             }),
             ..Self::default()
@@ -137,18 +137,18 @@ impl TryFrom<WireReadOptions> for ReadOptions {
 }
 
 impl TryFrom<WireObserveOptions> for ObserveOptions {
-    type Error = Failure;
+    type Error = ErrorResponse;
 
-    fn try_from(wire: WireObserveOptions) -> Result<Self, Failure> {
+    fn try_from(wire: WireObserveOptions) -> Result<Self, ErrorResponse> {
         let options = Self {
             recursive: wire.recursive.unwrap_or_default(),
-            lower_bound: bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
+            lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
             from_latest_event: wire.from_latest_event.map(|latest| FromLatestEvent {
                 subject: latest.subject,
                 event_type: latest.r#type,
                 if_missing: match latest.if_event_is_missing {
-                    IfMissingFromObserve::ReadEverything => IfEventIsMissing::ReadEverything,
-                    IfMissingFromObserve::WaitForEvent => IfEventIsMissing::Nothing,
+                    ObserveIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
+                    ObserveIfEventIsMissing::WaitForEvent => IfEventIsMissing::Nothing,
                 },
             }),
         };

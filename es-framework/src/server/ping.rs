@@ -1,4 +1,4 @@
-//! `GET /api/v1/ping`: whether the server is there. Needs no token and minds none.
+//! `GET /api/v1/ping` shows that the server is running. It needs no token.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use axum::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Server;
+use super::state::ServerState;
 use crate::event::{DATA_CONTENT_TYPE, Dialect, EventTime, SPEC_VERSION};
 
-pub(super) async fn ping(State(server): State<Arc<Server>>) -> Response {
+pub(super) async fn ping(State(server): State<Arc<ServerState>>) -> Response {
     match server.settings.dialect {
         Dialect::Item => "OK".into_response(),
-        Dialect::Event => management_event(
+        Dialect::Event => management_response(
             "/api/v1/ping",
             "io.eventsourcingdb.api.ping-received",
             json!({"message": "My God, it's full of stars."}),
@@ -24,7 +24,7 @@ pub(super) async fn ping(State(server): State<Arc<Server>>) -> Response {
     }
 }
 
-/// A CloudEvent that is an answer only: never stored, so without a hash and with a fixed id.
+/// A CloudEvent that exists only as a response. It is never stored, so it has no hash and a fixed id.
 #[derive(Serialize)]
 struct ManagementEvent {
     specversion: &'static str,
@@ -37,7 +37,12 @@ struct ManagementEvent {
     data: Value,
 }
 
-pub(super) fn management_event(route: &'static str, r#type: &'static str, data: Value) -> Response {
+/// Creates a response with a [`ManagementEvent`].
+pub(super) fn management_response(
+    route: &'static str,
+    r#type: &'static str,
+    data: Value,
+) -> Response {
     Json(ManagementEvent {
         specversion: SPEC_VERSION,
         id: "0",

@@ -1,4 +1,4 @@
-//! `POST /api/v1/read-events`: the events of a subject that are stored now.
+//! `POST /api/v1/read-events` streams the stored events of a subject.
 
 use std::sync::Arc;
 
@@ -7,7 +7,12 @@ use futures_util::StreamExt as _;
 use serde::Deserialize;
 
 use super::{
-    Server, auth::Authorized, body::Json, error::Failure, lines::Lines, options::WireReadOptions,
+    auth::RequireApiToken,
+    error_response::ErrorResponse,
+    event_lines::{encoded_response, finite_response},
+    json_body::JsonBody,
+    options::WireReadOptions,
+    state::ServerState,
 };
 use crate::{
     event::Subject,
@@ -15,36 +20,36 @@ use crate::{
 };
 
 #[derive(Deserialize)]
-pub(super) struct Request {
+pub(super) struct ReadEventsRequest {
     subject: Subject,
     #[serde(default)]
     options: Option<WireReadOptions>,
 }
 
 pub(super) async fn read_events(
-    _: Authorized,
-    State(server): State<Arc<Server>>,
-    Json(request): Json<Request>,
-) -> Result<Response, Failure> {
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<ReadEventsRequest>,
+) -> Result<Response, ErrorResponse> {
     let options: ReadOptions = request.options.unwrap_or_default().try_into()?;
     check_range(&server, &options).await?;
-    let written = server.settings.unsigned().and_then(|shape| {
+    let encoded = server.settings.unsigned_shape().and_then(|shape| {
         let store = &server.store;
         store.read_lines(&request.subject, &options, shape)
     });
-    if let Some(lines) = written {
-        return Ok(Lines::written(lines));
+    if let Some(lines) = encoded {
+        return Ok(encoded_response(lines));
     }
     let events = server.store.read(request.subject, options);
-    Ok(Lines::finite(server, events))
+    Ok(finite_response(server, events))
 }
 
-/// A start behind the end is an error of its own in the protocol, not an empty answer.
-async fn check_range(server: &Server, options: &ReadOptions) -> Result<(), Failure> {
+/// Rejects a start after the upper bound. The protocol has an error for it instead of an empty stream.
+async fn check_range(server: &ServerState, options: &ReadOptions) -> Result<(), ErrorResponse> {
     let (Some(latest), Some(upper)) = (&options.from_latest_event, options.upper_bound) else {
         return Ok(());
     };
-    // A read of that subject alone begins with the event in question.
+    // A read of that subject alone starts with that event.
     let from_latest = ReadOptions {
         from_latest_event: Some(FromLatestEvent {
             if_missing: IfEventIsMissing::Nothing,
@@ -57,7 +62,7 @@ async fn check_range(server: &Server, options: &ReadOptions) -> Result<(), Failu
         .read(latest.subject.clone(), from_latest.first());
     let (Bound::Inclusive(last) | Bound::Exclusive(last)) = upper;
     match events.next().await.transpose()? {
-        Some(event) if event.id > last => Err(Failure::new(
+        Some(event) if event.id > last => Err(ErrorResponse::new(
             StatusCode::CONFLICT,
             "state conflict: fromLatestEvent results in an event ID greater than upperBound ID",
         )),

@@ -1,4 +1,5 @@
-//! `POST /api/v1/read-subjects`: the subjects at and below one, sorted, with all that lies between.
+//! `POST /api/v1/read-subjects` streams a subject and all subjects below it in order, including those
+//! that have no events themselves.
 
 use std::sync::Arc;
 
@@ -6,25 +7,28 @@ use axum::{extract::State, response::Response};
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::{Server, auth::Authorized, body::Json, rows::rows};
+use super::{
+    auth::RequireApiToken, json_body::JsonBody, ndjson::rows_response, state::ServerState,
+};
 use crate::event::Subject;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Request {
+pub(super) struct ReadSubjectsRequest {
     base_subject: Subject,
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct SubjectResponse {
     subject: Subject,
 }
 
 pub(super) async fn read_subjects(
-    _: Authorized,
-    State(server): State<Arc<Server>>,
-    Json(request): Json<Request>,
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<ReadSubjectsRequest>,
 ) -> Response {
     let subjects = server.store.read_subjects(request.base_subject);
-    rows("subject", subjects.map_ok(|subject| Listed { subject }))
+    let rows = subjects.map_ok(|subject| SubjectResponse { subject });
+    rows_response("subject", rows)
 }

@@ -1,4 +1,4 @@
-//! Serves the API on a socket until it is told to end.
+//! Serves the API on a socket until the shutdown.
 
 use std::{future::Future, sync::Arc, time::Instant};
 
@@ -7,52 +7,52 @@ use tokio::{
     sync::{Semaphore, watch},
 };
 
-use super::{Server, Settings, router};
+use super::{router::router, settings::ServerSettings, state::ServerState};
 use crate::{
-    net::{self, Door, Limits},
+    net::{self, ConnectionLimits, HttpListener},
     store::EventStore,
 };
 
-/// Serves a store's events until `shutdown` is done: observers are told to go, open requests are
-/// answered, and then it returns.
+/// Serves the events of a store until `shutdown` completes. It then ends the streams of observers, waits
+/// for open requests, and returns.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::{server::{Settings, serve}, store::memory::MemoryStore};
+/// use es_framework::{server::{ServerSettings, serve}, store::memory::MemoryStore};
 /// use tokio::net::TcpListener;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-/// let settings = Settings::new("secret".parse()?);
-/// let told_to_end = async {};
-/// serve(listener, Arc::new(MemoryStore::new()), settings, told_to_end).await;
+/// let settings = ServerSettings::new("secret".parse()?);
+/// let shutdown = async {};
+/// serve(listener, Arc::new(MemoryStore::new()), settings, shutdown).await;
 /// # Ok(())
 /// # }
 /// ```
 pub async fn serve(
     listener: TcpListener,
     store: Arc<dyn EventStore>,
-    settings: Settings,
+    settings: ServerSettings,
     shutdown: impl Future<Output = ()>,
 ) {
-    let limits = Limits {
-        drain: settings.drain,
-        ..Limits::default()
+    let limits = ConnectionLimits {
+        drain_time: settings.drain_time,
+        ..ConnectionLimits::default()
     };
-    let (close, closing) = watch::channel(false);
-    let places = settings.observers_limit.min(Semaphore::MAX_PERMITS);
-    let router = router(Server {
+    let (start_shutdown, is_shutting_down) = watch::channel(false);
+    let permits = settings.observers_limit.min(Semaphore::MAX_PERMITS);
+    let router = router(ServerState {
         store,
         settings,
         started: Instant::now(),
-        closing,
-        observers: Arc::new(Semaphore::new(places)),
+        is_shutting_down,
+        observers: Arc::new(Semaphore::new(permits)),
     });
     let shutdown = async {
         shutdown.await;
-        close.send_replace(true);
+        start_shutdown.send_replace(true);
     };
-    net::serve(Door::plain(listener), router, limits, shutdown).await;
+    net::serve(HttpListener::plain(listener), router, limits, shutdown).await;
 }

@@ -1,4 +1,4 @@
-//! Signatures of events: made as an event is sent, never stored.
+//! Signatures of events. The server signs an event when it sends it, and stores no signature.
 
 use std::{fmt, path::Path, sync::Arc};
 
@@ -11,29 +11,29 @@ use rustls::{
 
 use crate::event::Hash;
 
-/// An Ed25519 key that signs what an event store sends.
+/// An Ed25519 key that signs the events of responses.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use es_framework::server::{InvalidSigningKey, Settings, SigningKey};
+/// use es_framework::server::{InvalidSigningKey, ServerSettings, SigningKey};
 ///
-/// fn signing(settings: &mut Settings, key: &Path) -> Result<(), InvalidSigningKey> {
-///     settings.signing_key = Some(SigningKey::read(key)?);
+/// fn signing(settings: &mut ServerSettings, key: &Path) -> Result<(), InvalidSigningKey> {
+///     settings.signing_key = Some(SigningKey::load(key)?);
 ///     Ok(())
 /// }
 /// ```
 #[derive(Clone)]
 pub struct SigningKey(Arc<dyn Signer>);
 
-/// A file that holds no signing key.
+/// The error for a file without a usable signing key.
 ///
 /// ```
 /// use std::path::Path;
 ///
 /// use es_framework::server::SigningKey;
 ///
-/// let error = SigningKey::read(Path::new("nowhere/key.pem")).unwrap_err();
+/// let error = SigningKey::load(Path::new("nowhere/key.pem")).unwrap_err();
 /// assert!(error.to_string().contains("must hold an Ed25519 private key as PKCS#8 PEM"));
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -44,11 +44,11 @@ pub struct InvalidSigningKey {
 }
 
 impl SigningKey {
-    /// The key in a PKCS#8 PEM file.
+    /// Loads the key from a PKCS#8 PEM file.
     ///
     /// # Errors
-    /// The file cannot be read or holds something else.
-    pub fn read(path: &Path) -> Result<Self, InvalidSigningKey> {
+    /// The file cannot be read or contains something else.
+    pub fn load(path: &Path) -> Result<Self, InvalidSigningKey> {
         let pem = std::fs::read(path).map_err(|error| error.to_string());
         pem.and_then(|pem| Self::parse(&pem))
             .map_err(|reason| InvalidSigningKey {
@@ -63,10 +63,10 @@ impl SigningKey {
         let signer = key.choose_scheme(&[SignatureScheme::ED25519]);
         signer
             .map(|signer| Self(signer.into()))
-            .ok_or_else(|| "it is of another kind".to_owned())
+            .ok_or_else(|| "the key has another type".to_owned())
     }
 
-    /// The signature of an event with this hash, or `None` where the key cannot sign.
+    /// Signs the hash of an event. Returns `None` if the key cannot sign.
     pub(super) fn sign(&self, hash: &Hash) -> Option<String> {
         use fmt::Write as _;
 
@@ -110,7 +110,7 @@ mod tests {
         for broken in [&b""[..], b"not a key", cut] {
             assert!(SigningKey::parse(broken).is_err());
         }
-        let error = SigningKey::read(Path::new("/no/such/file")).unwrap_err();
+        let error = SigningKey::load(Path::new("/no/such/file")).unwrap_err();
         assert!(error.to_string().contains("/no/such/file"), "{error}");
     }
 }

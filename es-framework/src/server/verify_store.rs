@@ -1,7 +1,7 @@
-//! `POST /api/v1/verify-store`: walks the whole hash chain and says where it breaks.
+//! `POST /api/v1/verify-store` checks the whole hash chain and reports where it breaks.
 //!
-//! A walk takes as long as there are events, so it is a stream: lines that say how far it is, and
-//! one at the end with the result.
+//! The time depends on the number of events, so the response is a stream: lines with the progress, and a
+//! last line with the result.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -11,10 +11,9 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::{
-    Server,
-    auth::Authorized,
-    lines::write_error,
-    rows::{ndjson, write_row},
+    auth::RequireApiToken,
+    ndjson::{ndjson_response, write_error_line, write_row},
+    state::ServerState,
 };
 use crate::{
     event::Hash,
@@ -22,65 +21,68 @@ use crate::{
 };
 
 #[derive(Serialize)]
-struct Progress {
+struct VerificationProgress {
     events: u64,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Outcome {
+struct VerificationResult {
     is_valid: bool,
     events: u64,
     hash: Hash,
     #[serde(skip_serializing_if = "Option::is_none")]
-    broken_at: Option<Broken>,
+    broken_at: Option<BrokenEvent>,
 }
 
 #[derive(Serialize)]
-struct Broken {
+struct BrokenEvent {
     id: String,
     reason: String,
 }
 
-pub(super) async fn verify_store(_: Authorized, State(server): State<Arc<Server>>) -> Response {
-    let (lines, taken) = mpsc::channel::<Vec<u8>>(16);
+pub(super) async fn verify_store(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+) -> Response {
+    let (lines, receiver) = mpsc::channel::<Vec<u8>>(16);
     tokio::spawn(async move {
-        let walking = verify(&*server.store, |events| {
+        let verification = verify(&*server.store, |events| {
             let mut line = Vec::new();
-            write_row("progress", &Progress { events }, &mut line);
-            // A client that does not keep up misses a word about progress, no more.
+            write_row("progress", &VerificationProgress { events }, &mut line);
+            // A slow client misses lines about the progress only.
             let _ = lines.try_send(line);
         });
         tokio::select! {
-            outcome = walking => {
-                let _ = lines.send(last_line(outcome)).await;
+            outcome = verification => {
+                let _ = lines.send(encode_result(outcome)).await;
             }
-            // Nobody waits for the result any longer.
+            // The client is gone.
             () = lines.closed() => {}
         }
     });
-    ndjson(stream::unfold(taken, |mut taken| async {
-        let line = taken.recv().await?;
-        Some((Ok::<_, Infallible>(line), taken))
+    ndjson_response(stream::unfold(receiver, |mut receiver| async {
+        let line = receiver.recv().await?;
+        Some((Ok::<_, Infallible>(line), receiver))
     }))
 }
 
-fn last_line(outcome: Result<Verified, StoreError>) -> Vec<u8> {
+fn encode_result(outcome: Result<Verified, StoreError>) -> Vec<u8> {
     let mut line = Vec::new();
     match outcome {
         Ok(Verified { events, hash, flaw }) => {
-            let outcome = Outcome {
+            let result = VerificationResult {
                 is_valid: flaw.is_none(),
                 events,
                 hash,
-                broken_at: flaw.map(|flaw| Broken {
+                broken_at: flaw.map(|flaw| BrokenEvent {
                     id: flaw.event.to_string(),
                     reason: flaw.reason,
                 }),
             };
-            write_row("result", &outcome, &mut line);
+            write_row("result", &result, &mut line);
         }
-        Err(error) => write_error(&error.to_string(), &mut line),
+        Err(error) => write_error_line(&error.to_string(), &mut line),
     }
     line
 }

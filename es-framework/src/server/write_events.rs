@@ -1,4 +1,4 @@
-//! `POST /api/v1/write-events`: writes all the events or none.
+//! `POST /api/v1/write-events` writes all events of a request or none.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::{
-    Server, Settings, auth::Authorized, body::Json, conditional_write::Write, error::Failure,
+    auth::RequireApiToken, conditional_write::ConditionalWrite, error_response::ErrorResponse,
+    json_body::JsonBody, settings::ServerSettings, state::ServerState,
 };
 use crate::{
     event::{
@@ -24,19 +25,19 @@ use crate::{
 };
 
 #[derive(Deserialize)]
-pub(super) struct Request {
-    events: Vec<WireCandidate>,
+pub(super) struct WriteEventsRequest {
+    events: Vec<WriteEventsCandidate>,
     #[serde(default)]
-    preconditions: Option<Vec<WirePrecondition>>,
+    preconditions: Option<Vec<WriteEventsPrecondition>>,
 }
 
 #[derive(Deserialize)]
-struct WireCandidate {
+struct WriteEventsCandidate {
     source: Arc<str>,
     subject: Subject,
     r#type: EventType,
     data: Box<RawValue>,
-    // One official client spells both in camel case.
+    // One official client writes both names in camel case.
     #[serde(alias = "traceParent")]
     traceparent: Option<String>,
     #[serde(alias = "traceState")]
@@ -45,90 +46,97 @@ struct WireCandidate {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", content = "payload", deny_unknown_fields)]
-enum WirePrecondition {
+enum WriteEventsPrecondition {
     #[serde(rename = "isSubjectPristine")]
-    Pristine(OfSubject),
+    Pristine(SubjectPrecondition),
     #[serde(rename = "isSubjectPopulated")]
-    Populated(OfSubject),
+    Populated(SubjectPrecondition),
     #[serde(rename = "isSubjectOnEventId")]
-    OnEventId(OfSubjectAndId),
+    OnEventId(SubjectAndEventIdPrecondition),
     #[serde(rename = "isEventQlQueryTrue", alias = "isEventQlTrue")]
-    EventQl(OfQuery),
+    EventQl(QueryPrecondition),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OfQuery {
+struct QueryPrecondition {
     query: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OfSubject {
+struct SubjectPrecondition {
     subject: Subject,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct OfSubjectAndId {
+struct SubjectAndEventIdPrecondition {
     subject: Subject,
     event_id: EventId,
 }
 
 pub(super) async fn write_events(
-    _: Authorized,
-    State(server): State<Arc<Server>>,
-    Json(request): Json<Request>,
-) -> Result<Response, Failure> {
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<WriteEventsRequest>,
+) -> Result<Response, ErrorResponse> {
     let settings = &server.settings;
     let preconditions = request.preconditions.unwrap_or_default();
     check_counts(request.events.len(), preconditions.len(), settings)?;
-    let candidates = all(request.events, "events", |event| {
-        candidate(event, settings.dialect)
+    let candidates = check_all(request.events, "events", |event| {
+        convert_candidate(event, settings.dialect)
     })?;
-    let mut write = Write {
+    let mut write = ConditionalWrite {
         candidates,
-        ..Write::default()
+        ..ConditionalWrite::default()
     };
-    all(preconditions, "preconditions", |condition| {
-        write.demand(condition)
+    check_all(preconditions, "preconditions", |condition| {
+        write.add_precondition(condition)
     })?;
-    let writing = write.carry_out(&server);
-    let written = timeout(settings.request_time, writing)
+    let writing = write.execute(&server);
+    let recorded = timeout(settings.request_time, writing)
         .await
-        .map_err(|_| Failure::unknown_outcome())??;
-    Ok(answer(&written, settings))
+        .map_err(|_| ErrorResponse::unknown_outcome())??;
+    Ok(recorded_response(&recorded, settings))
 }
 
-fn check_counts(events: usize, preconditions: usize, settings: &Settings) -> Result<(), Failure> {
+fn check_counts(
+    events: usize,
+    preconditions: usize,
+    settings: &ServerSettings,
+) -> Result<(), ErrorResponse> {
     let limit = settings.events_limit;
     if events == 0 {
-        return Err(Failure::invalid(
+        return Err(ErrorResponse::invalid(
             "invalid request: events: a write has at least one event",
         ));
     }
     if events > limit || preconditions > limit {
-        return Err(Failure::invalid(format!(
+        return Err(ErrorResponse::invalid(format!(
             "invalid request: a write has at most {limit} events and as many preconditions"
         )));
     }
     Ok(())
 }
 
-/// Checks each element and says of the first wrong one which it is.
-fn all<T, U>(
+/// Converts all elements. The error names the index of the first invalid one.
+fn check_all<T, U>(
     elements: Vec<T>,
     name: &str,
-    mut check: impl FnMut(T) -> Result<U, String>,
-) -> Result<Vec<U>, Failure> {
+    mut convert: impl FnMut(T) -> Result<U, String>,
+) -> Result<Vec<U>, ErrorResponse> {
     let check = |(index, element)| {
-        check(element).map_err(|reason| format!("invalid request: {name}[{index}]{reason}"))
+        convert(element).map_err(|reason| format!("invalid request: {name}[{index}]{reason}"))
     };
     let checked: Result<_, String> = elements.into_iter().enumerate().map(check).collect();
-    checked.map_err(Failure::invalid)
+    checked.map_err(ErrorResponse::invalid)
 }
 
-fn candidate(wire: WireCandidate, dialect: Dialect) -> Result<EventCandidate, String> {
+fn convert_candidate(
+    wire: WriteEventsCandidate,
+    dialect: Dialect,
+) -> Result<EventCandidate, String> {
     check_source(&wire.source, dialect).map_err(|reason| format!(".source: {reason}"))?;
     let data = compact_object(&wire.data).map_err(|error| format!(".data: {error}"))?;
     let trace = TraceContext::new(wire.traceparent.as_deref(), wire.tracestate.as_deref());
@@ -141,12 +149,13 @@ fn candidate(wire: WireCandidate, dialect: Dialect) -> Result<EventCandidate, St
     })
 }
 
-/// The longest source that is taken, in bytes. The protocol names no limit; one is needed.
-const MAX_SOURCE: usize = 2_048;
+/// The longest source, in bytes. The protocol names no limit.
+const MAX_SOURCE_LENGTH: usize = 2_048;
 
-/// Servers of the newer shape want a URI; those of the older one took an application's name.
+/// Checks the source of an event: a URI in the newer dialect, any name in the older one.
 fn check_source(source: &str, dialect: Dialect) -> Result<(), &'static str> {
-    if source.is_empty() || source.len() > MAX_SOURCE || source.chars().any(char::is_control) {
+    if source.is_empty() || source.len() > MAX_SOURCE_LENGTH || source.chars().any(char::is_control)
+    {
         return Err("a source has 1 to 2048 bytes and no control character");
     }
     if dialect == Dialect::Event && !is_uri(source) {
@@ -155,7 +164,7 @@ fn check_source(source: &str, dialect: Dialect) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether the text has a scheme and only the characters of RFC 3986.
+/// Tells if the text has a scheme and contains only characters of RFC 3986.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -165,8 +174,8 @@ fn is_uri(text: &str) -> bool {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let mut escapes = rest.split('%');
-    let is_escape = |part: &str| {
-        let digits = part.as_bytes().get(..2);
+    let is_escape = |segment: &str| {
+        let digits = segment.as_bytes().get(..2);
         digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
     };
     is_scheme
@@ -178,20 +187,21 @@ fn is_uri(text: &str) -> bool {
         && escapes.all(is_escape)
 }
 
-impl Write {
-    /// Takes in a precondition.
-    fn demand(&mut self, wire: WirePrecondition) -> Result<(), String> {
+impl ConditionalWrite {
+    /// Adds a precondition of the request.
+    fn add_precondition(&mut self, wire: WriteEventsPrecondition) -> Result<(), String> {
         self.preconditions.push(match wire {
-            WirePrecondition::Pristine(OfSubject { subject }) => {
+            WriteEventsPrecondition::Pristine(SubjectPrecondition { subject }) => {
                 Precondition::SubjectIsPristine(subject)
             }
-            WirePrecondition::Populated(OfSubject { subject }) => {
+            WriteEventsPrecondition::Populated(SubjectPrecondition { subject }) => {
                 Precondition::SubjectIsPopulated(subject)
             }
-            WirePrecondition::OnEventId(OfSubjectAndId { subject, event_id }) => {
-                Precondition::SubjectIsOnEventId(subject, event_id)
-            }
-            WirePrecondition::EventQl(OfQuery { query }) => {
+            WriteEventsPrecondition::OnEventId(SubjectAndEventIdPrecondition {
+                subject,
+                event_id,
+            }) => Precondition::SubjectIsOnEventId(subject, event_id),
+            WriteEventsPrecondition::EventQl(QueryPrecondition { query }) => {
                 let query =
                     EventQlQuery::parse(&query).map_err(|error| format!(".query: {error}"))?;
                 self.queries.push(query);
@@ -202,13 +212,13 @@ impl Write {
     }
 }
 
-fn answer(written: &[RecordedEvent], settings: &Settings) -> Response {
+fn recorded_response(recorded: &[RecordedEvent], settings: &ServerSettings) -> Response {
     let mut body = vec![b'['];
-    for event in written {
+    for event in recorded {
         if body.len() > 1 {
             body.push(b',');
         }
-        let signature = settings.signature(event);
+        let signature = settings.sign(event);
         settings
             .dialect
             .write_recorded(event, signature.as_deref(), &mut body);

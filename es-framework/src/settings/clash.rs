@@ -122,7 +122,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::*;
-    use crate::{config::Config, prelude::*, settings::Settings as _};
+    use crate::{config::SettingsArguments, prelude::*, settings::DeclaredSettings as _};
 
     #[derive(Settings)]
     struct Lending {
@@ -170,14 +170,16 @@ mod tests {
     }
 
     fn refused(declared: &[&SettingsDescriptor]) -> String {
-        check(&Config::command(), declared).unwrap_err().to_string()
+        check(&SettingsArguments::command(), declared)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
     fn two_settings_of_one_flag_are_both_named() {
         let lending = SettingsDescriptor::of::<Lending>("Lending");
         let films = SettingsDescriptor::of::<Films>("Films");
-        assert_eq!(check(&Config::command(), &[&lending]), Ok(()));
+        assert_eq!(check(&SettingsArguments::command(), &[&lending]), Ok(()));
         assert_eq!(
             refused(&[&lending, &films]),
             format!(

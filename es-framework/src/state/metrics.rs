@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use metrics::{Counter, Histogram};
 
 use super::Evolve;
-use crate::metrics::{self as registry, Handles, STATE_LOOKUPS, STATE_REBUILD};
+use crate::metrics::{self as registry, MetricHandles, STATE_LOOKUPS, STATE_REBUILD};
 
 /// The starting point of a rebuild.
 #[derive(Debug, Clone, Copy)]
@@ -26,14 +26,16 @@ struct StateMetrics {
     events: Histogram,
 }
 
-static STATES: LazyLock<Handles<&'static str, StateMetrics>> = LazyLock::new(Handles::default);
+static STATES: LazyLock<MetricHandles<&'static str, StateMetrics>> =
+    LazyLock::new(MetricHandles::default);
 
 fn register(state: &&'static str) -> StateMetrics {
-    let lookups = |found| registry::counter(&STATE_LOOKUPS, &[("state", state), ("found", found)]);
+    let lookups =
+        |source| registry::counter(&STATE_LOOKUPS, &[("state", state), ("source", source)]);
     StateMetrics {
         from_cache: lookups("memory"),
         from_snapshot: lookups("snapshot"),
-        from_first_event: lookups("nothing"),
+        from_first_event: lookups("events"),
         events: registry::histogram(&STATE_REBUILD, &[("state", state)]),
     }
 }

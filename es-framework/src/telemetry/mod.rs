@@ -1,59 +1,35 @@
-//! What a program says about itself: its log on stderr, and traces to a collector if one is set.
+//! The log on standard error, and the traces that go to a collector if one is configured.
 
-mod line;
+mod single_line;
 pub(crate) mod traces;
 mod writer;
 
 use std::{io, time::Instant};
 
-use clap::{Args, ValueEnum};
+use clap::ValueEnum;
 use tracing::Subscriber;
 use tracing_subscriber::{
-    EnvFilter, Layer, filter,
-    fmt::MakeWriter,
-    layer::SubscriberExt as _,
-    registry::{LookupSpan, Registry},
+    EnvFilter, Layer, filter, fmt::MakeWriter, layer::SubscriberExt as _, registry::LookupSpan,
     util::SubscriberInitExt as _,
 };
 
 use crate::{Error, Result};
 
-use traces::Exporter;
-use writer::{Lines, Writing};
+use traces::{TelemetryLayer, TraceExporter};
+use writer::LogWriterGuard;
 
-/// What is logged, and where traces go.
-///
-/// ```
-/// use clap::Parser as _;
-/// use es_framework::{config::Config, telemetry::LogFormat};
-///
-/// let config = Config::parse_from(["library-app", "--log-format", "json"]);
-/// assert_eq!(config.telemetry.log_format, LogFormat::Json);
-/// ```
-#[derive(Debug, Clone, Args)]
-pub struct TelemetrySettings {
-    /// Shape of the log: text for people, json for programs.
-    #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
-    pub log_format: LogFormat,
-
-    /// What is logged: error, warn, info, debug or trace, and other levels for parts of it, as in
-    /// info,es_framework::http=off.
-    #[arg(
-        long,
-        env = "RUST_LOG",
-        value_name = "FILTER",
-        default_value = "info",
-        hide_env_values = true
-    )]
-    pub log_filter: String,
-
-    /// Collector of traces that speaks OTLP over HTTP, such as http://localhost:4318. Without it,
-    /// there are no traces.
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
-    pub otel_exporter_otlp_endpoint: Option<String>,
+/// The settings of the log and of traces.
+#[derive(Debug, Clone)]
+pub(crate) struct TelemetrySettings {
+    /// Format of the log.
+    pub(crate) log_format: LogFormat,
+    /// Filter of the log, such as `info,es_framework::http=off`.
+    pub(crate) log_filter: String,
+    /// Collector of traces that speaks OTLP over HTTP. Without it, there are no traces.
+    pub(crate) otel_exporter_otlp_endpoint: Option<String>,
 }
 
-/// The shape of a log.
+/// The format of the log.
 ///
 /// ```
 /// use clap::ValueEnum as _;
@@ -66,55 +42,55 @@ pub enum LogFormat {
     /// A line of text for each event.
     #[default]
     Text,
-    /// A JSON object for each event, on a line of its own.
+    /// A line with a JSON object for each event.
     Json,
 }
 
-/// A log and traces that have begun.
+/// The running log and the running traces.
 #[derive(Debug)]
 pub(crate) struct Telemetry {
-    exporter: Option<Exporter>,
+    exporter: Option<TraceExporter>,
     /// Dropped last, so that the end of the traces is logged.
-    _writing: Writing,
+    _log_writer: LogWriterGuard,
 }
 
 impl Telemetry {
-    /// Begins. Not inside of an asynchronous runtime: the exporter of traces brings one of its own.
-    pub(crate) fn begin(application: &'static str, settings: &TelemetrySettings) -> Result<Self> {
+    /// Starts the log and the traces. Call it outside an asynchronous runtime, because the exporter
+    /// of traces starts its own.
+    pub(crate) fn start(application: &'static str, settings: &TelemetrySettings) -> Result<Self> {
         let filter = filter(&settings.log_filter)?;
         let exporter = settings
             .otel_exporter_otlp_endpoint
             .as_deref()
-            .map(|endpoint| Exporter::new(application, endpoint))
+            .map(|endpoint| TraceExporter::new(application, endpoint))
             .transpose()?;
         let spans = exporter
             .as_ref()
             .map(|exporter| traces::layer(exporter, application));
-        let (lines, writing) = Lines::to(io::stderr())
-            .map_err(|error| Error::because("the thread of the log cannot begin", error))?;
-        subscriber(log(settings.log_format, filter, lines), spans)
+        let (writer, _log_writer) = writer::start(io::stderr());
+        subscriber(log(settings.log_format, filter, writer), spans)
             .try_init()
-            .map_err(|error| Error::because("the log cannot begin", error))?;
+            .map_err(|error| Error::because("the log cannot start", error))?;
         Ok(Self {
             exporter,
-            _writing: writing,
+            _log_writer,
         })
     }
 
-    /// Sends the traces that were not sent yet.
-    pub(crate) fn end(self) {
+    /// Sends the traces that were not sent yet, and ends.
+    pub(crate) fn shut_down(self) {
         if let Some(exporter) = self.exporter {
-            exporter.end();
+            exporter.shut_down();
         }
     }
 }
 
-/// Logs as a program does that has no other settings for it.
+/// Starts a log of text lines on standard error, without further settings.
 pub(crate) fn log_to_stderr(filter: EnvFilter) {
     subscriber(log(LogFormat::Text, filter, io::stderr), None).init();
 }
 
-/// How long something took, as a field of the log.
+/// Returns the time since `begin`, as a field of the log.
 pub(crate) fn milliseconds_since(begin: Instant) -> u64 {
     u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
@@ -127,16 +103,13 @@ fn filter(text: &str) -> Result<EnvFilter> {
     })
 }
 
-/// Where spans and events go.
-type Output = Box<dyn Layer<Registry> + Send + Sync>;
-
-/// A list, since a layer that is `None` would count as one that asks for all spans.
-fn subscriber(log: Output, spans: Option<Output>) -> impl Subscriber + Send + Sync {
-    let outputs: Vec<_> = std::iter::once(log).chain(spans).collect();
-    tracing_subscriber::registry().with(outputs)
+/// Collects the layers in a list, because a layer that is `None` would request all spans.
+fn subscriber(log: TelemetryLayer, spans: Option<TelemetryLayer>) -> impl Subscriber + Send + Sync {
+    let layers: Vec<_> = std::iter::once(log).chain(spans).collect();
+    tracing_subscriber::registry().with(layers)
 }
 
-fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> Output
+fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> TelemetryLayer
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
@@ -145,7 +118,7 @@ where
     match format {
         LogFormat::Text => {
             let log = log.with_ansi(is_terminal).with_target(false);
-            only_events(log.fmt_fields(line::OneLine), filter)
+            only_events(log.fmt_fields(single_line::SingleLineFields), filter)
         }
         LogFormat::Json => {
             let log = log.with_ansi(false).json().flatten_event(true);
@@ -154,7 +127,8 @@ where
     }
 }
 
-/// Without traces nobody asks for spans then, and those that nobody asks for cost nothing.
+/// Restricts a layer to events. Without a collector, no layer requests spans then, and spans that no
+/// layer requests cost nothing.
 fn only_events<S>(
     log: impl Layer<S> + Send + Sync + 'static,
     filter: EnvFilter,

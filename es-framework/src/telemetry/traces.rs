@@ -1,5 +1,5 @@
-//! Traces: spans of this process sent to a collector, and joined to those of others by the W3C
-//! trace context that requests and events carry.
+//! Sends spans of this process to a collector. The W3C trace context of requests and events connects
+//! them with the spans of other processes.
 
 use std::{
     sync::OnceLock,
@@ -20,25 +20,27 @@ use opentelemetry_sdk::{
 };
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
-use tracing_subscriber::{Layer, filter::LevelFilter};
+use tracing_subscriber::{Layer, Registry, filter::LevelFilter};
 
-use super::Output;
 use crate::{
     Error, Result,
     event::{RecordedEvent, TraceContext},
 };
 
-/// How long a collector may take, and how long the end waits for it.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The time that the collector has for one export, and that the end of the program waits for it.
+const EXPORT_TIME: Duration = Duration::from_secs(5);
 
-/// What makes spans of times that are past.
+/// Creates spans that started in the past.
 static TRACER: OnceLock<SdkTracer> = OnceLock::new();
 
-/// Sends spans to a collector, in batches from a thread of its own.
-#[derive(Debug)]
-pub(super) struct Exporter(SdkTracerProvider);
+/// A layer that receives spans and events.
+pub(super) type TelemetryLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
-impl Exporter {
+/// Sends spans to a collector, in batches and from a separate thread.
+#[derive(Debug)]
+pub(super) struct TraceExporter(SdkTracerProvider);
+
+impl TraceExporter {
     pub(super) fn new(application: &'static str, endpoint: &str) -> Result<Self> {
         let is_http = ["http://", "https://"]
             .iter()
@@ -52,7 +54,7 @@ impl Exporter {
             .with_http()
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
-            .with_timeout(PATIENCE)
+            .with_timeout(EXPORT_TIME)
             .build()
             .map_err(|error| Error::because("OTEL_EXPORTER_OTLP_ENDPOINT cannot be used", error))?;
         let resource = Resource::builder().with_service_name(application).build();
@@ -64,14 +66,15 @@ impl Exporter {
         Ok(Self(provider))
     }
 
-    pub(super) fn end(self) {
-        if let Err(error) = self.0.shutdown_with_timeout(PATIENCE) {
+    pub(super) fn shut_down(self) {
+        if let Err(error) = self.0.shutdown_with_timeout(EXPORT_TIME) {
             tracing::warn!(%error, "the last traces were not sent");
         }
     }
 }
 
-pub(super) fn layer(exporter: &Exporter, application: &'static str) -> Output {
+/// Creates the layer that hands spans to the exporter.
+pub(super) fn layer(exporter: &TraceExporter, application: &'static str) -> TelemetryLayer {
     tracing_opentelemetry::layer()
         .with_tracer(exporter.0.tracer(application))
         .with_location(false)
@@ -81,8 +84,8 @@ pub(super) fn layer(exporter: &Exporter, application: &'static str) -> Output {
         .boxed()
 }
 
-/// Makes a span part of a trace that came with a request or an event.
-pub(crate) fn join(span: &Span, trace: &TraceContext) {
+/// Continues the trace of a request or an event with a span.
+pub(crate) fn continue_trace(span: &Span, trace: &TraceContext) {
     if !span.is_disabled()
         && let Some(parent) = span_context(trace)
     {
@@ -91,7 +94,7 @@ pub(crate) fn join(span: &Span, trace: &TraceContext) {
     }
 }
 
-/// The trace of a span, for what follows from it elsewhere; nothing if traces are off.
+/// Returns the trace context of a span for other processes, or `None` if traces are off.
 pub(crate) fn trace_of(span: &Span) -> Option<TraceContext> {
     if span.is_disabled() {
         return None;
@@ -113,9 +116,9 @@ pub(crate) fn trace_of(span: &Span) -> Option<TraceContext> {
         .flatten()
 }
 
-/// Tells, for each of these events that has a trace, that it was followed up to now.
-pub(crate) fn followed<'a>(
-    what: &str,
+/// Records one span for each event that has a trace: from `begin` until now, a subscriber handled it.
+pub(crate) fn record_handling<'a>(
+    span_name: &str,
     events: impl IntoIterator<Item = &'a RecordedEvent>,
     begin: SystemTime,
 ) {
@@ -131,7 +134,7 @@ pub(crate) fn followed<'a>(
             KeyValue::new("subject", event.subject.to_string()),
         ];
         let span = tracer
-            .span_builder(what.to_owned())
+            .span_builder(span_name.to_owned())
             .with_kind(SpanKind::Consumer)
             .with_start_time(begin)
             .with_attributes(attributes);

@@ -1,159 +1,91 @@
-//! Writes the log from a thread of its own, many lines at once: a call of the system for each line
-//! costs more than the line, and a pipe that nobody reads must not hold up requests.
+//! Writes the log in a thread of its own: a pipe that nobody reads must not block requests.
 
 use std::{
-    io::{self, Write},
-    mem,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread::JoinHandle,
-    time::{Duration, Instant},
+    io::{self, BufWriter, Write},
+    sync::{Arc, OnceLock, mpsc},
+    time::Duration,
 };
 
-use tracing_subscriber::fmt::MakeWriter;
+use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 
-/// How long a line waits for others.
-const LINGER: Duration = Duration::from_millis(10);
-/// How many bytes wait for a reader that takes none; further lines are lost and counted.
-const ROOM: usize = 8 << 20;
-/// How long the end waits for such a reader.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The number of lines that wait for a reader. Further lines are dropped and counted.
+const QUEUED_LINES: usize = 16 * 1024;
+/// The time that the end of the program waits for a reader.
+const FLUSH_TIME: Duration = Duration::from_secs(2);
 
-/// Where lines wait to be written. Clones share it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Lines(Arc<Shared>);
-
-#[derive(Debug, Default)]
-struct Shared {
-    waiting: Mutex<Waiting>,
-    changed: Condvar,
+/// Starts the thread that writes the lines of the log to `output`.
+pub(super) fn start(output: impl Write + Send + 'static) -> (NonBlocking, LogWriterGuard) {
+    let dropped_lines = Arc::new(OnceLock::new());
+    let output = LossReporter {
+        // Lines that are queued together are written together.
+        output: BufWriter::with_capacity(64 * 1024, output),
+        dropped_lines: Arc::clone(&dropped_lines),
+        reported: 0,
+    };
+    let (writer, guard) = NonBlockingBuilder::default()
+        .buffered_lines_limit(QUEUED_LINES)
+        .lossy(true)
+        .thread_name("log")
+        .finish(output);
+    let _ = dropped_lines.set(writer.error_counter());
+    (writer, LogWriterGuard(Some(guard)))
 }
 
-#[derive(Debug, Default)]
-struct Waiting {
-    text: Vec<u8>,
-    lost: u64,
-    is_over: bool,
-}
-
-/// The thread that writes, until this is dropped.
+/// Writes the queued lines when it is dropped, unless nobody reads them in time.
 #[derive(Debug)]
-pub(super) struct Writing {
-    lines: Lines,
-    thread: Option<JoinHandle<()>>,
-}
+pub(super) struct LogWriterGuard(Option<WorkerGuard>);
 
-impl Lines {
-    /// Has lines written to `output`.
-    pub(super) fn to(output: impl Write + Send + 'static) -> io::Result<(Self, Writing)> {
-        let lines = Self::default();
-        let taken = lines.clone();
-        let thread = std::thread::Builder::new()
-            .name("log".into())
-            .spawn(move || taken.write_to(output))?;
-        let writing = Writing {
-            lines: lines.clone(),
-            thread: Some(thread),
-        };
-        Ok((lines, writing))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Each change is whole, so a panic cannot have left one half done.
-        self.0
-            .waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write_to(&self, mut output: impl Write) {
-        let mut text = Vec::new();
-        loop {
-            let (lost, is_over) = self.take(&mut text);
-            // Nobody is left who could be told that nobody can be told.
-            let _ = output.write_all(&text).and_then(|()| output.flush());
-            text.clear();
-            if lost > 0 {
-                tracing::warn!(lost, "lines of the log were lost, since nobody took them");
-            }
-            if is_over {
-                return;
-            }
+impl Drop for LogWriterGuard {
+    fn drop(&mut self) {
+        let guard = self.0.take();
+        let (sender, is_flushed) = mpsc::channel::<()>();
+        // The guard prints to standard output when it fails, and nobody may read that either.
+        let flushing = std::thread::Builder::new().spawn(move || {
+            drop(guard);
+            drop(sender);
+        });
+        if flushing.is_ok() {
+            let _ = is_flushed.recv_timeout(FLUSH_TIME);
         }
-    }
-
-    /// Waits for lines, and for those that follow at once.
-    fn take(&self, text: &mut Vec<u8>) -> (u64, bool) {
-        let changed = &self.0.changed;
-        let nothing = |waiting: &mut Waiting| waiting.text.is_empty() && !waiting.is_over;
-        let waiting = changed.wait_while(self.lock(), nothing);
-        let waiting = waiting.unwrap_or_else(PoisonError::into_inner);
-        let going_on = |waiting: &mut Waiting| !waiting.is_over;
-        let waited = changed.wait_timeout_while(waiting, LINGER, going_on);
-        let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        mem::swap(&mut waiting.text, text);
-        (mem::take(&mut waiting.lost), waiting.is_over)
     }
 }
 
-/// Takes a line as a whole: what is formatted is handed over at once.
-impl Write for Lines {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut waiting = self.lock();
-        if waiting.is_over {
-            drop(waiting);
-            io::stderr().write_all(line)?;
-        } else if waiting.text.len().saturating_add(line.len()) > ROOM {
-            waiting.lost = waiting.lost.saturating_add(1);
-        } else {
-            let is_first = waiting.text.is_empty();
-            waiting.text.extend_from_slice(line);
-            drop(waiting);
-            if is_first {
-                self.0.changed.notify_one();
-            }
-        }
-        Ok(line.len())
+/// Logs how many lines were dropped, as soon as the output accepts lines again.
+struct LossReporter<W: Write> {
+    output: BufWriter<W>,
+    dropped_lines: Arc<OnceLock<ErrorCounter>>,
+    reported: usize,
+}
+
+impl<W: Write> Write for LossReporter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.output.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for Lines {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
-    }
-}
-
-/// Everything is written by then, unless nobody takes it.
-impl Drop for Writing {
-    fn drop(&mut self) {
-        self.lines.lock().is_over = true;
-        self.lines.0.changed.notify_one();
-        let begin = Instant::now();
-        while let Some(thread) = &self.thread
-            && !thread.is_finished()
-            && begin.elapsed() < PATIENCE
+        self.output.flush()?;
+        let dropped = self.dropped_lines.get().map(ErrorCounter::dropped_lines);
+        let dropped = dropped.unwrap_or_default();
+        if let Some(lost) = dropped.checked_sub(self.reported)
+            && lost > 0
         {
-            std::thread::sleep(Duration::from_millis(1));
+            self.reported = dropped;
+            tracing::warn!(lost, "log lines were dropped because nobody read the log");
         }
-        self.thread.take();
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::time::Instant;
 
     use super::*;
 
-    /// What was written at a time.
-    struct Told(mpsc::Sender<Vec<u8>>);
+    /// The bytes of each write.
+    struct RecordedWrites(mpsc::Sender<Vec<u8>>);
 
-    impl Write for Told {
+    impl Write for RecordedWrites {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let _ = self.0.send(bytes.to_vec());
             Ok(bytes.len())
@@ -167,23 +99,23 @@ mod tests {
     #[test]
     fn every_line_is_written_in_order_before_the_end() {
         let (sender, written) = mpsc::channel();
-        let (mut lines, writing) = Lines::to(Told(sender)).unwrap();
+        let (mut lines, guard) = start(RecordedWrites(sender));
         let mut expected = String::new();
         for number in 0..1000 {
             let line = format!("line {number}\n");
             lines.write_all(line.as_bytes()).unwrap();
             expected.push_str(&line);
         }
-        drop(writing);
-        let written: Vec<_> = written.iter().collect();
+        drop(guard);
+        let written: Vec<_> = written.try_iter().collect();
         assert!(written.len() < 1000, "many lines are written at once");
         assert_eq!(String::from_utf8(written.concat()).unwrap(), expected);
     }
 
-    /// A pipe that nobody reads.
-    struct Stuck(mpsc::Receiver<()>);
+    /// A pipe that accepts nothing until its sender is dropped.
+    struct StuckPipe(mpsc::Receiver<()>);
 
-    impl Write for Stuck {
+    impl Write for StuckPipe {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let _ = self.0.recv();
             Ok(bytes.len())
@@ -197,15 +129,44 @@ mod tests {
     #[test]
     fn an_output_that_takes_nothing_holds_nobody_up() {
         let (release, stuck) = mpsc::channel();
-        let (mut lines, writing) = Lines::to(Stuck(stuck)).unwrap();
-        let line = [b'x'; 1 << 20];
-        for _ in 0..20 {
+        let (mut lines, guard) = start(StuckPipe(stuck));
+        let line = [b'x'; 1 << 10];
+        for _ in 0..2 * QUEUED_LINES {
             lines.write_all(&line).unwrap();
         }
-        let waiting = lines.lock();
-        assert!(waiting.text.len() <= ROOM && waiting.lost > 0);
-        drop(waiting);
-        drop(writing);
+        assert!(lines.error_counter().dropped_lines() > 0);
+        let begin = Instant::now();
+        drop(guard);
+        assert!(begin.elapsed() < 3 * FLUSH_TIME);
         drop(release);
+    }
+
+    #[test]
+    fn dropped_lines_are_reported_once_lines_can_be_written_again() {
+        let (release, stuck) = mpsc::channel();
+        let (mut lines, guard) = start(StuckPipe(stuck));
+        for _ in 0..2 * QUEUED_LINES {
+            lines.write_all(&[b'x'; 1 << 10]).unwrap();
+        }
+        let dropped = lines.error_counter().dropped_lines();
+        let mut reporter = LossReporter {
+            output: BufWriter::new(io::sink()),
+            dropped_lines: Arc::new(lines.error_counter().into()),
+            reported: 0,
+        };
+        let (sender, logged) = mpsc::channel();
+        let log = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_writer(move || RecordedWrites(sender.clone()))
+            .finish();
+        tracing::subscriber::with_default(log, || {
+            reporter.flush().unwrap();
+            reporter.flush().unwrap();
+        });
+        let logged: Vec<_> = logged.try_iter().collect();
+        let logged = String::from_utf8(logged.concat()).unwrap();
+        assert!(logged.contains("log lines were dropped"), "{logged}");
+        assert_eq!(logged.matches(&format!("lost={dropped}")).count(), 1);
+        drop((release, guard));
     }
 }

@@ -14,7 +14,7 @@ use es_framework::{
     event::{EventCandidate, EventId, RecordedEvent, Subject},
     store::{
         AppendError, EventStore, Precondition, ReadOptions,
-        eventsourcingdb::{EventSourcingDbStore, Settings},
+        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
         sqlite::EmbeddedStore,
     },
 };
@@ -51,7 +51,7 @@ async fn one_order_explains_what_clients_over_http_saw() {
     for seed in 100..106 {
         let server = ServerProcess::temporary(&[]);
         let connect = |_| {
-            let store = EventSourcingDbStore::new(Settings::new(&server.url, TOKEN)).unwrap();
+            let store = EventSourcingDbStore::new(ClientSettings::new(&server.url, TOKEN)).unwrap();
             Arc::new(store) as Arc<dyn EventStore>
         };
         run((0..CLIENTS).map(connect).collect(), seed).await;

@@ -5,7 +5,7 @@ use std::{future::Future, io::Write as _, sync::Arc, time::Duration};
 use ed25519_dalek::VerifyingKey;
 use es_framework::{
     event::Dialect,
-    server::{self, Settings, SigningKey},
+    server::{self, ServerSettings, SigningKey},
     store::memory::MemoryStore,
 };
 use eventsourcingdb::{
@@ -31,8 +31,8 @@ async fn within_time<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// The address of a server that runs until the test's runtime ends.
-async fn start(change: impl FnOnce(&mut Settings)) -> String {
-    let mut settings = Settings::new(TOKEN.parse().unwrap());
+async fn start(change: impl FnOnce(&mut ServerSettings)) -> String {
+    let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
     settings.dialect = Dialect::Event;
     change(&mut settings);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -288,7 +288,7 @@ async fn it_verifies_signatures() {
     ];
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(PEM.as_bytes()).unwrap();
-    let key = SigningKey::read(file.path()).unwrap();
+    let key = SigningKey::load(file.path()).unwrap();
     let url = start(|settings| settings.signing_key = Some(key)).await;
     let client = Client::new(url.parse().unwrap(), TOKEN);
     let written = write(&client, &["/a", "/b"]).await;

@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use es_framework::{
     event::Dialect,
-    server::{self, Settings},
+    server::{self, ServerSettings},
     store::sqlite::EmbeddedStore,
 };
 use eventsourcingdb::{
@@ -25,7 +25,7 @@ async fn within_time<T>(work: impl Future<Output = T>) -> T {
 }
 
 async fn client() -> Client {
-    let mut settings = Settings::new(TOKEN.parse().unwrap());
+    let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
     settings.dialect = Dialect::Event;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use es_framework::{
     event::Dialect,
-    server::{self, Settings},
+    server::{self, ServerSettings},
     store::memory::MemoryStore,
 };
 use eventsourcingdb::{Client, EventCandidate, Precondition};
@@ -16,7 +16,7 @@ const TOKEN: &str = "secret-token";
 
 /// A client of a server that runs until the test's runtime ends, with two events in it.
 async fn client() -> Client {
-    let mut settings = Settings::new(TOKEN.parse().unwrap());
+    let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
     settings.dialect = Dialect::Event;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -10,7 +10,7 @@ use es_framework::{
     event::{EventCandidate, Subject},
     store::{
         EventStore as _, ReadOptions,
-        eventsourcingdb::{EventSourcingDbStore, Settings},
+        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
     },
 };
 use futures_util::TryStreamExt as _;
@@ -97,7 +97,7 @@ fn failed(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 async fn use_it(url: &str) {
-    let store = EventSourcingDbStore::new(Settings::new(url, TOKEN)).unwrap();
+    let store = EventSourcingDbStore::new(ClientSettings::new(url, TOKEN)).unwrap();
     store.health().await.unwrap();
     let candidate = EventCandidate {
         source: "tag:library-service".into(),

@@ -7,7 +7,7 @@ use es_framework::{
     server,
     store::{
         Bound, EventStore, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions,
-        eventsourcingdb::{EventSourcingDbStore, Settings},
+        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
         memory::MemoryStore,
         sqlite::EmbeddedStore,
     },
@@ -136,13 +136,13 @@ fn naive(
 }
 
 async fn served(store: impl EventStore, dialect: Dialect) -> EventSourcingDbStore {
-    let mut settings = server::Settings::new(TOKEN.parse().unwrap());
+    let mut settings = server::ServerSettings::new(TOKEN.parse().unwrap());
     settings.dialect = dialect;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let for_ever = std::future::pending();
     tokio::spawn(server::serve(listener, Arc::new(store), settings, for_ever));
-    EventSourcingDbStore::new(Settings::new(url, TOKEN)).unwrap()
+    EventSourcingDbStore::new(ClientSettings::new(url, TOKEN)).unwrap()
 }
 
 async fn check(store: &dyn EventStore, written: &[(&str, &str)], questions: &[ReadEventsCase]) {

@@ -7,7 +7,7 @@ use es_framework::{
     event::{EventCandidate, Subject},
     store::{
         EventStore as _, ObserveOptions,
-        eventsourcingdb::{EventSourcingDbStore, Settings},
+        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
     },
 };
 use futures_util::StreamExt as _;
@@ -37,8 +37,8 @@ async fn an_observation_survives_a_killed_server_without_a_gap_or_a_repetition()
     let directory = tempfile::tempdir().unwrap();
     let mut server = start(directory.path(), "0");
     let port = server.port().to_owned();
-    let mut settings = Settings::new(&server.url, TOKEN);
-    settings.reconnect.patience = Duration::from_secs(60);
+    let mut settings = ClientSettings::new(&server.url, TOKEN);
+    settings.reconnect.longest_outage = Duration::from_secs(60);
     let store = EventSourcingDbStore::new(settings).unwrap();
     let options = ObserveOptions::recursive_after(None);
     let mut events = store.observe(Subject::root(), options);

@@ -1,14 +1,14 @@
-//! Who calls, once it is proved.
+//! The authenticated caller of a request.
 
 use std::{sync::Arc, time::Instant};
 
-/// Who calls: the name of a token, or the subject of a JWT, and what they may do.
+/// The authenticated caller: the name of a token or the subject of a JWT, with its roles.
 ///
 /// ```
 /// use axum::{Extension, http::StatusCode};
 /// use es_framework::http::auth::Caller;
 ///
-/// /// A route of the application's own, for those who work there.
+/// /// A custom route for callers with the role `staff`.
 /// async fn stocktaking(Extension(caller): Extension<Caller>) -> Result<String, StatusCode> {
 ///     let greeting = caller.has_role("staff").then(|| format!("Hello, {}", caller.name()));
 ///     greeting.ok_or(StatusCode::FORBIDDEN)
@@ -30,30 +30,30 @@ impl Caller {
         }
     }
 
-    /// The same, known until then.
+    /// Returns the caller with the time at which the credential expires.
     pub(super) fn until(mut self, until: Option<Instant>) -> Self {
         self.until = until;
         self
     }
 
-    /// When the proof expires, if it does by itself.
+    /// Returns the time at which the credential expires, if it does.
     pub(super) const fn expiry(&self) -> Option<Instant> {
         self.until
     }
 
-    /// The name of the token, or the subject of the JWT.
+    /// Returns the name of the token, or the subject of the JWT.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the caller has this role.
+    /// Returns whether the caller has this role.
     #[must_use]
     pub fn has_role(&self, role: &str) -> bool {
         self.roles.iter().any(|own| **own == *role)
     }
 }
 
-/// Marks a request that came without a credential to a path that is open to everyone.
+/// Marks a request without a credential to a path that everyone may read.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::http) struct Anonymous;

@@ -15,40 +15,40 @@ use crate::{Error, Result, secret_file};
 /// The name of the subcommand.
 pub(crate) const NAME: &str = "token";
 
-/// Makes and revokes the tokens that callers send.
+/// Creates and revokes the bearer tokens of callers.
 #[derive(Debug, Parser)]
 #[command(name = NAME)]
-struct Tokening {
+struct TokenArguments {
     #[command(subcommand)]
-    command: Command,
+    command: TokenCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    /// Makes a token and prints it, this once: the file keeps its hash only.
+enum TokenCommand {
+    /// Creates a token and prints it once. The file stores only its hash.
     Create {
         #[command(flatten)]
-        place: Place,
-        /// Whose it is.
+        tokens: TokensFile,
+        /// Name of the caller.
         #[arg(long, value_parser = word)]
         name: String,
-        /// What its owner may do. May be repeated.
+        /// Role of the caller. May be repeated.
         #[arg(long = "role", value_name = "ROLE", value_parser = word)]
         roles: Vec<String>,
     },
-    /// Makes a token worthless, within about a second, by its name.
+    /// Revokes the token of this name. It becomes invalid within about a second.
     Revoke {
         #[command(flatten)]
-        place: Place,
-        /// Whose it is.
+        tokens: TokensFile,
+        /// Name of the caller.
         #[arg(long, value_parser = word)]
         name: String,
     },
 }
 
 #[derive(Debug, Args)]
-struct Place {
-    /// The file with tokens; made when it is needed.
+struct TokensFile {
+    /// File with the tokens. It is created if it does not exist.
     #[arg(long, env = "AUTH_TOKENS_FILE", value_name = "FILE")]
     file: PathBuf,
 }
@@ -60,23 +60,27 @@ fn word(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The subcommand, for the application's command line.
+/// Returns the subcommand, for the application's command line.
 pub(crate) fn command() -> clap::Command {
-    <Tokening as clap::CommandFactory>::command()
+    <TokenArguments as clap::CommandFactory>::command()
 }
 
-/// Carries it out.
+/// Runs the subcommand.
 pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
-    let asked = Tokening::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
+    let asked = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     match asked.command {
-        Command::Create { place, name, roles } => {
-            let secret = create(&place.file, &name, &roles)?;
+        TokenCommand::Create {
+            tokens,
+            name,
+            roles,
+        } => {
+            let secret = create(&tokens.file, &name, &roles)?;
             let mut out = io::stdout().lock();
             writeln!(out, "{secret}")
                 .and_then(|()| out.flush())
                 .map_err(|error| Error::because("cannot write to standard output", error))
         }
-        Command::Revoke { place, name } => revoke(&place.file, &name),
+        TokenCommand::Revoke { tokens, name } => revoke(&tokens.file, &name),
     }
 }
 
@@ -89,7 +93,7 @@ fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
             "{place} has a token with the name {name} already: choose another name, or revoke it first"
         )));
     }
-    let secret = secret_file::random();
+    let secret = secret_file::generate_secret();
     let text = text + &Token::new(name, roles, &secret).line();
     replace(file, &text)?;
     Ok(secret)
@@ -109,7 +113,7 @@ fn revoke(file: &Path, name: &str) -> Result<()> {
     replace(file, &rest)
 }
 
-/// Lines as they stand, with an end to the last one; none if there is no file yet.
+/// Reads the lines of the file, and ends the last one. A missing file has none.
 fn text(file: &Path) -> Result<String> {
     let read = secret_file::check_owner_only(file).and_then(|()| fs::read_to_string(file));
     match read {
@@ -126,10 +130,10 @@ fn parse(file: &Path, text: &str) -> Result<Tokens> {
     Tokens::parse(text).map_err(failed)
 }
 
-/// One command at a time changes a file. The lock is on a file of its own, since the other one is
+/// Locks the file against other commands. The lock is a separate file, because the tokens file is
 /// replaced.
 fn lock(file: &Path) -> Result<File> {
-    let beside = secret_file::beside(file, "lock");
+    let beside = secret_file::with_suffix(file, "lock");
     let mut options = fs::OpenOptions::new();
     let options = options.write(true).create(true).truncate(false).mode(0o600);
     let locked = options.open(&beside).and_then(|lock| {

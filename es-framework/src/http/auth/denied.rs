@@ -1,5 +1,5 @@
-//! The answers to callers who may not: `401` and `403` with the challenge of RFC 6750, and `503`
-//! while nobody can tell.
+//! The responses to callers who are denied: `401` and `403` with the challenge of RFC 6750, and `503`
+//! while the issuer does not answer.
 
 use axum::{
     http::{HeaderValue, header},
@@ -8,21 +8,21 @@ use axum::{
 
 use crate::http::{Problem, problem::kind};
 
-/// Why a request goes no further.
+/// The reason why a request is denied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Denied {
-    /// It carries no credential.
+pub(super) enum AccessDenied {
+    /// The request has no credential.
     NoCredential,
-    /// Its credential is none that counts here. Why it is not is for the log: a caller who may
-    /// know can find out, and one who guesses learns nothing.
+    /// The credential is invalid. Only the log has the reason, so that a response does not help to
+    /// guess one.
     InvalidCredential,
     /// The caller lacks a role.
     NoRole(&'static str),
-    /// The issuer of tokens does not answer, so its newest keys are not known.
+    /// The issuer of tokens does not answer, so its newest keys are unknown.
     IssuerAway,
 }
 
-impl IntoResponse for Denied {
+impl IntoResponse for AccessDenied {
     fn into_response(self) -> Response {
         let (problem, challenge) = match self {
             Self::NoCredential => (

@@ -1,4 +1,4 @@
-//! What stands before every route: it lets a request pass once it knows who calls.
+//! The middleware that authenticates the caller of every request.
 
 use std::sync::Arc;
 
@@ -13,29 +13,29 @@ use axum::{
 
 use super::{
     Anonymous, Auth, Caller, RateLimit,
-    denied::Denied,
+    denied::AccessDenied,
     jwt::Issuer,
     rate::Client,
     streams::{is_stream, until},
     tokens::Tokens,
 };
 use crate::{
-    bearer::{self, NoBearer},
+    bearer::{self, BearerError},
+    file_watcher::FileWatcher,
     http::health,
-    net::Peer,
-    watched::Watched,
+    net::PeerAddress,
 };
 
-/// Paths that take no credential: whoever starts or balances services asks whether this one is up,
-/// and is told no more than that.
+/// Paths that need no credential, for orchestrators and load balancers. Without one, they return the
+/// status only.
 const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 
-/// Knows callers by what they send.
+/// Authenticates callers by their bearer tokens.
 ///
 /// ```
 /// use es_framework::http::auth::Auth;
 ///
-/// /// Whether a request has to say who sends it.
+/// /// Returns whether every request needs a credential.
 /// fn is_guarded(auth: &Auth) -> bool {
 ///     matches!(auth, Auth::Guarded(_))
 /// }
@@ -44,20 +44,23 @@ const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 /// ```
 #[derive(Debug, Clone)]
 pub struct Guard {
-    tokens: Option<Watched<Tokens>>,
+    tokens: Option<FileWatcher<Tokens>>,
     issuer: Option<Arc<Issuer>>,
 }
 
 impl Guard {
-    pub(super) const fn new(tokens: Option<Watched<Tokens>>, issuer: Option<Arc<Issuer>>) -> Self {
+    pub(super) const fn new(
+        tokens: Option<FileWatcher<Tokens>>,
+        issuer: Option<Arc<Issuer>>,
+    ) -> Self {
         Self { tokens, issuer }
     }
 
-    pub(super) fn tokens(&self) -> Option<Watched<Tokens>> {
+    pub(super) fn tokens(&self) -> Option<FileWatcher<Tokens>> {
         self.tokens.clone()
     }
 
-    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Denied> {
+    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, AccessDenied> {
         let credential = bearer::credential(headers)?;
         // The tokens of a file have no dots.
         if let Some(issuer) = &self.issuer
@@ -65,21 +68,20 @@ impl Guard {
         {
             return issuer.caller(credential).await;
         }
-        let tokens = self.tokens.as_ref().map(Watched::get);
+        let tokens = self.tokens.as_ref().map(FileWatcher::current);
         let caller = tokens.and_then(|tokens| tokens.caller(credential));
-        caller.ok_or(Denied::InvalidCredential)
+        caller.ok_or(AccessDenied::InvalidCredential)
     }
 }
 
-/// What every request passes.
+/// The state of the middleware.
 #[derive(Debug, Clone)]
-struct Gate {
+struct AuthenticationState {
     auth: Auth,
     rate: Option<RateLimit>,
 }
 
-/// The routes behind what `auth` says, for those who do not ask too often. Routes that are added
-/// later are not.
+/// Adds authentication and the rate limit to a router. Routes that are added later do not have them.
 pub(in crate::http) fn guarded<S>(
     router: Router<S>,
     auth: Auth,
@@ -90,20 +92,23 @@ where
 {
     match (&auth, &rate) {
         (Auth::Open, None) => router,
-        _ => router.layer(middleware::from_fn_with_state(Gate { auth, rate }, check)),
+        _ => router.layer(middleware::from_fn_with_state(
+            AuthenticationState { auth, rate },
+            check,
+        )),
     }
 }
 
 impl Auth {
-    /// Who calls, where that is known.
-    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, Denied> {
+    /// Returns the caller, or `None` where the service is open to everyone.
+    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, AccessDenied> {
         match self {
             Self::Open => Ok(None),
             Self::Guarded(guard) => guard.caller(headers).await.map(Some),
         }
     }
 
-    /// The route for those who have the role, and for everyone where callers are not known.
+    /// Restricts a route to callers with a role, unless the service is open to everyone.
     pub(in crate::http) fn require<S>(
         &self,
         role: Option<&'static str>,
@@ -124,17 +129,21 @@ impl Auth {
 async fn check_role(State(role): State<&'static str>, request: Request, next: Next) -> Response {
     match request.extensions().get::<Caller>() {
         Some(caller) if caller.has_role(role) => next.run(request).await,
-        Some(_) => Denied::NoRole(role).into_response(),
-        None => Denied::NoCredential.into_response(),
+        Some(_) => AccessDenied::NoRole(role).into_response(),
+        None => AccessDenied::NoCredential.into_response(),
     }
 }
 
-async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+async fn check(
+    State(gate): State<AuthenticationState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let known = gate.auth.caller(request.headers()).await;
     if let Some(rate) = &gate.rate {
-        // A guess counts for the address that it comes from, and takes nothing from the caller.
+        // A wrong credential counts against the address of the client, not against a caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);
-        let peer = request.extensions().get::<Peer>().copied();
+        let peer = request.extensions().get::<PeerAddress>().copied();
         if let Err(too_many) = rate.count(Client::of(caller, peer)) {
             return too_many.into_response();
         }
@@ -148,11 +157,11 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
             if is_stream(&response) {
                 response = until(response, end);
             }
-            // For the log.
+            // The log needs the caller.
             response.extensions_mut().insert(caller);
             response
         }
-        Err(Denied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
+        Err(AccessDenied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
             request.extensions_mut().insert(Anonymous);
             next.run(request).await
         }
@@ -160,11 +169,11 @@ async fn check(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
     }
 }
 
-impl From<NoBearer> for Denied {
-    fn from(none: NoBearer) -> Self {
+impl From<BearerError> for AccessDenied {
+    fn from(none: BearerError) -> Self {
         match none {
-            NoBearer::Missing => Self::NoCredential,
-            NoBearer::Invalid => Self::InvalidCredential,
+            BearerError::Missing => Self::NoCredential,
+            BearerError::Invalid => Self::InvalidCredential,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who may call: every request is checked before anything of it but its head is read.
+//! The authentication of callers. It runs before the body of a request is read.
 
 mod caller;
 pub(crate) mod cli;
@@ -6,19 +6,18 @@ mod denied;
 mod guard;
 mod jwt;
 mod rate;
-mod settings;
+mod setup;
 mod streams;
 mod tokens;
 
 pub use caller::Caller;
 pub use guard::Guard;
 pub use rate::RateLimit;
-pub use settings::AuthSettings;
 
 pub(super) use caller::Anonymous;
 pub(super) use guard::guarded;
 
-/// Who may call.
+/// The authentication of callers.
 ///
 /// ```
 /// use es_framework::http::auth::Auth;
@@ -27,9 +26,9 @@ pub(super) use guard::guarded;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub enum Auth {
-    /// Everyone.
+    /// Everyone may call.
     #[default]
     Open,
-    /// Those who prove who they are.
+    /// Callers have to authenticate.
     Guarded(Guard),
 }

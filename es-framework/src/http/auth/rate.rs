@@ -1,4 +1,4 @@
-//! How often a client may ask.
+//! The rate limit of each client.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -17,30 +17,31 @@ use moka::sync::Cache;
 use super::Caller;
 use crate::{
     http::{Problem, problem::kind},
-    net::Peer,
+    net::PeerAddress,
 };
 
-/// Clients beyond so many push out those that asked least: memory stays bounded whoever asks.
+/// Number of clients that are counted. More clients evict the least active ones, so memory stays
+/// bounded.
 const MAX_CLIENTS: u64 = 20_000;
-/// A client that was silent for so long has its whole quota back.
+/// Time after which an idle client has its whole quota again.
 const IDLE: Duration = Duration::from_secs(120);
 
-/// Whose requests are counted together.
+/// The client whose requests are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Client {
-    /// A caller who proved who they are.
+    /// An authenticated caller.
     Known(Arc<str>),
-    /// Everyone at this address; the first half of it, if it is of version 6, since one customer
-    /// commonly has all of the other half.
+    /// All clients at this address. Of an IPv6 address, only the first half counts, since one customer
+    /// commonly has all addresses of the other half.
     At(IpAddr),
 }
 
 impl Client {
-    /// The caller, or who is at the other end of the connection.
-    pub(super) fn of(caller: Option<&Caller>, peer: Option<Peer>) -> Self {
+    /// Returns the caller, or the address at the other end of the connection.
+    pub(super) fn of(caller: Option<&Caller>, peer: Option<PeerAddress>) -> Self {
         match (caller, peer) {
             (Some(caller), _) => Self::Known(caller.name().into()),
-            (None, Some(Peer(address))) => Self::at(address),
+            (None, Some(PeerAddress(address))) => Self::at(address),
             (None, None) => Self::At(Ipv6Addr::UNSPECIFIED.into()),
         }
     }
@@ -57,14 +58,13 @@ impl Client {
     }
 }
 
-/// So many requests a second for each client.
+/// The number of requests a second that each client may send.
 ///
 /// ```
-/// use clap::Parser as _;
-/// use es_framework::config::Config;
+/// use es_framework::Settings;
 ///
-/// let config = Config::parse_from(["library-app", "--http-rate-limit", "50"]);
-/// assert_eq!(config.surface.http_rate_limit.map(|rate| rate.get()), Some(50));
+/// let settings = Settings::default().http_rate_limit("50".parse().ok());
+/// assert_eq!(settings.http_rate_limit.map(|rate| rate.get()), Some(50));
 /// ```
 #[derive(Debug, Clone)]
 pub struct RateLimit {
@@ -72,15 +72,15 @@ pub struct RateLimit {
     clients: Cache<Client, Arc<DefaultDirectRateLimiter>>,
 }
 
-/// A client asked too often.
+/// A client exceeded its rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooMany {
-    /// After so many seconds one more request is answered.
+pub(super) struct RateExceeded {
+    /// The number of seconds until the next request is allowed.
     pub(super) retry_after: u64,
 }
 
 impl RateLimit {
-    /// As many at once as in a second.
+    /// Creates a limit for each second, which is also the size of a burst.
     pub(crate) fn per_second(rate: NonZeroU32) -> Self {
         Self {
             quota: Quota::per_second(rate),
@@ -91,20 +91,20 @@ impl RateLimit {
         }
     }
 
-    pub(super) fn count(&self, client: Client) -> Result<(), TooMany> {
+    pub(super) fn count(&self, client: Client) -> Result<(), RateExceeded> {
         let limiter = self
             .clients
             .get_with(client, || Arc::new(RateLimiter::direct(self.quota)));
         limiter.check().map_err(|until| {
             let wait = until.wait_time_from(limiter.clock().now());
-            // Rounded up: who comes back a moment early would be refused again.
+            // Rounded up: a client that returns a moment early would be refused again.
             let retry_after = wait.as_secs().saturating_add(1);
-            TooMany { retry_after }
+            RateExceeded { retry_after }
         })
     }
 }
 
-impl IntoResponse for TooMany {
+impl IntoResponse for RateExceeded {
     fn into_response(self) -> Response {
         let problem = Problem::new(
             kind::TOO_MANY_REQUESTS,
@@ -137,7 +137,7 @@ mod tests {
         let limit = limit(1);
         let alice = || Client::Known("alice".into());
         assert_eq!(limit.count(alice()), Ok(()));
-        assert_eq!(limit.count(alice()), Err(TooMany { retry_after: 1 }));
+        assert_eq!(limit.count(alice()), Err(RateExceeded { retry_after: 1 }));
         assert_eq!(limit.count(Client::Known("bob".into())), Ok(()));
         assert_eq!(limit.count(client("192.0.2.1")), Ok(()));
     }

@@ -1,5 +1,5 @@
-//! A stream is read for hours. It ends when its reader is trusted no longer: who still may comes back
-//! by itself.
+//! Ends a streamed response when its reader's credential becomes invalid. A reader that has a new one
+//! reconnects.
 
 use std::{future::Future, time::Instant};
 
@@ -12,21 +12,21 @@ use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
 use super::{Auth, Caller, tokens::Tokens};
-use crate::{bearer, watched::Watched};
+use crate::{bearer, file_watcher::FileWatcher};
 
-/// Whether an answer goes on for as long as its reader likes.
+/// Returns whether a response is a stream without an end.
 pub(super) fn is_stream(answer: &Response) -> bool {
     let kind = answer.headers().get(header::CONTENT_TYPE);
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// The same answer, cut off then.
+/// Returns the same response, which ends when the future does.
 pub(super) fn until(answer: Response, end: impl Future<Output = ()> + Send + 'static) -> Response {
     answer.map(|body| Body::from_stream(body.into_data_stream().take_until(end)))
 }
 
 impl Auth {
-    /// Done when the caller, who sent these headers, is trusted no longer.
+    /// Waits until the credential in these headers becomes invalid.
     pub(super) fn end_of_trust(
         &self,
         headers: &HeaderMap,
@@ -52,9 +52,9 @@ async fn expired(at: Instant) {
     tokio::time::sleep_until(at.into()).await;
 }
 
-/// Also when other roles were given to the token.
-async fn revoked(mut tokens: Watched<Tokens>, hash: [u8; 32], caller: &Caller) {
-    while tokens.get().caller_of_hash(&hash).as_ref() == Some(caller) {
+/// A change of the token's roles ends the stream, too.
+async fn revoked(mut tokens: FileWatcher<Tokens>, hash: [u8; 32], caller: &Caller) {
+    while tokens.current().caller_of_hash(&hash).as_ref() == Some(caller) {
         tokens.changed().await;
     }
 }

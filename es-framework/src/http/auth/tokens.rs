@@ -1,8 +1,8 @@
-//! Bearer tokens, kept in a file as their hashes.
+//! The bearer tokens of callers. A file stores their hashes.
 //!
-//! One line a token: its name, its roles with commas between them or `-`, and the SHA-256 of the
-//! token in hex. A token has 244 random bits, so nobody can search for the text behind a hash, and
-//! the slow hashes that passwords need would only make each request slow.
+//! Each line is a token: its name, its roles with commas between them or `-`, and the SHA-256 of the
+//! token in hex. A token has 244 random bits, so nobody can find the token of a hash by search, and
+//! a slow hash as for passwords would only slow each request down.
 
 use std::{collections::BTreeSet, fs, io, path::Path};
 
@@ -12,9 +12,9 @@ use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 use super::Caller;
 use crate::{Error, Result, secret_file::check_owner_only};
 
-/// All of them are compared with each token that comes, so there is an end.
+/// Number of tokens in a file. Each request is compared with all of them.
 const MAX_TOKENS: usize = 1_000;
-/// The longest file that is read, in bytes.
+/// Longest file of tokens, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
 
 /// The tokens of a file.
@@ -28,7 +28,7 @@ pub(super) struct Token {
     hash: [u8; 32],
 }
 
-/// What is wrong with a file of tokens.
+/// The reason why a file of tokens cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TokensError {
     #[error("{0}")]
@@ -36,7 +36,7 @@ pub(super) enum TokensError {
     #[error("it is larger than {MAX_FILE} bytes")]
     TooLarge,
     #[error("it holds more than {MAX_TOKENS} tokens")]
-    TooMany,
+    RateExceeded,
     #[error(
         "line {0} is not a name, roles with commas between them, and 64 hexadecimal digits: remove it, and make a token with the command `token create`"
     )]
@@ -46,7 +46,7 @@ pub(super) enum TokensError {
 }
 
 impl Tokens {
-    /// Reads them from a file that only its owner may use.
+    /// Reads the tokens from a file that only its owner may use.
     pub(super) fn read(file: &Path) -> Result<Self> {
         let read = || {
             check_owner_only(file)?;
@@ -77,13 +77,13 @@ impl Tokens {
             tokens.push(token);
         }
         if tokens.len() > MAX_TOKENS {
-            return Err(TokensError::TooMany);
+            return Err(TokensError::RateExceeded);
         }
         Ok(Self(tokens))
     }
 
-    /// Who a token belongs to. Compares with all of them, each in a time that depends on neither
-    /// text, so that an answer's time says nothing of how near a guess came.
+    /// Returns the caller that a token belongs to. It compares with all tokens in constant time, so
+    /// that the response time does not help to guess one.
     pub(super) fn caller(&self, given: &[u8]) -> Option<Caller> {
         self.caller_of_hash(&Sha256::digest(given).into())
     }
@@ -134,7 +134,7 @@ impl Token {
         })
     }
 
-    /// The line that says all of it.
+    /// Returns the line of the token in the file.
     pub(super) fn line(&self) -> String {
         let hash: String = self.hash.iter().map(|byte| format!("{byte:02x}")).collect();
         let roles = match self.roles.as_slice() {
@@ -145,7 +145,7 @@ impl Token {
     }
 }
 
-/// Whether a text can name a token or a role.
+/// Returns whether a text can name a token or a role.
 pub(super) fn is_word(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
     (1..=64).contains(&text.len()) && text != "-" && text.bytes().all(fits)

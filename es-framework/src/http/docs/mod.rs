@@ -1,5 +1,5 @@
-//! `GET /docs`: a page to try the application out. It reads `/openapi.json` and needs nothing from
-//! elsewhere; every file of it is in the program.
+//! `GET /docs`: a page to try the application. It reads `/openapi.json`. Its files are part of the
+//! program, and it loads nothing from other servers.
 
 use axum::{
     Router,
@@ -8,10 +8,10 @@ use axum::{
     routing::get,
 };
 
-/// Where the page is.
+/// The path of the page.
 pub(crate) const PATH: &str = "/docs";
 
-/// The page loads what this service serves, and nothing else; no script or style stands in it.
+/// The page loads files from this service only. It has no inline scripts or styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -52,7 +52,12 @@ const ASSETS: [Asset; 12] = [
     ),
 ];
 
-/// The routes of the page.
+/// Returns the paths of the page.
+pub(super) fn paths() -> impl Iterator<Item = &'static str> {
+    ASSETS.into_iter().map(|(path, ..)| path).chain(["/docs/"])
+}
+
+/// Adds the routes of the page.
 pub(super) fn routes<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
     let router = router.route("/docs/", get(redirect));
     ASSETS.into_iter().fold(router, |router, asset| {
@@ -60,7 +65,7 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Rou
     })
 }
 
-/// What is shown at `/`, where nothing else is: people who open the service land on its page.
+/// Redirects from `/` to the page, unless another route has that path.
 pub(super) async fn redirect() -> Redirect {
     Redirect::temporary(PATH)
 }
@@ -71,7 +76,7 @@ fn show((_, content_type, content): Asset) -> Response {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        // Another version of the program has another page.
+        // The page changes with the version of the program.
         (header::CACHE_CONTROL, "no-cache"),
     ];
     (headers, content).into_response()

@@ -1,12 +1,12 @@
-//! Whether the secondary database answers a query, and how far its read models have come.
+//! The health check of the database: it runs a query and reports the read models.
 
 use serde_json::{Value, json};
 
-use super::Component;
+use super::HealthComponent;
 use crate::{
     http::{
-        lag::{Lag, newest},
-        operators::refused,
+        health::stopping_event,
+        lag::{ReadModelLag, newest},
     },
     projection::{Database, Positions, Progress},
     store::EventStore,
@@ -16,7 +16,7 @@ pub(super) async fn check(
     database: &Database,
     positions: &Positions,
     store: &dyn EventStore,
-) -> Component {
+) -> HealthComponent {
     let models = read_models(positions, store).await;
     let details = |size: Option<u64>, error: Value| {
         json!({
@@ -27,23 +27,23 @@ pub(super) async fn check(
         })
     };
     match database.size().await {
-        Ok(size) => Component::up(details(Some(size), Value::Null)),
-        Err(error) => Component::down(details(None, error.to_string().into())),
+        Ok(size) => HealthComponent::up(details(Some(size), Value::Null)),
+        Err(error) => HealthComponent::down(details(None, error.to_string().into())),
     }
 }
 
-/// How each read model is doing.
+/// Returns the status of each read model as JSON.
 pub(in crate::http) async fn read_models(positions: &Positions, store: &dyn EventStore) -> Value {
     let newest = newest(store).await;
     let mut models = serde_json::Map::new();
     for (name, progress) in positions.iter() {
-        let lag = Lag::of(progress, store, newest).await;
+        let lag = ReadModelLag::of(progress, store, newest).await;
         models.insert(name.to_owned(), read_model(progress, lag));
     }
     Value::Object(models)
 }
 
-fn read_model(progress: &Progress, lag: Lag) -> Value {
+fn read_model(progress: &Progress, lag: ReadModelLag) -> Value {
     json!({
         "position": progress.position().map(|id| id.to_string()),
         "eventsBehind": lag.events,
@@ -51,12 +51,12 @@ fn read_model(progress: &Progress, lag: Lag) -> Value {
         "rebuilt": progress.is_rebuilt(),
         "stopped": progress.is_stopped(),
         "error": progress.trouble(),
-        "event": progress.refused().map(refused),
+        "event": progress.refused().map(stopping_event),
         "rebuild": rebuild(progress),
     })
 }
 
-/// How a rebuild is doing, in place or beside the rows that answer queries.
+/// Returns the progress of a rebuild, in place or in a shadow table.
 fn rebuild(progress: &Progress) -> Value {
     let beside = progress.beside();
     if beside.is_none() && progress.is_rebuilt() {
@@ -71,6 +71,6 @@ fn rebuild(progress: &Progress) -> Value {
         "eventsPerSecond": pace.map(|pace| pace.events_per_second),
         "secondsLeft": pace.and_then(|pace| pace.seconds_left),
         "error": rebuilt.trouble(),
-        "event": rebuilt.refused().map(refused),
+        "event": rebuilt.refused().map(stopping_event),
     })
 }

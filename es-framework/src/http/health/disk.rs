@@ -1,21 +1,21 @@
-//! Whether the disk has room left.
+//! The health check of the disk space.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::Component;
+use super::HealthComponent;
 
-/// Less free space than this is trouble: 10 MiB.
+/// Smallest free space of a healthy disk: 10 MiB.
 const THRESHOLD: u64 = 10 * 1024 * 1024;
 
-pub(super) async fn check(folder: PathBuf) -> Component {
-    // A disk that hangs must not hang the other requests.
+pub(super) async fn check(folder: PathBuf) -> HealthComponent {
+    // A disk that hangs must not block other requests.
     let checked = tokio::task::spawn_blocking(move || check_now(&folder)).await;
-    checked.unwrap_or_else(|error| Component::down(json!({ "error": error.to_string() })))
+    checked.unwrap_or_else(|error| HealthComponent::down(json!({ "error": error.to_string() })))
 }
 
-fn check_now(folder: &Path) -> Component {
+fn check_now(folder: &Path) -> HealthComponent {
     let details = |total, free| {
         json!({
             "total": total,
@@ -30,12 +30,12 @@ fn check_now(folder: &Path) -> Component {
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
             let details = details(disk.f_blocks.saturating_mul(disk.f_frsize), free);
             if free >= THRESHOLD {
-                Component::up(details)
+                HealthComponent::up(details)
             } else {
-                Component::down(details)
+                HealthComponent::down(details)
             }
         }
-        Err(error) => Component::down(json!({
+        Err(error) => HealthComponent::down(json!({
             "path": folder.display().to_string(),
             "exists": folder.exists(),
             "error": error.to_string(),

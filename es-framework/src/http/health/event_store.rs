@@ -1,25 +1,24 @@
-//! Whether the event store answers and takes the credential, and how the reactions to its events are
-//! doing.
+//! The health check of the event store: it reads the newest event and reports the reactions.
 
 use serde_json::{Map, Value, json};
 
-use super::Component;
+use super::HealthComponent;
 use crate::{
     event::EventId,
     http::{
+        health::stopping_event,
         lag::{events_behind, newest},
-        operators::refused,
     },
     reaction::{ReactionStatus, ReactionStatuses},
     store::EventStore,
 };
 
-pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -> Component {
+pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -> HealthComponent {
     let health = store.health().await;
     let mut details = Map::new();
     details.insert("store".into(), store.description().into());
     if !statuses.all().is_empty() {
-        // One that does not answer is not asked twice.
+        // A store that does not answer gets no second request.
         let newest = match &health {
             Ok(()) => newest(store).await,
             Err(_) => None,
@@ -27,15 +26,15 @@ pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -
         details.insert("reactions".into(), reactions(statuses, newest));
     }
     match health {
-        Ok(()) => Component::up(details.into()),
+        Ok(()) => HealthComponent::up(details.into()),
         Err(error) => {
             details.insert("error".into(), error.to_string().into());
-            Component::down(details.into())
+            HealthComponent::down(details.into())
         }
     }
 }
 
-/// How each reaction is doing, when this is the newest event of the store.
+/// Returns the status of each reaction as JSON, with its lag behind the newest event.
 pub(in crate::http) fn reactions(statuses: &ReactionStatuses, newest: Option<EventId>) -> Value {
     let told = statuses.all().into_iter();
     let told = told.map(|(name, status)| (name.to_owned(), reaction(&status, newest)));
@@ -50,6 +49,6 @@ fn reaction(status: &ReactionStatus, newest: Option<EventId>) -> Value {
         "nextDeadline": status.next_deadline,
         "stopped": status.is_stopped(),
         "error": status.trouble,
-        "event": status.stopped_at.clone().map(refused),
+        "event": status.stopped_at.clone().map(stopping_event),
     })
 }

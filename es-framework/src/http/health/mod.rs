@@ -1,4 +1,4 @@
-//! `GET /actuator/health`: every component is really checked, at the moment it is asked about.
+//! `GET /actuator/health`: checks every component at the time of the request.
 
 mod database;
 mod disk;
@@ -21,10 +21,10 @@ use serde_json::{Value, json};
 pub(super) use database::read_models;
 pub(super) use event_store::reactions;
 
-use super::{Surface, auth::Anonymous};
+use super::{HttpContext, auth::Anonymous};
 use crate::{
-    net::tls::Tls,
-    projection::{Database, Positions},
+    net::tls::ServerTls,
+    projection::{Database, Positions, Refused},
     reaction::ReactionStatuses,
     store::EventStore,
 };
@@ -32,22 +32,22 @@ use crate::{
 pub use probes::Lifecycle;
 pub(super) use probes::{info, liveness, readiness};
 
-/// A check that takes longer has failed.
+/// Longest time of a check. A slower one fails.
 const CHECK_LIMIT: Duration = Duration::from_secs(3);
 
-/// Where the report is.
+/// The path of the report.
 pub(super) const PATH: &str = "/actuator/health";
-/// Where the probes are, and what runs here.
+/// The paths of the probes and of the information about the application.
 pub(super) const LIVENESS: &str = "/actuator/health/liveness";
 pub(super) const READINESS: &str = "/actuator/health/readiness";
 pub(super) const INFO: &str = "/actuator/info";
 
-/// What is checked.
+/// The components that the health check examines.
 ///
 /// ```
 /// use es_framework::http::health::Health;
 ///
-/// /// The read models that wait for an operator.
+/// /// Counts the read models that wait for an operator.
 /// fn stopped(health: &Health) -> usize {
 ///     health.positions.iter().filter(|(_, progress)| progress.is_stopped()).count()
 /// }
@@ -58,89 +58,89 @@ pub struct Health {
     pub store: Arc<dyn EventStore>,
     /// The secondary database.
     pub database: Database,
-    /// How far the read models have come.
+    /// The positions of the read models.
     pub positions: Positions,
-    /// How the reactions are doing, whose checkpoints are in the event store.
+    /// The statuses of the reactions.
     pub reactions: ReactionStatuses,
     /// A folder on the disk that must not be full.
     pub folder: PathBuf,
-    /// A PEM file with certificates that the service relies on.
+    /// A PEM file with certificates that the service trusts.
     pub certificates: Option<PathBuf>,
-    /// What only the process itself knows of its life.
+    /// The lifecycle of the process.
     pub lifecycle: Lifecycle,
-    /// What the service itself shows its clients, if they come by TLS.
-    pub(crate) tls: Option<Tls>,
+    /// The service's own certificate, if it speaks TLS.
+    pub(crate) tls: Option<ServerTls>,
 }
 
-/// Whether something works.
+/// The health of a component or of the whole service.
 ///
 /// ```
-/// use es_framework::http::health::Status;
+/// use es_framework::http::health::HealthStatus;
 ///
-/// assert_eq!(serde_json::to_string(&Status::Up)?, r#""UP""#);
+/// assert_eq!(serde_json::to_string(&HealthStatus::Up)?, r#""UP""#);
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(rename = "HealthStatus", description = "Whether something works.")]
-pub enum Status {
-    /// It does.
+pub enum HealthStatus {
+    /// It works.
     Up,
-    /// It does not.
+    /// It does not work.
     Down,
 }
 
 /// One component's health.
 ///
 /// ```
-/// use es_framework::http::health::Component;
+/// use es_framework::http::health::HealthComponent;
 ///
-/// /// As it stands in the answer to `GET /actuator/health`.
-/// fn json(component: &Component) -> serde_json::Result<String> {
+/// /// Writes a component as in the response to `GET /actuator/health`.
+/// fn json(component: &HealthComponent) -> serde_json::Result<String> {
 ///     serde_json::to_string(component) // {"status":"UP","details":{…}}
 /// }
 /// ```
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "HealthOfComponent", description = "One component's health.")]
-pub struct Component {
-    status: Status,
-    /// What else is known, such as the reason.
+pub struct HealthComponent {
+    status: HealthStatus,
+    /// Further details, such as the reason.
     #[serde(skip_serializing_if = "Value::is_null")]
     details: Value,
 }
 
-/// Whether the service works, and each part of it.
+/// The health of the service and of each component.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
-struct Report {
-    status: Status,
+struct HealthReport {
+    status: HealthStatus,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    components: BTreeMap<&'static str, Component>,
+    components: BTreeMap<&'static str, HealthComponent>,
 }
 
-impl Component {
+impl HealthComponent {
     const fn up(details: Value) -> Self {
         Self {
-            status: Status::Up,
+            status: HealthStatus::Up,
             details,
         }
     }
 
     const fn down(details: Value) -> Self {
         Self {
-            status: Status::Down,
+            status: HealthStatus::Down,
             details,
         }
     }
 
-    /// A component whose check gave no answer in time.
+    /// Returns a component whose check did not end in time.
     fn silent() -> Self {
         Self::down(json!({ "error": format!("no answer within {} s", CHECK_LIMIT.as_secs()) }))
     }
 }
 
 impl Health {
-    async fn report(&self) -> Report {
+    async fn report(&self) -> HealthReport {
         let (db, event_store, disk, ssl) = tokio::join!(
             within_limit(database::check(
                 &self.database,
@@ -150,7 +150,7 @@ impl Health {
             within_limit(event_store::check(&*self.store, &self.reactions)),
             within_limit(disk::check(self.folder.clone())),
             within_limit(tls::check(
-                self.tls.as_ref().map(Tls::chain).unwrap_or_default(),
+                self.tls.as_ref().map(ServerTls::chain).unwrap_or_default(),
                 self.certificates.clone(),
             )),
         );
@@ -158,53 +158,64 @@ impl Health {
             ("db", db),
             ("diskSpace", disk),
             ("eventstore", event_store),
-            ("ping", Component::up(Value::Null)),
+            ("ping", HealthComponent::up(Value::Null)),
             ("ssl", ssl),
         ]);
-        Report::of(components)
+        HealthReport::of(components)
     }
 }
 
-impl Report {
-    /// All is up if each component is.
-    fn of(components: BTreeMap<&'static str, Component>) -> Self {
-        let mut components_up = components.values().map(|one| one.status == Status::Up);
+impl HealthReport {
+    /// The service is up if each component is.
+    fn of(components: BTreeMap<&'static str, HealthComponent>) -> Self {
+        let mut components_up = components
+            .values()
+            .map(|one| one.status == HealthStatus::Up);
         let status = if components_up.all(|is_up| is_up) {
-            Status::Up
+            HealthStatus::Up
         } else {
-            Status::Down
+            HealthStatus::Down
         };
         Self { status, components }
     }
 }
 
-async fn within_limit(check: impl Future<Output = Component>) -> Component {
+async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthComponent {
     tokio::time::timeout(CHECK_LIMIT, check)
         .await
-        .unwrap_or_else(|_| Component::silent())
+        .unwrap_or_else(|_| HealthComponent::silent())
 }
 
-/// What the report looks like.
+/// Returns the event that stopped a read model or a reaction as JSON.
+pub(super) fn stopping_event(event: Refused) -> Value {
+    json!({
+        "id": event.id.to_string(),
+        "subject": event.subject.as_str(),
+        "error": event.reason,
+    })
+}
+
+/// Returns the JSON schema of the report.
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<Report>()
+    generator.subschema_for::<HealthReport>()
 }
 
-/// All of it, but only the status for those who did not say who they are where that matters: the
-/// details name folders and addresses.
+/// Returns the report. A caller without a credential gets only the status where the service
+/// authenticates callers, because the details name folders and addresses.
 pub(super) async fn show(
-    State(surface): State<Arc<Surface>>,
+    State(surface): State<Arc<HttpContext>>,
     anonymous: Option<Extension<Anonymous>>,
 ) -> Response {
     answer(surface.health.report().await, anonymous)
 }
 
-fn answer(mut report: Report, anonymous: Option<Extension<Anonymous>>) -> Response {
+fn answer(mut report: HealthReport, anonymous: Option<Extension<Anonymous>>) -> Response {
     if anonymous.is_some() {
         report.components.clear();
     }
     let status = match report.status {
-        Status::Up => StatusCode::OK,
-        Status::Down => StatusCode::SERVICE_UNAVAILABLE,
+        HealthStatus::Up => StatusCode::OK,
+        HealthStatus::Down => StatusCode::SERVICE_UNAVAILABLE,
     };
     (status, Json(report)).into_response()
 }

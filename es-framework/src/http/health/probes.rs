@@ -1,5 +1,5 @@
-//! Probes for whatever starts the service and sends requests to it: whether another start would help,
-//! and whether commands and queries can be carried out at this moment.
+//! The liveness probe reports if a restart of the service would help. The readiness probe reports if
+//! it can handle commands and queries now.
 
 use std::{
     collections::BTreeMap,
@@ -13,10 +13,10 @@ use axum::{Extension, Json, extract::State, response::Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Component, Health, Report, answer, event_store, within_limit};
-use crate::http::{Surface, auth::Anonymous};
+use super::{Health, HealthComponent, HealthReport, answer, event_store, within_limit};
+use crate::http::{HttpContext, auth::Anonymous};
 
-/// What only the process itself knows of its life. Clones share it.
+/// The lifecycle of the process: its start, its shutdown and its broken threads. Clones share it.
 ///
 /// ```
 /// use es_framework::http::health::Lifecycle;
@@ -26,10 +26,10 @@ use crate::http::{Surface, auth::Anonymous};
 /// # let _ = shared;
 /// ```
 #[derive(Debug, Clone)]
-pub struct Lifecycle(Arc<Shared>);
+pub struct Lifecycle(Arc<LifecycleState>);
 
 #[derive(Debug)]
-struct Shared {
+struct LifecycleState {
     name: &'static str,
     begin: Timestamp,
     stops: AtomicBool,
@@ -37,10 +37,10 @@ struct Shared {
 }
 
 impl Lifecycle {
-    /// An application of this name that begins now.
+    /// Begins the lifecycle of an application of this name.
     #[must_use]
     pub fn begin(name: &'static str) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(LifecycleState {
             name,
             begin: Timestamp::now(),
             stops: AtomicBool::new(false),
@@ -48,17 +48,17 @@ impl Lifecycle {
         }))
     }
 
-    /// Notes that the application was told to stop.
+    /// Records that the shutdown began.
     pub(crate) fn stop(&self) {
         self.0.stops.store(true, Ordering::Release);
     }
 
-    /// Notes that a thread broke, which nothing but another start mends.
-    pub(crate) fn broke(&self, thread: &str) {
+    /// Records a thread that panicked. Only a restart of the application helps.
+    pub(crate) fn record_broken_thread(&self, thread: &str) {
         self.lock().push(thread.to_owned());
     }
 
-    /// What runs here.
+    /// Returns the information about the application and the framework.
     fn info(&self) -> Value {
         json!({
             "app": { "name": self.0.name, "startedAt": self.0.begin },
@@ -66,8 +66,8 @@ impl Lifecycle {
         })
     }
 
-    /// The threads that broke.
-    pub(crate) fn broken(&self) -> Vec<String> {
+    /// Returns the threads that panicked.
+    pub(crate) fn broken_threads(&self) -> Vec<String> {
         self.lock().clone()
     }
 
@@ -77,22 +77,22 @@ impl Lifecycle {
 }
 
 impl Health {
-    fn liveness(&self) -> Report {
-        let broken = self.lifecycle.broken();
+    fn liveness(&self) -> HealthReport {
+        let broken = self.lifecycle.broken_threads();
         let threads = if broken.is_empty() {
-            Component::up(Value::Null)
+            HealthComponent::up(Value::Null)
         } else {
-            Component::down(json!({ "broken": broken }))
+            HealthComponent::down(json!({ "broken": broken }))
         };
-        Report::of(BTreeMap::from([("threads", threads)]))
+        HealthReport::of(BTreeMap::from([("threads", threads)]))
     }
 
-    async fn readiness(&self) -> Report {
+    async fn readiness(&self) -> HealthReport {
         let (event_store, db) = tokio::join!(
             within_limit(event_store::check(&*self.store, &self.reactions)),
             within_limit(self.database_answers()),
         );
-        Report::of(BTreeMap::from([
+        HealthReport::of(BTreeMap::from([
             ("db", db),
             ("eventstore", event_store),
             ("readModels", self.rebuilt()),
@@ -100,48 +100,49 @@ impl Health {
         ]))
     }
 
-    async fn database_answers(&self) -> Component {
+    async fn database_answers(&self) -> HealthComponent {
         match self.database.size().await {
-            Ok(_) => Component::up(Value::Null),
-            Err(error) => Component::down(json!({ "error": error.to_string() })),
+            Ok(_) => HealthComponent::up(Value::Null),
+            Err(error) => HealthComponent::down(json!({ "error": error.to_string() })),
         }
     }
 
-    /// One that stopped does not get better by waiting, and the others are of use.
-    fn rebuilt(&self) -> Component {
+    /// Checks that no read model is being rebuilt. A stopped one is ignored: waiting does not repair
+    /// it, and the others still answer.
+    fn rebuilt(&self) -> HealthComponent {
         let positions = self.positions.iter();
         let missing = positions.filter(|(_, model)| !model.is_rebuilt() && !model.is_stopped());
         let missing: Vec<_> = missing.map(|(name, _)| name).collect();
         if missing.is_empty() {
-            Component::up(Value::Null)
+            HealthComponent::up(Value::Null)
         } else {
-            Component::down(json!({ "beingRebuilt": missing }))
+            HealthComponent::down(json!({ "beingRebuilt": missing }))
         }
     }
 
-    fn requests(&self) -> Component {
+    fn requests(&self) -> HealthComponent {
         if self.lifecycle.0.stops.load(Ordering::Acquire) {
-            Component::down(json!({ "error": "the service stops" }))
+            HealthComponent::down(json!({ "error": "the service stops" }))
         } else {
-            Component::up(Value::Null)
+            HealthComponent::up(Value::Null)
         }
     }
 }
 
 pub(in crate::http) async fn liveness(
-    State(surface): State<Arc<Surface>>,
+    State(surface): State<Arc<HttpContext>>,
     anonymous: Option<Extension<Anonymous>>,
 ) -> Response {
     answer(surface.health.liveness(), anonymous)
 }
 
 pub(in crate::http) async fn readiness(
-    State(surface): State<Arc<Surface>>,
+    State(surface): State<Arc<HttpContext>>,
     anonymous: Option<Extension<Anonymous>>,
 ) -> Response {
     answer(surface.health.readiness().await, anonymous)
 }
 
-pub(in crate::http) async fn info(State(surface): State<Arc<Surface>>) -> Json<Value> {
+pub(in crate::http) async fn info(State(surface): State<Arc<HttpContext>>) -> Json<Value> {
     Json(surface.health.lifecycle.info())
 }

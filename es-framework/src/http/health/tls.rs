@@ -1,4 +1,4 @@
-//! Whether the certificates that the service shows and relies on are valid today.
+//! The health check of certificates: the service's own and those that it trusts.
 
 use std::path::{Path, PathBuf};
 
@@ -6,23 +6,23 @@ use rustls::pki_types::CertificateDer;
 use serde_json::{Value, json};
 use x509_parser::{certificate::X509Certificate, parse_x509_certificate, pem::Pem};
 
-use super::Component;
+use super::HealthComponent;
 
-/// Of the service itself, as it is shown at the moment, and of a file with those that it trusts.
+/// Checks the service's own certificate chain, and a file with certificates that it trusts.
 pub(super) async fn check(
     own: Vec<CertificateDer<'static>>,
     trusted: Option<PathBuf>,
-) -> Component {
+) -> HealthComponent {
     let checked = tokio::task::spawn_blocking(move || check_all(&own, trusted.as_deref())).await;
-    checked.unwrap_or_else(|error| Component::down(json!({ "error": error.to_string() })))
+    checked.unwrap_or_else(|error| HealthComponent::down(json!({ "error": error.to_string() })))
 }
 
-fn check_all(own: &[CertificateDer<'_>], trusted: Option<&Path>) -> Component {
-    let mut chains = Chains::default();
+fn check_all(own: &[CertificateDer<'_>], trusted: Option<&Path>) -> HealthComponent {
+    let mut chains = CertificateChains::default();
     for certificate in own {
         match parse_x509_certificate(certificate) {
             Ok((_, certificate)) => chains.add(&certificate),
-            Err(error) => return Component::down(json!({ "error": error.to_string() })),
+            Err(error) => return HealthComponent::down(json!({ "error": error.to_string() })),
         }
     }
     let Some(file) = trusted else {
@@ -30,18 +30,18 @@ fn check_all(own: &[CertificateDer<'_>], trusted: Option<&Path>) -> Component {
     };
     if let Err(reason) = chains.add_file(file) {
         let file = file.display().to_string();
-        return Component::down(json!({ "file": file, "error": reason }));
+        return HealthComponent::down(json!({ "file": file, "error": reason }));
     }
     chains.report(Some(file))
 }
 
 #[derive(Default)]
-struct Chains {
+struct CertificateChains {
     valid: Vec<Value>,
     invalid: Vec<Value>,
 }
 
-impl Chains {
+impl CertificateChains {
     fn add_file(&mut self, file: &Path) -> Result<(), String> {
         let text = std::fs::read(file).map_err(|error| error.to_string())?;
         let mut blocks = Pem::iter_from_buffer(&text).peekable();
@@ -56,7 +56,7 @@ impl Chains {
         Ok(())
     }
 
-    /// What a certificate says of itself, and whether it is valid now.
+    /// Adds the details of a certificate, and its validity at this time.
     fn add(&mut self, certificate: &X509Certificate<'_>) {
         let validity = certificate.validity();
         let chain = json!({
@@ -70,7 +70,7 @@ impl Chains {
         }
     }
 
-    fn report(self, file: Option<&Path>) -> Component {
+    fn report(self, file: Option<&Path>) -> HealthComponent {
         let Self { valid, invalid } = self;
         let all_valid = invalid.is_empty();
         let mut details = json!({ "validChains": valid, "invalidChains": invalid });
@@ -78,19 +78,19 @@ impl Chains {
             details.insert("file".into(), file.display().to_string().into());
         }
         if all_valid {
-            Component::up(details)
+            HealthComponent::up(details)
         } else {
-            Component::down(details)
+            HealthComponent::down(details)
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Status, *};
+    use super::{super::HealthStatus, *};
 
-    /// The check of a file that holds these texts.
-    async fn checked(texts: &[&str]) -> Component {
+    /// Checks a file with these texts.
+    async fn checked(texts: &[&str]) -> HealthComponent {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("certificates.pem");
         std::fs::write(&file, texts.concat()).unwrap();
@@ -102,13 +102,13 @@ mod tests {
 
     #[tokio::test]
     async fn without_certificates_there_is_nothing_wrong() {
-        assert_eq!(check(Vec::new(), None).await.status, Status::Up);
+        assert_eq!(check(Vec::new(), None).await.status, HealthStatus::Up);
     }
 
     #[tokio::test]
     async fn a_certificate_that_is_valid_today_is_shown_with_its_end() {
         let component = checked(&[VALID]).await;
-        assert_eq!(component.status, Status::Up);
+        assert_eq!(component.status, HealthStatus::Up);
         let shown = component.details["validChains"][0].to_string();
         assert!(
             shown.contains("event-store.test") && shown.contains("notAfter"),
@@ -119,7 +119,7 @@ mod tests {
     #[tokio::test]
     async fn one_certificate_that_has_expired_is_named_beside_the_valid_ones() {
         let component = checked(&[VALID, EXPIRED]).await;
-        assert_eq!(component.status, Status::Down);
+        assert_eq!(component.status, HealthStatus::Down);
         let invalid = component.details["invalidChains"].to_string();
         assert!(invalid.contains("expired.test") && !invalid.contains("event-store.test"));
     }
@@ -132,10 +132,10 @@ mod tests {
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
         ] {
             let component = checked(&[text]).await;
-            assert_eq!(component.status, Status::Down, "{text}");
+            assert_eq!(component.status, HealthStatus::Down, "{text}");
             assert!(component.details["error"].is_string(), "{text}");
         }
         let missing = check(Vec::new(), Some("/nowhere/at-all.pem".into())).await;
-        assert_eq!(missing.status, Status::Down);
+        assert_eq!(missing.status, HealthStatus::Down);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Operation, Schemas, header, text::Text};
+use super::{OpenApiResponse, Operation, Schemas, header, text::Text};
 use crate::{
     command::{CommandDescriptor, Condition, Parameter, ParameterOrigin},
     http::{
@@ -97,13 +97,13 @@ fn with_answers(
     if command.condition == Condition::Pristine {
         let [position, tag] = ANSWERED;
         let headers = [header::LOCATION, position, tag];
-        let created = Answer::new(201, "It was created.", &headers);
+        let created = OpenApiResponse::new(201, "It was created.", &headers);
         return operation.with_answer(match schema {
             None => created,
             Some(schema) => created.with_json(schema),
         });
     }
-    let done = |status| Answer::new(status, "It was carried out.", &ANSWERED);
+    let done = |status| OpenApiResponse::new(status, "It was carried out.", &ANSWERED);
     let operation = match always {
         true => operation,
         false => operation.with_answer(done(204)),

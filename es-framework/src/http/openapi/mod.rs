@@ -3,7 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | a command, a query, rows that are events | `command.rs`, `query.rs` |
-//! | what the framework answers by itself | `own.rs`, `operators.rs` |
+//! | what the framework answers by itself | `own.rs`, `../operator/openapi.rs` |
 //! | headers of requests and answers | `header.rs` |
 //! | problems | `problem.rs` |
 //! | schemas | `schemas.rs` |
@@ -19,7 +19,6 @@ mod command;
 mod header;
 mod markdown;
 mod operation;
-mod operators;
 mod own;
 mod problem;
 mod query;
@@ -32,12 +31,12 @@ mod text;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Declaration, command::Registry, query::QueryRoute};
+use crate::{Declaration, command::Registry, http::operator, query::QueryRoute};
 
-use operation::{Answer, Operation};
+pub(super) use operation::{OpenApiResponse, Operation};
 use schemas::Schemas;
 
-pub(super) use serve::{PATH, Served};
+pub(super) use serve::{OpenApiDocument, PATH};
 
 /// The version of the specification that the document follows.
 const OPENAPI: &str = "3.1.1";
@@ -57,6 +56,9 @@ pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) 
     }
     for (path, method, operation) in own::operations(&mut schemas) {
         paths.add(path, method, operation);
+    }
+    for (path, method, operation) in operator::operations() {
+        paths.add(&path, method, operation);
     }
     let version = registry.commands().first().map(|one| one.declaration);
     let document = json!({

@@ -12,8 +12,8 @@ const LIMITS: [ProblemKind; 2] = [kind::ADDRESS_TOO_LONG, kind::HEADERS_TOO_LARG
 
 /// What a path does.
 #[derive(Debug)]
-pub(super) struct Operation {
-    pub(super) id: String,
+pub(in crate::http) struct Operation {
+    pub(in crate::http) id: String,
     summary: String,
     description: String,
     parameters: Vec<Value>,
@@ -27,7 +27,7 @@ pub(super) struct Operation {
 
 /// An answer that is no problem.
 #[derive(Debug)]
-pub(super) struct Answer<'a> {
+pub(in crate::http) struct OpenApiResponse<'a> {
     status: u16,
     description: &'a str,
     headers: &'a [&'a str],
@@ -35,8 +35,8 @@ pub(super) struct Answer<'a> {
     content: Map<String, Value>,
 }
 
-impl<'a> Answer<'a> {
-    pub(super) fn new(status: u16, description: &'a str, headers: &'a [&'a str]) -> Self {
+impl<'a> OpenApiResponse<'a> {
+    pub(in crate::http) fn new(status: u16, description: &'a str, headers: &'a [&'a str]) -> Self {
         Self {
             status,
             description,
@@ -45,11 +45,11 @@ impl<'a> Answer<'a> {
         }
     }
 
-    pub(super) fn with_json(self, schema: Value) -> Self {
+    pub(in crate::http) fn with_json(self, schema: Value) -> Self {
         self.with_content("application/json", schema)
     }
 
-    pub(super) fn with_content(mut self, media_type: &str, schema: Value) -> Self {
+    pub(in crate::http) fn with_content(mut self, media_type: &str, schema: Value) -> Self {
         let content = json!({ "schema": schema });
         self.content.insert(media_type.to_owned(), content);
         self
@@ -57,7 +57,7 @@ impl<'a> Answer<'a> {
 }
 
 impl Operation {
-    pub(super) fn new(id: &str, summary: &str, description: &str) -> Self {
+    pub(in crate::http) fn new(id: &str, summary: &str, description: &str) -> Self {
         Self {
             id: id.to_owned(),
             summary: summary.to_owned(),
@@ -72,32 +72,32 @@ impl Operation {
     }
 
     /// Takes callers of this role only.
-    pub(super) fn with_role(mut self, role: Option<&'static str>) -> Self {
+    pub(in crate::http) fn with_role(mut self, role: Option<&'static str>) -> Self {
         self.role = role;
         self.with_problems(role.map(|_| kind::FORBIDDEN))
     }
 
     /// Takes the credential of operators, always or where callers are known.
-    pub(super) fn for_operators(mut self, always: bool) -> Self {
+    pub(in crate::http) fn for_operators(mut self, always: bool) -> Self {
         self.operators = Some(always);
         self.with_problems([kind::OPERATORS_ONLY])
     }
 
     /// Takes headers that [`header::parameters`] describes.
-    pub(super) fn with_headers(mut self, names: &[&str]) -> Self {
+    pub(in crate::http) fn with_headers(mut self, names: &[&str]) -> Self {
         let reference = |name| json!({ "$ref": format!("#/components/parameters/{name}") });
         self.parameters.extend(names.iter().map(reference));
         self
     }
 
     /// Takes a parameter in its path or query.
-    pub(super) fn with_parameter(mut self, parameter: Value) -> Self {
+    pub(in crate::http) fn with_parameter(mut self, parameter: Value) -> Self {
         self.parameters.push(parameter);
         self
     }
 
     /// Takes JSON.
-    pub(super) fn with_body(mut self, schema: &Value, required: bool) -> Self {
+    pub(in crate::http) fn with_body(mut self, schema: &Value, required: bool) -> Self {
         self.body = Some(json!({
             "required": required,
             "content": { "application/json": { "schema": schema } },
@@ -105,7 +105,7 @@ impl Operation {
         self
     }
 
-    pub(super) fn with_answer(mut self, answer: Answer<'_>) -> Self {
+    pub(in crate::http) fn with_answer(mut self, answer: OpenApiResponse<'_>) -> Self {
         let headers: Map<_, _> = answer
             .headers
             .iter()
@@ -123,7 +123,10 @@ impl Operation {
     }
 
     /// May be answered with these problems.
-    pub(super) fn with_problems(mut self, problems: impl IntoIterator<Item = ProblemKind>) -> Self {
+    pub(in crate::http) fn with_problems(
+        mut self,
+        problems: impl IntoIterator<Item = ProblemKind>,
+    ) -> Self {
         for kind in problems {
             if !self.problems.contains(&kind) {
                 self.problems.push(kind);
@@ -133,7 +136,7 @@ impl Operation {
     }
 
     /// The operation as the document has it.
-    pub(super) fn finish(self, tag: &str) -> Value {
+    pub(in crate::http) fn finish(self, tag: &str) -> Value {
         let credential: &[_] = match self.operators {
             Some(_) => &[],
             None => &security::PROBLEMS,

@@ -2,17 +2,18 @@
 
 use serde_json::json;
 
-use super::{Answer, Operation, Schemas, operators, serve};
+use super::{OpenApiResponse, Operation, Schemas, serve};
 use crate::http::{health, metrics};
 
 /// A path, a method and what it does.
-pub(super) type Described = (&'static str, &'static str, Operation);
+pub(super) type DescribedOperation = (&'static str, &'static str, Operation);
 
 /// All of it.
-pub(super) fn operations(schemas: &mut Schemas) -> Vec<Described> {
+pub(super) fn operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
     let shown = shown(schemas).into_iter();
-    let shown = shown.map(|(path, operation)| (path, "get", operation));
-    shown.chain(operators::operations()).collect()
+    shown
+        .map(|(path, operation)| (path, "get", operation))
+        .collect()
 }
 
 /// The paths that everybody may look at, and what each answers to `GET`.
@@ -22,7 +23,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
             health::PATH,
             health(
                 "health",
-                "Tells whether the service and all that it needs work.",
+                "Reports the health of the service and its components.",
                 schemas,
             ),
         ),
@@ -30,7 +31,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
             health::LIVENESS,
             health(
                 "liveness",
-                "Tells whether another start of the service would help.",
+                "Reports if a restart of the service would help.",
                 schemas,
             ),
         ),
@@ -38,7 +39,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
             health::READINESS,
             health(
                 "readiness",
-                "Tells whether commands and queries can be carried out now.",
+                "Reports if the service can handle commands and queries now.",
                 schemas,
             ),
         ),
@@ -49,30 +50,36 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
 }
 
 fn info() -> Operation {
-    let answer = Answer::new(200, "The application and its framework.", &[])
+    let answer = OpenApiResponse::new(200, "The application and its framework.", &[])
         .with_json(json!({ "type": "object" }));
-    Operation::new("info", "Tells what runs here, and since when.", "").with_answer(answer)
+    Operation::new(
+        "info",
+        "Returns the name, the version and the start time of the application.",
+        "",
+    )
+    .with_answer(answer)
 }
 
 fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
     let report = health::schema(schemas.answers()).to_value();
-    let answer =
-        |status, description| Answer::new(status, description, &[]).with_json(report.clone());
+    let answer = |status, description| {
+        OpenApiResponse::new(status, description, &[]).with_json(report.clone())
+    };
     Operation::new(id, summary, "")
-        .with_answer(answer(200, "All is well."))
-        .with_answer(answer(503, "Something does not work."))
+        .with_answer(answer(200, "Every component works."))
+        .with_answer(answer(503, "A component does not work."))
 }
 
 fn measurements() -> Operation {
-    let summary = "Tells what was measured since the start, for Prometheus.";
-    let answer = Answer::new(200, "The measurements.", &[])
+    let summary = "Returns the metrics in the text format of Prometheus.";
+    let answer = OpenApiResponse::new(200, "The metrics.", &[])
         .with_content("text/plain", json!({ "type": "string" }));
     Operation::new("prometheus", summary, "").with_answer(answer)
 }
 
 fn this_document() -> Operation {
-    let summary = "Describes the service: this document.";
-    let answer =
-        Answer::new(200, "A document of OpenAPI 3.1.", &[]).with_json(json!({ "type": "object" }));
+    let summary = "Returns this OpenAPI document.";
+    let answer = OpenApiResponse::new(200, "A document of OpenAPI 3.1.", &[])
+        .with_json(json!({ "type": "object" }));
     Operation::new("openapi", summary, "").with_answer(answer)
 }

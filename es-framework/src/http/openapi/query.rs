@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Operation, Schemas, header, text::Text};
+use super::{OpenApiResponse, Operation, Schemas, header, text::Text};
 use crate::{
     http::{
         path,
@@ -109,13 +109,13 @@ fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
 
 fn answered(operation: Operation, schema: Value) -> Operation {
     // Sent as server-sent events, each of which holds the answer, where the caller accepts those.
-    let answer = Answer::new(200, "The answer.", &ANSWERED)
+    let answer = OpenApiResponse::new(200, "The answer.", &ANSWERED)
         .with_json(schema)
         .with_content("text/event-stream", json!({ "type": "string" }));
     operation
         .with_headers(&HEADERS)
         .with_answer(answer)
-        .with_answer(Answer::new(
+        .with_answer(OpenApiResponse::new(
             304,
             "The answer is still the one of the tag that was sent.",
             &ANSWERED,

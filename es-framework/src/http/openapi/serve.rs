@@ -12,9 +12,9 @@ pub(in crate::http) const PATH: &str = "/openapi.json";
 
 /// The document as it is sent.
 #[derive(Debug, Clone)]
-pub(in crate::http) struct Served(Bytes);
+pub(in crate::http) struct OpenApiDocument(Bytes);
 
-impl Served {
+impl OpenApiDocument {
     pub(in crate::http) fn new(document: &Value) -> Self {
         Self(Bytes::from(document.to_string()))
     }

@@ -123,7 +123,7 @@ pub(in crate::http) const ALREADY_EXISTS: ProblemKind =
 pub(in crate::http) const CHANGED_MEANWHILE: ProblemKind = ProblemKind::new(
     StatusCode::PRECONDITION_FAILED,
     "changed-meanwhile",
-    "It has changed meanwhile",
+    "The subject has changed",
 );
 
 pub(in crate::http) const CONTENDED: ProblemKind =
@@ -184,21 +184,21 @@ pub(in crate::http) const HEADERS_TOO_LARGE: ProblemKind = ProblemKind::new(
 pub(in crate::http) const TOO_BUSY: ProblemKind = ProblemKind::new(
     StatusCode::SERVICE_UNAVAILABLE,
     "too-busy",
-    "The service has too much to do",
+    "The service is too busy",
 )
 .retry_later();
 
 pub(in crate::http) const TOOK_TOO_LONG: ProblemKind = ProblemKind::new(
     StatusCode::SERVICE_UNAVAILABLE,
     "took-too-long",
-    "It took too long",
+    "The request took too long",
 )
 .retry_later();
 
 pub(in crate::http) const UNAUTHORIZED: ProblemKind = ProblemKind::new(
     StatusCode::UNAUTHORIZED,
     "unauthorized",
-    "The caller is not known",
+    "The caller is not authenticated",
 );
 
 pub(in crate::http) const FORBIDDEN: ProblemKind = ProblemKind::new(
@@ -217,14 +217,14 @@ pub(in crate::http) const ISSUER_AWAY: ProblemKind = ProblemKind::new(
 pub(in crate::http) const TOO_MANY_REQUESTS: ProblemKind = ProblemKind::new(
     StatusCode::TOO_MANY_REQUESTS,
     "too-many-requests",
-    "The client asks too often",
+    "The client exceeded its rate limit",
 )
 .retry_later();
 
 pub(in crate::http) const OPERATORS_ONLY: ProblemKind = ProblemKind::new(
     StatusCode::UNAUTHORIZED,
     "operators-only",
-    "This is for operators",
+    "Only operators may do this",
 );
 
 pub(in crate::http) const READ_MODEL_NOT_STOPPED: ProblemKind = ProblemKind::new(
@@ -242,7 +242,7 @@ pub(in crate::http) const READ_MODEL_REBUILDING: ProblemKind = ProblemKind::new(
 pub(in crate::http) const STANDS_BY: ProblemKind = ProblemKind::new(
     StatusCode::CONFLICT,
     "stands-by",
-    "Another process keeps the read models up to date",
+    "Another process updates the read models",
 );
 
 pub(in crate::http) const READ_MODELS_UNAVAILABLE: ProblemKind = ProblemKind::new(

@@ -21,7 +21,7 @@ use crate::{
     Query,
     command::Registry,
     http::LiveLimits,
-    net::{self, Door},
+    net::{self, HttpListener},
     query::{QueryContext, QueryDescriptor, QueryError, QueryHandler},
     test_fixture::PlantTreeCommand,
 };
@@ -38,11 +38,16 @@ const HASTY: LiveLimits = LiveLimits {
 async fn listen(garden: Router) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let limits = net::Limits {
-        write_stall: Duration::from_millis(100),
-        ..net::Limits::default()
+    let limits = net::ConnectionLimits {
+        write_time: Duration::from_millis(100),
+        ..net::ConnectionLimits::default()
     };
-    tokio::spawn(net::serve(Door::plain(listener), garden, limits, pending()));
+    tokio::spawn(net::serve(
+        HttpListener::plain(listener),
+        garden,
+        limits,
+        pending(),
+    ));
     address
 }
 

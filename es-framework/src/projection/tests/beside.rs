@@ -12,11 +12,9 @@ use std::{
 use super::{PATIENCE, write_event};
 use crate::{
     event::EventId,
+    operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError},
     prelude::*,
-    projection::{
-        Asked, Database, DatabaseUrl, Operator, OperatorError, Processor, Progress,
-        ReadModelDescriptor, ReadModels,
-    },
+    projection::{Database, DatabaseUrl, Processor, Progress, ReadModelDescriptor, ReadModels},
     query::Paging,
     store::memory::MemoryStore,
 };
@@ -91,7 +89,7 @@ impl LabelledJar {
 struct Running {
     database: Database,
     progress: Progress,
-    operator: Operator,
+    operator: OperatorClient,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -182,7 +180,11 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
         .await;
     let beside = new.progress.beside().unwrap();
     assert_eq!(beside.position(), EventId::new(1));
-    let skipped = new.operator.ask("jars", Asked::Skip).await.unwrap();
+    let skipped = new
+        .operator
+        .send("jars", OperatorCommand::Skip)
+        .await
+        .unwrap();
     assert_eq!(skipped.unwrap().id.get(), 2);
     new.reach(3).await;
     assert_eq!(new.grams().await, [15, 20]);
@@ -213,7 +215,10 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     let back = Running::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     back.until(Progress::is_stopped).await;
     assert_eq!(back.grams().await, [10]);
-    back.operator.ask("jars", Asked::Skip).await.unwrap();
+    back.operator
+        .send("jars", OperatorCommand::Skip)
+        .await
+        .unwrap();
     back.reach(1).await;
     back.stop().await;
     let new = Running::start(&store, &file, labelled()).await;
@@ -236,7 +241,13 @@ async fn an_operator_has_rows_made_again_while_events_come() {
         let spoil = rusqlite::Connection::open(&file).unwrap();
         spoil.busy_timeout(PATIENCE).unwrap();
         spoil.execute("UPDATE jars SET grams = 99", ()).unwrap();
-        assert_eq!(running.operator.ask("jars", Asked::Rebuild).await, Ok(None));
+        assert_eq!(
+            running
+                .operator
+                .send("jars", OperatorCommand::Rebuild)
+                .await,
+            Ok(None)
+        );
         for number in 0..50 {
             fill(&store, number, 1).await;
             assert_eq!(running.progress.reach(None, PATIENCE).await, Ok(()));
@@ -258,15 +269,31 @@ async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks
     let refused = running.progress.refused().unwrap();
     assert_eq!((refused.id.get(), refused.subject.as_str()), (0, "/jars/1"));
     assert!(refused.reason.contains("spills"), "{}", refused.reason);
-    let again = running.operator.ask("jars", Asked::Retry).await;
+    let again = running.operator.send("jars", OperatorCommand::Retry).await;
     assert_eq!(again.unwrap(), Some(refused));
     running.until(Progress::is_stopped).await;
     SPILLS.store(false, Ordering::Relaxed);
-    running.operator.ask("jars", Asked::Retry).await.unwrap();
+    running
+        .operator
+        .send("jars", OperatorCommand::Retry)
+        .await
+        .unwrap();
     running.reach(1).await;
     assert_eq!(running.grams().await, [SPILLED, 2]);
-    let nothing = running.operator.ask("jars", Asked::Skip).await;
-    assert_eq!(nothing, Err(OperatorError::NotStopped("jars")));
-    let unknown = running.operator.ask("cups", Asked::Rebuild).await;
-    assert_eq!(unknown, Err(OperatorError::Unknown("cups".into())));
+    let nothing = running.operator.send("jars", OperatorCommand::Skip).await;
+    assert_eq!(
+        nothing,
+        Err(OperatorError::NotStopped(ComponentKind::ReadModel, "jars"))
+    );
+    let unknown = running
+        .operator
+        .send("cups", OperatorCommand::Rebuild)
+        .await;
+    assert_eq!(
+        unknown,
+        Err(OperatorError::Unknown(
+            ComponentKind::ReadModel,
+            "cups".into()
+        ))
+    );
 }

@@ -7,9 +7,9 @@ use std::sync::{
 
 use super::{
     super::{
-        Asked, Deadline, DeadlineTime as _, IntoCommands as _, OperatorError, PendingCall, React,
-        ReactionAction, ReactionContext, ReactionDescriptor, ReactionError, ReactionStep,
-        ReactionTiming, StartPosition, box_call, check_services,
+        Deadline, DeadlineTime as _, IntoCommands as _, PendingCall, React, ReactionAction,
+        ReactionContext, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming,
+        StartPosition, box_call, check_services,
     },
     DUE, InvoiceSentEvent, RemindPayerCommand, World, eventually,
 };
@@ -18,6 +18,7 @@ use crate::{
     command::Parameter,
     declaration,
     event::{EventId, EventView},
+    operator::{ComponentKind, OperatorCommand, OperatorError},
     prelude::*,
 };
 
@@ -127,7 +128,8 @@ async fn what_an_operator_has_left_out_is_left_out_by_every_instance_and_every_s
         (EventId::FIRST, EventId::FIRST)
     );
     assert!(world.reminded().await.is_empty());
-    let left_out = operator.ask("Posting", Asked::Skip).await.unwrap();
+    let left_out = operator.send("Posting", OperatorCommand::Skip).await;
+    let left_out = left_out.unwrap().unwrap();
     assert_eq!(left_out.id, EventId::FIRST);
     assert!(left_out.reason.ends_with("it is closed"), "{left_out}");
     // What else follows from the event is done.
@@ -148,7 +150,10 @@ async fn an_event_without_a_meaning_is_left_out_altogether() {
     world.send("b").await;
     let (running, operator) = world.start(&POSTING);
     assert_eq!(stops(&operator).await, EventId::FIRST);
-    operator.ask("Posting", Asked::Skip).await.unwrap();
+    operator
+        .send("Posting", OperatorCommand::Skip)
+        .await
+        .unwrap();
     eventually(async || world.reminded().await == ["/invoices/b"]).await;
     running.abort();
     world.catch_up::<Posting>().await;
@@ -163,11 +168,15 @@ async fn an_event_that_is_taken_again_may_succeed_or_stop_the_reaction_once_more
     let (second, other) = world.start(&POSTING);
     stops(&operator).await;
     stops(&other).await;
-    let again = operator.ask("Posting", Asked::Retry).await.unwrap();
+    let again = operator.send("Posting", OperatorCommand::Retry).await;
+    let again = again.unwrap().unwrap();
     assert_eq!(again.id, EventId::FIRST);
     stops(&operator).await;
     letterbox.is_open.store(true, Ordering::Relaxed);
-    operator.ask("Posting", Asked::Retry).await.unwrap();
+    operator
+        .send("Posting", OperatorCommand::Retry)
+        .await
+        .unwrap();
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
     // The other instance need not be asked.
     eventually(async || !other.statuses().all()["Posting"].is_stopped()).await;
@@ -185,7 +194,10 @@ async fn a_deadline_that_is_left_out_is_settled_and_those_after_it_are_met() {
     let (second, other) = world.start(&dunning);
     assert_eq!(stops(&operator).await, stops(&other).await);
     letterbox.is_open.store(true, Ordering::Relaxed);
-    operator.ask("Dunning", Asked::Skip).await.unwrap();
+    operator
+        .send("Dunning", OperatorCommand::Skip)
+        .await
+        .unwrap();
     // That of the second invoice is met, by one of them.
     eventually(async || letterbox.letters.load(Ordering::Relaxed) == 1).await;
     eventually(async || {
@@ -206,10 +218,11 @@ async fn nothing_is_left_out_where_nothing_has_stopped() {
     world.send("a").await;
     let (running, operator) = world.start(&POSTING);
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
-    for asked in [Asked::Retry, Asked::Skip] {
-        let refused = operator.ask("Posting", asked).await.unwrap_err();
-        assert!(matches!(refused, OperatorError::NotStopped("Posting")));
-        let refused = operator.ask("Cups", asked).await.unwrap_err();
+    for asked in [OperatorCommand::Retry, OperatorCommand::Skip] {
+        let refused = operator.send("Posting", asked).await.unwrap_err();
+        let reaction = ComponentKind::Reaction;
+        assert_eq!(refused, OperatorError::NotStopped(reaction, "Posting"));
+        let refused = operator.send("Cups", asked).await.unwrap_err();
         assert_eq!(refused.to_string(), "there is no reaction named Cups");
     }
     running.abort();

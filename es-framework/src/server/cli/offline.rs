@@ -1,4 +1,5 @@
-//! Commands that work on a data directory while no event store runs on it.
+//! The commands `verify`, `backup` and `restore`. They need a data directory that no running event store
+//! uses.
 
 use std::{
     fs::File,
@@ -11,7 +12,7 @@ use std::{
 use clap::Args;
 use futures_util::TryStreamExt as _;
 
-use super::{CommandError, output::Output, progress::Progress};
+use super::{error::CliError, output::LineOutput, progress::ProgressDisplay};
 use crate::{
     event::EventId,
     store::{
@@ -22,35 +23,32 @@ use crate::{
     },
 };
 
-/// The directory that a command works on.
+/// The data directory of a command.
 #[derive(Debug, Args)]
 pub(super) struct DataDirectory {
-    /// The directory in which `event-store run` keeps the events. It must not be running.
+    /// The data directory of the event store, which must not be running.
     #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
     data_directory: PathBuf,
 }
 
 impl DataDirectory {
-    /// Opens a store that is there; a wrong path must not make a new one.
-    pub(super) fn open(&self) -> Result<EmbeddedStore, CommandError> {
+    /// Opens an existing store. A wrong path must not create a new one.
+    pub(super) fn open(&self) -> Result<EmbeddedStore, CliError> {
         let directory = &self.data_directory;
         if !directory.join("events.sqlite").is_file() {
-            return Err(CommandError::NoStore(directory.clone()));
+            return Err(CliError::NoStore(directory.clone()));
         }
         Ok(EmbeddedStore::open(directory)?)
     }
 }
 
-/// How many events there are.
-pub(super) async fn count(store: &EmbeddedStore) -> Result<u64, CommandError> {
-    let last = newest_id(store).await?;
-    Ok(last
-        .map_or(0, EventId::get)
-        .saturating_add(u64::from(last.is_some())))
+/// Counts the events of a store.
+pub(super) async fn count_events(store: &EmbeddedStore) -> Result<u64, CliError> {
+    Ok(EventId::count_to(newest_id(store).await?))
 }
 
-/// Where lines come from: a file or standard input.
-pub(super) fn lines(
+/// Reads the lines of a file or of standard input, with their numbers and without blank lines.
+pub(super) fn numbered_lines(
     file: Option<&Path>,
 ) -> io::Result<impl Iterator<Item = (usize, io::Result<Vec<u8>>)>> {
     let input: Box<dyn io::Read> = match file {
@@ -66,11 +64,11 @@ pub(super) fn lines(
     }))
 }
 
-pub(super) async fn verify_store(directory: &DataDirectory) -> Result<ExitCode, CommandError> {
+pub(super) async fn verify_store(directory: &DataDirectory) -> Result<ExitCode, CliError> {
     let store = directory.open()?;
-    let mut progress = Progress::of("verify", count(&store).await.ok());
-    let verified = verify(&store, |events| progress.at(events)).await;
-    progress.end();
+    let mut progress = ProgressDisplay::new("verify", count_events(&store).await.ok());
+    let verified = verify(&store, |events| progress.update(events)).await;
+    progress.finish();
     let verified = verified?;
     store.close().await;
     if let Some(flaw) = verified.flaw {
@@ -87,20 +85,20 @@ pub(super) async fn verify_store(directory: &DataDirectory) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Arguments of `backup`.
+/// The arguments of `backup`.
 #[derive(Debug, Args)]
-pub(super) struct Backup {
+pub(super) struct BackupArguments {
     #[command(flatten)]
     directory: DataDirectory,
-    /// The file to write, which must not be there yet; standard output where it is left out.
+    /// The file to write, which must not exist. Without it, standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-pub(super) async fn back_up(arguments: &Backup) -> Result<(), CommandError> {
+pub(super) async fn back_up(arguments: &BackupArguments) -> Result<(), CliError> {
     let store = arguments.directory.open()?;
-    let mut progress = Progress::of("backup", Some(count(&store).await?));
-    let mut output = Output::create(arguments.output.as_deref())?;
+    let mut progress = ProgressDisplay::new("backup", Some(count_events(&store).await?));
+    let mut output = LineOutput::create(arguments.output.as_deref())?;
     let mut lines = backup::lines(Arc::new(store.clone()));
     let (mut events, mut text) = (0_u64, Vec::new());
     while let Some(line) = lines.try_next().await? {
@@ -108,38 +106,38 @@ pub(super) async fn back_up(arguments: &Backup) -> Result<(), CommandError> {
         text.clear();
         line.write(&mut text);
         output.write(&text)?;
-        progress.at(events);
+        progress.update(events);
     }
     output.finish()?;
-    progress.end();
+    progress.finish();
     drop(lines);
     store.close().await;
     eprintln!("backed up {events} events");
     Ok(())
 }
 
-/// Arguments of `restore`.
+/// The arguments of `restore`.
 #[derive(Debug, Args)]
 pub(super) struct RestoreArguments {
-    /// The directory to fill, which must be missing or empty.
+    /// The directory of the new store, which must be missing or empty.
     #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
     data_directory: PathBuf,
-    /// The backup; standard input where it is left out.
+    /// The backup. Without it, standard input.
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
 }
 
-pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CommandError> {
-    let lines = lines(arguments.input.as_deref())?;
+pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CliError> {
+    let lines = numbered_lines(arguments.input.as_deref())?;
     let mut restore = Restore::begin(&arguments.data_directory)?;
-    let mut progress = Progress::of("restore", None);
+    let mut progress = ProgressDisplay::new("restore", None);
     for (number, line) in lines {
         let line = BackupLine::parse(&line?);
-        restore.add(line.map_err(|error| CommandError::Line(number, error.to_string()))?)?;
-        progress.at(restore.events());
+        restore.add(line.map_err(|error| CliError::Line(number, error.to_string()))?)?;
+        progress.update(restore.events());
     }
     let chain = restore.finish()?;
-    progress.end();
+    progress.finish();
     eprintln!(
         "restored {} events, the last with the hash {}",
         chain.events(),

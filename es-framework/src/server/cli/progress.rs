@@ -1,30 +1,30 @@
-//! How far a long command is, on standard error: a bar for people, a line now and then for logs.
+//! The progress of a long command on standard error: a bar for people, and a line now and then for logs.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
     time::{Duration, Instant},
 };
 
-/// How often a person sees it move.
-const FRAME: Duration = Duration::from_millis(100);
-/// How often a log gets a line.
-const LINE: Duration = Duration::from_secs(10);
-const WIDTH: u64 = 30;
+/// The time between two updates of the bar.
+const BAR_INTERVAL: Duration = Duration::from_millis(100);
+/// The time between two lines in a log.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
+const BAR_WIDTH: u64 = 30;
 
-/// The progress of one command, in events.
+/// Displays the progress of one command in events.
 #[derive(Debug)]
-pub(super) struct Progress {
-    what: &'static str,
+pub(super) struct ProgressDisplay {
+    command: &'static str,
     total: Option<u64>,
     begun: Instant,
     shown: Option<Instant>,
     is_terminal: bool,
 }
 
-impl Progress {
-    pub(super) fn of(what: &'static str, total: Option<u64>) -> Self {
+impl ProgressDisplay {
+    pub(super) fn new(command: &'static str, total: Option<u64>) -> Self {
         Self {
-            what,
+            command,
             total,
             begun: Instant::now(),
             shown: None,
@@ -32,12 +32,12 @@ impl Progress {
         }
     }
 
-    /// Says that so many are done, unless it has just been said.
-    pub(super) fn at(&mut self, done: u64) {
+    /// Shows the number of events that are done, unless the display has just changed.
+    pub(super) fn update(&mut self, done: u64) {
         let (every, since) = if self.is_terminal {
-            (FRAME, self.shown)
+            (BAR_INTERVAL, self.shown)
         } else {
-            (LINE, Some(self.shown.unwrap_or(self.begun)))
+            (LOG_INTERVAL, Some(self.shown.unwrap_or(self.begun)))
         };
         if since.is_some_and(|since| since.elapsed() < every) {
             return;
@@ -45,12 +45,12 @@ impl Progress {
         self.shown = Some(Instant::now());
         let line = self.line(done);
         let end = if self.is_terminal { "\x1b[K\r" } else { "\n" };
-        // Whether anybody sees it is no matter of the command's.
+        // The command goes on if nobody can see its progress.
         let _ = write!(io::stderr(), "{line}{end}");
     }
 
-    /// Leaves the line to what comes next.
-    pub(super) fn end(self) {
+    /// Removes the bar.
+    pub(super) fn finish(self) {
         if self.is_terminal && self.shown.is_some() {
             let _ = write!(io::stderr(), "\x1b[K");
         }
@@ -60,17 +60,17 @@ impl Progress {
         let seconds = self.begun.elapsed().as_secs().max(1);
         let rate = done.checked_div(seconds).unwrap_or_default();
         let Some(total) = self.total.filter(|total| *total > 0) else {
-            return format!("{}: {done} events, {rate} a second", self.what);
+            return format!("{}: {done} events, {rate} a second", self.command);
         };
-        let part = |of: u64| done.min(total).saturating_mul(of).checked_div(total);
-        let filled = part(WIDTH).unwrap_or_default();
+        let share = |of: u64| done.min(total).saturating_mul(of).checked_div(total);
+        let filled = share(BAR_WIDTH).unwrap_or_default();
         let bar = |count, mark: &str| mark.repeat(usize::try_from(count).unwrap_or_default());
         format!(
             "{}: [{}{}] {} %, {done} of {total} events, {rate} a second",
-            self.what,
+            self.command,
             bar(filled, "#"),
-            bar(WIDTH.saturating_sub(filled), "-"),
-            part(100).unwrap_or_default(),
+            bar(BAR_WIDTH.saturating_sub(filled), "-"),
+            share(100).unwrap_or_default(),
         )
     }
 }
@@ -81,13 +81,17 @@ mod tests {
 
     #[test]
     fn a_bar_fills_with_what_is_done() {
-        let half = Progress::of("verify", Some(200)).line(100);
+        let half = ProgressDisplay::new("verify", Some(200)).line(100);
         assert!(half.contains("50 %, 100 of 200 events"), "{half}");
         assert!(half.contains("###-"), "{half}");
-        let whole = Progress::of("verify", Some(200)).line(200);
+        let whole = ProgressDisplay::new("verify", Some(200)).line(200);
         assert!(whole.contains(&"#".repeat(30)), "{whole}");
-        let unknown = Progress::of("restore", None).line(7);
+        let unknown = ProgressDisplay::new("restore", None).line(7);
         assert!(unknown.starts_with("restore: 7 events"), "{unknown}");
-        assert!(Progress::of("verify", Some(0)).line(0).contains("0 events"));
+        assert!(
+            ProgressDisplay::new("verify", Some(0))
+                .line(0)
+                .contains("0 events")
+        );
     }
 }

@@ -1,21 +1,22 @@
-//! What a store holds, in a few lines.
+//! The command `stats`.
 
 use std::io::{self, Write as _};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use super::{
-    CommandError,
-    offline::{DataDirectory, count},
+    error::CliError,
+    offline::{DataDirectory, count_events},
 };
 use crate::{
     event::Subject,
     store::{EventStore as _, Order, ReadOptions},
 };
 
-pub(super) async fn stats(directory: &DataDirectory) -> Result<(), CommandError> {
+/// Prints the size of a store and its numbers of events, subjects and event types.
+pub(super) async fn print_stats(directory: &DataDirectory) -> Result<(), CliError> {
     let store = directory.open()?;
-    let time = async |order| -> Result<String, CommandError> {
+    let time_of_first = async |order| -> Result<String, CliError> {
         let options = ReadOptions {
             order,
             ..ReadOptions::recursive()
@@ -25,20 +26,24 @@ pub(super) async fn stats(directory: &DataDirectory) -> Result<(), CommandError>
         Ok(event.map_or_else(|| "-".into(), |event| event.time.as_str().to_owned()))
     };
     let mut subjects = 0_u64;
-    let mut listed = store.read_subjects(Subject::root());
-    while listed.try_next().await?.is_some() {
+    let mut stream = store.read_subjects(Subject::root());
+    while stream.try_next().await?.is_some() {
         subjects = subjects.saturating_add(1);
     }
     let types: Vec<_> = store.read_event_types().try_collect().await?;
     let mut out = io::stdout().lock();
     writeln!(out, "file:        {}", store.file().display())?;
     writeln!(out, "bytes:       {}", store.file().metadata()?.len())?;
-    writeln!(out, "events:      {}", count(&store).await?)?;
-    writeln!(out, "first event: {}", time(Order::Chronological).await?)?;
+    writeln!(out, "events:      {}", count_events(&store).await?)?;
+    writeln!(
+        out,
+        "first event: {}",
+        time_of_first(Order::Chronological).await?
+    )?;
     writeln!(
         out,
         "last event:  {}",
-        time(Order::Antichronological).await?
+        time_of_first(Order::Antichronological).await?
     )?;
     writeln!(out, "subjects:    {subjects}, parents included")?;
     writeln!(out, "event types: {}", types.len())?;

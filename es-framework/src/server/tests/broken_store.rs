@@ -17,7 +17,7 @@ use crate::{
 
 /// Never ends a write to `/slow`, fails every other, and breaks off each stream after one event.
 #[derive(Debug)]
-struct Broken;
+struct FailingStore;
 
 fn unavailable() -> StoreError {
     StoreError::Unavailable {
@@ -39,7 +39,7 @@ fn one_event_and_an_error(subject: &Subject) -> EventStream {
 }
 
 #[async_trait]
-impl EventStore for Broken {
+impl EventStore for FailingStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -74,7 +74,7 @@ impl EventStore for Broken {
 }
 
 async fn server() -> TestServer {
-    TestServer::with(Broken, |settings| {
+    TestServer::with(FailingStore, |settings| {
         settings.request_time = Duration::from_millis(500);
     })
     .await

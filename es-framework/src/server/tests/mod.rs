@@ -16,7 +16,7 @@ use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle, time::timeout};
 
-use super::{Settings, serve};
+use super::{serve::serve, settings::ServerSettings};
 use crate::{
     event::Dialect,
     store::{EventStore, memory::MemoryStore},
@@ -41,8 +41,11 @@ impl TestServer {
         Self::with(MemoryStore::new(), |settings| settings.dialect = dialect).await
     }
 
-    pub(crate) async fn with(store: impl EventStore, change: impl FnOnce(&mut Settings)) -> Self {
-        let mut settings = Settings::new(TOKEN.parse().unwrap());
+    pub(crate) async fn with(
+        store: impl EventStore,
+        change: impl FnOnce(&mut ServerSettings),
+    ) -> Self {
+        let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
         change(&mut settings);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,11 +1,15 @@
-//! Writing: once the request may have arrived, only a clear answer says what became of it.
+//! Appends events. Once the request may have arrived, only a complete response tells the outcome.
 
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use super::{connection::Connection, register::conflict, wire};
+use super::{
+    connection::ServerConnection,
+    refusal::{is_definite, schema_conflict},
+    request_bodies::WriteEventsBody,
+};
 use crate::{
     event::{BrokenChain, EventCandidate, EventId, EventTime, Hash, RecordedEvent},
     store::{AppendError, Conflict, Precondition, StoreError},
@@ -13,40 +17,41 @@ use crate::{
 
 const CONFLICT: &str = "state conflict: precondition failed";
 
+/// Appends events and returns them as the server recorded them.
 pub(super) async fn append(
-    connection: &Connection,
+    connection: &ServerConnection,
     candidates: Vec<EventCandidate>,
     preconditions: &[Precondition],
 ) -> Result<Vec<RecordedEvent>, AppendError> {
-    let body = serde_json::to_vec(&wire::Write::new(&candidates, preconditions))
+    let body = serde_json::to_vec(&WriteEventsBody::new(&candidates, preconditions))
         .map_err(|error| StoreError::Refused(error.to_string()))?;
-    let request = Connection::json(connection.post("write-events"), body);
+    let request = ServerConnection::with_json(connection.authorized_post("write-events"), body);
     let within = connection.settings.request_time;
     let unknown = |reason: String| AppendError::Unknown {
         address: connection.address.clone(),
         reason,
     };
     let writing = async {
-        let answer = connection.send(request, within).await;
-        let answer = answer.map_err(|failure| {
-            if failure.sent {
-                return unknown(failure.reason);
+        let response = connection.send(request, within).await;
+        let response = response.map_err(|error| {
+            if error.may_have_arrived {
+                return unknown(error.reason);
             }
-            connection.unavailable(failure.reason).into()
+            connection.unavailable(error.reason).into()
         })?;
-        if answer.status() != StatusCode::OK {
-            return Err(refusal(connection, answer).await);
+        if response.status() != StatusCode::OK {
+            return Err(append_error_of(connection, response).await);
         }
-        let body = connection.body(answer, connection.settings.answer_limit);
-        recorded(&body.await.map_err(unknown)?, candidates).map_err(unknown)
+        let body = connection.read_body(response, connection.settings.response_limit);
+        parse_recorded_events(&body.await.map_err(unknown)?, candidates).map_err(unknown)
     };
-    let written = timeout(within, writing).await;
-    written.unwrap_or_else(|_| Err(unknown(format!("no whole answer within {within:?}"))))
+    let outcome = timeout(within, writing).await;
+    outcome.unwrap_or_else(|_| Err(unknown(format!("no complete response within {within:?}"))))
 }
 
-/// The older shape of the answer lacks data and hash.
+/// An event of the response. The older dialect has neither data nor hash.
 #[derive(Deserialize)]
-struct Written {
+struct RecordedEventPayload {
     id: EventId,
     time: EventTime,
     source: String,
@@ -57,27 +62,29 @@ struct Written {
     hash: Option<Hash>,
 }
 
-/// The events as they were stored. An answer that does not fit the question leaves open what was
-/// written.
-fn recorded(body: &[u8], candidates: Vec<EventCandidate>) -> Result<Vec<RecordedEvent>, String> {
-    let written: Vec<Written> = serde_json::from_slice(body)
-        .map_err(|error| format!("the answer is malformed: {error}"))?;
-    if written.len() != candidates.len() {
-        let (found, sent) = (written.len(), candidates.len());
+/// Parses the recorded events. A response that does not match the candidates leaves the outcome unknown.
+fn parse_recorded_events(
+    body: &[u8],
+    candidates: Vec<EventCandidate>,
+) -> Result<Vec<RecordedEvent>, String> {
+    let payloads: Vec<RecordedEventPayload> = serde_json::from_slice(body)
+        .map_err(|error| format!("the response is malformed: {error}"))?;
+    if payloads.len() != candidates.len() {
+        let (received, sent) = (payloads.len(), candidates.len());
         return Err(format!(
-            "the answer has {found} events for {sent} candidates"
+            "the response has {received} events for {sent} candidates"
         ));
     }
-    let mut recorded: Vec<RecordedEvent> = Vec::with_capacity(written.len());
-    for (written, candidate) in written.into_iter().zip(candidates) {
-        let hashed = written.hash.is_some();
-        let event = complete(written, candidate)?;
+    let mut recorded: Vec<RecordedEvent> = Vec::with_capacity(payloads.len());
+    for (payload, candidate) in payloads.into_iter().zip(candidates) {
+        let has_hash = payload.hash.is_some();
+        let event = complete_event(payload, candidate)?;
         if let Some(before) = recorded.last_mut() {
             if before.id.next() != Some(event.id) {
                 return Err(format!("event {} follows event {}", event.id, before.id));
             }
-            if !hashed {
-                // The server's own word for it, should it have rewritten the data.
+            if !has_hash {
+                // The server may have rewritten the data, so only its own hash is right.
                 before.hash = event.predecessor_hash;
             }
             let broken = |broken: BrokenChain| broken.to_string();
@@ -88,57 +95,49 @@ fn recorded(body: &[u8], candidates: Vec<EventCandidate>) -> Result<Vec<Recorded
     Ok(recorded)
 }
 
-/// Where the answer has no data, it is what was sent: a server of that generation stores it byte
-/// for byte or its reads tell.
-fn complete(written: Written, mut candidate: EventCandidate) -> Result<RecordedEvent, String> {
-    let same = *written.source == *candidate.source
-        && written.subject == candidate.subject.as_str()
-        && written.r#type == candidate.event_type.as_str();
-    if !same {
-        return Err(format!("event {} is not the one that was sent", written.id));
+/// Completes an event of the response with the data that was sent. Servers of the older generation store
+/// data byte for byte, and later reads check it.
+fn complete_event(
+    payload: RecordedEventPayload,
+    mut candidate: EventCandidate,
+) -> Result<RecordedEvent, String> {
+    let is_same = *payload.source == *candidate.source
+        && payload.subject == candidate.subject.as_str()
+        && payload.r#type == candidate.event_type.as_str();
+    if !is_same {
+        return Err(format!("event {} differs from its candidate", payload.id));
     }
-    if let Some(data) = written.data {
+    if let Some(data) = payload.data {
         candidate.data = data;
     }
-    let event = RecordedEvent::record(candidate, written.id, written.time, written.predecessorhash);
-    match written.hash {
-        Some(found) if found != event.hash => Err(format!(
-            "event {} has the hash {found}, its content gives {}",
+    let event = RecordedEvent::record(candidate, payload.id, payload.time, payload.predecessorhash);
+    match payload.hash {
+        Some(hash) if hash != event.hash => Err(format!(
+            "event {} has the hash {hash}, but its content has {}",
             event.id, event.hash
         )),
         _ => Ok(event),
     }
 }
 
-/// Whether a status other than 200 says that nothing was written.
-pub(super) fn is_certain(status: StatusCode) -> bool {
-    status.is_client_error()
-        || status.is_redirection()
-        || matches!(
-            status,
-            StatusCode::SERVICE_UNAVAILABLE | StatusCode::INSUFFICIENT_STORAGE
-        )
-}
-
-/// Refusals that say that nothing was written, and those that do not.
-async fn refusal(connection: &Connection, answer: Response) -> AppendError {
-    let status = answer.status();
-    let refusal = connection.refusal(answer).await;
-    match refusal {
+/// Reads the error of a response, and tells definite errors from unknown outcomes.
+async fn append_error_of(connection: &ServerConnection, response: Response) -> AppendError {
+    let status = response.status();
+    match connection.error_of(response).await {
         StoreError::Refused(text) if status == StatusCode::CONFLICT && text.contains(CONFLICT) => {
             Conflict.into()
         }
-        StoreError::Refused(text) => match conflict(status, &text) {
+        StoreError::Refused(text) => match schema_conflict(status, &text) {
             Some(conflict) => conflict.into(),
             None => StoreError::Refused(text).into(),
         },
-        refusal if is_certain(status) => refusal.into(),
+        error if is_definite(status) => error.into(),
         StoreError::Unavailable { address, reason } | StoreError::Corrupt { address, reason } => {
             AppendError::Unknown { address, reason }
         }
-        refusal => AppendError::Unknown {
+        error => AppendError::Unknown {
             address: connection.address.clone(),
-            reason: refusal.to_string(),
+            reason: error.to_string(),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! Requests to one server, and what its refusals mean.
+//! Requests to one server, and the meaning of its error responses.
 
 use std::{error::Error, time::Duration};
 
@@ -10,61 +10,62 @@ use reqwest::{
 };
 use tokio::time::timeout;
 
-use super::{InvalidSettings, Settings, base_url};
+use super::settings::{ClientSettings, InvalidClientSettings};
 use crate::store::StoreError;
 
-/// How much of a refusal is read, in bytes, and how much of it is told, in characters.
-const REFUSAL: usize = 4 * 1024;
-const TOLD: usize = 400;
+/// The part of an error response that is read, in bytes.
+const ERROR_BYTES: usize = 4 * 1024;
+/// The part of an error text that is reported, in characters.
+const ERROR_CHARACTERS: usize = 400;
 
-/// How long the text of a refusal is waited for.
-const REFUSAL_TIME: Duration = Duration::from_secs(5);
+/// The time for reading the text of an error response.
+const ERROR_TIME: Duration = Duration::from_secs(5);
 
-/// Shorter than servers keep an idle connection open: a write on one that the server has just
-/// closed would end without a known outcome.
+/// The lifetime of an idle connection. It is shorter than that of servers, because the outcome of a write
+/// is unknown if the server has just closed its connection.
 const POOL_IDLE: Duration = Duration::from_secs(10);
 
-/// One server and the secret shared with it. Not `Debug`, so that the secret is shown nowhere.
-pub(super) struct Connection {
+/// The HTTP client of one server and its API token. It is not `Debug`, so that no log shows the token.
+pub(super) struct ServerConnection {
     client: Client,
     base: Url,
     authorization: HeaderValue,
-    /// The base URL as it may be shown.
+    /// The base URL for texts.
     pub(super) address: String,
-    pub(super) settings: Settings,
+    pub(super) settings: ClientSettings,
 }
 
-/// An answer that did not come.
-pub(super) struct NoAnswer {
+/// The error of a request without a response.
+pub(super) struct SendError {
     pub(super) reason: String,
-    /// Whether the request can have reached the server.
-    pub(super) sent: bool,
+    /// The request may have reached the server.
+    pub(super) may_have_arrived: bool,
 }
 
-impl Connection {
-    pub(super) fn new(settings: Settings) -> Result<Self, InvalidSettings> {
-        let base = base_url(&settings.url)?;
+impl ServerConnection {
+    /// Creates a client for the server of these settings.
+    pub(super) fn new(settings: ClientSettings) -> Result<Self, InvalidClientSettings> {
+        let base = settings.base_url()?;
         let token = &settings.api_token;
         if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(InvalidSettings::ApiToken);
+            return Err(InvalidClientSettings::ApiToken);
         }
         let mut authorization = HeaderValue::try_from(format!("Bearer {token}"))
-            .map_err(|_| InvalidSettings::ApiToken)?;
+            .map_err(|_| InvalidClientSettings::ApiToken)?;
         authorization.set_sensitive(true);
         crate::net::tls::install_cryptography();
         let certificates = Certificate::from_pem_bundle(&settings.certificates)
-            .map_err(|error| InvalidSettings::Certificates(chain(&error)))?;
+            .map_err(|error| InvalidClientSettings::Certificates(describe_chain(&error)))?;
         let client = Client::builder()
             .tls_certs_merge(certificates)
-            // The token goes to this server and to no other that an answer or the environment
-            // may name.
+            // Neither a redirect nor the environment may send the token to another server.
             .redirect(redirect::Policy::none())
             .no_proxy()
             .connect_timeout(settings.connect_time)
             .pool_idle_timeout(POOL_IDLE)
             .tcp_nodelay(true)
             .build()
-            .map_err(|error| InvalidSettings::Client(chain(&error)))?;
+            .map_err(|error| InvalidClientSettings::HttpClient(describe_chain(&error)))?;
         Ok(Self {
             client,
             address: base.as_str().trim_end_matches('/').to_owned(),
@@ -74,14 +75,14 @@ impl Connection {
         })
     }
 
-    /// A request with the token.
-    pub(super) fn post(&self, route: &str) -> RequestBuilder {
+    /// Starts a POST request with the token.
+    pub(super) fn authorized_post(&self, route: &str) -> RequestBuilder {
         self.request(Method::POST, route)
             .header(reqwest::header::AUTHORIZATION, self.authorization.clone())
     }
 
-    /// A request without it.
-    pub(super) fn get(&self, route: &str) -> RequestBuilder {
+    /// Starts a GET request without the token.
+    pub(super) fn anonymous_get(&self, route: &str) -> RequestBuilder {
         self.request(Method::GET, route)
     }
 
@@ -92,48 +93,49 @@ impl Connection {
         self.client.request(method, url)
     }
 
-    /// Waits for the head of the answer.
+    /// Sends a request and waits for the head of its response.
     pub(super) async fn send(
         &self,
         request: RequestBuilder,
         within: Duration,
-    ) -> Result<Response, NoAnswer> {
+    ) -> Result<Response, SendError> {
         match timeout(within, request.send()).await {
-            Ok(answer) => answer.map_err(|error| NoAnswer {
-                sent: !error.is_connect() && !error.is_builder(),
+            Ok(response) => response.map_err(|error| SendError {
+                may_have_arrived: !error.is_connect() && !error.is_builder(),
                 reason: self.describe(error),
             }),
-            Err(_) => Err(NoAnswer {
-                reason: format!("no answer within {within:?}"),
-                sent: true,
+            Err(_) => Err(SendError {
+                reason: format!("no response within {within:?}"),
+                may_have_arrived: true,
             }),
         }
     }
 
-    /// Sends what changes nothing, and turns everything but a 200 into an error.
-    pub(super) async fn ask(
+    /// Sends a request that changes nothing. Every status except 200 is an error.
+    pub(super) async fn send_expecting_ok(
         &self,
         request: RequestBuilder,
         within: Duration,
     ) -> Result<Response, StoreError> {
         let sent = self.send(request, within).await;
-        let answer = sent.map_err(|failure| self.unavailable(failure.reason))?;
-        if answer.status() == StatusCode::OK {
-            return Ok(answer);
+        let response = sent.map_err(|error| self.unavailable(error.reason))?;
+        if response.status() == StatusCode::OK {
+            return Ok(response);
         }
-        Err(self.refusal(answer).await)
+        Err(self.error_of(response).await)
     }
 
-    pub(super) fn json(request: RequestBuilder, body: Vec<u8>) -> RequestBuilder {
+    /// Adds a JSON body to a request.
+    pub(super) fn with_json(request: RequestBuilder, body: Vec<u8>) -> RequestBuilder {
         let json = HeaderValue::from_static("application/json");
         request.header(CONTENT_TYPE, json).body(body)
     }
 
-    /// What an answer other than a 200 means, as far as nothing was to be changed.
-    pub(super) async fn refusal(&self, answer: Response) -> StoreError {
-        let status = answer.status();
-        let retry_after = answer.headers().get(RETRY_AFTER).cloned();
-        let text = self.refusal_text(answer).await;
+    /// Reads the error that a response other than 200 reports, for a request that changes nothing.
+    pub(super) async fn error_of(&self, response: Response) -> StoreError {
+        let status = response.status();
+        let retry_after = response.headers().get(RETRY_AFTER).cloned();
+        let text = self.read_error_text(response).await;
         match status {
             StatusCode::UNAUTHORIZED => StoreError::Unauthorized {
                 address: self.address.clone(),
@@ -141,57 +143,69 @@ impl Connection {
             StatusCode::INSUFFICIENT_STORAGE => StoreError::Full(text),
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
                 let after = retry_after.as_ref().and_then(|value| value.to_str().ok());
-                let after = after.map(|after| format!(" (Retry-After: {})", self.shown(after)));
+                let after = after.map(|after| format!(" (Retry-After: {})", self.printable(after)));
                 self.unavailable(format!("{status}: {text}{}", after.unwrap_or_default()))
             }
             status if status.is_server_error() => self.unavailable(format!("{status}: {text}")),
             status if status.is_success() => {
-                self.corrupt(format!("it answered {status} where 200 was due"))
+                self.corrupt(format!("it responded with {status} instead of 200"))
             }
             status => StoreError::Refused(format!("{status}: {text}")),
         }
     }
 
-    /// The beginning of what a refusal says.
-    async fn refusal_text(&self, mut answer: Response) -> String {
+    /// Reads the start of the text of an error response.
+    async fn read_error_text(&self, mut response: Response) -> String {
         let mut text = Vec::new();
         let reading = async {
-            while text.len() < REFUSAL
-                && let Ok(Some(chunk)) = answer.chunk().await
+            while text.len() < ERROR_BYTES
+                && let Ok(Some(chunk)) = response.chunk().await
             {
                 text.extend_from_slice(&chunk);
             }
         };
-        // A text that breaks off or does not come is no reason to lose the status.
-        let _ = timeout(REFUSAL_TIME, reading).await;
-        self.shown(&String::from_utf8_lossy(&text))
+        // The status counts even if the text breaks off or does not arrive.
+        let _ = timeout(ERROR_TIME, reading).await;
+        self.printable(&String::from_utf8_lossy(&text))
     }
 
-    /// A text of the server as it may be shown: short, on one line, and never with the token,
+    /// Prepares a text of the server for errors and logs: short, on one line, and without the token,
     /// which a server could send back.
-    pub(super) fn shown(&self, text: &str) -> String {
-        let plain = |character: char| match character.is_control() {
-            true => ' ',
-            false => character,
+    pub(super) fn printable(&self, text: &str) -> String {
+        let plain = |character: char| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
         };
         let text = text.trim().replace(&self.settings.api_token, "***");
-        text.chars().map(plain).take(TOLD).collect()
+        text.chars().map(plain).take(ERROR_CHARACTERS).collect()
     }
 
-    /// The whole body, if it is no longer than the limit.
-    pub(super) async fn body(&self, mut answer: Response, limit: usize) -> Result<Bytes, String> {
+    /// Reads the whole body, up to the limit.
+    pub(super) async fn read_body(
+        &self,
+        mut response: Response,
+        limit: usize,
+    ) -> Result<Bytes, String> {
         let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(|error| self.describe(error))? {
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| self.describe(error))?
+        {
             if body.len().saturating_add(chunk.len()) > limit {
-                return Err(format!("the answer is longer than {limit} bytes"));
+                return Err(format!("the response is longer than {limit} bytes"));
             }
             body.extend_from_slice(&chunk);
         }
         Ok(body.into())
     }
 
+    /// Describes an error and its causes without the URL.
     pub(super) fn describe(&self, error: reqwest::Error) -> String {
-        chain(&error.without_url())
+        describe_chain(&error.without_url())
     }
 
     pub(super) fn unavailable(&self, reason: impl Into<String>) -> StoreError {
@@ -209,8 +223,8 @@ impl Connection {
     }
 }
 
-/// An error and its causes: the outermost alone says no more than that sending failed.
-fn chain(error: &dyn Error) -> String {
+/// Joins an error and its causes, because the outermost one says only that sending failed.
+fn describe_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

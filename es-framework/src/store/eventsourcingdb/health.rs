@@ -1,67 +1,76 @@
-//! Whether the server is there and takes the token.
+//! Checks that the server is available and accepts the token.
 
 use reqwest::StatusCode;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::connection::Connection;
+use super::connection::ServerConnection;
 use crate::store::StoreError;
 
-/// The longest answer to a ping that is read, in bytes.
-const PING: usize = 64 * 1024;
+/// The longest accepted response to a ping, in bytes.
+const PING_LIMIT: usize = 64 * 1024;
 
-pub(super) async fn check(connection: &Connection) -> Result<(), StoreError> {
+/// Pings the server and verifies the token.
+pub(super) async fn check(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
     let checking = async {
         ping(connection).await?;
         verify_token(connection).await
     };
-    let checked = timeout(within, checking).await;
-    checked.unwrap_or_else(|_| Err(connection.unavailable(format!("no answer within {within:?}"))))
+    let outcome = timeout(within, checking).await;
+    outcome.unwrap_or_else(|_| {
+        let reason = format!("no response within {within:?}");
+        Err(connection.unavailable(reason))
+    })
 }
 
-async fn ping(connection: &Connection) -> Result<(), StoreError> {
+async fn ping(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
-    let answer = connection.ask(connection.get("ping"), within).await?;
-    let body = connection.body(answer, PING).await;
+    let request = connection.anonymous_get("ping");
+    let response = connection.send_expecting_ok(request, within).await?;
+    let body = connection.read_body(response, PING_LIMIT).await;
     let body = body.map_err(|reason| connection.unavailable(reason))?;
-    if is_pong(&body) {
+    if is_ping_response(&body) {
         return Ok(());
     }
-    Err(connection.corrupt("it answers a ping as no event store does"))
+    Err(connection.corrupt("its response to a ping is not that of an event store"))
 }
 
-/// Each generation of the server answers in its own way.
-fn is_pong(body: &[u8]) -> bool {
+/// Tells if a body is the response to a ping. Each generation of the server has its own.
+fn is_ping_response(body: &[u8]) -> bool {
     #[derive(Deserialize)]
-    struct Pong {
+    struct PingResponse {
         status: Option<String>,
         r#type: Option<String>,
     }
     if body.trim_ascii() == b"OK" {
         return true;
     }
-    serde_json::from_slice(body).is_ok_and(|Pong { status, r#type }| {
+    serde_json::from_slice(body).is_ok_and(|PingResponse { status, r#type }| {
         status.as_deref() == Some("ok")
             || r#type.is_some_and(|r#type| r#type.ends_with(".ping-received"))
     })
 }
 
-async fn verify_token(connection: &Connection) -> Result<(), StoreError> {
+async fn verify_token(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
-    let request = connection.post("verify-api-token");
+    let request = connection.authorized_post("verify-api-token");
     let sent = connection.send(request, within).await;
-    let answer = sent.map_err(|failure| connection.unavailable(failure.reason))?;
-    match answer.status() {
+    let response = sent.map_err(|error| connection.unavailable(error.reason))?;
+    match response.status() {
         StatusCode::OK => Ok(()),
-        // Older servers lack the route. Hardly any event has the root itself as its subject, so
-        // reading it costs little.
+        // Older servers lack the route. A read of the root subject also needs the token, and costs
+        // little because hardly any event has this subject.
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
             let body = br#"{"subject":"/","options":{"recursive":false}}"#.to_vec();
-            let request = Connection::json(connection.post("read-events"), body);
-            connection.ask(request, within).await.map(drop)
+            let request =
+                ServerConnection::with_json(connection.authorized_post("read-events"), body);
+            connection
+                .send_expecting_ok(request, within)
+                .await
+                .map(drop)
         }
-        _ => Err(connection.refusal(answer).await),
+        _ => Err(connection.error_of(response).await),
     }
 }
 
@@ -71,14 +80,14 @@ mod tests {
 
     #[test]
     fn a_ping_is_answered_in_three_ways() {
-        for pong in [
+        for response in [
             "OK",
             "OK\n",
             r#"{"status":"ok"}"#,
             r#"{"specversion":"1.0","type":"io.eventsourcingdb.api.ping-received","data":{}}"#,
             r#"{"type":"io.eventsourcingdb.ping-received"}"#,
         ] {
-            assert!(is_pong(pong.as_bytes()), "{pong}");
+            assert!(is_ping_response(response.as_bytes()), "{response}");
         }
         for other in [
             "",
@@ -88,7 +97,7 @@ mod tests {
             r#"{"status":"down"}"#,
             "null",
         ] {
-            assert!(!is_pong(other.as_bytes()), "{other}");
+            assert!(!is_ping_response(other.as_bytes()), "{other}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Observing: an observation that breaks off goes on after the last event that was handed out.
+//! Observes events. An interrupted observation continues after the last event that it returned.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,33 +6,34 @@ use futures_util::{StreamExt as _, stream};
 use reqwest::StatusCode;
 
 use super::{
-    connection::Connection,
-    reconnect::{Outage, Trouble, retry_after},
-    streams::{Events, Expected, Link, encode},
-    wire,
+    connection::ServerConnection,
+    event_reader::{ChainLink, EventReader, ExpectedEvents, encode_json},
+    reconnect::{FailedAttempt, Outage, retry_after},
+    request_bodies::ReadEventsBody,
 };
 use crate::{
     event::{RecordedEvent, Subject},
     store::{Bound, EventStream, ObserveOptions, Order, StoreError, options::IdRange},
 };
 
-/// One observation over any number of answers.
+/// One observation over any number of connections.
 struct Observation {
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
     subject: Subject,
     options: ObserveOptions,
-    events: Option<Events>,
-    /// The last event that was handed out.
-    last: Option<Link>,
+    events: Option<EventReader>,
+    /// The last event that the observation returned.
+    last: Option<ChainLink>,
     outage: Outage,
 }
 
+/// Observes the events of a subject.
 pub(super) fn observe(
-    connection: Arc<Connection>,
+    connection: Arc<ServerConnection>,
     subject: Subject,
     options: ObserveOptions,
 ) -> EventStream {
-    let outage = Outage::none(connection.settings.reconnect);
+    let outage = Outage::new(connection.settings.reconnect);
     let observation = Observation {
         connection,
         subject,
@@ -51,25 +52,24 @@ pub(super) fn observe(
 impl Observation {
     async fn next(&mut self) -> Result<RecordedEvent, StoreError> {
         loop {
-            match self.attempt().await {
+            match self.try_next().await {
                 Ok(event) => {
-                    self.last = Some(Link::of(&event));
+                    self.last = Some(ChainLink::of(&event));
                     return Ok(event);
                 }
-                Err(trouble) => {
-                    let pause = self.after(trouble)?;
+                Err(failure) => {
+                    let pause = self.prepare_retry(failure)?;
                     tokio::time::sleep(pause).await;
                 }
             }
         }
     }
 
-    async fn attempt(&mut self) -> Result<RecordedEvent, Trouble> {
+    async fn try_next(&mut self) -> Result<RecordedEvent, FailedAttempt> {
         let events = match &mut self.events {
             Some(events) => events,
-            none => {
-                none.insert(begin(&self.connection, &self.subject, &self.options, self.last).await?)
-            }
+            none => none
+                .insert(connect(&self.connection, &self.subject, &self.options, self.last).await?),
         };
         match events.next().await? {
             Some(event) => Ok(event),
@@ -77,54 +77,60 @@ impl Observation {
         }
     }
 
-    /// Decides whether to go on, and from where.
-    fn after(&mut self, trouble: Trouble) -> Result<Duration, StoreError> {
+    /// Sets the start of the next attempt and returns the pause before it.
+    ///
+    /// # Errors
+    /// Another attempt would not help or could leave events out.
+    fn prepare_retry(&mut self, failure: FailedAttempt) -> Result<Duration, StoreError> {
         let events = self.events.take();
         if let Some(events) = &events
             && events.is_alive
         {
-            self.outage.is_over();
+            self.outage.reset();
         }
         match self.last {
             Some(last) => {
                 self.options.lower_bound = Some(Bound::Exclusive(last.id));
                 self.options.from_latest_event = None;
             }
-            // The server had chosen a start that it did not tell: asked again, it may choose a
+            // The server chose a start that the client does not know. The next time it may choose a
             // later one and leave events out.
             None if events.is_some() && self.options.from_latest_event.is_some() => {
-                return Err(trouble.error);
+                return Err(failure.error);
             }
             None => {}
         }
-        self.outage.pause(trouble)
+        self.outage.next_pause(failure)
     }
 }
 
-async fn begin(
-    connection: &Arc<Connection>,
+/// Sends the request and returns the reader of its events.
+async fn connect(
+    connection: &Arc<ServerConnection>,
     subject: &Subject,
     options: &ObserveOptions,
-    last: Option<Link>,
-) -> Result<Events, Trouble> {
+    last: Option<ChainLink>,
+) -> Result<EventReader, FailedAttempt> {
     options.check().map_err(StoreError::from)?;
-    let body = encode(&wire::Read::endless(subject, options))?;
+    let body = encode_json(&ReadEventsBody::of_observation(subject, options))?;
     let silence = connection.settings.observe_silence;
-    let request = Connection::json(connection.post("observe-events"), body);
+    let request = ServerConnection::with_json(connection.authorized_post("observe-events"), body);
     let sent = connection.send(request, silence).await;
-    let answer = sent.map_err(|failure| connection.unavailable(failure.reason))?;
-    if answer.status() != StatusCode::OK {
-        return Err(Trouble {
-            retry_after: retry_after(&answer),
-            error: connection.refusal(answer).await,
+    let response = sent.map_err(|error| connection.unavailable(error.reason))?;
+    if response.status() != StatusCode::OK {
+        return Err(FailedAttempt {
+            retry_after: retry_after(&response),
+            error: connection.error_of(response).await,
         });
     }
-    let expected = Expected {
+    let expected = ExpectedEvents {
         subject: subject.clone(),
         recursive: options.recursive,
         order: Order::Chronological,
         range: IdRange::of(options.lower_bound, None),
     };
     let connection = Arc::clone(connection);
-    Ok(Events::new(connection, answer, silence, expected, last))
+    Ok(EventReader::new(
+        connection, response, silence, expected, last,
+    ))
 }

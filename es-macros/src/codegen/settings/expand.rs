@@ -100,7 +100,7 @@ fn implementation(
     let clap = quote!(#framework::__private::clap);
     quote! {
         #[automatically_derived]
-        impl #framework::settings::Settings for #ident {
+        impl #framework::settings::DeclaredSettings for #ident {
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn arguments() -> ::std::vec::Vec<#clap::Arg> {

@@ -10,7 +10,7 @@ use std::{
 use crate::support::{
     Library, Process, TOKEN, book, event_store_program, requirement::require_program,
 };
-use es_framework::metrics::{ALL, Kind};
+use es_framework::metrics::{ALL, MetricKind};
 use reqwest::StatusCode;
 use serde_json::Value;
 use uuid::Uuid;
@@ -41,10 +41,10 @@ fn words(expression: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The names under which a metric is stored.
-fn series(name: &str, kind: Kind) -> Vec<String> {
+fn series(name: &str, kind: MetricKind) -> Vec<String> {
     match kind {
-        Kind::Counter | Kind::Gauge => vec![name.to_owned()],
-        Kind::Histogram => ["bucket", "sum", "count"]
+        MetricKind::Counter | MetricKind::Gauge => vec![name.to_owned()],
+        MetricKind::Histogram => ["bucket", "sum", "count"]
             .map(|part| format!("{name}_{part}"))
             .to_vec(),
     }

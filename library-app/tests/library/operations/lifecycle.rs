@@ -157,9 +157,9 @@ fn a_start_says_what_it_stands_on_and_how_long_it_took() {
     let log = library.process.log();
     let folder = folder.path().display();
     for said in [
-        &format!("events are kept in {folder}"),
+        &format!("events are stored in {folder}"),
         "events=3",
-        "read models are kept in SQLite, sqlite::memory:",
+        "read models are stored in SQLite, sqlite::memory:",
         "event store listens on http://127.0.0.1:",
         "library-service listens on http://127.0.0.1:",
         "milliseconds=",

@@ -102,7 +102,7 @@ async fn requests_and_commands_are_counted_by_route_and_outcome() {
         (3.0..=4.0).contains(&appends),
         "the second purchase was a conflict: {appends}"
     );
-    let book = [("state", "Book"), ("found", "nothing")];
+    let book = [("state", "Book"), ("source", "events")];
     assert_eq!(value(&text, "es_state_lookups_total", &book), 1.0);
     assert_eq!(value(&text, "es_state_rebuild_events_sum", &book[..1]), 1.0);
     assert!(!text.contains(&id.to_string()), "{text}");
@@ -123,7 +123,7 @@ async fn every_metric_of_the_catalogue_is_there_and_no_other() {
     // A conflict, an event store elsewhere and a reaction is what these tell of.
     let rare = [
         "es_command_retries_total",
-        "es_observe_reconnects_total",
+        "es_subscription_reconnects_total",
         "es_reaction_lag_events",
         "es_reaction_open_deadlines",
         "es_reaction_stopped",

@@ -273,7 +273,7 @@ async fn a_command_is_refused_once_the_copy_has_changed() {
     let stale = desk
         .send_with("/books/return", &giving, &[("if-match", &seen)])
         .await;
-    let changed = refused(412, "changed-meanwhile", "It has changed meanwhile");
+    let changed = refused(412, "changed-meanwhile", "The subject has changed");
     assert_eq!(problem(stale).await, changed);
     let malformed = desk
         .send_with("/books/return", &giving, &[("if-match", "7")])

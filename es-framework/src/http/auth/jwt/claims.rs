@@ -1,4 +1,4 @@
-//! What a token says of its owner, once its signature is known to be right.
+//! The claims of a token whose signature is valid.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 use crate::http::auth::{Caller, tokens::is_word};
 
-/// The longest subject (OpenID Connect Core 1.0, section 2).
+/// Longest subject (OpenID Connect Core 1.0, section 2).
 const MAX_SUBJECT: usize = 255;
-/// More roles than this are passed over.
+/// Number of roles that are read. Further roles are ignored.
 const MAX_ROLES: usize = 100;
 
 pub(super) type Claims = Map<String, Value>;
 
-/// Who the token is about. None if its subject could not stand in a log or an event.
+/// Returns the caller of a token. `None` if its subject has characters that no log should have.
 pub(super) fn caller(claims: &Claims, roles_claim: &str) -> Option<Caller> {
     let subject = claims.get("sub")?.as_str()?;
     let fits = (1..=MAX_SUBJECT).contains(&subject.len())
@@ -22,7 +22,7 @@ pub(super) fn caller(claims: &Claims, roles_claim: &str) -> Option<Caller> {
     fits.then(|| Caller::new(subject, roles))
 }
 
-/// When the token counts no longer; `leeway` is in seconds.
+/// Returns the time at which the token expires; `leeway` is in seconds.
 pub(super) fn expiry(claims: &Claims, leeway: u64) -> Option<Instant> {
     let exp = claims.get("exp")?.as_f64()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
@@ -32,8 +32,8 @@ pub(super) fn expiry(claims: &Claims, leeway: u64) -> Option<Instant> {
     Instant::now().checked_add(end.saturating_sub(now))
 }
 
-/// An array of texts, or one text with blanks between the roles, as `scope` has it. What could be no
-/// role is passed over.
+/// Reads roles from an array of texts, or from one text with blanks between them, as in `scope`.
+/// Values that cannot be roles are ignored.
 fn roles<'a>(claims: &'a Claims, name: &str) -> Vec<&'a str> {
     let found: Vec<&str> = match find(claims, name) {
         Some(Value::Array(roles)) => roles.iter().filter_map(Value::as_str).collect(),
@@ -44,7 +44,7 @@ fn roles<'a>(claims: &'a Claims, name: &str) -> Vec<&'a str> {
     roles.take(MAX_ROLES).collect()
 }
 
-/// A claim by its name, or by the way to it: `realm_access.roles`.
+/// Returns a claim by its name or its path, such as `realm_access.roles`.
 fn find<'a>(claims: &'a Claims, name: &str) -> Option<&'a Value> {
     claims.get(name).or_else(|| {
         let (first, rest) = name.split_once('.')?;

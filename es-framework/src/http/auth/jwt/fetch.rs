@@ -1,4 +1,4 @@
-//! An issuer's keys, fetched from where its discovery document says.
+//! Fetches the keys of an issuer from the URL in its discovery document.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -10,14 +10,14 @@ use reqwest::{Client, Url, redirect};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// How long an issuer may take, discovery and keys together.
+/// Time for fetching the discovery document and the keys.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest answer that is taken, in bytes.
+/// Longest response of an issuer, in bytes.
 const MAX_ANSWER: usize = 256 * 1024;
-/// More keys than this are passed over.
+/// Number of keys that are read. Further keys are ignored.
 const MAX_KEYS: usize = 100;
 
-/// Why there are no keys.
+/// The reason why the keys cannot be fetched.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FetchError {
     #[error("{0} does not answer: {1}")]
@@ -36,19 +36,19 @@ pub(super) enum FetchError {
     NoKeys,
 }
 
-/// A key, and what it may be used with.
+/// A key of the issuer with its algorithm.
 #[derive(Debug)]
-pub(super) struct Key {
+pub(super) struct IssuerKey {
     pub(super) decoding: DecodingKey,
-    /// Any algorithm of its family, if there is none.
+    /// `None` allows any algorithm of the key's family.
     pub(super) algorithm: Option<Algorithm>,
 }
 
-/// An issuer's keys by their ids. The one without an id has an empty one.
-pub(super) type Keys = HashMap<String, Key>;
+/// The keys of an issuer by their ids. A key without an id has the empty id.
+pub(super) type Keys = HashMap<String, IssuerKey>;
 
 #[derive(Deserialize)]
-struct Discovery {
+struct DiscoveryDocument {
     issuer: String,
     jwks_uri: String,
 }
@@ -58,7 +58,7 @@ struct KeySet {
     keys: Vec<Value>,
 }
 
-/// A client for all fetches.
+/// Creates the HTTP client for requests to the issuer.
 pub(super) fn client() -> Result<Client, reqwest::Error> {
     crate::net::tls::install_cryptography();
     Client::builder()
@@ -74,7 +74,7 @@ pub(super) async fn keys(client: &Client, issuer: &str, at: &Url) -> Result<Keys
 }
 
 async fn fetch(client: &Client, issuer: &str, at: &Url) -> Result<Keys, FetchError> {
-    let discovery: Discovery = get(client, at).await?;
+    let discovery: DiscoveryDocument = get(client, at).await?;
     // OpenID Connect Discovery 1.0, section 4.3: exactly the same.
     if discovery.issuer != issuer {
         return Err(FetchError::OtherIssuer(shown(&discovery.issuer)));
@@ -111,7 +111,7 @@ async fn get<T: DeserializeOwned>(client: &Client, url: &Url) -> Result<T, Fetch
     serde_json::from_slice(&text).map_err(|error| FetchError::Malformed(url.clone(), error))
 }
 
-/// A URL that nobody on the way can answer in the issuer's place.
+/// Parses a URL that uses https, or http on this machine. Nobody on the network can impersonate it.
 pub(super) fn safe_url(text: &str) -> Option<Url> {
     let url: Url = text.parse().ok()?;
     let host = url.host_str()?;
@@ -127,8 +127,8 @@ fn shown(text: &str) -> String {
     text.escape_debug().to_string()
 }
 
-/// A key for signatures; others, and those of kinds that are not known here, are passed over.
-fn key(value: Value) -> Option<(String, Key)> {
+/// Returns a key for signatures. Other keys and unknown kinds of keys are ignored.
+fn key(value: Value) -> Option<(String, IssuerKey)> {
     let jwk: Jwk = serde_json::from_value(value).ok()?;
     let usage = &jwk.common.public_key_use;
     if usage
@@ -145,7 +145,7 @@ fn key(value: Value) -> Option<(String, Key)> {
     let id = jwk.common.key_id.unwrap_or_default();
     Some((
         id,
-        Key {
+        IssuerKey {
             decoding,
             algorithm,
         },

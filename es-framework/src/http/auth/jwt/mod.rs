@@ -1,7 +1,8 @@
-//! Tokens of an OpenID Connect issuer: JWTs, checked with the keys that the issuer publishes.
+//! Verifies the tokens (JWTs) of an OpenID Connect issuer with the keys that the issuer publishes.
 
 mod claims;
 mod fetch;
+mod issuer_settings;
 mod signature;
 #[cfg(test)]
 mod tests;
@@ -16,42 +17,38 @@ use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
 use reqwest::{Client, Url};
 use tokio::sync::Mutex;
 
-use super::{Caller, denied::Denied};
+use super::{Caller, denied::AccessDenied};
 use crate::{Error, Result};
 use claims::Claims;
 use fetch::Keys;
+use issuer_settings::IssuerSettings;
 
-/// How far the clocks of issuer and service may be apart, in seconds.
+pub(super) use issuer_settings::connect_issuer;
+
+/// Tolerated difference between the clocks of the issuer and the service, in seconds.
 const LEEWAY: u64 = 60;
-/// The issuer is asked no more often than this, whatever callers send.
+/// Shortest time between two requests to the issuer.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Keys that are older are fetched again, so that one that the issuer gave up counts no longer.
+/// Age at which keys are fetched again, so that a withdrawn key becomes invalid.
 const REFRESH: Duration = Duration::from_secs(10 * 60);
-/// Keys that are older count no longer, even if the issuer is away.
+/// Age at which keys become invalid, even if the issuer does not answer.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where tokens come from, and what they have to say.
-#[derive(Debug, Clone)]
-pub(super) struct IssuerSettings {
-    pub(super) issuer: String,
-    pub(super) audience: String,
-    pub(super) roles_claim: String,
-}
-
-/// Checks the tokens of one issuer.
+/// Verifies the tokens of one issuer.
 pub(super) struct Issuer {
     settings: IssuerSettings,
     discovery: Url,
     client: Client,
     validation: Validation,
     pause: Duration,
-    fetched: RwLock<Option<Fetched>>,
-    /// When the issuer was last asked; held while it is asked, so that it is asked once.
+    fetched: RwLock<Option<FetchedKeys>>,
+    /// The time of the last request to the issuer. A request holds the lock, so that there is one at
+    /// a time.
     asked: Mutex<Option<Instant>>,
 }
 
 #[derive(Clone)]
-struct Fetched {
+struct FetchedKeys {
     at: Instant,
     keys: Arc<Keys>,
 }
@@ -65,7 +62,7 @@ impl fmt::Debug for Issuer {
 }
 
 impl Issuer {
-    /// An issuer whose keys are not fetched yet.
+    /// Creates an issuer whose keys are not fetched yet.
     pub(super) fn new(settings: IssuerSettings) -> Result<Self> {
         signature::install();
         let issuer = &settings.issuer;
@@ -97,23 +94,23 @@ impl Issuer {
         })
     }
 
-    /// Fetches the keys for the first time. An issuer that is away stops no start: callers are told
-    /// to try again until it is back.
+    /// Fetches the keys for the first time. An issuer that does not answer does not stop the start:
+    /// callers get 503 until it is back.
     pub(super) async fn warm_up(&self) {
         self.fetch_since(None).await;
     }
 
-    /// Who a token belongs to.
-    pub(super) async fn caller(self: &Arc<Self>, token: &[u8]) -> Result<Caller, Denied> {
+    /// Verifies a token and returns its caller.
+    pub(super) async fn caller(self: &Arc<Self>, token: &[u8]) -> Result<Caller, AccessDenied> {
         let invalid = |reason: &dyn fmt::Display| {
             tracing::debug!(%reason, "a JWT was refused");
-            Denied::InvalidCredential
+            AccessDenied::InvalidCredential
         };
         let header = decode_header(token).map_err(|error| invalid(&error))?;
         if !signature::ALLOWED.contains(&header.alg) {
             return Err(invalid(&"its algorithm is not one of those that are taken"));
         }
-        // RFC 7515, section 4.1.11: what must be understood and is not makes it invalid.
+        // RFC 7515, section 4.1.11: an unknown critical extension makes a token invalid.
         if header.crit.is_some() {
             return Err(invalid(&"it has critical extensions"));
         }
@@ -124,7 +121,7 @@ impl Issuer {
             return Err(invalid(&"its key is for another algorithm"));
         }
         let mut validation = self.validation.clone();
-        // Whether it fits the key is checked once more, against the key's family.
+        // `decode` also checks that the algorithm is of the key's family.
         validation.algorithms = vec![header.alg];
         let decoded = decode::<Claims>(token, &key.decoding, &validation);
         let claims = decoded.map_err(|error| invalid(&error))?.claims;
@@ -133,12 +130,12 @@ impl Issuer {
         caller.ok_or_else(|| invalid(&"its subject is missing or unprintable"))
     }
 
-    /// The keys, fetched again if the issuer may have a new one of this id.
-    async fn keys_with(self: &Arc<Self>, id: &str) -> Result<Arc<Keys>, Denied> {
+    /// Returns the keys. It fetches them again if the key of this id is unknown.
+    async fn keys_with(self: &Arc<Self>, id: &str) -> Result<Arc<Keys>, AccessDenied> {
         match self.fetched() {
             Some(fetched) if fetched.keys.contains_key(id) => {
                 if fetched.at.elapsed() >= REFRESH {
-                    // Nobody has to wait for it.
+                    // The request does not wait for it.
                     let issuer = Arc::clone(self);
                     tokio::spawn(async move { issuer.fetch_since(Some(fetched.at)).await });
                 }
@@ -150,22 +147,22 @@ impl Issuer {
                 let keys = self.fetched().map(|fetched| fetched.keys);
                 match keys {
                     Some(keys) if answered || keys.contains_key(id) => Ok(keys),
-                    // It may be a good token: to call it invalid would have its owner throw it away.
-                    _ => Err(Denied::IssuerAway),
+                    // The token may be valid. Its owner would discard one that is called invalid.
+                    _ => Err(AccessDenied::IssuerAway),
                 }
             }
         }
     }
 
-    fn fetched(&self) -> Option<Fetched> {
+    fn fetched(&self) -> Option<FetchedKeys> {
         let fetched = self.fetched.read().unwrap_or_else(PoisonError::into_inner);
         fetched
             .clone()
             .filter(|fetched| fetched.at.elapsed() < MAX_AGE)
     }
 
-    /// Fetches the keys, unless that was done since, or tried a moment ago. Says whether what is
-    /// known is what the issuer last said.
+    /// Fetches the keys, unless they were fetched since, or the last attempt was a moment ago. Returns
+    /// whether the known keys are those of the issuer's last response.
     async fn fetch_since(&self, since: Option<Instant>) -> bool {
         let mut asked = self.asked.lock().await;
         let fetched = self.fetched().map(|fetched| fetched.at);
@@ -173,7 +170,7 @@ impl Issuer {
             return true;
         }
         if asked.is_some_and(|asked| asked.elapsed() < self.pause) {
-            // Fetched when it was last asked: then that is its last word.
+            // Keys of the last request are up to date.
             return fetched.is_some() && fetched >= *asked;
         }
         *asked = Some(Instant::now());
@@ -183,7 +180,7 @@ impl Issuer {
                 tracing::info!("{} keys of {issuer} are known", keys.len());
                 let (at, keys) = (Instant::now(), Arc::new(keys));
                 let mut fetched = self.fetched.write().unwrap_or_else(PoisonError::into_inner);
-                *fetched = Some(Fetched { at, keys });
+                *fetched = Some(FetchedKeys { at, keys });
                 true
             }
             Err(error) => {

@@ -1,6 +1,5 @@
-//! Signatures of JWTs, checked by ring, which TLS links already: `jsonwebtoken` brings two other
-//! libraries for it, of which one cannot be built with a C compiler alone and the other has an open
-//! advisory on RSA.
+//! Verifies signatures of JWTs with ring, which TLS links already. `jsonwebtoken` offers two other
+//! libraries: one needs more than a C compiler to build, and the other has an open advisory on RSA.
 
 use jsonwebtoken::{
     Algorithm, AlgorithmFamily, DecodingKey, DecodingKeyKind, EncodingKey,
@@ -15,8 +14,8 @@ use ring::signature::{
     UnparsedPublicKey, VerificationAlgorithm,
 };
 
-/// What may stand in the head of a token: signatures with a public key. `none` is no algorithm at
-/// all, and with HMAC whoever knows the public key could sign.
+/// The accepted algorithms: signatures with a public key. `none` is not an algorithm, and with HMAC
+/// everyone who knows the public key could sign.
 pub(super) const ALLOWED: [Algorithm; 9] = [
     Algorithm::ES256,
     Algorithm::ES384,
@@ -29,13 +28,12 @@ pub(super) const ALLOWED: [Algorithm; 9] = [
     Algorithm::PS512,
 ];
 
-/// Has `jsonwebtoken` use ring. Fails where the program has chosen something else already, which is
-/// as good.
+/// Makes `jsonwebtoken` use ring, unless the program has chosen another library already.
 pub(super) fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: no_signer,
         verifier_factory: verifier,
-        // Of use for making keys only.
+        // Only the creation of keys needs this.
         key_utils: KeyUtils::new_unimplemented(),
     };
     let _ = PROVIDER.install_default();

@@ -8,8 +8,8 @@ use serde_json::{Value, value::RawValue};
 use tokio::net::TcpListener;
 
 use super::{
-    EventSourcingDbStore, Settings, TOKEN,
-    hostile::{Act, answer, client},
+    ClientSettings, EventSourcingDbStore, TOKEN,
+    hostile::{ServerFault, answer, client},
 };
 use crate::{
     event::{EventType, Subject},
@@ -22,20 +22,20 @@ fn event_type() -> EventType {
     "io.example.test".parse().unwrap()
 }
 
-async fn subjects(act: Act) -> Result<Vec<Subject>, StoreError> {
+async fn subjects(act: ServerFault) -> Result<Vec<Subject>, StoreError> {
     let base = "/a".parse().unwrap();
     client(act).await.read_subjects(base).try_collect().await
 }
 
-async fn types(act: Act) -> Result<Vec<KnownEventType>, StoreError> {
+async fn types(act: ServerFault) -> Result<Vec<KnownEventType>, StoreError> {
     client(act).await.read_event_types().try_collect().await
 }
 
-async fn known(act: Act) -> Result<Option<KnownEventType>, StoreError> {
+async fn known(act: ServerFault) -> Result<Option<KnownEventType>, StoreError> {
     client(act).await.read_event_type(event_type()).await
 }
 
-async fn register(act: Act) -> Result<(), RegisterError> {
+async fn register(act: ServerFault) -> Result<(), RegisterError> {
     let schema = EventSchema::parse(OBJECT).unwrap();
     let store = client(act).await;
     store.register_event_schema(event_type(), schema).await
@@ -93,7 +93,11 @@ async fn an_event_type_is_unknown_only_where_the_server_says_so() {
             "{broken:?}"
         );
     }
-    for act in [Act::Silence, Act::Close, Act::Endless] {
+    for act in [
+        ServerFault::Silence,
+        ServerFault::Close,
+        ServerFault::Endless,
+    ] {
         let error = known(act).await.unwrap_err();
         assert!(error.is_transient(), "{error:?}");
     }
@@ -103,13 +107,13 @@ async fn an_event_type_is_unknown_only_where_the_server_says_so() {
 async fn a_list_that_is_not_whole_is_an_error() {
     let first = subject_line("/a");
     for act in [
-        Act::Silence,
-        Act::Close,
-        Act::Say(format!(
+        ServerFault::Silence,
+        ServerFault::Close,
+        ServerFault::Say(format!(
             "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{first}"
         )),
-        Act::SayAndHang(format!("HTTP/1.1 200 OK\r\n\r\n{first}")),
-        Act::Say(format!("HTTP/1.1 200 OK\r\n\r\n{first}{{\"type\":")),
+        ServerFault::SayAndHang(format!("HTTP/1.1 200 OK\r\n\r\n{first}")),
+        ServerFault::Say(format!("HTTP/1.1 200 OK\r\n\r\n{first}{{\"type\":")),
         answer("503 Service Unavailable", "busy"),
         answer(
             "200 OK",
@@ -141,15 +145,15 @@ async fn a_list_of_something_else_is_broken() {
         let error = subjects(answer("200 OK", &body)).await.unwrap_err();
         assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
     }
-    let error = types(Act::Endless).await.unwrap_err();
+    let error = types(ServerFault::Endless).await.unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_registration_that_was_sent_and_not_answered_has_an_unknown_outcome() {
     for act in [
-        Act::Silence,
-        Act::Close,
+        ServerFault::Silence,
+        ServerFault::Close,
         answer("204 No Content", ""),
         answer("500 Internal Server Error", "disk"),
     ] {
@@ -190,7 +194,7 @@ async fn older() -> (EventSourcingDbStore, Arc<Mutex<Vec<Value>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async { axum::serve(listener, router).await });
-    let store = EventSourcingDbStore::new(Settings::new(url, TOKEN)).unwrap();
+    let store = EventSourcingDbStore::new(ClientSettings::new(url, TOKEN)).unwrap();
     (store, seen)
 }
 

@@ -9,7 +9,7 @@ use tokio::{
     time::sleep,
 };
 
-use super::{EventSourcingDbStore, Reconnect, Settings, TOKEN, candidate};
+use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy, TOKEN, candidate};
 use crate::{
     event::{Dialect, EventId, EventTime, Hash, RecordedEvent, Subject},
     store::{
@@ -18,9 +18,9 @@ use crate::{
     },
 };
 
-/// What a server does once it has the head of a request.
+/// The reaction of a faulty server to the head of a request.
 #[derive(Clone)]
-pub(super) enum Act {
+pub(super) enum ServerFault {
     Silence,
     Close,
     /// These bytes, then the end of the connection.
@@ -31,70 +31,70 @@ pub(super) enum Act {
     Endless,
 }
 
-async fn server(act: Act) -> SocketAddr {
+async fn server(fault: ServerFault) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
-            tokio::spawn(perform(stream, act.clone()));
+            tokio::spawn(misbehave(stream, fault.clone()));
         }
     });
     address
 }
 
-async fn perform(mut stream: TcpStream, act: Act) {
+async fn misbehave(mut stream: TcpStream, fault: ServerFault) {
     let mut request = [0; 64 * 1024];
     let _ = stream.read(&mut request).await;
-    match act {
-        Act::Silence => sleep(Duration::from_secs(60)).await,
-        Act::Close => {}
-        Act::Say(text) => {
+    match fault {
+        ServerFault::Silence => sleep(Duration::from_secs(60)).await,
+        ServerFault::Close => {}
+        ServerFault::Say(text) => {
             let _ = stream.write_all(text.as_bytes()).await;
             let _ = stream.shutdown().await;
         }
-        Act::SayAndHang(text) => {
+        ServerFault::SayAndHang(text) => {
             let _ = stream.write_all(text.as_bytes()).await;
             sleep(Duration::from_secs(60)).await;
         }
-        Act::Endless => {
+        ServerFault::Endless => {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await;
             while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
         }
     }
 }
 
-pub(super) async fn client(act: Act) -> EventSourcingDbStore {
+pub(super) async fn client(fault: ServerFault) -> EventSourcingDbStore {
     // Short only where the time is what is to run out.
-    let patience = match act {
-        Act::Silence | Act::SayAndHang(_) => Duration::from_millis(300),
-        Act::Close | Act::Say(_) | Act::Endless => Duration::from_secs(20),
+    let time = match fault {
+        ServerFault::Silence | ServerFault::SayAndHang(_) => Duration::from_millis(300),
+        ServerFault::Close | ServerFault::Say(_) | ServerFault::Endless => Duration::from_secs(20),
     };
-    let mut settings = Settings::new(format!("http://{}", server(act).await), TOKEN);
-    settings.request_time = patience;
-    settings.read_silence = patience;
-    settings.observe_silence = patience;
-    settings.reconnect = Reconnect::never();
+    let mut settings = ClientSettings::new(format!("http://{}", server(fault).await), TOKEN);
+    settings.request_time = time;
+    settings.read_silence = time;
+    settings.observe_silence = time;
+    settings.reconnect = ReconnectPolicy::never();
     settings.line_limit = 100_000;
-    settings.answer_limit = 100_000;
+    settings.response_limit = 100_000;
     EventSourcingDbStore::new(settings).unwrap()
 }
 
-pub(super) fn answer(status: &str, body: &str) -> Act {
+pub(super) fn answer(status: &str, body: &str) -> ServerFault {
     let length = body.len();
-    Act::Say(format!(
+    ServerFault::Say(format!(
         "HTTP/1.1 {status}\r\nretry-after: 7\r\ncontent-length: {length}\r\n\r\n{body}"
     ))
 }
 
-async fn append(act: Act) -> AppendError {
-    let store = client(act).await;
+async fn append(fault: ServerFault) -> AppendError {
+    let store = client(fault).await;
     let written = store.append(vec![candidate("/a", "{}")], vec![]).await;
     written.unwrap_err()
 }
 
-async fn read(act: Act) -> Result<Vec<RecordedEvent>, StoreError> {
-    let store = client(act).await;
+async fn read(fault: ServerFault) -> Result<Vec<RecordedEvent>, StoreError> {
+    let store = client(fault).await;
     let events = store.read("/a".parse().unwrap(), ReadOptions::default());
     events.try_collect().await
 }
@@ -121,13 +121,13 @@ async fn a_write_that_was_sent_and_not_answered_has_an_unknown_outcome() {
     };
     let other = event(0).replace("/a", "/b");
     let changed = event(0).replace("\"data\":{}", "\"data\":{\"a\":1}");
-    let acts = [
-        Act::Silence,
-        Act::Close,
-        Act::Say("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n[{".into()),
-        Act::SayAndHang("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n[{".into()),
-        Act::Say("no http at all".into()),
-        Act::Endless,
+    let faults = [
+        ServerFault::Silence,
+        ServerFault::Close,
+        ServerFault::Say("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n[{".into()),
+        ServerFault::SayAndHang("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n[{".into()),
+        ServerFault::Say("no http at all".into()),
+        ServerFault::Endless,
         answer("200 OK", "<html>"),
         answer("200 OK", "[]"),
         answer("200 OK", "[{}]"),
@@ -138,8 +138,8 @@ async fn a_write_that_was_sent_and_not_answered_has_an_unknown_outcome() {
         answer("502 Bad Gateway", "<html>"),
         answer("504 Gateway Timeout", "<html>"),
     ];
-    for act in acts {
-        let error = append(act).await;
+    for fault in faults {
+        let error = append(fault).await;
         assert!(matches!(error, AppendError::Unknown { .. }), "{error:?}");
         assert!(error.to_string().contains("http://127.0.0.1:"), "{error}");
     }
@@ -189,7 +189,7 @@ async fn a_server_that_is_not_there_was_sent_nothing() {
     let address = listener.local_addr().unwrap();
     drop(listener);
     let url = format!("http://{address}");
-    let store = EventSourcingDbStore::new(Settings::new(&url, TOKEN)).unwrap();
+    let store = EventSourcingDbStore::new(ClientSettings::new(&url, TOKEN)).unwrap();
     let error = store.append(vec![candidate("/a", "{}")], vec![]).await;
     let error = error.unwrap_err();
     assert!(
@@ -210,7 +210,7 @@ async fn the_text_of_a_refusal_is_bounded_and_never_holds_the_token() {
         "{error}"
     );
     let endless = format!("HTTP/1.1 400 Bad Request\r\n\r\n{}", "x".repeat(1_000_000));
-    let error = append(Act::Say(endless)).await;
+    let error = append(ServerFault::Say(endless)).await;
     assert!(
         matches!(error, AppendError::Store(StoreError::Refused(_))),
         "{error:?}"
@@ -222,19 +222,19 @@ async fn a_read_that_is_not_whole_is_an_error() {
     let first = lines(&[event("/a", 0)]);
     let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     let chunk = format!("{head}{:x}\r\n{first}\r\n", first.len());
-    for act in [
-        Act::Silence,
-        Act::Close,
-        Act::Say(chunk.clone()),
-        Act::SayAndHang(chunk),
-        Act::Say(format!("HTTP/1.1 200 OK\r\n\r\n{first}{{\"type\":")),
+    for fault in [
+        ServerFault::Silence,
+        ServerFault::Close,
+        ServerFault::Say(chunk.clone()),
+        ServerFault::SayAndHang(chunk),
+        ServerFault::Say(format!("HTTP/1.1 200 OK\r\n\r\n{first}{{\"type\":")),
         answer("500 Internal Server Error", "disk"),
         answer(
             "200 OK",
             "{\"type\":\"error\",\"payload\":{\"error\":\"disk\"}}\n",
         ),
     ] {
-        let error = read(act).await.unwrap_err();
+        let error = read(fault).await.unwrap_err();
         assert!(error.is_transient(), "{error:?}");
     }
 }
@@ -260,7 +260,7 @@ async fn what_is_no_event_or_not_the_one_asked_for_is_broken() {
         let error = read(answer("200 OK", &body)).await.unwrap_err();
         assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
     }
-    let error = read(Act::Endless).await.unwrap_err();
+    let error = read(ServerFault::Endless).await.unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
 }
 
@@ -274,7 +274,7 @@ async fn heartbeats_and_blank_lines_are_passed_over() {
 #[tokio::test]
 async fn a_read_of_so_many_events_does_not_wait_for_the_end() {
     let first = lines(&[event("/a", 0), event("/a", 1)]);
-    let hanging = Act::SayAndHang(format!("HTTP/1.1 200 OK\r\n\r\n{first}"));
+    let hanging = ServerFault::SayAndHang(format!("HTTP/1.1 200 OK\r\n\r\n{first}"));
     let store = client(hanging.clone()).await;
     let options = ReadOptions::default().first();
     let events = store.read("/a".parse().unwrap(), options);
@@ -303,11 +303,11 @@ async fn a_start_behind_the_end_reads_as_nothing() {
 #[tokio::test]
 async fn an_observation_never_just_ends() {
     let first = lines(&[event("/a", 0)]);
-    for act in [
+    for fault in [
         answer("200 OK", &first),
-        Act::SayAndHang(format!("HTTP/1.1 200 OK\r\n\r\n{first}")),
+        ServerFault::SayAndHang(format!("HTTP/1.1 200 OK\r\n\r\n{first}")),
     ] {
-        let store = client(act).await;
+        let store = client(fault).await;
         let mut events = store.observe("/a".parse().unwrap(), ObserveOptions::default());
         assert!(events.next().await.unwrap().is_ok());
         let error = events.next().await.unwrap().unwrap_err();
@@ -320,12 +320,12 @@ async fn an_observation_never_just_ends() {
 async fn a_server_that_is_something_else_is_not_healthy() {
     let html = client(answer("200 OK", "<html>")).await.health().await;
     assert!(matches!(html, Err(StoreError::Corrupt { .. })), "{html:?}");
-    for act in [
-        Act::Silence,
-        Act::Close,
+    for fault in [
+        ServerFault::Silence,
+        ServerFault::Close,
         answer("503 Service Unavailable", ""),
     ] {
-        let health = client(act).await.health().await;
+        let health = client(fault).await.health().await;
         assert!(
             matches!(health, Err(StoreError::Unavailable { .. })),
             "{health:?}"

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::value::RawValue;
 
-use super::{EventSourcingDbStore, Reconnect, Settings};
+use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy};
 use crate::{
     event::{Dialect, EventCandidate, EventType, RecordedEvent, Subject},
     server::tests::{TOKEN, TestServer},
@@ -23,12 +23,12 @@ use crate::{
 
 /// A client together with the server that it speaks to.
 #[derive(Debug)]
-struct Served {
+struct ClientWithServer {
     client: EventSourcingDbStore,
     server: TestServer,
 }
 
-impl Served {
+impl ClientWithServer {
     async fn start(dialect: Dialect) -> Self {
         let server = TestServer::start(dialect).await;
         let client = client(&server.url(), TOKEN);
@@ -37,7 +37,7 @@ impl Served {
 }
 
 #[async_trait]
-impl EventStore for Served {
+impl EventStore for ClientWithServer {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -87,7 +87,7 @@ impl EventStore for Served {
 }
 
 fn client(url: &str, token: &str) -> EventSourcingDbStore {
-    EventSourcingDbStore::new(Settings::new(url, token)).unwrap()
+    EventSourcingDbStore::new(ClientSettings::new(url, token)).unwrap()
 }
 
 fn candidate(subject: &str, data: &str) -> EventCandidate {
@@ -102,18 +102,18 @@ fn candidate(subject: &str, data: &str) -> EventCandidate {
 
 #[tokio::test]
 async fn client_and_server_keep_the_contract_in_the_older_shape() {
-    contract::run(|| Served::start(Dialect::Item)).await;
+    contract::run(|| ClientWithServer::start(Dialect::Item)).await;
 }
 
 #[tokio::test]
 async fn client_and_server_keep_the_contract_in_the_newer_shape() {
-    contract::run(|| Served::start(Dialect::Event)).await;
+    contract::run(|| ClientWithServer::start(Dialect::Event)).await;
 }
 
 #[tokio::test]
 async fn what_an_append_returns_is_what_is_stored() {
     for dialect in [Dialect::Item, Dialect::Event] {
-        let served = Served::start(dialect).await;
+        let served = ClientWithServer::start(dialect).await;
         let pair = vec![candidate("/a", r#"{"n":1.50}"#), candidate("/b", "{}")];
         let written = served.append(pair, vec![]).await.unwrap();
         let read = served.read(Subject::root(), ReadOptions::recursive());
@@ -130,7 +130,7 @@ async fn what_an_append_returns_is_what_is_stored() {
 #[tokio::test]
 async fn a_healthy_server_with_the_right_token_is_healthy() {
     for dialect in [Dialect::Item, Dialect::Event] {
-        let served = Served::start(dialect).await;
+        let served = ClientWithServer::start(dialect).await;
         served.health().await.unwrap();
         let stranger = client(&served.server.url(), "wrong-token");
         let refused = stranger.health().await;
@@ -143,7 +143,7 @@ async fn a_healthy_server_with_the_right_token_is_healthy() {
 
 #[tokio::test]
 async fn a_wrong_token_is_an_error_of_its_own_everywhere() {
-    let served = Served::start(Dialect::Item).await;
+    let served = ClientWithServer::start(Dialect::Item).await;
     let stranger = client(&served.server.url(), "wrong-token");
     let written = stranger.append(vec![candidate("/a", "{}")], vec![]).await;
     assert!(
@@ -173,7 +173,7 @@ async fn a_wrong_token_is_an_error_of_its_own_everywhere() {
 
 #[tokio::test]
 async fn a_wrong_request_is_refused_with_the_servers_words() {
-    let served = Served::start(Dialect::Event).await;
+    let served = ClientWithServer::start(Dialect::Event).await;
     let mut wrong = candidate("/a", "{}");
     wrong.source = "my-app".into();
     let refused = served.append(vec![wrong], vec![]).await.unwrap_err();
@@ -189,9 +189,9 @@ async fn a_wrong_request_is_refused_with_the_servers_words() {
 
 #[tokio::test]
 async fn a_server_that_shuts_down_ends_an_observation_with_an_error() {
-    let mut served = Served::start(Dialect::Item).await;
-    let mut settings = Settings::new(served.server.url(), TOKEN);
-    settings.reconnect = Reconnect::never();
+    let mut served = ClientWithServer::start(Dialect::Item).await;
+    let mut settings = ClientSettings::new(served.server.url(), TOKEN);
+    settings.reconnect = ReconnectPolicy::never();
     served.client = EventSourcingDbStore::new(settings).unwrap();
     let mut observed = served.observe(Subject::root(), ObserveOptions::recursive_after(None));
     served

@@ -12,7 +12,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{EventSourcingDbStore, Reconnect, Settings, TOKEN, candidate};
+use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy, TOKEN, candidate};
 use crate::{
     event::{Dialect, EventId, EventTime, Hash, RecordedEvent},
     store::{
@@ -57,9 +57,9 @@ async fn server(answers: Vec<String>) -> (String, Requests) {
 fn observe_with(
     url: &str,
     options: ObserveOptions,
-    change: impl FnOnce(&mut Settings),
+    change: impl FnOnce(&mut ClientSettings),
 ) -> EventStream {
-    let mut settings = Settings::new(url, TOKEN);
+    let mut settings = ClientSettings::new(url, TOKEN);
     settings.reconnect.first_pause = Duration::from_millis(10);
     settings.observe_silence = Duration::from_millis(400);
     change(&mut settings);
@@ -171,20 +171,20 @@ async fn what_another_attempt_cannot_mend_ends_the_observation() {
 #[tokio::test]
 async fn an_outage_longer_than_the_patience_is_told() {
     let (url, requests) = server(vec![refusal("502 Bad Gateway")]).await;
-    let patience = Duration::from_millis(300);
+    let longest_outage = Duration::from_millis(300);
     let begun = Instant::now();
     let mut events = observe_with(&url, ObserveOptions::default(), |settings| {
-        settings.reconnect.patience = patience;
+        settings.reconnect.longest_outage = longest_outage;
     });
     let error = next(&mut events).await.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
     assert!(begun.elapsed() < Duration::from_secs(5));
     let count = requests.lock().unwrap().len();
     assert!((2..20).contains(&count), "{count}");
-    // One second is more than this patience, so there is no second attempt.
+    // One second is more than this longest_outage, so there is no second attempt.
     let (url, requests) = server(vec![refusal("429 Too Many Requests")]).await;
     let mut events = observe_with(&url, ObserveOptions::default(), |settings| {
-        settings.reconnect.patience = patience;
+        settings.reconnect.longest_outage = longest_outage;
     });
     let error = next(&mut events).await.unwrap_err();
     assert!(error.to_string().contains("Retry-After: 1"), "{error}");
@@ -242,7 +242,7 @@ async fn neighbours_that_are_not_linked_are_broken_if_that_is_checked() {
 async fn without_reconnecting_the_first_failure_is_the_last() {
     let (url, requests) = server(vec![format!("{OK}{}", chain(1)[0])]).await;
     let mut events = observe_with(&url, ObserveOptions::default(), |settings| {
-        settings.reconnect = Reconnect::never();
+        settings.reconnect = ReconnectPolicy::never();
     });
     assert_eq!(next(&mut events).await.unwrap(), 0);
     assert!(next(&mut events).await.unwrap_err().is_transient());

@@ -1,10 +1,10 @@
 //! What a client can be set up with, and what it tells of itself.
 
-use super::{EventSourcingDbStore, Settings, TOKEN, client};
-use crate::store::{EventStore as _, eventsourcingdb::InvalidSettings};
+use super::{ClientSettings, EventSourcingDbStore, TOKEN, client};
+use crate::store::{EventStore as _, eventsourcingdb::InvalidClientSettings};
 
-fn refused(url: &str, token: &str) -> InvalidSettings {
-    EventSourcingDbStore::new(Settings::new(url, token)).unwrap_err()
+fn refused(url: &str, token: &str) -> InvalidClientSettings {
+    EventSourcingDbStore::new(ClientSettings::new(url, token)).unwrap_err()
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn a_url_is_plain_http() {
         "http://localhost/?a=b",
         "http://localhost/#a",
     ] {
-        assert_eq!(refused(url, TOKEN), InvalidSettings::Url, "{url}");
+        assert_eq!(refused(url, TOKEN), InvalidClientSettings::Url, "{url}");
     }
     for url in [
         "http://localhost:3000",
@@ -35,14 +35,14 @@ fn a_token_can_stand_in_a_header() {
     for token in ["", "two words", "line\nbreak", "ü"] {
         assert_eq!(
             refused("http://localhost", token),
-            InvalidSettings::ApiToken
+            InvalidClientSettings::ApiToken
         );
     }
 }
 
 #[test]
 fn the_token_is_shown_nowhere() {
-    let settings = Settings::new("http://localhost:1", TOKEN);
+    let settings = ClientSettings::new("http://localhost:1", TOKEN);
     let client = client("http://localhost:1", TOKEN);
     for text in [
         format!("{settings:?}"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{super::denied::Denied, Issuer};
+use super::{super::denied::AccessDenied, Issuer};
 use login::{Login, SigningKey, encoded};
 
 fn now() -> i64 {
@@ -41,12 +41,12 @@ fn without(claims: &Value, name: &str) -> Value {
     claims
 }
 
-async fn name(issuer: &Arc<Issuer>, token: &str) -> Result<String, Denied> {
+async fn name(issuer: &Arc<Issuer>, token: &str) -> Result<String, AccessDenied> {
     let caller = issuer.caller(token.as_bytes()).await?;
     Ok(caller.name().to_owned())
 }
 
-const REFUSED: Result<String, Denied> = Err(Denied::InvalidCredential);
+const REFUSED: Result<String, AccessDenied> = Err(AccessDenied::InvalidCredential);
 
 #[tokio::test]
 async fn every_kind_of_public_key_is_taken() {
@@ -208,7 +208,7 @@ async fn no_token_is_called_invalid_because_the_issuer_is_away() {
     login.go_away(true);
     let issuer = login.trusted_without_pause();
     let token = key.token(&header("ES256", "k1"), &claims(&login));
-    assert_eq!(name(&issuer, &token).await, Err(Denied::IssuerAway));
+    assert_eq!(name(&issuer, &token).await, Err(AccessDenied::IssuerAway));
     login.go_away(false);
     assert_eq!(name(&issuer, &token).await.unwrap(), "alice");
     login.go_away(true);
@@ -218,7 +218,7 @@ async fn no_token_is_called_invalid_because_the_issuer_is_away() {
         "its key is known"
     );
     let of_new = new.token(&header("ES256", "k2"), &claims(&login));
-    assert_eq!(name(&issuer, &of_new).await, Err(Denied::IssuerAway));
+    assert_eq!(name(&issuer, &of_new).await, Err(AccessDenied::IssuerAway));
 }
 
 #[tokio::test]
@@ -228,10 +228,10 @@ async fn an_issuer_that_calls_itself_otherwise_or_sends_nonsense_is_not_trusted(
     let token = key.token(&header("ES256", "k1"), &claims(&login));
     login.call_itself("https://login.example.com");
     let issuer = login.trusted_without_pause();
-    assert_eq!(name(&issuer, &token).await, Err(Denied::IssuerAway));
+    assert_eq!(name(&issuer, &token).await, Err(AccessDenied::IssuerAway));
     login.call_itself(&login.url);
     login.publish(&vec![json!({ "filler": "x".repeat(1_000) }); 1_000]);
-    assert_eq!(name(&issuer, &token).await, Err(Denied::IssuerAway));
+    assert_eq!(name(&issuer, &token).await, Err(AccessDenied::IssuerAway));
     login.publish(&[]);
-    assert_eq!(name(&issuer, &token).await, Err(Denied::IssuerAway));
+    assert_eq!(name(&issuer, &token).await, Err(AccessDenied::IssuerAway));
 }

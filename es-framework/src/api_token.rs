@@ -1,0 +1,78 @@
+//! The embedded event store's credential: generated once, kept beside the data.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{Error, Result, config::Secret, secret_file};
+
+const FILE: &str = "api-token";
+
+/// The credential kept in a folder; made where there is none.
+pub(crate) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
+    let file = folder.join(FILE);
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            generate(&file).map_err(|error| problem(&file, "cannot be written", error))?
+        }
+        Err(error) => return Err(problem(&file, "cannot be read", error)),
+    };
+    let secret = text.trim().parse().map_err(|error| {
+        Error::because(
+            format!(
+                "the API token in {} is not valid; delete the file to have a new one generated",
+                file.display()
+            ),
+            error,
+        )
+    })?;
+    Ok((secret, file))
+}
+
+/// The credential kept in a folder, if there is one.
+pub(crate) fn load(folder: &Path) -> Result<Option<Secret>> {
+    match folder.join(FILE).try_exists() {
+        Ok(true) => load_or_generate(folder).map(|(token, _)| Some(token)),
+        Ok(false) | Err(_) => Ok(None),
+    }
+}
+
+fn problem(file: &Path, what: &str, error: io::Error) -> Error {
+    Error::because(format!("the API token {} {what}", file.display()), error)
+}
+
+fn generate(file: &Path) -> io::Result<String> {
+    let token = secret_file::generate_secret();
+    secret_file::replace(file, &format!("{token}\n"))?;
+    Ok(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_token_is_made_once_and_only_its_owner_may_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, file) = load_or_generate(folder.path()).unwrap();
+        let (second, _) = load_or_generate(folder.path()).unwrap();
+        assert_eq!(first, second);
+        assert_eq!(first.reveal().len(), 64);
+        assert_eq!(
+            fs::metadata(file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+    }
+
+    #[test]
+    fn an_empty_token_file_says_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(FILE), "\n").unwrap();
+        let error = load_or_generate(folder.path()).unwrap_err();
+        assert!(error.to_string().contains("delete the file"), "{error}");
+    }
+}

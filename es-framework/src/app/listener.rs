@@ -1,0 +1,73 @@
+//! The address that an application listens on, and the TLS of its connections.
+
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+
+use crate::{
+    Error, Result,
+    config::Settings,
+    http::auth::Auth,
+    net::tls::{ServerTls, TlsFiles},
+};
+
+/// Loads the certificate and the key that the settings name.
+pub(super) fn load_tls(settings: &Settings) -> Result<Option<ServerTls>> {
+    let files = match (&settings.http_tls_certificate, &settings.http_tls_key) {
+        (None, None) => return Ok(None),
+        (Some(certificate), Some(key)) => TlsFiles {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        },
+        _ => {
+            return Err(Error::new(
+                "HTTP_TLS_CERTIFICATE and HTTP_TLS_KEY go together: set both or none",
+            ));
+        }
+    };
+    ServerTls::start(files).map(Some)
+}
+
+/// Refuses to serve without authentication where other machines reach the address, unless the
+/// settings allow it, and warns of tokens that are sent unencrypted.
+pub(super) fn check_address(
+    name: &str,
+    address: SocketAddr,
+    auth: &Auth,
+    settings: &Settings,
+    tls: Option<&ServerTls>,
+) -> Result<()> {
+    let host = address.ip();
+    if host.is_loopback() {
+        return Ok(());
+    }
+    match auth {
+        Auth::Open if !settings.http_open => Err(Error::new(format!(
+            "{name} does not serve on {address}: other machines reach it, and anyone could call: configure authentication or http_open"
+        ))),
+        Auth::Guarded(_) if tls.is_none() => {
+            tracing::warn!(
+                "tokens come to {host} unencrypted: set HTTP_TLS_CERTIFICATE and HTTP_TLS_KEY, unless a proxy before it speaks TLS"
+            );
+            Ok(())
+        }
+        Auth::Open | Auth::Guarded(_) => Ok(()),
+    }
+}
+
+/// Binds an address. The error names the setting that chooses the port.
+pub(super) async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        Error::because(
+            format!("cannot listen on {address} (choose another port with {setting})"),
+            error,
+        )
+    })
+}
+
+/// Returns the address that a listener is bound to.
+pub(super) fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
+    listener
+        .local_addr()
+        .map_err(|error| Error::because("the system does not say where it listens", error))
+}

@@ -1,0 +1,67 @@
+//! Runs an application as a program: reads the command line, starts the log, and serves until a
+//! signal stops it.
+
+use std::time::Duration;
+
+use clap::FromArgMatches as _;
+
+use super::{
+    App, Application,
+    command_line::{command_line, run_subcommand},
+    listener::listen,
+};
+use crate::{
+    Error, Result,
+    config::{Settings, SettingsArguments},
+    metrics,
+    telemetry::Telemetry,
+};
+
+impl App {
+    /// Reads the settings from the command line and the environment, and serves until SIGINT or
+    /// SIGTERM stops the application. `--help` and a wrong setting end the process. If
+    /// [`App::settings`] was called, the command line takes no flags for the framework's settings.
+    ///
+    /// # Errors
+    /// One sentence on the reason why the application cannot start.
+    pub fn run(mut self) -> Result<()> {
+        let settings = self.settings.take();
+        let store = self.event_store.take();
+        let mut declarations = self.into_declarations()?;
+        let declared = declarations.declared_settings();
+        let command = command_line(declarations.name, settings.is_none(), &declared)?;
+        let matches = command.get_matches();
+        if let Some(result) = run_subcommand(&matches, &declarations) {
+            return result;
+        }
+        let settings = settings.unwrap_or_else(|| from_command_line(&matches));
+        for declared in declared {
+            let provided = (declared.provide)(&matches, declarations.services);
+            declarations.services = provided.unwrap_or_else(|error| error.exit());
+        }
+        declarations.check_services()?;
+        let telemetry = Telemetry::start(declarations.name, &settings.telemetry())?;
+        metrics::install();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
+        let result = runtime.block_on(async {
+            // A second start on the same port ends before it opens anything.
+            let address = (settings.http_host, settings.http_port).into();
+            settings.check_limits()?;
+            let listener = listen(address, "HTTP_PORT").await?;
+            let application = Application::build(declarations, settings, store).await?;
+            application.serve(listener).await
+        });
+        // Nobody waits for a thread that is still busy with the disk by then.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        telemetry.shut_down();
+        result
+    }
+}
+
+fn from_command_line(matches: &clap::ArgMatches) -> Settings {
+    let arguments = SettingsArguments::from_arg_matches(matches);
+    arguments.unwrap_or_else(|error| error.exit()).into()
+}

@@ -1,0 +1,408 @@
+//! The command line and the environment variables behind [`Settings`].
+
+use std::{net::IpAddr, num::NonZeroU32, path::PathBuf, time::Duration};
+
+use axum::http::HeaderName;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+
+use super::{DialectName, Secret, Settings};
+use crate::{http::headers::Origins, projection::DatabaseUrl, telemetry::LogFormat};
+
+/// The flags of every application.
+#[derive(Debug, Clone, Parser)]
+// Otherwise `--help` would show this comment.
+#[command(about = "An event-sourced application.", long_about = None)]
+#[allow(
+    rustdoc::bare_urls,
+    reason = "--help shows the URLs as they stand here"
+)]
+pub(crate) struct SettingsArguments {
+    /// Port that the application listens on.
+    #[arg(long, env = "HTTP_PORT", default_value_t = 8080)]
+    http_port: u16,
+
+    /// Address that the application listens on; 0.0.0.0 is reachable from other machines.
+    #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1")]
+    http_host: IpAddr,
+
+    /// File with the tokens of callers, as `token create` makes it. With it, every request needs a
+    /// token.
+    #[arg(long, env = "AUTH_TOKENS_FILE", value_name = "FILE")]
+    auth_tokens_file: Option<PathBuf>,
+
+    /// Issuer of tokens (OpenID Connect), such as http://localhost:8180/realms/library. With it,
+    /// every request needs a token.
+    #[arg(long, env = "AUTH_ISSUER", value_name = "URL")]
+    auth_issuer: Option<String>,
+
+    /// What the issuer calls this service: tokens for others are refused.
+    #[arg(long, env = "AUTH_AUDIENCE", value_name = "NAME")]
+    auth_audience: Option<String>,
+
+    /// The claim that holds a caller's roles, such as scope or realm_access.roles.
+    #[arg(
+        long,
+        env = "AUTH_ROLES_CLAIM",
+        value_name = "NAME",
+        default_value = "roles"
+    )]
+    auth_roles_claim: String,
+
+    /// Lets everyone call, also on an address that other machines reach: for a service behind a
+    /// proxy that checks its callers.
+    #[arg(long, env = "HTTP_OPEN")]
+    http_open: bool,
+
+    /// Writes the name of the caller into the metadata of each event, under caller.
+    #[arg(long, env = "EVENT_METADATA_CALLER")]
+    event_metadata_caller: bool,
+
+    /// PEM file with the certificate of this service and those that lead to its root. With it, the
+    /// service speaks https only.
+    #[arg(long, env = "HTTP_TLS_CERTIFICATE", value_name = "FILE")]
+    http_tls_certificate: Option<PathBuf>,
+
+    /// PEM file with the private key of the certificate.
+    #[arg(long, env = "HTTP_TLS_KEY", value_name = "FILE")]
+    http_tls_key: Option<PathBuf>,
+
+    /// Origins whose web pages may call, with commas between them, such as http://localhost:3001.
+    /// With *, all may; without it, none.
+    #[arg(long, env = "HTTP_CORS_ORIGINS", value_name = "ORIGINS")]
+    http_cors_origins: Option<Origins>,
+
+    /// Requests that each client may send a second. Without it, as many as it likes.
+    #[arg(long, env = "HTTP_RATE_LIMIT", value_name = "REQUESTS")]
+    http_rate_limit: Option<NonZeroU32>,
+
+    /// Event store to use, such as http://localhost:3000. Without it, an event store is embedded.
+    #[arg(long, env = "EVENT_STORE_URL", value_name = "URL")]
+    event_store_url: Option<String>,
+
+    /// Credential of the event store. Embedded: generated once and kept beside the data.
+    #[arg(
+        long,
+        env = "EVENT_STORE_API_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true
+    )]
+    event_store_api_token: Option<Secret>,
+
+    /// PEM file with certificates to trust besides the system's, for an event store behind https.
+    #[arg(long, env = "EVENT_STORE_CA_FILE", value_name = "FILE")]
+    event_store_ca_file: Option<PathBuf>,
+
+    /// Port of the embedded event store's own HTTP API.
+    #[arg(long, env = "EVENT_STORE_PORT", default_value_t = 3000)]
+    event_store_port: u16,
+
+    /// Address of the embedded event store's own HTTP API.
+    #[arg(long, env = "EVENT_STORE_HOST", default_value = "127.0.0.1")]
+    event_store_host: IpAddr,
+
+    /// Shape in which the embedded event store sends events: item as before version 1.0 of the
+    /// protocol, event as official clients of version 1.0 and later expect.
+    #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
+    event_store_dialect: DialectName,
+
+    /// Folder of the embedded event store.
+    #[arg(
+        long,
+        env = "EVENT_STORE_DATA_DIR",
+        default_value = "./data",
+        value_name = "FOLDER"
+    )]
+    event_store_data_dir: PathBuf,
+
+    /// Database of the read models: sqlite::memory: holds up to 1 GiB and is rebuilt from the events
+    /// at each start, a file such as sqlite:books.db goes on where it ended, and so does
+    /// postgres://user:password@host/name.
+    #[arg(
+        long,
+        env = "DATABASE_URL",
+        hide_env_values = true,
+        default_value_t,
+        value_name = "URL"
+    )]
+    database_url: DatabaseUrl,
+
+    /// Source of every published event. Without it, the application's name. An event store of
+    /// version 1.0 or later wants a URI, such as tag:library-service.
+    #[arg(long, env = "EVENT_SOURCE", value_name = "NAME")]
+    event_source: Option<String>,
+
+    /// Headers of a request that go into the metadata of its events, such as
+    /// x-request-id,x-correlation-id. Without it, none.
+    #[arg(
+        long,
+        env = "EVENT_METADATA_HEADERS",
+        value_name = "NAMES",
+        value_delimiter = ','
+    )]
+    event_metadata_headers: Vec<HeaderName>,
+
+    /// How many live queries may be open at once; the next one is answered 503.
+    #[arg(
+        long,
+        env = "LIVE_QUERIES",
+        default_value_t = 64,
+        value_name = "NUMBER"
+    )]
+    live_queries: u16,
+
+    /// File with snapshots of the states of long subjects; made when it is needed. Without it,
+    /// snapshots.sqlite in the folder of the embedded event store.
+    #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]
+    snapshot_file: Option<PathBuf>,
+
+    /// How long open requests may go on once the application is told to stop, in seconds.
+    #[arg(
+        long,
+        env = "SHUTDOWN_TIMEOUT",
+        default_value_t = 10,
+        value_name = "SECONDS",
+        value_parser = clap::value_parser!(u64).range(..=3600)
+    )]
+    shutdown_timeout: u64,
+
+    /// Format of the log: text for people, json for programs.
+    #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
+    log_format: LogFormat,
+
+    /// Lowest level that is logged: error, warn, info, debug or trace. Modules may have their own
+    /// level, as in info,es_framework::http=off.
+    #[arg(
+        long,
+        env = "RUST_LOG",
+        value_name = "FILTER",
+        default_value = "info",
+        hide_env_values = true
+    )]
+    log_filter: String,
+
+    /// Collector that receives traces as OTLP over HTTP, such as http://localhost:4318. Without it,
+    /// the program collects no traces.
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
+    otel_exporter_otlp_endpoint: Option<String>,
+
+    /// Longest body of a request, in bytes; a longer one is answered with 413.
+    #[arg(
+        long,
+        env = "HTTP_BODY_LIMIT",
+        default_value_t = positive(1_048_576),
+        value_name = "BYTES"
+    )]
+    http_body_limit: NonZeroU32,
+
+    /// How long a client may take to send a body; a slower one is answered with 408.
+    #[arg(long, env = "HTTP_BODY_SECONDS", default_value_t = positive(20), value_name = "SECONDS")]
+    http_body_seconds: NonZeroU32,
+
+    /// All headers of a request together, in bytes; longer ones are answered with 431, and a longer
+    /// address with 414.
+    #[arg(
+        long,
+        env = "HTTP_HEADERS_LIMIT",
+        default_value_t = positive(16_384),
+        value_name = "BYTES"
+    )]
+    http_headers_limit: NonZeroU32,
+
+    /// How many headers a request may have; more are answered with 431.
+    #[arg(
+        long,
+        env = "HTTP_HEADER_COUNT_LIMIT",
+        default_value_t = positive(64),
+        value_name = "COUNT"
+    )]
+    http_header_count_limit: NonZeroU32,
+
+    /// How long the headers of a request may take, and a connection may be idle before them; then it
+    /// is closed.
+    #[arg(
+        long,
+        env = "HTTP_HEADERS_SECONDS",
+        default_value_t = positive(30),
+        value_name = "SECONDS"
+    )]
+    http_headers_seconds: NonZeroU32,
+
+    /// Connections open at once. One more waits until another one ends; those that are idle then end
+    /// within a second.
+    #[arg(
+        long,
+        env = "HTTP_CONNECTION_LIMIT",
+        default_value_t = positive(480),
+        value_name = "COUNT"
+    )]
+    http_connection_limit: NonZeroU32,
+
+    /// Commands and queries that are carried out at once; one more is answered with 503.
+    #[arg(
+        long,
+        env = "HTTP_REQUEST_LIMIT",
+        default_value_t = positive(400),
+        value_name = "COUNT"
+    )]
+    http_request_limit: NonZeroU32,
+
+    /// How long a request may take from its headers to its answer; a longer one is answered with 503.
+    #[arg(
+        long,
+        env = "HTTP_REQUEST_SECONDS",
+        default_value_t = positive(60),
+        value_name = "SECONDS"
+    )]
+    http_request_seconds: NonZeroU32,
+
+    /// How long the database may work on one query; a longer one is ended and answered with 503.
+    #[arg(long, env = "QUERY_SECONDS", default_value_t = positive(10), value_name = "SECONDS")]
+    query_seconds: NonZeroU32,
+
+    /// Observers that the embedded event store serves at once; one more is answered with 503.
+    #[arg(
+        long,
+        env = "EVENT_STORE_OBSERVER_LIMIT",
+        default_value_t = positive(100),
+        value_name = "COUNT"
+    )]
+    event_store_observer_limit: NonZeroU32,
+
+    /// How long an EventQL query of the embedded event store may take.
+    #[arg(
+        long,
+        env = "EVENT_STORE_QUERY_SECONDS",
+        default_value_t = positive(60),
+        value_name = "SECONDS"
+    )]
+    event_store_query_seconds: NonZeroU32,
+
+    /// How much an EventQL query of the embedded event store may hold in memory, in bytes.
+    #[arg(
+        long,
+        env = "EVENT_STORE_QUERY_MEMORY",
+        default_value_t = positive(67_108_864),
+        value_name = "BYTES"
+    )]
+    event_store_query_memory: NonZeroU32,
+}
+
+impl SettingsArguments {
+    /// Reads the environment variables alone.
+    pub(super) fn from_env() -> crate::Result<Self> {
+        // The first argument is the name of the program, which `no_binary_name` leaves out.
+        let command = Self::command().no_binary_name(true);
+        let matches = command.try_get_matches_from(std::iter::empty::<&str>());
+        let arguments = matches.and_then(|matches| Self::from_arg_matches(&matches));
+        arguments.map_err(|error| {
+            // clap adds paragraphs on the usage.
+            let sentence = error.to_string();
+            let sentence = sentence.split("\n\n").next().unwrap_or_default();
+            crate::Error::new(sentence.trim_start_matches("error: "))
+        })
+    }
+}
+
+impl From<SettingsArguments> for Settings {
+    fn from(arguments: SettingsArguments) -> Self {
+        Self {
+            http_port: arguments.http_port,
+            http_host: arguments.http_host,
+            auth_tokens_file: arguments.auth_tokens_file,
+            auth_issuer: arguments.auth_issuer,
+            auth_audience: arguments.auth_audience,
+            auth_roles_claim: arguments.auth_roles_claim,
+            http_open: arguments.http_open,
+            event_metadata_caller: arguments.event_metadata_caller,
+            http_tls_certificate: arguments.http_tls_certificate,
+            http_tls_key: arguments.http_tls_key,
+            http_cors_origins: arguments.http_cors_origins,
+            http_rate_limit: arguments.http_rate_limit,
+            event_store_url: arguments.event_store_url,
+            event_store_api_token: arguments.event_store_api_token,
+            event_store_ca_file: arguments.event_store_ca_file,
+            event_store_port: arguments.event_store_port,
+            event_store_host: arguments.event_store_host,
+            event_store_dialect: arguments.event_store_dialect.into(),
+            event_store_data_dir: arguments.event_store_data_dir,
+            database_url: arguments.database_url,
+            event_source: arguments.event_source,
+            event_metadata_headers: arguments.event_metadata_headers,
+            live_queries: arguments.live_queries,
+            snapshot_file: arguments.snapshot_file,
+            shutdown_timeout: Duration::from_secs(arguments.shutdown_timeout),
+            log_format: arguments.log_format,
+            log_filter: arguments.log_filter,
+            otel_exporter_otlp_endpoint: arguments.otel_exporter_otlp_endpoint,
+            http_body_limit: count(arguments.http_body_limit),
+            http_body_seconds: seconds(arguments.http_body_seconds),
+            http_headers_limit: count(arguments.http_headers_limit),
+            http_header_count_limit: count(arguments.http_header_count_limit),
+            http_headers_seconds: seconds(arguments.http_headers_seconds),
+            http_connection_limit: count(arguments.http_connection_limit),
+            http_request_limit: count(arguments.http_request_limit),
+            http_request_seconds: seconds(arguments.http_request_seconds),
+            query_seconds: seconds(arguments.query_seconds),
+            event_store_observer_limit: count(arguments.event_store_observer_limit),
+            event_store_query_seconds: seconds(arguments.event_store_query_seconds),
+            event_store_query_memory: count(arguments.event_store_query_memory),
+        }
+    }
+}
+
+const fn positive(number: u32) -> NonZeroU32 {
+    match NonZeroU32::new(number) {
+        Some(number) => number,
+        None => NonZeroU32::MIN,
+    }
+}
+
+fn count(number: NonZeroU32) -> usize {
+    usize::try_from(number.get()).unwrap_or(usize::MAX)
+}
+
+fn seconds(number: NonZeroU32) -> Duration {
+    Duration::from_secs(number.get().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Dialect;
+
+    #[test]
+    fn the_command_line_and_the_code_have_the_same_defaults() {
+        let command = SettingsArguments::command().mut_args(|argument| argument.env(None::<&str>));
+        let matches = command.try_get_matches_from(["library-app"]).unwrap();
+        let arguments = SettingsArguments::from_arg_matches(&matches).unwrap();
+        assert_eq!(
+            format!("{:?}", Settings::from(arguments)),
+            format!("{:?}", Settings::default())
+        );
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_specification() {
+        let settings = Settings::default();
+        assert_eq!(
+            (settings.http_port, settings.event_store_port),
+            (8080, 3000)
+        );
+        assert!(settings.http_host.is_loopback());
+        assert_eq!(settings.event_store_dialect, Dialect::Item);
+    }
+
+    #[test]
+    fn examples_are_for_developers_and_not_for_operators() {
+        let help = SettingsArguments::command().render_long_help().to_string();
+        assert!(help.starts_with("An event-sourced application."), "{help}");
+        assert!(!help.contains("```"), "{help}");
+    }
+
+    #[test]
+    fn a_wrong_value_names_the_setting() {
+        let line = ["library-app", "--http-port", "70000"];
+        let error = SettingsArguments::try_parse_from(line).unwrap_err();
+        assert!(error.to_string().contains("--http-port"), "{error}");
+    }
+}

@@ -1,0 +1,58 @@
+//! Sets up authentication from the settings.
+
+use super::{Auth, Guard, jwt::connect_issuer, tokens::Tokens};
+use crate::{Error, Result, config::Settings, file_watcher::FileWatcher};
+
+impl Auth {
+    /// Reads the tokens and connects to the issuer that the settings name. Without both, everyone
+    /// may call on a loopback address, and elsewhere only with `HTTP_OPEN`.
+    ///
+    /// # Errors
+    /// The settings contradict each other, or a file that they name cannot be read.
+    pub(crate) fn from_settings(name: &str, settings: &Settings) -> Result<Self> {
+        let is_guarded = settings.auth_tokens_file.is_some() || settings.auth_issuer.is_some();
+        if settings.http_open && is_guarded {
+            return Err(Error::new(
+                "HTTP_OPEN lets everyone call, and AUTH_TOKENS_FILE and AUTH_ISSUER do not: leave one of them out",
+            ));
+        }
+        let (tokens, issuer) = (watch_tokens(settings)?, connect_issuer(settings)?);
+        match (&tokens, &issuer) {
+            (None, None) => without_authentication(name, settings),
+            _ => Ok(Self::Guarded(Guard::new(tokens, issuer))),
+        }
+    }
+}
+
+/// Reads the tokens of callers, and reads them again when their file changes.
+fn watch_tokens(settings: &Settings) -> Result<Option<FileWatcher<Tokens>>> {
+    let Some(file) = settings.auth_tokens_file.clone() else {
+        return Ok(None);
+    };
+    let files = vec![file.clone()];
+    let read = {
+        let file = file.clone();
+        move || Tokens::read(&file)
+    };
+    let tokens = FileWatcher::start("the tokens", files, read)?;
+    if tokens.current().is_empty() {
+        let file = file.display();
+        tracing::warn!("{file} holds no token yet: make one with `token create`");
+    }
+    Ok(Some(tokens))
+}
+
+fn without_authentication(name: &str, settings: &Settings) -> Result<Auth> {
+    let host = settings.http_host;
+    if settings.event_metadata_caller {
+        return Err(Error::new(
+            "EVENT_METADATA_CALLER needs to know who calls: set AUTH_TOKENS_FILE or AUTH_ISSUER, or leave it out",
+        ));
+    }
+    if host.is_loopback() || settings.http_open {
+        return Ok(Auth::Open);
+    }
+    Err(Error::new(format!(
+        "{name} does not start: other machines reach it at {host} (HTTP_HOST), where anyone could call: set AUTH_TOKENS_FILE to a file that `{name} token create` made, AUTH_ISSUER and AUTH_AUDIENCE to an issuer of tokens, or HTTP_OPEN=true if a proxy before it checks its callers"
+    )))
+}

@@ -1,0 +1,177 @@
+//! The subcommands `projection` and `reaction` of every application. They send commands to the
+//! application that runs.
+
+use std::io::{self, Write as _};
+
+use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _};
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{client::OperatorApi, component::COMPONENTS};
+use crate::{
+    Error, Result,
+    operator::{ComponentKind, OperatorCommand},
+};
+
+const STATUS: &str = "status";
+
+/// Returns the subcommands of operators, for the application's command line.
+pub(crate) fn commands() -> impl Iterator<Item = Command> {
+    COMPONENTS.into_iter().map(command)
+}
+
+fn command(component: ComponentKind) -> Command {
+    let (about, status) = match component {
+        ComponentKind::ReadModel => (
+            "Shows and repairs the read models of the running application",
+            "Shows the position of each read model, its rebuild, and the event that stopped it",
+        ),
+        ComponentKind::Reaction => (
+            "Shows and repairs the reactions of the running application",
+            "Shows the position of each reaction, its deadlines, and the event that stopped it",
+        ),
+    };
+    let command = Command::new(component.subcommand())
+        .about(about)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(Command::new(STATUS).about(status));
+    let command = OperatorApi::augment_args(command);
+    component.commands().iter().fold(command, |command, one| {
+        let name = Arg::new("name")
+            .value_name("NAME")
+            .required(true)
+            .help(format!("Name of the {component}"));
+        let about = component.description(*one).trim_end_matches('.');
+        command.subcommand(Command::new(one.verb()).about(about).arg(name))
+    })
+}
+
+/// Runs the subcommand of this name, if it is one of an operator.
+pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<Result<()>> {
+    let component = COMPONENTS
+        .into_iter()
+        .find(|component| component.subcommand() == name)?;
+    let api = OperatorApi::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
+    Some(print(execute(component, &api, matches)))
+}
+
+/// Sends the request of the subcommand, and returns the text to print.
+async fn execute(
+    component: ComponentKind,
+    api: &OperatorApi,
+    matches: &ArgMatches,
+) -> Result<String> {
+    let path = component.path();
+    let Some((verb, matches)) = matches.subcommand().filter(|(verb, _)| *verb != STATUS) else {
+        let all = api.send(Method::GET, path).await?;
+        let all = all.as_object().into_iter().flatten();
+        return Ok(all
+            .map(|(name, status)| status_text(name, status))
+            .collect());
+    };
+    let name = matches.get_one::<String>("name");
+    let name = name.map(String::as_str).unwrap_or_default();
+    let path = format!("{path}/{name}/{verb}");
+    let response = api.send(Method::POST, &path).await?;
+    let mut commands = component.commands().iter();
+    let result = commands.find(|command| command.verb() == verb);
+    let result = result.map_or("", |command| result_text(component, *command));
+    Ok(format!("{name} {result}{}\n", event_text(&response)))
+}
+
+const fn result_text(component: ComponentKind, command: OperatorCommand) -> &'static str {
+    match (component, command) {
+        (_, OperatorCommand::Rebuild) => "is rebuilt; status shows how far it is",
+        (_, OperatorCommand::Retry) => "takes the event again",
+        (ComponentKind::ReadModel, OperatorCommand::Skip) => "leaves out the event from now on",
+        (ComponentKind::Reaction, OperatorCommand::Skip) => "goes on without what it could not do",
+    }
+}
+
+/// Returns the event of a response, in brackets.
+fn event_text(response: &Value) -> String {
+    let member = |name: &str| response.get("event")?.get(name)?.as_str();
+    match member("id").zip(member("subject")) {
+        Some((id, subject)) => format!(" (event {id} on {subject})"),
+        None => String::new(),
+    }
+}
+
+/// The status of a read model or a reaction in the response of the application.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ComponentStatus {
+    position: Option<String>,
+    events_behind: u64,
+    open_deadlines: Option<u64>,
+    next_deadline: Option<String>,
+    error: Option<String>,
+    rebuild: Option<RebuildStatus>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RebuildStatus {
+    beside: bool,
+    events_left: Option<u64>,
+    events_per_second: Option<u64>,
+    seconds_left: Option<u64>,
+    error: Option<String>,
+}
+
+/// Returns a line for the position of a component, and one for each thing that is not normal.
+fn status_text(name: &str, status: &Value) -> String {
+    let Ok(status) = ComponentStatus::deserialize(status) else {
+        return format!("{name}: unknown\n");
+    };
+    let position = match status.position {
+        Some(position) => format!("at event {position}"),
+        None => "at no event".to_owned(),
+    };
+    let mut text = format!("{name}: {position}, {} behind\n", status.events_behind);
+    if let Some((open, next)) = status.open_deadlines.zip(status.next_deadline) {
+        text.push_str(&format!("  {open} open deadlines, the next at {next}\n"));
+    }
+    if let Some(error) = status.error {
+        text.push_str(&format!("  {error}\n"));
+    }
+    if let Some(rebuild) = status.rebuild {
+        text.push_str(&format!("  {}\n", rebuild.text()));
+    }
+    text
+}
+
+impl RebuildStatus {
+    fn text(&self) -> String {
+        let place = if self.beside {
+            "beside the rows that answer queries"
+        } else {
+            "in place: queries wait"
+        };
+        let number = |number: Option<u64>| number.map_or("?".to_owned(), |one| one.to_string());
+        match &self.error {
+            Some(error) => format!("rebuilt {place}: {error}"),
+            None => format!(
+                "rebuilt {place}: {} events left, {} events/s, {} s",
+                number(self.events_left),
+                number(self.events_per_second),
+                number(self.seconds_left),
+            ),
+        }
+    }
+}
+
+/// Waits for a text and writes it to standard output.
+fn print(text: impl Future<Output = Result<String>>) -> Result<()> {
+    let text = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
+        .block_on(text)?;
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| Error::because("cannot write to standard output", error))
+}

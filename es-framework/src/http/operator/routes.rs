@@ -1,0 +1,100 @@
+//! The HTTP routes of the operator API.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, State, rejection::PathRejection},
+    response::{IntoResponse as _, Response},
+    routing::{MethodRouter, get, post},
+};
+use serde_json::json;
+
+use super::{
+    authorization::{RequireOperator, RequireOperatorOrOpen},
+    component::COMPONENTS,
+};
+use crate::{
+    http::{HttpContext, Problem, health, lag::newest, problem::kind},
+    operator::{ComponentKind, OperatorCommand, OperatorError},
+};
+
+type Route = MethodRouter<Arc<HttpContext>>;
+
+/// Returns the paths of the operator API with their routes.
+pub(in crate::http) fn routes() -> Vec<(String, Route)> {
+    let mut routes = Vec::new();
+    for component in COMPONENTS {
+        let show = move |_: RequireOperatorOrOpen, State(context): State<Arc<HttpContext>>| {
+            show_status(component, context)
+        };
+        routes.push((component.path().to_owned(), get(show)));
+        for &command in component.commands() {
+            let send = move |_: RequireOperator, name, State(context): State<Arc<HttpContext>>| {
+                send_command(component, command, name, context)
+            };
+            routes.push((component.command_path(command), post(send)));
+        }
+    }
+    routes
+}
+
+/// Returns the status of all components, as in the health check.
+async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Response {
+    let health = &context.health;
+    let status = match component {
+        ComponentKind::ReadModel => health::read_models(&health.positions, &*health.store).await,
+        ComponentKind::Reaction => {
+            health::reactions(&health.reactions, newest(&*health.store).await)
+        }
+    };
+    Json(status).into_response()
+}
+
+/// Sends a command to the component that the path names.
+async fn send_command(
+    component: ComponentKind,
+    command: OperatorCommand,
+    name: Result<Path<String>, PathRejection>,
+    context: Arc<HttpContext>,
+) -> Response {
+    let Ok(Path(name)) = name else {
+        let detail = "the name in the path is no UTF-8 text";
+        return Problem::new(kind::NOT_FOUND, detail).into_response();
+    };
+    let operator = match component {
+        ComponentKind::ReadModel => &context.read_models,
+        ComponentKind::Reaction => &context.reactions,
+    };
+    match operator.send(&name, command).await {
+        Ok(event) => {
+            let event = event.map(health::stopping_event);
+            Json(json!({ component.member(): name, "event": event })).into_response()
+        }
+        Err(error) => problem(component, &error).into_response(),
+    }
+}
+
+fn problem(component: ComponentKind, error: &OperatorError) -> Problem {
+    let detail = error.to_string();
+    match error {
+        OperatorError::Unknown(..) => Problem::new(kind::NOT_FOUND, detail),
+        OperatorError::NotStopped(..) | OperatorError::CannotRebuild(_) => {
+            Problem::new(component.not_stopped(), detail)
+        }
+        OperatorError::Rebuilding(..) => Problem::new(kind::READ_MODEL_REBUILDING, detail),
+        OperatorError::StandsBy => Problem::new(kind::STANDS_BY, detail),
+        OperatorError::Failed(..) | OperatorError::Busy(_) => {
+            tracing::error!(error = detail, "an operator's command failed");
+            let detail = match component {
+                ComponentKind::ReadModel => {
+                    "the read models cannot do this at the moment; the log says why"
+                }
+                ComponentKind::Reaction => {
+                    "the reaction cannot do this at the moment; the log says why"
+                }
+            };
+            Problem::new(component.unavailable(), detail)
+        }
+    }
+}

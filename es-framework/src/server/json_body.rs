@@ -1,0 +1,145 @@
+//! Request bodies: read within limits, and checked to be JSON that every client can read back.
+
+use std::{fmt, sync::Arc};
+
+use axum::extract::{FromRequest, Request};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, SeqAccess, Visitor},
+};
+use tokio::time::timeout;
+
+use super::{error_response::ErrorResponse, state::ServerState};
+
+/// Extractor that reads the body as JSON, whatever its content type: several clients send none.
+pub(super) struct JsonBody<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
+    type Rejection = ErrorResponse;
+
+    async fn from_request(
+        request: Request,
+        server: &Arc<ServerState>,
+    ) -> Result<Self, ErrorResponse> {
+        let settings = &server.settings;
+        let reading = read_body(request, settings.body_limit);
+        let body = timeout(settings.request_time, reading)
+            .await
+            .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))?;
+        parse_body(&body).map(Self)
+    }
+}
+
+async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorResponse> {
+    let body = Limited::new(request.into_body(), limit);
+    match body.collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(ErrorResponse::body_too_large(limit)),
+        Err(_) => Err(ErrorResponse::invalid(
+            "the connection ended within the request body",
+        )),
+    }
+}
+
+fn parse_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorResponse> {
+    serde_json::from_slice::<DiscardedJson>(body).map_err(|error| {
+        ErrorResponse::invalid(format!("the request body is not valid JSON: {error}"))
+    })?;
+    let json = &mut serde_json::Deserializer::from_slice(body);
+    serde_path_to_error::deserialize(json).map_err(|error| {
+        let (path, reason) = (error.path().to_string(), error.inner());
+        ErrorResponse::invalid(match path.as_str() {
+            "." => format!("invalid request: {reason}"),
+            path => format!("invalid request: {path}: {reason}"),
+        })
+    })
+}
+
+/// Any JSON value, parsed completely and discarded.
+///
+/// The server stores an event's data as unparsed text. Without this check it would store lone
+/// surrogates, numbers out of range and unlimited nesting, which break every reader. Data has the same
+/// depth in a request and in a line of a stream, so text that passes the parser's depth limit here
+/// passes it there, too.
+struct DiscardedJson;
+
+impl<'de> Deserialize<'de> for DiscardedJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for DiscardedJson {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
+        while members.next_entry::<Self, Self>()?.is_some() {}
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_valid(json: &str) -> bool {
+        serde_json::from_str::<DiscardedJson>(json).is_ok()
+    }
+
+    #[test]
+    fn what_some_reader_would_choke_on_is_not_readable() {
+        for readable in [
+            "null",
+            r#"{"a":[1,-1,1.5,true,"é\n\ud83d\ude00"],"b":{}}"#,
+            &format!("{}{}", "[".repeat(100), "]".repeat(100)),
+        ] {
+            assert!(is_valid(readable), "{readable}");
+        }
+        for broken in [
+            "",
+            "{",
+            "{} {}",
+            r#"{"a":"\ud800"}"#,
+            r#"{"a":1e999}"#,
+            &format!("{}{}", "[".repeat(200), "]".repeat(200)),
+            &"[".repeat(1_000_000),
+        ] {
+            assert!(!is_valid(broken), "{}", broken.len());
+        }
+    }
+}
