@@ -4,7 +4,7 @@ use super::{change, lost};
 use crate::{
     event::{EventDescriptor, Upcast, UpcasterDescriptor, Upcasters},
     prelude::*,
-    schema_lock::Lock,
+    schema_lock::SchemaLock,
 };
 
 #[derive(Event)]

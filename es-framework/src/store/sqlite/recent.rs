@@ -117,7 +117,7 @@ mod tests {
         RecordedEvent::record(candidate, id, EventTime::now(), Hash::ZERO)
     }
 
-    fn recent(commits: &[std::ops::Range<u64>]) -> Recent {
+    fn recent(commits: &[std::ops::Range<u64>]) -> RecentEvents {
         let mut recent = RecentEvents::default();
         for ids in commits {
             drop(recent.push(ids.clone().map(event).collect(), LIMITS));
@@ -125,7 +125,7 @@ mod tests {
         recent
     }
 
-    fn ids(recent: &Recent, first: u64, last: u64, count: usize) -> Option<Vec<u64>> {
+    fn ids(recent: &RecentEvents, first: u64, last: u64, count: usize) -> Option<Vec<u64>> {
         let commits = recent.commits(IdRange { first, last }, count)?;
         let events = commits.iter().flat_map(|commit| commit.iter());
         Some(events.map(|event| event.id.get()).collect())

@@ -182,7 +182,7 @@ async fn a_file_of_version_3_is_indexed_part_by_part() {
         ..tiny()
     };
     let connection = schema::open_writer(&file, &settings).unwrap();
-    let covered = |connection: &Connection| -> u64 {
+    let covered = |connection: &Connection| -> i64 {
         let sql = "SELECT indexed FROM index_state";
         connection.query_row(sql, [], |row| row.get(0)).unwrap()
     };
