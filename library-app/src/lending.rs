@@ -9,7 +9,7 @@ const CENTS_A_DAY: i64 = 50;
 
 /// What the library allows its readers.
 #[derive(Debug, Settings)]
-pub struct Lending {
+pub struct LendingRules {
     /// How many copies a reader may hold at once.
     #[setting(default = 5)]
     pub loan_limit: u32,
@@ -38,7 +38,7 @@ pub enum LendingError {
     LoanLimitReached { limit: u32 },
 }
 
-impl Lending {
+impl LendingRules {
     /// Rejects another loan of a reader who holds as many copies as allowed.
     pub fn check_limit(&self, reader: &Reader) -> Result<(), LendingError> {
         let limit = self.loan_limit;
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_reference_has_a_row_for_every_setting() {
         let page = include_str!("../../docs/src/reference/settings.md");
-        for arg in Lending::arguments() {
+        for arg in LendingRules::arguments() {
             let [flag, default] = [arg.get_long(), arg.get_default_values()[0].to_str()];
             let env = arg.get_env().and_then(|env| env.to_str());
             let row = [env, flag, default].map(Option::unwrap);

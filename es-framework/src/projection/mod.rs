@@ -23,13 +23,13 @@ pub(crate) mod tables;
 mod tests;
 
 pub(crate) use changes::Changes;
-pub use column::{Cell, CellError, Column, ColumnKind, ColumnValue};
+pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
 pub use descriptor::{Identity, ReadModelDescriptor};
 pub(crate) use fold::StoredRow;
 pub use key::{KeyError, RowKey, key_in_subject};
 pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
-pub use poison_event::Refused;
+pub use poison_event::PoisonEvent;
 pub use processor::Processor;
-pub use progress::{Pace, Positions, Progress, ProgressError};
-pub use read_model::{Cells, Change, EventRow, Project, ProjectionError, ReadModel};
+pub use progress::{Pace, ProgressError, ProgressRegistry, ReadModelProgress};
+pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowChange};

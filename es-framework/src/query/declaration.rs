@@ -106,7 +106,7 @@ pub trait Query: Sized + Send + 'static {
 /// }
 ///
 /// let hobbit = BookPurchasedEvent { id: "42".into(), title: "The Hobbit".into() };
-/// let page = given().event_on("/books/42", hobbit).ask(ByLetter { letter: "T".into() })?;
+/// let page = given().event_on("/books/42", hobbit).query(ByLetter { letter: "T".into() })?;
 /// assert_eq!(page.items[0].title, "The Hobbit");
 /// # Ok::<_, QueryError>(())
 /// ```

@@ -17,12 +17,12 @@ mod typed_column;
 
 pub use condition::Condition;
 pub use declaration::{Query, QueryHandler};
+pub(crate) use descriptor::ErasedQuery;
 pub use descriptor::QueryDescriptor;
-pub(crate) use descriptor::RunQuery;
 pub use error::QueryError;
 pub use event_rows::{browse_events, find_event};
 pub use group::{Group, GroupQuery};
-pub use page::{Page, Paging};
+pub use page::{Page, PageParameters};
 pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};
 pub use parameters::QueryParameters;
 pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteKind};

@@ -35,7 +35,7 @@ pub use options::{
 };
 pub use precondition::{Conflict, Precondition};
 pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
-pub use verify::{Chain, Flaw, Verified, verify};
+pub use verify::{Chain, Flaw, VerificationReport, verify};
 
 /// Events as they come, ended by the first error.
 ///

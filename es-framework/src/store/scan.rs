@@ -23,7 +23,7 @@ use super::{
 use crate::event::{EventId, EventType, RecordedEvent, Subject};
 
 pub(crate) use observe::observe;
-use reading::Reading;
+use reading::ChunkPrefetcher;
 
 /// Which events of a log to take.
 #[derive(Debug, Clone)]
@@ -161,9 +161,9 @@ pub(crate) fn chunks<L: Log, C: Chunks>(
     let begin = async move {
         options.check()?;
         let rest = first_scan(&log, subject, &options).await?;
-        Ok::<_, StoreError>(Reading::new(source, rest))
+        Ok::<_, StoreError>(ChunkPrefetcher::new(source, rest))
     };
-    let chunks = |reading: Reading<C>| {
+    let chunks = |reading: ChunkPrefetcher<C>| {
         stream::try_unfold(reading, |mut reading| async {
             let events = reading.next_events().await?;
             Ok(events.map(|events| (events, reading)))

@@ -11,17 +11,17 @@ const STEP: u64 = 16_384;
 /// What a walk along the chain found.
 ///
 /// ```
-/// use es_framework::store::Verified;
+/// use es_framework::store::VerificationReport;
 ///
 /// /// What an operator writes down, to compare it with later.
-/// fn note(verified: &Verified) -> Option<String> {
-///     let Verified { events, hash, flaw } = verified;
+/// fn note(verified: &VerificationReport) -> Option<String> {
+///     let VerificationReport { events, hash, flaw } = verified;
 ///     flaw.is_none().then(|| format!("{events} {hash}"))
 /// }
-/// # assert!(note(&Verified { events: 0, hash: es_framework::event::Hash::ZERO, flaw: None }).is_some());
+/// # assert!(note(&VerificationReport { events: 0, hash: es_framework::event::Hash::ZERO, flaw: None }).is_some());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerificationReport {
     /// How many events, from the first, are as they were written.
     pub events: u64,
     /// The hash of the last of them. Whoever notes it elsewhere can tell later that none of them
@@ -138,7 +138,7 @@ impl Chain {
 pub async fn verify(
     store: &dyn EventStore,
     mut progress: impl FnMut(u64) + Send,
-) -> Result<Verified, StoreError> {
+) -> Result<VerificationReport, StoreError> {
     let mut chain = Chain::default();
     let mut events = store.read(Subject::root(), ReadOptions::recursive());
     let flaw = loop {
@@ -157,7 +157,7 @@ pub async fn verify(
             progress(chain.events());
         }
     };
-    Ok(Verified {
+    Ok(VerificationReport {
         events: chain.events(),
         hash: chain.hash(),
         flaw,

@@ -38,7 +38,7 @@
 //!     .then_rejected(&CopyRemoved);
 //! ```
 //!
-//! [`Scenario::ask`] and [`Scenario::rows`] test the read side in the same way, and
+//! [`Scenario::query`] and [`Scenario::rows`] test the read side in the same way, and
 //! [`Scenario::reacts`] tests a reaction.
 
 mod event_history;

@@ -12,7 +12,7 @@ use crate::{
     ReadModel,
     event::{EventId, Subject, UpcasterDescriptor, Upcasters},
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
-    query::{Paging, Queries, QueryContext, QueryDescriptor, QueryError, QueryHandler},
+    query::{PageParameters, Queries, QueryContext, QueryDescriptor, QueryError, QueryHandler},
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -32,7 +32,7 @@ impl Scenario {
     /// An event cannot be projected, or has no subject.
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
-    pub fn ask<Q: QueryHandler>(self, query: Q) -> Result<Q::Output, QueryError>
+    pub fn query<Q: QueryHandler>(self, query: Q) -> Result<Q::Output, QueryError>
     where
         Q::Output: Send,
     {
@@ -71,7 +71,7 @@ fn on_a_thread<T: Send>(
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build()?.block_on(async {
             let database = projected(past).await?;
-            Ok(ask(QueryContext::new(&database, Paging::default(), now)).await)
+            Ok(ask(QueryContext::new(&database, PageParameters::default(), now)).await)
         })
     };
     std::thread::scope(|scope| {

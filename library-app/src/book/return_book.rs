@@ -4,7 +4,7 @@ use es_framework::prelude::*;
 
 use super::Book;
 use crate::{
-    lending::{Lending, LendingError},
+    lending::{LendingError, LendingRules},
     loan::LoanClosedEvent,
 };
 
@@ -35,7 +35,7 @@ pub struct Receipt {
 fn return_book(
     book: &Book,
     command: ReturnBookCommand,
-    lending: &Lending,
+    lending: &LendingRules,
     clock: &Clock,
 ) -> Result<Decision<(BookReturnedEvent, LoanClosedEvent), Receipt>, LendingError> {
     let Book::Lent { reader, due_at, .. } = *book else {

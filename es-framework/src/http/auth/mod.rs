@@ -11,7 +11,7 @@ mod streams;
 mod tokens;
 
 pub use caller::Caller;
-pub use guard::Guard;
+pub use guard::Authenticator;
 pub use rate::RateLimit;
 
 pub(super) use caller::Anonymous;
@@ -30,5 +30,5 @@ pub enum Auth {
     #[default]
     Open,
     /// Callers have to authenticate.
-    Guarded(Guard),
+    Guarded(Authenticator),
 }

@@ -24,7 +24,7 @@ pub(super) use event_store::reactions;
 use super::{HttpContext, auth::Anonymous};
 use crate::{
     net::tls::ServerTls,
-    projection::{Database, Positions, Refused},
+    projection::{Database, PoisonEvent, ProgressRegistry},
     reaction::ReactionStatuses,
     store::EventStore,
 };
@@ -59,7 +59,7 @@ pub struct Health {
     /// The secondary database.
     pub database: Database,
     /// The positions of the read models.
-    pub positions: Positions,
+    pub positions: ProgressRegistry,
     /// The statuses of the reactions.
     pub reactions: ReactionStatuses,
     /// A folder on the disk that must not be full.
@@ -187,7 +187,7 @@ async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthCom
 }
 
 /// Returns the event that stopped a read model or a reaction as JSON.
-pub(super) fn stopping_event(event: Refused) -> Value {
+pub(super) fn stopping_event(event: PoisonEvent) -> Value {
     json!({
         "id": event.id.to_string(),
         "subject": event.subject.as_str(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{OpenApiResponse, Operation, Schemas, header, text::Text};
+use super::{OpenApiResponse, Operation, Schemas, header, text::DocComment};
 use crate::{
     command::{CommandDescriptor, Condition, Parameter, ParameterOrigin},
     http::{
@@ -39,7 +39,7 @@ const PROBLEMS: [ProblemKind; 14] = [
 pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> Operation {
     let schema = (command.schema)(schemas.requests()).to_value();
     let described = schemas.text(&schema);
-    let text = Text::read(&described);
+    let text = DocComment::read(&described);
     let operation = Operation::new(command.name, command.summary, text.rest());
     let operation = with_request(operation, command, schema, schemas);
     with_answers(operation, command, schemas)

@@ -44,7 +44,7 @@ const OPENAPI: &str = "3.1.1";
 /// The document of the application of this name.
 pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) -> Value {
     let mut schemas = Schemas::default();
-    let mut paths = Paths::default();
+    let mut paths = PathItems::default();
     let commands = registry.commands().iter();
     for command in commands.filter(|command| !command.is_internal()) {
         let operation = command::operation(command, &mut schemas);
@@ -82,13 +82,13 @@ fn info(name: &str, declared: Option<Declaration>) -> Value {
 
 /// The operations of each path.
 #[derive(Debug, Default)]
-struct Paths {
+struct PathItems {
     all: Map<String, Value>,
     /// The names of operations so far: each is there once.
     ids: std::collections::BTreeSet<String>,
 }
 
-impl Paths {
+impl PathItems {
     fn add(&mut self, path: &str, method: &str, mut operation: Operation) {
         let mut number = 2_u32;
         let id = operation.id.clone();

@@ -3,7 +3,7 @@
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-use super::{problem, text::Text};
+use super::{problem, text::DocComment};
 
 const COMPONENTS: &str = "#/components/schemas/";
 /// Where schemas of requests are until all are known.
@@ -130,7 +130,7 @@ fn take_examples(object: &mut Map<String, Value>) {
     let Some(Value::String(description)) = object.get("description") else {
         return;
     };
-    let text = Text::read(description);
+    let text = DocComment::read(description);
     if text.examples.is_empty() {
         return;
     }

@@ -6,12 +6,12 @@ const OPENING: &str = "Example:";
 
 /// A doc comment, its examples taken out.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Text {
+pub(super) struct DocComment {
     sentences: String,
     pub(super) examples: Vec<Value>,
 }
 
-impl Text {
+impl DocComment {
     /// Takes paragraphs such as ``Example: `{"id": 7}` `` out of a text. What is no JSON is an
     /// example of a text.
     pub(super) fn read(text: &str) -> Self {
@@ -55,8 +55,9 @@ mod tests {
 
     #[test]
     fn examples_are_taken_out() {
-        let text =
-            Text::read("Plants\na tree.\n\nOne a year.\n\nExample: `{\"id\": 1,\n\"age\": 2}`");
+        let text = DocComment::read(
+            "Plants\na tree.\n\nOne a year.\n\nExample: `{\"id\": 1,\n\"age\": 2}`",
+        );
         assert_eq!(text.examples, [json!({ "id": 1, "age": 2 })]);
         assert_eq!(text.sentences(), "Plants\na tree.\n\nOne a year.");
         assert_eq!(text.rest(), "One a year.");
@@ -64,9 +65,9 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_an_example_of_a_text() {
-        let text = Text::read("The kind.\n\nExample: `Quercus robur`");
+        let text = DocComment::read("The kind.\n\nExample: `Quercus robur`");
         assert_eq!((text.sentences(), text.rest()), ("The kind.", ""));
         assert_eq!(text.examples, ["Quercus robur"]);
-        assert_eq!(Text::read(""), Text::default());
+        assert_eq!(DocComment::read(""), DocComment::default());
     }
 }

@@ -11,7 +11,7 @@ use crate::store::StoreError;
 const AHEAD: usize = 2;
 
 /// One read and how far it has come.
-pub(super) struct Reading<C: Chunks> {
+pub(super) struct ChunkPrefetcher<C: Chunks> {
     source: C,
     /// The next parts of the scan, in its order.
     parts: VecDeque<Part<C>>,
@@ -26,7 +26,7 @@ struct Part<C: Chunks> {
     chunk: Option<JoinHandle<Result<Chunk<C::Events>, StoreError>>>,
 }
 
-impl<C: Chunks> Reading<C> {
+impl<C: Chunks> ChunkPrefetcher<C> {
     pub(super) fn new(source: C, rest: Option<Scan>) -> Self {
         Self {
             source,

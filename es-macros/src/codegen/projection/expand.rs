@@ -43,7 +43,7 @@ pub(crate) fn expand(
             fn change(
                 event: &#framework::event::EventView<'_>,
             ) -> ::core::result::Result<
-                ::core::option::Option<#module::Change<Self>>,
+                ::core::option::Option<#module::RowChange<Self>>,
                 #module::ProjectionError,
             > {
                 #(#steps_code)*
@@ -115,23 +115,23 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
 fn change(step: &Step, arguments: &TokenStream, module: &TokenStream) -> TokenStream {
     let function = &step.function;
     match step.shape {
-        Shape::Put => quote!(#module::Change::put(key, Self::#function(#arguments))?),
+        Shape::Put => quote!(#module::RowChange::put(key, Self::#function(#arguments))?),
         Shape::Change => quote! {
-            #module::Change::update(key, move |mut row: Self| {
+            #module::RowChange::update(key, move |mut row: Self| {
                 row.#function(#arguments);
                 ::core::option::Option::Some(row)
             })
         },
         Shape::Replace => quote! {
-            #module::Change::update(key, move |row: Self| {
+            #module::RowChange::update(key, move |row: Self| {
                 ::core::option::Option::Some(row.#function(#arguments))
             })
         },
         Shape::Remove => quote! {
-            #module::Change::update(key, move |row: Self| row.#function(#arguments))
+            #module::RowChange::update(key, move |row: Self| row.#function(#arguments))
         },
         Shape::Follow => quote! {
-            #module::Change::follow(key, move |row| Self::#function(row, #arguments))
+            #module::RowChange::follow(key, move |row| Self::#function(row, #arguments))
         },
     }
 }
@@ -158,7 +158,7 @@ pub(crate) fn stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
             fn change(
                 _: &#framework::event::EventView<'_>,
             ) -> ::core::result::Result<
-                ::core::option::Option<#module::Change<Self>>,
+                ::core::option::Option<#module::RowChange<Self>>,
                 #module::ProjectionError,
             > {
                 ::core::unreachable!()

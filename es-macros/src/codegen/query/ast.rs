@@ -10,7 +10,7 @@ use crate::codegen::{
 };
 
 /// What the developer wrote.
-pub(crate) struct Declared {
+pub(crate) struct QueryInput {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: QueryAttr,
@@ -19,7 +19,7 @@ pub(crate) struct Declared {
 }
 
 /// Reads the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> QueryInput {
     let attr = attr::read(&item.attrs, errors);
     let fields = fields::read(item, DeclarationKind::Query, errors);
     let known = fields.as_deref().unwrap_or_default();
@@ -27,7 +27,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
     for attr in item.attrs.iter().filter(|attr| is_filter(attr)) {
         errors.at(attr, "`#[filter(…)]` stands above a field of the query");
     }
-    Declared {
+    QueryInput {
         ident: item.ident.clone(),
         attrs: item.attrs.clone(),
         attr,

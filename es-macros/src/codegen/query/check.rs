@@ -3,7 +3,7 @@
 use syn::{Ident, Path};
 
 use super::{
-    ast::{Declared, is_filter},
+    ast::{QueryInput, is_filter},
     attr::{self, Filter, FilterKind, Order, QueryAttr},
 };
 use crate::codegen::{
@@ -57,8 +57,8 @@ pub(crate) enum Number {
 const PAGING: [&str; 3] = ["limit", "cursor", "total"];
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
-    let Declared {
+pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Query> {
+    let QueryInput {
         ident,
         attrs,
         attr,

@@ -37,7 +37,7 @@ pub(crate) enum ReactionEffect {
     /// The function calls another system and takes these parameters.
     Call {
         output: Box<Type>,
-        given: Vec<CallParameter>,
+        parameters: Vec<CallParameter>,
     },
 }
 
@@ -227,15 +227,18 @@ fn call(
         let message = "a call can fail and is made again then: return a `Result<(), …>`, whose error can be shown";
         errors.at(&sig.ident, message);
     }
-    let given: Vec<_> = others.iter().map(|other| given(other, errors)).collect();
-    let given: Option<Vec<_>> = given.into_iter().collect();
+    let parameters: Vec<_> = others
+        .iter()
+        .map(|other| call_parameter(other, errors))
+        .collect();
+    let parameters: Option<Vec<_>> = parameters.into_iter().collect();
     Some(ReactionEffect::Call {
         output: output?.clone(),
-        given: given?,
+        parameters: parameters?,
     })
 }
 
-fn given(parameter: &PatType, errors: &mut Errors) -> Option<CallParameter> {
+fn call_parameter(parameter: &PatType, errors: &mut Errors) -> Option<CallParameter> {
     let reference = match &*parameter.ty {
         Type::Reference(reference) if reference.mutability.is_none() => reference,
         _ => {

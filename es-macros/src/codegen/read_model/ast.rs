@@ -11,7 +11,7 @@ use crate::codegen::{
 };
 
 /// What the developer wrote.
-pub(crate) struct Declared {
+pub(crate) struct ReadModelInput {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: ReadModelAttr,
@@ -20,7 +20,7 @@ pub(crate) struct Declared {
 }
 
 /// Reads the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> ReadModelInput {
     serde_attr::check_struct(&item.attrs, DeclarationKind::ReadModel, errors);
     let attr = attr::read(&item.attrs, errors);
     let fields = fields::read(item, DeclarationKind::ReadModel, errors);
@@ -46,7 +46,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
             errors.at(attr, "the key of a row is this field: write `#[key]` alone");
         }
     }
-    Declared {
+    ReadModelInput {
         ident: item.ident.clone(),
         attrs: item.attrs.clone(),
         attr,

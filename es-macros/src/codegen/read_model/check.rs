@@ -3,7 +3,7 @@
 use syn::{Attribute, Ident, LitInt, LitStr};
 
 use super::{
-    ast::{Declared, is_key},
+    ast::{ReadModelInput, is_key},
     attr::ReadModelAttr,
 };
 use crate::codegen::{
@@ -28,8 +28,8 @@ pub(crate) struct ReadModel {
 }
 
 /// Checks everything, so that all mistakes are noted.
-pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<ReadModel> {
-    let Declared {
+pub(crate) fn check(declared: ReadModelInput, errors: &mut Errors) -> Option<ReadModel> {
+    let ReadModelInput {
         ident,
         attrs,
         attr,
