@@ -98,7 +98,7 @@ fn described(parameters: &[&HandlerParameter], framework: &Framework) -> Option<
         let kind = if parameter.is_state() {
             quote!(state)
         } else {
-            quote!(context)
+            quote!(given)
         };
         // The compiler reports a type that cannot be injected at the parameter.
         let path = framework.at(ty.span());
