@@ -173,6 +173,18 @@ impl UntypedDecision {
     }
 }
 
+impl HandlerContext {
+    /// Converts a handler's output into a decision.
+    ///
+    /// # Errors
+    /// The handler rejects the command, or an event cannot be written.
+    pub fn decide<D: IntoDecision>(&self, output: D) -> Result<UntypedDecision, HandlerError> {
+        let mut decision = UntypedDecision::on(self.subject.clone(), self.metadata.clone());
+        output.add_to(&mut decision)?;
+        Ok(decision)
+    }
+}
+
 /// A type that a handler may return: an event, several as a tuple or a `Vec`, an optional one as
 /// an `Option`, none as `()`, a [`Decision`] with a reply, or a `Result` of any of these.
 ///

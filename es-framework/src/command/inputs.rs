@@ -6,7 +6,7 @@ use tracing::Instrument as _;
 
 use super::{
     CommandBus, CommandContext, CommandError, Condition, Handle, HandlerContext, Parameter,
-    ParameterOrigin, Violation, handler::Argument,
+    ParameterOrigin, Violation, handler_context::Argument,
 };
 use crate::{
     event::{EventId, InvalidSubjectPart, Subject},

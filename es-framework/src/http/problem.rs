@@ -2,7 +2,7 @@
 
 mod document;
 pub(super) mod kind;
-mod limits;
+mod limit_problems;
 
 use axum::{
     http::{HeaderValue, Method, StatusCode, header},

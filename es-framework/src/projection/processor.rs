@@ -1,6 +1,6 @@
 //! The processor that keeps all read models up to date.
 
-mod tables;
+mod table_arrangement;
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,8 +1,8 @@
 //! Reading and observing over anything that hands out events a chunk at a time. The adapters that
 //! hold the events themselves share it.
 
-mod observe;
-mod reading;
+mod chunk_prefetcher;
+mod observation;
 
 use std::{
     num::NonZeroU64,
@@ -22,8 +22,8 @@ use super::{
 };
 use crate::event::{EventId, EventType, RecordedEvent, Subject};
 
-pub(crate) use observe::observe;
-use reading::ChunkPrefetcher;
+use chunk_prefetcher::ChunkPrefetcher;
+pub(crate) use observation::observe;
 
 /// Which events of a log to take.
 #[derive(Debug, Clone)]

@@ -42,6 +42,7 @@
 //! [`Scenario::reacts`] tests a reaction.
 
 mod event_history;
+mod event_json;
 mod expectation;
 mod reaction;
 mod read_side;

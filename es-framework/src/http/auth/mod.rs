@@ -1,13 +1,13 @@
 //! The authentication of callers. It runs before the body of a request is read.
 
 mod caller;
-pub(crate) mod cli;
 mod denied;
 mod guard;
 mod jwt;
 mod rate;
 mod setup;
 mod streams;
+pub(crate) mod token_subcommand;
 mod tokens;
 
 pub use caller::Caller;

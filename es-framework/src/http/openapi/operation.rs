@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use serde_json::{Map, Value, json};
 
-use super::{header, problem, security};
+use super::{header, problem_schemas, security};
 use crate::http::problem::kind::{self, ProblemKind};
 
 /// Of requests that ask for more than anybody may.
@@ -179,7 +179,7 @@ fn responses(answers: BTreeMap<u16, Value>, problems: Vec<ProblemKind>) -> Map<S
         by_status.entry(status).or_default().push(kind);
     }
     for (status, kinds) in by_status {
-        let problem = problem::answer(&kinds);
+        let problem = problem_schemas::answer(&kinds);
         match responses.entry(status) {
             Entry::Vacant(place) => {
                 place.insert(problem);
@@ -187,8 +187,8 @@ fn responses(answers: BTreeMap<u16, Value>, problems: Vec<ProblemKind>) -> Map<S
             // The status says the same with another body.
             Entry::Occupied(mut place) => {
                 let answer = place.get_mut();
-                answer["content"][problem::MEDIA_TYPE] =
-                    problem["content"][problem::MEDIA_TYPE].clone();
+                answer["content"][problem_schemas::MEDIA_TYPE] =
+                    problem["content"][problem_schemas::MEDIA_TYPE].clone();
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{OpenApiResponse, Operation, Schemas, serve};
+use super::{OpenApiResponse, Operation, Schemas, document_route};
 use crate::http::{health, metrics};
 
 /// A path, a method and what it does.
@@ -45,7 +45,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
         ),
         (health::INFO, info()),
         (metrics::PATH, measurements()),
-        (serve::PATH, this_document()),
+        (document_route::PATH, this_document()),
     ]
 }
 

@@ -3,7 +3,7 @@
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-use super::{problem, text::DocComment};
+use super::{problem_schemas, text::DocComment};
 
 const COMPONENTS: &str = "#/components/schemas/";
 /// Where schemas of requests are until all are known.
@@ -67,7 +67,10 @@ impl Schemas {
     pub(super) fn complete(mut self, mut document: Value) -> Value {
         let mut components = self.answers.take_definitions(true);
         let requests = self.requests.take_definitions(true);
-        components.insert(problem::SCHEMA.to_owned(), problem::schema());
+        components.insert(
+            problem_schemas::SCHEMA.to_owned(),
+            problem_schemas::schema(),
+        );
         let names: Map<_, _> = requests
             .iter()
             .map(|(name, schema)| {

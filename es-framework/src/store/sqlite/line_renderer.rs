@@ -4,7 +4,7 @@
 use rusqlite::{Row, types::ValueRef};
 
 use super::{
-    error::DiskError,
+    disk_error::DiskError,
     row::{self, RowDecoder},
 };
 use crate::event::{EventType, Hash, LineShape, RawEvent, Subject, TraceContext};

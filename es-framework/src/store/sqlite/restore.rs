@@ -10,11 +10,11 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
+    database_format,
     directory::DataDirectory,
-    error::{DiskError, OpenError},
-    row, schema,
-    settings::EngineSettings,
-    startup,
+    disk_error::{DiskError, OpenError},
+    row, startup,
+    store_settings::EngineSettings,
 };
 use crate::{
     event::{EventType, RecordedEvent},
@@ -111,7 +111,7 @@ impl Restore {
         // What an earlier attempt left when it was killed.
         remove(&directory);
         let settings = EngineSettings::default();
-        let connection = schema::open_writer(&directory.join(UNFINISHED), &settings)?;
+        let connection = database_format::open_writer(&directory.join(UNFINISHED), &settings)?;
         connection.execute_batch("BEGIN")?;
         Ok(Self {
             directory,

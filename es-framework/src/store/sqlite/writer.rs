@@ -3,7 +3,7 @@
 
 mod maintenance;
 mod recover;
-mod register;
+mod register_schema;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,16 +15,16 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::{
+    commit_metrics, database_format,
     directory::DataDirectory,
-    error::{BatchFailure, DiskError, OpenError},
+    disk_error::{BatchFailure, DiskError, OpenError},
     index::{Compaction, CompactionStep, EventKeys},
     latest_events::IndexedLatestEvents,
-    metrics,
     recent::CommittedEvents,
-    row, schema,
-    settings::EngineSettings,
+    row,
     shared::{LogState, SharedState},
     startup,
+    store_settings::EngineSettings,
 };
 use crate::{
     event::{EventId, EventType},
@@ -62,7 +62,7 @@ impl EventWriter {
         queue: Arc<WriteQueue>,
     ) -> Result<(Self, Arc<SharedState>, watch::Receiver<u64>), OpenError> {
         let file = directory.file();
-        let connection = schema::open_writer(&file, &settings)?;
+        let connection = database_format::open_writer(&file, &settings)?;
         let failed = |error: DiskError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }
@@ -172,7 +172,7 @@ impl EventWriter {
             Ok((outcomes, mut committed)) => {
                 let time = begun.elapsed();
                 committed.events = outcomes.iter().flatten().flatten().cloned().collect();
-                metrics::record_commit(time, committed.events.len(), appends.len());
+                commit_metrics::record_commit(time, committed.events.len(), appends.len());
                 self.publish(committed);
                 self.linger
                     .record_commit(time, appends.len(), self.queue.len());

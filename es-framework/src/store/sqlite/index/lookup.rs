@@ -6,7 +6,7 @@ use super::key::IndexKey;
 use crate::store::{
     Order,
     options::IdRange,
-    sqlite::{error::DiskError, row},
+    sqlite::{disk_error::DiskError, row},
 };
 
 const IDS_FORTH: &str = "SELECT event_id FROM event_index \

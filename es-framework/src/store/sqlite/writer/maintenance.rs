@@ -1,7 +1,7 @@
 //! The idle work of the writer: compacting the index and checkpointing the write-ahead log.
 
 use super::{CommittedBatch, EventWriter};
-use crate::store::sqlite::{error::BatchFailure, recent::CommittedEvents};
+use crate::store::sqlite::{disk_error::BatchFailure, recent::CommittedEvents};
 
 /// The number of index entries that an idle writer compacts in one transaction.
 const IDLE_BUDGET: usize = 2_048;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row};
 
 use super::{
     chunk_builder::ChunkBuilder,
-    error::DiskError,
+    disk_error::DiskError,
     index::{
         EventIds, IndexKey, IndexLookup, PostingIndex, descendants_key, subject_key, type_key,
     },
