@@ -7,13 +7,13 @@ use crate::reader::Reader;
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 const CENTS_A_DAY: i64 = 50;
 
-/// What the library allows its readers.
+/// The limits of lending.
 #[derive(Debug, Settings)]
 pub struct LendingRules {
-    /// How many copies a reader may hold at once.
+    /// The number of copies that a reader may hold at once.
     #[setting(default = 5)]
     pub loan_limit: u32,
-    /// How many days a copy is lent for.
+    /// The number of days for which a copy is lent.
     #[setting(default = 28)]
     pub loan_days: u32,
 }

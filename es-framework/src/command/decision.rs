@@ -106,7 +106,7 @@ pub struct NewEvent {
 pub struct ReplySchema {
     /// The schema.
     pub schema: Schema,
-    /// Whether every decision of the handler has a reply.
+    /// True if every decision of the handler has a reply.
     pub always: bool,
 }
 

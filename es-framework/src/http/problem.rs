@@ -22,7 +22,7 @@ use kind::ProblemKind;
 /// After so many seconds a caller may try again.
 pub(super) const RETRY_AFTER_SECONDS: u16 = 2;
 
-/// What went wrong, for programs and for people.
+/// The description of an error, for programs and for people (RFC 9457).
 ///
 /// ```
 /// use axum::http::StatusCode;

@@ -50,7 +50,7 @@ pub struct QueryDescriptor {
     pub description: &'static str,
     /// The path of its route.
     pub path: &'static str,
-    /// Whether its output is a page.
+    /// True if its output is a page.
     pub paged: bool,
     /// The tables that it reads; if empty, it may read all of them.
     pub tables: &'static [&'static str],

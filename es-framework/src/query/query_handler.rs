@@ -47,7 +47,7 @@ pub trait Query: Sized + Send + 'static {
     const DESCRIPTION: &'static str = "";
     /// The path of its route, such as `/books/{id}`.
     const PATH: &'static str;
-    /// Whether its output is a page, so that it takes `limit`, `cursor` and `total`.
+    /// True if its output is a page. Then it takes `limit`, `cursor` and `total`.
     const PAGED: bool;
     /// The tables that it reads; if empty, it may read all of them.
     const TABLES: &'static [&'static str];

@@ -23,7 +23,7 @@ pub struct SettingsClash {
     second: Owner,
 }
 
-/// What only one setting can have.
+/// A name that only one setting can have.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum SettingName {
     Flag(String),
@@ -129,7 +129,7 @@ mod tests {
 
     #[derive(Settings)]
     struct Lending {
-        /// How long a book is lent.
+        /// The days for which a book is lent.
         #[setting(default = 28)]
         #[allow(dead_code)]
         loan_days: u32,
@@ -137,14 +137,14 @@ mod tests {
 
     #[derive(Settings)]
     struct Films {
-        /// How long a film is lent.
+        /// The days for which a film is lent.
         #[allow(dead_code)]
         loan_days: Option<u32>,
     }
 
     #[derive(Settings)]
     struct Games {
-        /// How long a game is lent.
+        /// The days for which a game is lent.
         #[setting(env = "LOAN_DAYS")]
         #[allow(dead_code)]
         game_days: Option<u32>,
@@ -159,7 +159,7 @@ mod tests {
 
     #[derive(Settings)]
     struct Log {
-        /// What is logged.
+        /// The events to log.
         #[setting(env = "RUST_LOG")]
         #[allow(dead_code)]
         level: Option<String>,
@@ -167,7 +167,7 @@ mod tests {
 
     #[derive(Settings)]
     struct Manual {
-        /// What is explained.
+        /// The topic to explain.
         #[allow(dead_code)]
         help: Option<String>,
     }

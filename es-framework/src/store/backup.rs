@@ -29,7 +29,7 @@ pub enum BackupLine {
     Event(Box<RecordedEvent>),
     /// The schema of an event type.
     Schema(EventType, Box<RawValue>),
-    /// What the store ran into: the backup is not whole.
+    /// The error of the store. The backup is incomplete.
     Error(String),
 }
 
@@ -161,7 +161,7 @@ fn events(
     events.map_ok(|event| BackupLine::Event(Box::new(event)))
 }
 
-/// How many lines share a frame, if they are there already.
+/// The highest number of available lines in one frame.
 const LINES: usize = 256;
 
 fn framed(line: Result<BackupLine, StoreError>) -> Result<Bytes, StoreError> {

@@ -24,9 +24,9 @@ use crate::event::{EventCandidate, EventId, EventType};
 pub struct KnownEventType {
     /// Its name.
     pub event_type: EventType,
-    /// Whether there is a schema but no event yet.
+    /// True if the type has a schema but no event yet.
     pub is_phantom: bool,
-    /// What the data of its events has to follow.
+    /// The schema that the data of its events follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Box<RawValue>>,
 }
@@ -60,7 +60,8 @@ impl Catalogue {
         self.types.get(event_type)?.first
     }
 
-    /// How many schemas there are. Grows only, so that it tells whether a check is still good.
+    /// Returns the number of schemas. It only grows, so the same number means that an earlier check
+    /// is still valid.
     pub(crate) const fn schemas(&self) -> usize {
         self.schemas
     }
@@ -89,7 +90,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Whether a type may still get a schema.
+    /// Checks that a type has no schema yet.
     pub(crate) fn is_free(&self, event_type: &EventType) -> Result<(), SchemaConflict> {
         let entry = self.types.get(event_type);
         match entry.is_some_and(|entry| entry.schema.is_some()) {
@@ -98,7 +99,7 @@ impl Catalogue {
         }
     }
 
-    /// Whether all candidates follow the schemas of their types.
+    /// Checks that all candidates follow the schemas of their types.
     pub(crate) fn check(&self, candidates: &[EventCandidate]) -> Result<(), SchemaConflict> {
         if self.schemas == 0 {
             return Ok(());

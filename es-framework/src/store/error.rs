@@ -1,4 +1,4 @@
-//! What can go wrong with an event store, in terms of what the caller should do.
+//! The errors of an event store, sorted by how the caller should handle them.
 
 use super::{Conflict, InvalidOptions, SchemaConflict};
 
@@ -16,21 +16,21 @@ pub enum StoreError {
     /// It does not answer, or says that it cannot at the moment. Nothing was done; try again later.
     #[error("the event store {address} is unavailable: {reason}")]
     Unavailable {
-        /// Where it is, or should be.
+        /// The expected address of the store.
         address: String,
-        /// What was seen of it.
+        /// The description of the failure.
         reason: String,
     },
     /// It refused the credential. Trying again does not help.
     #[error("the event store {address} refused the API token: check EVENT_STORE_API_TOKEN")]
     Unauthorized {
-        /// Where it is.
+        /// The address of the store.
         address: String,
     },
     /// It found the request wrong. Trying again does not help.
     #[error("the event store refused the request: {0}")]
     Refused(String),
-    /// What was asked of it contradicts itself.
+    /// The options of the request contradict each other.
     #[error(transparent)]
     Options(#[from] InvalidOptions),
     /// There is no room for more events.
@@ -39,15 +39,15 @@ pub enum StoreError {
     /// It sent or holds something that is no event, or not the one that should be there.
     #[error("the event store {address} holds or sent something broken: {reason}")]
     Corrupt {
-        /// Where it is.
+        /// The address of the store.
         address: String,
-        /// What is broken.
+        /// The description of the damage.
         reason: String,
     },
 }
 
 impl StoreError {
-    /// Whether the same request may succeed later.
+    /// Returns true if the same request may succeed later.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Full(_))
@@ -78,9 +78,9 @@ pub enum AppendError {
     /// subject to find out; never just send them again.
     #[error("it is unknown whether the event store {address} wrote the events: {reason}")]
     Unknown {
-        /// Where it is.
+        /// The address of the store.
         address: String,
-        /// What was seen of it.
+        /// The description of the failure.
         reason: String,
     },
     /// Nothing was written.
@@ -105,9 +105,9 @@ pub enum RegisterError {
     /// event type to find out.
     #[error("it is unknown whether the event store {address} registered the schema: {reason}")]
     Unknown {
-        /// Where it is.
+        /// The address of the store.
         address: String,
-        /// What was seen of it.
+        /// The description of the failure.
         reason: String,
     },
     /// The store did not do it.

@@ -89,7 +89,7 @@ pub type SubjectStream = BoxStream<'static, Result<Subject, StoreError>>;
 /// ```
 pub type EventTypeStream = BoxStream<'static, Result<KnownEventType, StoreError>>;
 
-/// Where events are kept. Every adapter passes the whole contract suite.
+/// A store of events. Every adapter passes the whole contract suite.
 ///
 /// ```
 /// use es_framework::{
@@ -188,7 +188,7 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         Err(unsupported("registering a schema").into())
     }
 
-    /// Whether the store answers, and writes where that can be told.
+    /// Checks that the store answers and, where it reports that, that it can write.
     ///
     /// # Errors
     /// It does not, and why.

@@ -78,11 +78,11 @@ pub struct FromLatestEvent {
     pub subject: Subject,
     /// The type.
     pub event_type: EventType,
-    /// What to do where there is no such event.
+    /// The behaviour if there is no such event.
     pub if_missing: IfEventIsMissing,
 }
 
-/// What to do when the event to start from does not exist.
+/// The behaviour if the event to start from does not exist.
 ///
 /// ```
 /// use es_framework::store::{FromLatestEvent, IfEventIsMissing, ObserveOptions};
@@ -120,7 +120,7 @@ pub enum IfEventIsMissing {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Whether events of subjects below the given one belong to it.
+    /// True if the read includes the events of the subjects below.
     pub recursive: bool,
     /// Oldest or newest first.
     pub order: Order,
@@ -128,11 +128,11 @@ pub struct ReadOptions {
     pub lower_bound: Option<Bound>,
     /// The highest id.
     pub upper_bound: Option<Bound>,
-    /// Where to start instead of a lowest id.
+    /// The event to start from, instead of a lowest id.
     pub from_latest_event: Option<FromLatestEvent>,
     /// The types of the events; empty for any.
     pub event_types: Vec<EventType>,
-    /// How many events at most, the first in the order asked for.
+    /// The highest number of events. The read ends after that many, in its order.
     pub limit: Option<NonZeroU64>,
 }
 
@@ -146,11 +146,11 @@ pub struct ReadOptions {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObserveOptions {
-    /// Whether events of subjects below the given one belong to it.
+    /// True if the read includes the events of the subjects below.
     pub recursive: bool,
     /// The lowest id.
     pub lower_bound: Option<Bound>,
-    /// Where to start instead of a lowest id.
+    /// The event to start from, instead of a lowest id.
     pub from_latest_event: Option<FromLatestEvent>,
 }
 

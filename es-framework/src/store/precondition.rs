@@ -1,4 +1,4 @@
-//! What must hold at the moment of a write.
+//! The conditions that must hold at the moment of a write.
 
 use crate::event::{EventId, Subject};
 
@@ -41,7 +41,7 @@ impl Precondition {
         }
     }
 
-    /// Whether the condition holds, given the latest event of what it is about.
+    /// Returns true if the condition holds for this latest event of its subject.
     #[must_use]
     pub fn holds(&self, latest: Option<EventId>) -> bool {
         match self {

@@ -34,7 +34,7 @@ pub(crate) struct Scan {
     pub(crate) range: IdRange,
     /// Empty for any.
     pub(crate) event_types: Arc<[EventType]>,
-    /// How many events are wanted.
+    /// The highest number of events to read.
     pub(crate) limit: Option<NonZeroU64>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Scan {
 pub(crate) struct Chunk<T = Vec<RecordedEvent>> {
     /// In the scan's order. May be empty although there is a rest.
     pub(crate) events: T,
-    /// How many they are.
+    /// The number of the events.
     pub(crate) count: usize,
     /// The ids that were not looked at yet; `None` at the end.
     pub(crate) rest: Option<IdRange>,
@@ -52,7 +52,7 @@ pub(crate) struct Chunk<T = Vec<RecordedEvent>> {
 /// Something that can be taken a chunk at a time: events, or what is made of them.
 #[async_trait]
 pub(crate) trait Chunks: Clone + Send + Sync + 'static {
-    /// What a chunk holds its events as.
+    /// The form in which a chunk contains its events.
     type Events: Send + 'static;
 
     /// About how many events fill a chunk.
@@ -62,10 +62,10 @@ pub(crate) trait Chunks: Clone + Send + Sync + 'static {
     async fn chunk(&self, scan: &Scan) -> Result<Chunk<Self::Events>, StoreError>;
 }
 
-/// What knows its events.
+/// A log of events that can be read in chunks.
 #[async_trait]
 pub(crate) trait Log: Clone + Send + Sync + 'static {
-    /// How many events there are, told to those who wait for more.
+    /// Returns the number of stored events, as a channel that reports each increase.
     fn length(&self) -> watch::Receiver<u64>;
 
     /// The first or the latest event of this subject and type in a range of ids.
@@ -85,13 +85,13 @@ impl Scan {
             && self.wants(event.event_type.as_str())
     }
 
-    /// Whether events of a type belong to it.
+    /// Returns true if the scan includes events of this type.
     pub(crate) fn wants(&self, event_type: &str) -> bool {
         let wanted = &self.event_types;
         wanted.is_empty() || wanted.iter().any(|wanted| wanted.as_str() == event_type)
     }
 
-    /// How many of `most` events are wanted.
+    /// Returns the number of events to read next, at most `most`.
     pub(crate) fn at_most(&self, most: usize) -> usize {
         let limit = self.limit.map(|limit| usize::try_from(limit.get()));
         limit
@@ -99,7 +99,7 @@ impl Scan {
             .map_or(most, |limit| limit.min(most))
     }
 
-    /// Whether every id of its range belongs to it.
+    /// Returns true if the scan includes every event in its range of ids.
     fn is_everything(&self) -> bool {
         let is_all = self.recursive && self.subject == Subject::root();
         is_all && self.event_types.is_empty() && self.limit.is_none()
@@ -127,7 +127,7 @@ impl Scan {
         }
     }
 
-    /// What is left once a chunk was delivered.
+    /// Returns the rest of the scan after this chunk.
     fn after<T>(mut self, chunk: &Chunk<T>) -> Option<Self> {
         self.range = chunk.rest?;
         if let Some(limit) = self.limit {
@@ -137,7 +137,7 @@ impl Scan {
         Some(self)
     }
 
-    /// What is left once the event `id` was delivered.
+    /// Returns the ids that the scan still has to read after the event `id`.
     pub(crate) fn beyond(&self, id: EventId) -> Option<IdRange> {
         self.order.after(self.range, id.get())
     }
@@ -178,7 +178,7 @@ async fn first_scan<L: Log>(
     options: &ReadOptions,
 ) -> Result<Option<Scan>, StoreError> {
     let bounds = IdRange::of(options.lower_bound, options.upper_bound);
-    // What is written from now on does not belong to this read.
+    // The read excludes the events that are appended after its start.
     let length = *log.length().borrow();
     let Some(newest) = length.checked_sub(1) else {
         return Ok(None);

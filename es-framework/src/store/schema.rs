@@ -12,8 +12,8 @@ use serde_json::{Value, value::RawValue};
 
 use crate::event::EventId;
 
-/// How long a pattern of a schema may look for a match, in steps: a pattern comes from outside, and
-/// some take for ever.
+/// The limit of back-tracking steps for a pattern of a schema. Clients send patterns, and some would
+/// never end.
 const BACKTRACKS: usize = 100_000;
 
 /// A schema that events can be checked against.
@@ -42,7 +42,7 @@ pub struct EventSchema {
 #[error("invalid schema: {0}")]
 pub struct InvalidSchema(String);
 
-/// What is to be stored, or is stored already, contradicts a schema.
+/// The data of a candidate or of a stored event contradicts a schema.
 ///
 /// ```
 /// use es_framework::store::{EventSchema, SchemaConflict};
@@ -64,7 +64,7 @@ pub enum SchemaConflict {
     Event {
         /// The event.
         id: EventId,
-        /// What the schema says about it.
+        /// The message of the schema validator.
         reason: String,
     },
     /// Schemas are never changed.

@@ -35,7 +35,7 @@ impl SubjectTree {
     pub(crate) fn insert(&mut self, subject: Subject) {
         let mut next = Some(subject);
         while let Some(subject) = next.filter(|subject| subject.is_within(&self.base)) {
-            // What lies above comes before, so it is known as well.
+            // A subject sorts after its parents, so they are already in the list.
             if self.after.as_ref().is_some_and(|after| subject <= *after) {
                 break;
             }

@@ -5,10 +5,10 @@ use futures_util::StreamExt as _;
 use super::{Bound, EventStore, ReadOptions, StoreError};
 use crate::event::{EventId, Hash, RecordedEvent, Subject};
 
-/// How many events are checked between two words about it.
+/// The number of events between two progress reports.
 const STEP: u64 = 16_384;
 
-/// What a walk along the chain found.
+/// The result of the verification of a chain.
 ///
 /// ```
 /// use es_framework::store::VerificationReport;
@@ -22,12 +22,12 @@ const STEP: u64 = 16_384;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerificationReport {
-    /// How many events, from the first, are as they were written.
+    /// The number of intact events, counted from the first.
     pub events: u64,
     /// The hash of the last of them. Whoever notes it elsewhere can tell later that none of them
     /// was changed and none taken away.
     pub hash: Hash,
-    /// Where the chain breaks, if it does.
+    /// The place where the chain breaks, if it does.
     pub flaw: Option<Flaw>,
 }
 
@@ -54,7 +54,7 @@ pub struct VerificationReport {
 pub struct Flaw {
     /// The event that was changed, or should be there, or cannot be read.
     pub event: u64,
-    /// What is wrong with it.
+    /// The defect of the event.
     pub reason: String,
 }
 
@@ -91,7 +91,7 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// How many events there were.
+    /// Returns the number of verified events.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.events

@@ -26,7 +26,7 @@ pub struct BookBorrowedEvent {
     pub due_at: Timestamp,
 }
 
-/// What the reader is told.
+/// The loan that the reader receives.
 #[derive(Debug, PartialEq, Value)]
 pub struct Loan {
     pub due_at: Timestamp,

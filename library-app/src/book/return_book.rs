@@ -25,7 +25,7 @@ pub struct BookReturnedEvent {
     pub late_fee_cents: i64,
 }
 
-/// What the reader is told.
+/// The receipt for the reader.
 #[derive(Debug, PartialEq, Value)]
 pub struct Receipt {
     pub late_fee_cents: i64,

@@ -19,7 +19,7 @@ pub struct BookCopy {
     pub reader: Option<Uuid>,
 }
 
-/// Where a copy is.
+/// The status of a copy.
 #[derive(Debug, PartialEq, Value)]
 pub enum CopyStatus {
     Available,

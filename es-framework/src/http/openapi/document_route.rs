@@ -7,7 +7,7 @@ use axum::{
 use bytes::Bytes;
 use serde_json::Value;
 
-/// Where the document is.
+/// The path of the document.
 pub(in crate::http) const PATH: &str = "/openapi.json";
 
 /// The document as it is sent.

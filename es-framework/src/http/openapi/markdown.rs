@@ -36,7 +36,7 @@ fn operations<'a>(
 ) -> impl Iterator<Item = (&'a str, &'a Value)> {
     let paths = document["paths"].as_object().into_iter().flatten();
     paths.filter_map(move |(path, operations)| {
-        // What every application answers is told elsewhere.
+        // Another page describes the routes that every application has.
         let is_own = path.starts_with("/actuator") || path == super::PATH;
         let operation = operations.get(method).filter(|_| !is_own)?;
         Some((path.as_str(), operation))
@@ -145,7 +145,7 @@ fn cell(text: &str) -> String {
     words.join(" ").replace('|', "\\|")
 }
 
-/// What a value is, and its limits.
+/// Describes the type of a value and its limits.
 fn kind(document: &Value, schema: &Value) -> String {
     let schema = resolved(document, schema);
     if let Some(values) = schema["enum"].as_array() {

@@ -10,7 +10,7 @@ use crate::http::problem::kind::{self, ProblemKind};
 /// Of requests that ask for more than anybody may.
 const LIMITS: [ProblemKind; 2] = [kind::ADDRESS_TOO_LONG, kind::HEADERS_TOO_LARGE];
 
-/// What a path does.
+/// An operation of a path.
 #[derive(Debug)]
 pub(in crate::http) struct Operation {
     pub(in crate::http) id: String,
@@ -21,7 +21,7 @@ pub(in crate::http) struct Operation {
     answers: BTreeMap<u16, Value>,
     problems: Vec<ProblemKind>,
     role: Option<&'static str>,
-    /// Whether it is for operators, and takes their credential always.
+    /// `Some` if the operation is for operators. Such an operation always requires their credential.
     operators: Option<bool>,
 }
 

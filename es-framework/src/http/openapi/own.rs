@@ -1,4 +1,4 @@
-//! What the framework answers by itself, in every application.
+//! The operations that the framework adds to every application.
 
 use serde_json::json;
 

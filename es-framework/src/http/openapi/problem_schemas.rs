@@ -10,7 +10,7 @@ pub(super) const SCHEMA: &str = "Problem";
 
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";
 
-/// What all problems have in common.
+/// Returns the schema that all problems share.
 pub(super) fn schema() -> Value {
     json!({
         "type": "object",

@@ -63,7 +63,7 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     if query.paged {
         operation = paged(operation);
     }
-    // What is answered by hand may find nothing.
+    // A query without a table has a handler of the application, which may find nothing.
     let finds_always = query.paged && in_path.is_empty() && !query.tables.is_empty();
     let not_found = (!finds_always).then_some(kind::NOT_FOUND);
     let schema = (query.output)(schemas.answers()).to_value();

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 use super::{problem_schemas, text::DocComment};
 
 const COMPONENTS: &str = "#/components/schemas/";
-/// Where schemas of requests are until all are known.
+/// The prefix of references to request schemas, until all schemas are known.
 const REQUESTS: &str = "#/requests/";
 
-/// What types look like: as they are read in requests, and as they are written in answers. A member
-/// that may be left out of a request, say, is always in an answer.
+/// The schemas of the types in requests and in responses. They differ: a member that is optional in a
+/// request, for example, is always present in a response.
 #[derive(Debug)]
 pub(super) struct Schemas {
     requests: SchemaGenerator,
@@ -54,7 +54,7 @@ impl Schemas {
         named.unwrap_or(schema).clone()
     }
 
-    /// What is said of a request in its doc comment.
+    /// Returns the doc comment of a request type.
     pub(super) fn text(&self, schema: &Value) -> String {
         let text = self.request(schema)["description"]
             .as_str()

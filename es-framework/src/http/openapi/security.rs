@@ -1,5 +1,5 @@
-//! Who may do what, as the document describes it. It is the same whether or not callers have to say
-//! who they are: that is a setting, and the document is made without any.
+//! The security section of the document: the credentials and roles of operations. The document does
+//! not depend on settings, so it lists them even if the service runs without authentication.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ pub(super) fn required(role: Option<&str>) -> Value {
     json!([{ BEARER: roles }, {}])
 }
 
-/// What is said of the role to people.
+/// Describes the required role in a sentence.
 pub(super) fn told(role: &str) -> String {
     format!("Takes the role `{role}` where callers are known.")
 }

@@ -1,4 +1,4 @@
-//! What a doc comment says: sentences, and examples in paragraphs of their own.
+//! A doc comment: sentences, and examples in separate paragraphs.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ impl DocComment {
         &self.sentences
     }
 
-    /// What follows the first paragraph.
+    /// Returns the text after the first paragraph.
     pub(super) fn rest(&self) -> &str {
         let rest = self.sentences.split_once("\n\n");
         rest.map_or("", |(_, rest)| rest.trim())

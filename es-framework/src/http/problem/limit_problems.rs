@@ -1,4 +1,4 @@
-//! What is told to those who ask too much.
+//! The problems for requests that exceed a limit.
 
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
 
-/// How many events a read takes out of the log at once.
+/// The number of events that a read copies from the log at once.
 const CHUNK: usize = 256;
 
 /// An event store that forgets everything when it is dropped.

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use super::{Chunk, Chunks, Scan};
 use crate::store::StoreError;
 
-/// How many chunks are on their way where it is known beforehand where each begins.
+/// The number of chunks that are loaded at once, if the start of each chunk is known beforehand.
 const AHEAD: usize = 2;
 
 /// One read and how far it has come.
@@ -15,7 +15,7 @@ pub(super) struct ChunkPrefetcher<C: Chunks> {
     source: C,
     /// The next parts of the scan, in its order.
     parts: VecDeque<Part<C>>,
-    /// What comes after those.
+    /// The rest of the scan after the requested chunks.
     rest: Option<Scan>,
     goes_on: bool,
 }

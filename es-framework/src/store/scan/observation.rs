@@ -43,7 +43,7 @@ struct Observer<L, C> {
     next: Next,
 }
 
-/// Where an observer goes on.
+/// The position from which a subscriber continues.
 #[derive(Clone, Copy)]
 enum Next {
     /// Nothing was looked at yet.

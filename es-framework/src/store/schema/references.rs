@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-/// How many schemas may apply to one value, references followed: a few that refer to each other
-/// twice over double with each step.
+/// The highest number of schemas for one value after all references are resolved. A few schemas that
+/// refer to each other twice double the number with each step.
 const MOST: usize = 10_000;
-/// How many references may follow on each other.
+/// The longest chain of references.
 const DEEPEST: usize = 64;
 
 /// Keywords whose schemas apply to the same value.

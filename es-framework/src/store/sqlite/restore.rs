@@ -21,9 +21,9 @@ use crate::{
     store::{Chain, EventSchema, Flaw, InvalidSchema, backup::BackupLine},
 };
 
-/// How many events share a transaction.
+/// The number of events in one transaction.
 const BATCH: u64 = 10_000;
-/// Where they are put until all are there: what is not whole must not look like a store.
+/// The name of the file until all events are restored. An incomplete file must not look like a store.
 const UNFINISHED: &str = "restoring.sqlite";
 
 /// A store in the making. Removed again unless it is finished.
@@ -47,7 +47,7 @@ pub struct Restore {
     lock: Option<DataDirectory>,
 }
 
-/// Why a backup was not restored.
+/// The reason why a backup was not restored.
 ///
 /// ```
 /// use es_framework::store::sqlite::{Restore, RestoreError};
@@ -108,7 +108,7 @@ impl Restore {
         }
         let lock = DataDirectory::lock(directory)?;
         let directory = directory.to_owned();
-        // What an earlier attempt left when it was killed.
+        // An earlier attempt that was killed leaves these files.
         remove(&directory);
         let settings = EngineSettings::default();
         let connection = database_format::open_writer(&directory.join(UNFINISHED), &settings)?;
@@ -123,7 +123,7 @@ impl Restore {
         })
     }
 
-    /// How many events there are by now.
+    /// Returns the number of events restored so far.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.chain.events()
@@ -200,7 +200,7 @@ impl Drop for Restore {
     }
 }
 
-/// Whether nothing but the traces of an attempt is there.
+/// Returns true if the folder contains nothing but the files of an earlier attempt.
 fn is_empty(directory: &Path) -> io::Result<bool> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -219,7 +219,7 @@ fn is_empty(directory: &Path) -> io::Result<bool> {
 
 fn remove(directory: &Path) {
     for suffix in ["", "-wal", "-shm"] {
-        // What is not there need not be removed.
+        // A missing file need not be removed.
         let _ = fs::remove_file(directory.join(format!("{UNFINISHED}{suffix}")));
     }
 }

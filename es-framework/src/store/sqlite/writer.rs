@@ -43,9 +43,9 @@ pub(super) struct EventWriter {
     head: ChainHead,
     compaction: Compaction,
     linger: CommitLinger,
-    /// Whether the database must be read again before it is written to.
+    /// True if the database must be read again before the next write.
     is_stale: bool,
-    /// Whether something was written since the last checkpoint.
+    /// True if something was written since the last checkpoint.
     has_written: bool,
     settings: EngineSettings,
     queue: Arc<WriteQueue>,
@@ -267,8 +267,8 @@ impl EventWriter {
         self.shared.set_failure(Some(failure.error.to_string()));
     }
 
-    /// Whether nothing is left of a failed commit: another commit has overwritten it, and the end of
-    /// the chain is the same as before.
+    /// Returns true if nothing is left of a failed commit: another commit has overwritten it, and the
+    /// end of the chain is the same as before.
     fn is_undone(&mut self) -> bool {
         let end = self.head.next;
         self.write_nothing().is_ok() && self.refresh().is_ok() && self.head.next == end

@@ -1,4 +1,4 @@
-//! Whether the functions of a block can be a projection.
+//! Checks that the functions of a block form a projection.
 
 use std::collections::BTreeMap;
 
@@ -23,22 +23,22 @@ pub(crate) struct Projection {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What follows from one kind of event.
+/// The function that projects one kind of event.
 pub(crate) struct Step {
     pub(crate) function: Ident,
     /// Under which conditions it is there.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) event: Type,
-    /// Whether the function borrows the event.
+    /// True if the function borrows the event.
     pub(crate) by_reference: bool,
-    /// Whether it also takes the stored event.
+    /// True if it also takes the stored event.
     pub(crate) takes_recorded: bool,
     /// The event's field that is the key, if it is not the subject's.
     pub(crate) key: Option<Ident>,
     pub(crate) shape: Shape,
 }
 
-/// What a function does to the row.
+/// The effect of a function on the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// `fn (event) -> Self`
@@ -160,7 +160,7 @@ const REASONS: SignatureMessages = SignatureMessages {
     no_generics: "a step follows from one kind of event: name its type instead of a generic parameter",
 };
 
-/// What the function does to the row, if it is one of what there is.
+/// Returns the effect of the function on the row, or `None` if its signature has none.
 fn shape(function: &ImplItemFn, takes_row: bool) -> Option<Shape> {
     let returned = match &function.sig.output {
         ReturnType::Default => None,

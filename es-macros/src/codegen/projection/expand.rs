@@ -58,7 +58,7 @@ fn declaration(model: &Type, framework: &Framework) -> TokenStream {
     quote_spanned!(model.span()=> #framework::declaration!())
 }
 
-/// What the framework cannot find in a subject has to be named.
+/// A key that the framework cannot read from the subject has to be named.
 fn subject_is_there(model: &Type, forwarded: &[Attribute], framework: &Framework) -> TokenStream {
     quote! {
         #(#forwarded)*

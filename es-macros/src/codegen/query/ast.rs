@@ -9,7 +9,7 @@ use crate::codegen::{
     fields::{self, Field},
 };
 
-/// What the developer wrote.
+/// The declaration of a query, as the developer wrote it.
 pub(crate) struct QueryInput {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
@@ -35,7 +35,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> QueryInput {
     }
 }
 
-/// Whether this is `#[filter(…)]`.
+/// Returns true for `#[filter(…)]`.
 pub(crate) fn is_filter(attr: &Attribute) -> bool {
     attr.path().is_ident("filter")
 }

@@ -21,7 +21,7 @@ pub(crate) struct QueryAttr {
     pub(crate) paged: Option<Ident>,
     pub(crate) role: Option<LitStr>,
     pub(crate) summary: Option<LitStr>,
-    /// Whether there is a path, even one that could not be read.
+    /// True if there is a path, even an invalid one.
     pub(crate) has_path: bool,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Query {
     pub(crate) description: String,
     /// The role that a caller needs.
     pub(crate) role: Option<String>,
-    /// Whether its output is a page.
+    /// True if its output is a page.
     pub(crate) is_paged: bool,
     /// The rows that are its output, unless a handler is written by hand.
     pub(crate) source: Option<RowSource>,
@@ -33,7 +33,7 @@ pub(crate) struct Query {
 /// The read model whose rows are the output of a query.
 pub(crate) struct RowSource {
     pub(crate) model: Path,
-    /// Whether the output is one row instead of a page.
+    /// True if the output is one row instead of a page.
     pub(crate) is_one: bool,
     pub(crate) order: Option<Order>,
 }

@@ -10,7 +10,7 @@ use crate::codegen::{
     serde_attr,
 };
 
-/// What the developer wrote.
+/// The declaration of a read model, as the developer wrote it.
 pub(crate) struct ReadModelInput {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
@@ -54,12 +54,12 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> ReadModelInput {
     }
 }
 
-/// Whether this is `#[key]`.
+/// Returns true for `#[key]`.
 pub(crate) fn is_key(attr: &Attribute) -> bool {
     attr.path().is_ident("key")
 }
 
-/// Whether this is `#[index]`.
+/// Returns true for `#[index]`.
 pub(crate) fn is_index(attr: &Attribute) -> bool {
     attr.path().is_ident("index")
 }

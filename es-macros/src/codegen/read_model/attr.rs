@@ -7,13 +7,13 @@ use crate::codegen::{
     errors::Errors,
 };
 
-/// What stands in `#[read_model(…)]`.
+/// The arguments of `#[read_model(…)]`.
 #[derive(Default)]
 pub(crate) struct ReadModelAttr {
     pub(crate) table: Option<LitStr>,
     pub(crate) subject: Option<LitStr>,
     pub(crate) version: Option<LitInt>,
-    /// Whether there is a table, be it one that could not be read.
+    /// True if there is a table, even an invalid one.
     pub(crate) has_table: bool,
 }
 

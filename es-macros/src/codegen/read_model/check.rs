@@ -1,4 +1,4 @@
-//! Whether what was written makes sense, and what follows from it.
+//! Checks the declaration of a read model and derives its columns.
 
 use syn::{Attribute, Ident, LitInt, LitStr};
 

@@ -7,7 +7,7 @@ use crate::store::sqlite::{disk_error::BatchFailure, recent::CommittedEvents};
 const IDLE_BUDGET: usize = 2_048;
 
 impl EventWriter {
-    /// Whether there is no maintenance to continue.
+    /// Returns true if there is no maintenance to continue.
     pub(super) fn is_maintained(&self) -> bool {
         self.compaction.is_idle() && self.shared.log().index.is_filter_read()
     }
