@@ -31,7 +31,7 @@ pub struct KnownEventType {
     pub schema: Option<Box<RawValue>>,
 }
 
-/// All event types of a store. Few, so they are kept in memory and copied when one is added.
+/// All event types of a store. There are few, so they stay in memory and are copied for each change.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalogue {
     types: BTreeMap<EventType, Entry>,
@@ -55,7 +55,7 @@ impl Entry {
 }
 
 impl Catalogue {
-    /// The first event of a type.
+    /// Returns the id of the first event of a type.
     pub(crate) fn first(&self, event_type: &EventType) -> Option<EventId> {
         self.types.get(event_type)?.first
     }
@@ -66,7 +66,7 @@ impl Catalogue {
         self.schemas
     }
 
-    /// Takes in an event of a type.
+    /// Records an event of a type.
     pub(crate) fn saw(&mut self, event_type: &EventType, id: EventId) {
         let entry = match self.types.get_mut(event_type) {
             Some(entry) => entry,
@@ -75,7 +75,7 @@ impl Catalogue {
         entry.first.get_or_insert(id);
     }
 
-    /// Takes in a schema; the first of a type stays.
+    /// Registers a schema. A type keeps its first schema.
     pub(crate) fn register(
         &mut self,
         event_type: EventType,
@@ -119,7 +119,7 @@ impl Catalogue {
         Some(entry.known(event_type))
     }
 
-    /// All types, sorted.
+    /// Returns all types, sorted.
     pub(crate) fn all(&self) -> Vec<KnownEventType> {
         let known = |(event_type, entry): (&EventType, &Entry)| entry.known(event_type);
         self.types.iter().map(known).collect()

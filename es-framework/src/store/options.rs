@@ -1,4 +1,4 @@
-//! Which events to read or observe.
+//! The options of reads and subscriptions.
 
 use std::num::NonZeroU64;
 
@@ -52,7 +52,7 @@ impl Order {
 pub enum Bound {
     /// The event with this id belongs to the range.
     Inclusive(EventId),
-    /// The event with this id does not.
+    /// The event with this id does not belong to the range.
     Exclusive(EventId),
 }
 
@@ -106,7 +106,7 @@ pub enum IfEventIsMissing {
     Nothing,
 }
 
-/// Which events to read.
+/// The options of a read.
 ///
 /// ```
 /// use es_framework::{event::EventId, store::{Bound, Order, ReadOptions}};
@@ -136,7 +136,7 @@ pub struct ReadOptions {
     pub limit: Option<NonZeroU64>,
 }
 
-/// Which events to observe.
+/// The options of a subscription.
 ///
 /// ```
 /// use es_framework::{event::EventId, store::{Bound, ObserveOptions}};
@@ -154,7 +154,7 @@ pub struct ObserveOptions {
     pub from_latest_event: Option<FromLatestEvent>,
 }
 
-/// Options that contradict each other.
+/// The error for options that contradict each other.
 ///
 /// ```
 /// use es_framework::{event::EventId, store::*};
@@ -185,17 +185,17 @@ impl ReadOptions {
         }
     }
 
-    /// These, but no more than the first event.
+    /// Limits the options to the first event.
     #[must_use]
     pub fn first(self) -> Self {
         let limit = Some(NonZeroU64::MIN);
         Self { limit, ..self }
     }
 
-    /// Checks what a type cannot say.
+    /// Checks that the options do not contradict each other.
     ///
     /// # Errors
-    /// Two starts are given.
+    /// The options contain two starts.
     pub const fn check(&self) -> Result<(), InvalidOptions> {
         one_start(self.lower_bound, self.from_latest_event.as_ref())
     }
@@ -212,10 +212,10 @@ impl ObserveOptions {
         }
     }
 
-    /// Checks what a type cannot say.
+    /// Checks that the options do not contradict each other.
     ///
     /// # Errors
-    /// Two starts are given.
+    /// The options contain two starts.
     pub const fn check(&self) -> Result<(), InvalidOptions> {
         one_start(self.lower_bound, self.from_latest_event.as_ref())
     }
@@ -239,7 +239,7 @@ pub(crate) struct IdRange {
 }
 
 impl IdRange {
-    /// The ids that two bounds leave.
+    /// Returns the ids between two bounds.
     pub(crate) const fn of(lower: Option<Bound>, upper: Option<Bound>) -> Self {
         let first = match lower {
             None => 0,

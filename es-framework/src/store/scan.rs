@@ -1,5 +1,5 @@
-//! Reading and observing over anything that hands out events a chunk at a time. The adapters that
-//! hold the events themselves share it.
+//! Reads and subscriptions over a log that returns its events in chunks. The in-memory store and the
+//! embedded store share this code.
 
 mod chunk_prefetcher;
 mod observation;
@@ -25,40 +25,40 @@ use crate::event::{EventId, EventType, RecordedEvent, Subject};
 use chunk_prefetcher::ChunkPrefetcher;
 pub(crate) use observation::observe;
 
-/// Which events of a log to take.
+/// The selection of events of a read.
 #[derive(Debug, Clone)]
 pub(crate) struct Scan {
     pub(crate) subject: Subject,
     pub(crate) recursive: bool,
     pub(crate) order: Order,
     pub(crate) range: IdRange,
-    /// Empty for any.
+    /// The types of the events. Empty for all types.
     pub(crate) event_types: Arc<[EventType]>,
     /// The highest number of events to read.
     pub(crate) limit: Option<NonZeroU64>,
 }
 
-/// Some events of a scan and what is left of it.
+/// A chunk of a scan, and the ids that are left after it.
 #[derive(Debug)]
 pub(crate) struct Chunk<T = Vec<RecordedEvent>> {
-    /// In the scan's order. May be empty although there is a rest.
+    /// The events in the order of the scan. A chunk can be empty although it has a rest.
     pub(crate) events: T,
     /// The number of the events.
     pub(crate) count: usize,
-    /// The ids that were not looked at yet; `None` at the end.
+    /// The ids that are not read yet; `None` at the end.
     pub(crate) rest: Option<IdRange>,
 }
 
-/// Something that can be taken a chunk at a time: events, or what is made of them.
+/// A source that returns a scan in chunks, as events or as rendered lines.
 #[async_trait]
 pub(crate) trait Chunks: Clone + Send + Sync + 'static {
     /// The form in which a chunk contains its events.
     type Events: Send + 'static;
 
-    /// About how many events fill a chunk.
+    /// The approximate number of events in a chunk.
     const EVENTS: u64;
 
-    /// The next events of a scan: never more than memory should hold at once, nor than its limit.
+    /// Returns the next events of a scan, at most as many as the chunk and the limit of the scan allow.
     async fn chunk(&self, scan: &Scan) -> Result<Chunk<Self::Events>, StoreError>;
 }
 
@@ -68,7 +68,7 @@ pub(crate) trait Log: Clone + Send + Sync + 'static {
     /// Returns the number of stored events, as a channel that reports each increase.
     fn length(&self) -> watch::Receiver<u64>;
 
-    /// The first or the latest event of this subject and type in a range of ids.
+    /// Finds the first or the latest event of this subject and type in a range of ids.
     async fn find(
         &self,
         subject: &Subject,
@@ -105,7 +105,7 @@ impl Scan {
         is_all && self.event_types.is_empty() && self.limit.is_none()
     }
 
-    /// The part with the first `count` ids in its order, and what comes after that.
+    /// Splits the scan after its first `count` ids.
     fn split(self, count: u64) -> (Self, Option<Self>) {
         let IdRange { first, last } = self.range;
         if last.saturating_sub(first) < count {
@@ -143,7 +143,7 @@ impl Scan {
     }
 }
 
-/// The stored events that the options ask for.
+/// Reads the stored events that match the options.
 pub(crate) fn read<L>(log: L, subject: Subject, options: ReadOptions) -> EventStream
 where
     L: Log + Chunks<Events = Vec<RecordedEvent>>,
@@ -151,7 +151,7 @@ where
     flatten(chunks(log.clone(), log, subject, options))
 }
 
-/// The stored events that the options ask for, a chunk at a time.
+/// Reads the stored events that match the options, in chunks.
 pub(crate) fn chunks<L: Log, C: Chunks>(
     log: L,
     source: C,
@@ -191,7 +191,7 @@ async fn first_scan<L: Log>(
             (None, IfEventIsMissing::Nothing) => return Ok(None),
         },
     };
-    // Never before the lower end of the bounds: beyond their upper end they leave nothing.
+    // A start below the lower bound is moved to it. A start above the upper bound leaves no events.
     let range = IdRange {
         first: first.max(bounds.first),
         last: bounds.last.min(newest),
@@ -233,8 +233,8 @@ fn flatten(
     })
 }
 
-/// Chunks as single events. By hand, because each adapter in between would move every event once
-/// more, and an event is large.
+/// A stream of single events from chunks. Implemented by hand, because each stream adapter would move
+/// every event once more, and events are large.
 struct Flat<C> {
     chunks: Pin<Box<C>>,
     events: vec::IntoIter<RecordedEvent>,

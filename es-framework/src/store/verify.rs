@@ -1,4 +1,4 @@
-//! Walking the whole hash chain of a store.
+//! Verifies the whole hash chain of a store.
 
 use futures_util::StreamExt as _;
 
@@ -24,8 +24,8 @@ const STEP: u64 = 16_384;
 pub struct VerificationReport {
     /// The number of intact events, counted from the first.
     pub events: u64,
-    /// The hash of the last of them. Whoever notes it elsewhere can tell later that none of them
-    /// was changed and none taken away.
+    /// The hash of the last intact event. An operator who records it elsewhere can prove later that
+    /// no event was changed or removed.
     pub hash: Hash,
     /// The place where the chain breaks, if it does.
     pub flaw: Option<Flaw>,
@@ -52,13 +52,13 @@ pub struct VerificationReport {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw {
-    /// The event that was changed, or should be there, or cannot be read.
+    /// The id of the event that was changed, is missing or cannot be read.
     pub event: u64,
     /// The defect of the event.
     pub reason: String,
 }
 
-/// Follows a chain one event after the other.
+/// Verifies a chain event by event.
 ///
 /// ```
 /// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
@@ -97,16 +97,16 @@ impl Chain {
         self.events
     }
 
-    /// The hash of the last one.
+    /// Returns the hash of the last event.
     #[must_use]
     pub const fn hash(&self) -> Hash {
         self.hash
     }
 
-    /// Takes the next event.
+    /// Verifies the next event.
     ///
     /// # Errors
-    /// It was changed, or is not the one that comes next.
+    /// The event was changed, or it is not the next one.
     pub fn follow(&mut self, event: &RecordedEvent) -> Result<(), Flaw> {
         let flaw = |event, reason| Flaw { event, reason };
         if Some(event.id) != EventId::new(self.events) {
@@ -120,10 +120,10 @@ impl Chain {
     }
 }
 
-/// Checks every event of a store. Says after each few thousand how many there were.
+/// Verifies every event of a store, and reports the progress at regular intervals.
 ///
 /// # Errors
-/// The store does not answer. What it cannot make sense of is a flaw and no error.
+/// The store does not answer. An unreadable event is a flaw and not an error.
 ///
 /// ```
 /// use es_framework::{event::Hash, store::{memory::MemoryStore, verify}};
@@ -164,8 +164,8 @@ pub async fn verify(
     })
 }
 
-/// Finds the event that cannot be read. A store reads many at once, so that one hides those
-/// before it.
+/// Finds the event that cannot be read. A store reads many events at once, so an unreadable event
+/// also hides the ones before it.
 async fn find(store: &dyn EventStore, chain: &mut Chain, reason: String) -> Flaw {
     while let Some(id) = EventId::new(chain.events()) {
         let only = ReadOptions {

@@ -1,4 +1,4 @@
-//! A query as the document describes it, and the rows that are events.
+//! The operations of queries and of event rows in the OpenAPI document.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ const HEADERS: [&str; 4] = [
 
 const ANSWERED: [&str; 2] = [header::ETAG, header::CACHE_CONTROL];
 
-/// The problems that every query may be answered with.
+/// The problems that every query can return.
 const PROBLEMS: [ProblemKind; 8] = [
     kind::INVALID_PARAMETER,
     kind::INVALID_HEADER,
@@ -37,7 +37,7 @@ const PROBLEMS: [ProblemKind; 8] = [
     kind::TOOK_TOO_LONG,
 ];
 
-/// The operation that answers it.
+/// Describes the operation of a query.
 pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation {
     let operation = match &route.kind {
         QueryRouteKind::Query(query) => of_query(query, schemas),
@@ -108,7 +108,7 @@ fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
 }
 
 fn answered(operation: Operation, schema: Value) -> Operation {
-    // Sent as server-sent events, each of which holds the answer, where the caller accepts those.
+    // Callers that accept server-sent events receive the output in each event.
     let answer = OpenApiResponse::new(200, "The answer.", &ANSWERED)
         .with_json(schema)
         .with_content("text/event-stream", json!({ "type": "string" }));
@@ -173,7 +173,7 @@ fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
     value
 }
 
-/// The bounds of every text.
+/// Adds the length limits of texts.
 fn bounded(mut schema: Value) -> Value {
     let is_bare = schema["type"] == "string"
         && ["format", "enum", "const", "pattern", "maxLength"]

@@ -1,4 +1,4 @@
-//! The schemas of requests and of answers, gathered in one place.
+//! Collects the schemas of requests and responses.
 
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
@@ -35,17 +35,17 @@ impl Default for Schemas {
 }
 
 impl Schemas {
-    /// Makes the schemas of what is read.
+    /// Returns the generator of request schemas.
     pub(super) fn requests(&mut self) -> &mut SchemaGenerator {
         &mut self.requests
     }
 
-    /// Makes the schemas of what is written.
+    /// Returns the generator of response schemas.
     pub(super) fn answers(&mut self) -> &mut SchemaGenerator {
         &mut self.answers
     }
 
-    /// The schema of a request itself, be it given by its name or not.
+    /// Returns the schema of a request. Resolves a reference.
     pub(super) fn request(&self, schema: &Value) -> Value {
         let name = schema["$ref"].as_str();
         let named = name
@@ -62,8 +62,8 @@ impl Schemas {
         text.unwrap_or_default()
     }
 
-    /// Puts all schemas into the document. A type that is read and written in two shapes gets a
-    /// second name for the one that is read.
+    /// Adds all schemas to the document. A type with different schemas in requests and responses gets
+    /// a second name for its request schema.
     pub(super) fn complete(mut self, mut document: Value) -> Value {
         let mut components = self.answers.take_definitions(true);
         let requests = self.requests.take_definitions(true);
@@ -91,13 +91,13 @@ impl Schemas {
             rename(object, &names);
             bound_integers(object);
         });
-        // The same in each build, whatever order its other dependencies make objects keep.
+        // Sorted, because other dependencies of a build can change the order of JSON objects.
         document.sort_all_objects();
         document
     }
 }
 
-/// The schema as it is if no type has two shapes.
+/// Returns the schema with its references in `components`.
 fn at_components(mut schema: Value) -> Value {
     each_object(&mut schema, &|object| rename(object, &Map::new()));
     schema
@@ -128,7 +128,7 @@ fn rename(object: &mut Map<String, Value>, names: &Map<String, Value>) {
     }
 }
 
-/// The examples of a doc comment are those of the schema.
+/// Moves the examples of a doc comment to the schema.
 fn take_examples(object: &mut Map<String, Value>) {
     let Some(Value::String(description)) = object.get("description") else {
         return;
@@ -142,7 +142,7 @@ fn take_examples(object: &mut Map<String, Value>) {
     object.insert("examples".to_owned(), text.examples.into());
 }
 
-/// The bounds of a type's numbers, which its format only hints at.
+/// Adds the bounds of an integer type, because `format` alone is only a hint.
 fn bound_integers(object: &mut Map<String, Value>) {
     let (min, max): (i64, i64) = match object.get("format").and_then(Value::as_str) {
         Some("int8") => (i8::MIN.into(), i8::MAX.into()),

@@ -8,7 +8,7 @@ use crate::http::problem::kind::{self, ProblemKind};
 const BEARER: &str = "bearer";
 const OPERATOR: &str = "operator";
 
-/// The problems of everything that takes a credential.
+/// The problems of all operations that require a credential.
 pub(super) const PROBLEMS: [ProblemKind; 3] = [
     kind::UNAUTHORIZED,
     kind::TOO_MANY_REQUESTS,
@@ -30,7 +30,7 @@ pub(super) fn schemes() -> Value {
     })
 }
 
-/// With the credential of an operator, or perhaps without any.
+/// Returns the security of an operation for operators. If not `always`, the credential is optional.
 pub(super) fn of_operators(always: bool) -> Value {
     match always {
         true => json!([{ OPERATOR: [] }]),
@@ -38,7 +38,8 @@ pub(super) fn of_operators(always: bool) -> Value {
     }
 }
 
-/// With a credential that has the role, if there is one, or without any.
+/// Returns the security of other operations. A credential is optional, because a service can run
+/// without authentication.
 pub(super) fn required(role: Option<&str>) -> Value {
     let roles: Vec<_> = role.into_iter().collect();
     json!([{ BEARER: roles }, {}])

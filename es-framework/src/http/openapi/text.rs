@@ -4,7 +4,7 @@ use serde_json::Value;
 
 const OPENING: &str = "Example:";
 
-/// A doc comment, its examples taken out.
+/// A doc comment without its examples.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct DocComment {
     sentences: String,
@@ -12,8 +12,8 @@ pub(super) struct DocComment {
 }
 
 impl DocComment {
-    /// Takes paragraphs such as ``Example: `{"id": 7}` `` out of a text. What is no JSON is an
-    /// example of a text.
+    /// Parses a doc comment. Paragraphs such as ``Example: `{"id": 7}` `` become examples. An example
+    /// that is not JSON is a string.
     pub(super) fn read(text: &str) -> Self {
         let mut sentences = Vec::new();
         let mut examples = Vec::new();
@@ -30,7 +30,7 @@ impl DocComment {
         }
     }
 
-    /// All of it but the examples.
+    /// Returns the text without the examples.
     pub(super) fn sentences(&self) -> &str {
         &self.sentences
     }

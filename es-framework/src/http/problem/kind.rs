@@ -1,4 +1,4 @@
-//! Every problem that the framework itself answers with: what is the same each time.
+//! The kinds of problems that the framework returns, with their constant parts.
 
 use axum::http::StatusCode;
 
@@ -8,7 +8,7 @@ use crate::command::{RejectionDescriptor, RejectionKind};
 /// cannot be looked up.
 const TYPE_PREFIX: &str = "tag:es-framework,2026:problem:";
 
-/// A problem without its detail.
+/// The constant parts of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::http) struct ProblemKind {
     pub(in crate::http) status: StatusCode,
@@ -35,7 +35,7 @@ impl ProblemKind {
         self
     }
 
-    /// The `type`.
+    /// Returns the `type`.
     pub(in crate::http) fn uri(&self) -> String {
         format!("{TYPE_PREFIX}{}", self.name)
     }
