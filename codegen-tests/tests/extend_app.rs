@@ -30,17 +30,17 @@ use tokio::{net::TcpListener, sync::oneshot};
 /// Rents a boat.
 #[derive(Command)]
 #[command(subject = "/boats/{id}", condition = pristine)]
-pub struct RentBoatCommand {
-    pub id: Uuid,
-    pub name: String,
+struct RentBoatCommand {
+    id: Uuid,
+    name: String,
 }
 
 /// A boat was rented.
 #[derive(Event)]
 #[event(read_model = "boats")]
-pub struct BoatRentedEvent {
-    pub name: String,
-    pub rented_at: Timestamp,
+struct BoatRentedEvent {
+    name: String,
+    rented_at: Timestamp,
 }
 
 #[handler]
