@@ -15,8 +15,9 @@ use super::{
 };
 use crate::{
     Error, Result,
-    command::CommandBus,
+    command::{Clock, CommandBus, Services},
     config::Settings,
+    event::Upcasters,
     http::{
         self, HttpContext, LiveLimits, LiveQueries,
         auth::{Auth, RateLimit},
@@ -61,16 +62,94 @@ use crate::{
 /// # }
 /// ```
 pub struct Application {
-    name: &'static str,
-    settings: Settings,
+    resources: Resources,
     router: Router,
-    auth: Auth,
-    tls: Option<ServerTls>,
-    store: OpenStore,
-    lifecycle: Lifecycle,
     live: LiveQueries,
     background: [BackgroundThread; 2],
     begin: Instant,
+}
+
+/// The resources that an application opens before it answers.
+struct Resources {
+    name: &'static str,
+    settings: Settings,
+    auth: Auth,
+    tls: Option<ServerTls>,
+    store: OpenStore,
+    has_store_of_code: bool,
+    database: Database,
+    lifecycle: Lifecycle,
+}
+
+impl Resources {
+    async fn open(
+        declarations: &Declarations,
+        settings: Settings,
+        store: Option<Arc<dyn EventStore>>,
+    ) -> Result<Self> {
+        let name = declarations.name;
+        Ok(Self {
+            name,
+            lifecycle: Lifecycle::begin(name),
+            auth: Auth::from_settings(name, &settings)?,
+            tls: load_tls(&settings)?,
+            has_store_of_code: store.is_some(),
+            store: OpenStore::open(&settings, store).await?,
+            database: open_database(&settings, &declarations.models).await?,
+            settings,
+        })
+    }
+
+    fn command_bus(&self, services: Services, upcasters: Upcasters) -> CommandBus {
+        let bus = CommandBus::new(self.store.port(), source(self.name, &self.settings))
+            .with_upcasters(upcasters)
+            .with_services(services);
+        match snapshot_file(&self.settings, self.has_store_of_code) {
+            Some(file) => bus.with_snapshots(Snapshots::in_file(file)),
+            None => bus,
+        }
+    }
+
+    fn http_context(
+        &self,
+        bus: CommandBus,
+        clock: Clock,
+        processor: &Processor,
+        runner: &ReactionRunner,
+        live: LiveQueries,
+    ) -> HttpContext {
+        let settings = &self.settings;
+        HttpContext {
+            live,
+            clock,
+            bus,
+            positions: processor.positions(),
+            health: self.health(processor, runner),
+            database: self.database.clone(),
+            limits: settings.request_limits(),
+            auth: self.auth.clone(),
+            rate: settings.http_rate_limit.map(RateLimit::per_second),
+            browsers: browser_policy(settings, self.tls.as_ref()),
+            metadata_headers: settings.event_metadata_headers.clone(),
+            metadata_caller: settings.event_metadata_caller,
+            read_models: processor.operator(),
+            reactions: runner.operator(),
+            operator_token: self.store.token(),
+        }
+    }
+
+    fn health(&self, processor: &Processor, runner: &ReactionRunner) -> Health {
+        Health {
+            store: self.store.port(),
+            database: self.database.clone(),
+            positions: processor.positions(),
+            reactions: runner.statuses(),
+            folder: self.store.folder(),
+            certificates: self.settings.event_store_ca_file.clone(),
+            lifecycle: self.lifecycle.clone(),
+            tls: self.tls.clone(),
+        }
+    }
 }
 
 impl Application {
@@ -81,81 +160,40 @@ impl Application {
     ) -> Result<Self> {
         let begin = Instant::now();
         settings.check_limits()?;
-        let name = declarations.name;
-        let lifecycle = Lifecycle::begin(name);
-        let auth = Auth::from_settings(name, &settings)?;
-        let tls = load_tls(&settings)?;
-        let has_store_of_code = store.is_some();
-        let store = OpenStore::open(&settings, store).await?;
-        let database = open_database(&settings, &declarations.models).await?;
+        let resources = Resources::open(&declarations, settings, store).await?;
+        let name = resources.name;
         declarations.log_routes();
+        let services = declarations.services;
         let upcasters = declarations.registry.upcasters();
-        let processor = Processor::new(store.port(), database.clone(), declarations.models)
-            .with_upcasters(upcasters.clone());
-        let mut bus = CommandBus::new(store.port(), source(name, &settings))
-            .with_upcasters(upcasters.clone())
-            .with_services(declarations.services.clone());
-        if let Some(file) = snapshot_file(&settings, has_store_of_code) {
-            bus = bus.with_snapshots(Snapshots::in_file(file));
-        }
+        let processor = Processor::new(
+            resources.store.port(),
+            resources.database.clone(),
+            declarations.models,
+        )
+        .with_upcasters(upcasters.clone());
+        let bus = resources.command_bus(services.clone(), upcasters.clone());
         let runtime = ReactionRuntime {
-            source: source(name, &settings).into(),
+            source: source(name, &resources.settings).into(),
             bus: bus.clone(),
-            store: store.port(),
-            services: declarations.services.clone(),
+            store: resources.store.port(),
+            services: services.clone(),
             upcasters,
             instance: Uuid::new_v4(),
             sent_commands: None,
         };
         let runner = ReactionRunner::new(runtime, declarations.reactions);
-        let live = live_queries(&settings);
-        let health = Health {
-            store: store.port(),
-            database: database.clone(),
-            positions: processor.positions(),
-            reactions: runner.statuses(),
-            folder: store.folder(),
-            certificates: settings.event_store_ca_file.clone(),
-            lifecycle: lifecycle.clone(),
-            tls: tls.clone(),
-        };
-        let context = HttpContext {
-            live: live.clone(),
-            clock: declarations.services.clock(),
-            bus,
-            positions: processor.positions(),
-            health,
-            database,
-            limits: settings.request_limits(),
-            auth: auth.clone(),
-            rate: settings.http_rate_limit.map(RateLimit::per_second),
-            browsers: browser_policy(&settings, tls.as_ref()),
-            metadata_headers: settings.event_metadata_headers.clone(),
-            metadata_caller: settings.event_metadata_caller,
-            read_models: processor.operator(),
-            reactions: runner.operator(),
-            operator_token: store.token(),
-        };
-        let router = http::router_with(
-            name,
-            &declarations.registry,
-            declarations.queries,
-            context,
-            declarations.custom,
-        )
-        .await
-        .map_err(|error| start_error(name, error))?;
-        let background = start_background(processor, runner, &lifecycle)?;
+        let live = live_queries(&resources.settings);
+        let context =
+            resources.http_context(bus, services.clock(), &processor, &runner, live.clone());
+        let (registry, queries) = (&declarations.registry, declarations.queries);
+        let router = http::router_with(name, registry, queries, context, declarations.custom)
+            .await
+            .map_err(|error| start_error(name, error))?;
         Ok(Self {
-            name,
-            settings,
+            background: start_background(processor, runner, &resources.lifecycle)?,
+            resources,
             router,
-            auth,
-            tls,
-            store,
-            lifecycle,
             live,
-            background,
             begin,
         })
     }
@@ -188,10 +226,19 @@ impl Application {
         stop: impl Future<Output = ()>,
     ) -> Result<()> {
         let address = local_address(&listener)?;
-        let tls = self.tls.clone();
-        check_address(self.name, address, &self.auth, &self.settings, tls.as_ref())?;
-        self.store.listen(&self.settings).await?;
-        let name = self.name;
+        let tls = self.resources.tls.clone();
+        check_address(
+            self.resources.name,
+            address,
+            &self.resources.auth,
+            &self.resources.settings,
+            tls.as_ref(),
+        )?;
+        self.resources
+            .store
+            .listen(&self.resources.settings)
+            .await?;
+        let name = self.resources.name;
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{address}");
         tracing::info!("{name} listens on {url}");
@@ -200,13 +247,13 @@ impl Application {
             milliseconds = milliseconds_since(self.begin),
             "the start took"
         );
-        let drain = self.settings.shutdown_timeout;
+        let drain = self.resources.settings.shutdown_timeout;
         let stopping = async {
             stop.await;
             tracing::info!("{name} stops: open requests have {drain:?} to end");
             self.stop_requests();
         };
-        let limits = self.settings.connection_limits();
+        let limits = self.resources.settings.connection_limits();
         let listener = net::HttpListener { tcp: listener, tls };
         net::serve(listener, self.router.clone(), limits, stopping).await;
         self.shutdown().await;
@@ -215,7 +262,6 @@ impl Application {
     }
 
     /// Returns the router with all routes, to nest it into another one or to call it in process.
-    #[must_use]
     pub fn router(&self) -> Router {
         self.router.clone()
     }
@@ -233,22 +279,22 @@ impl Application {
             self.background.into_iter().for_each(BackgroundThread::stop);
         });
         let _ = stopped.await;
-        self.store.close().await;
+        self.resources.store.close().await;
     }
 
     /// Ends the requests that would never end by themselves.
     fn stop_requests(&self) {
-        self.lifecycle.stop();
+        self.resources.lifecycle.stop();
         self.live.end();
-        self.store.stop();
+        self.resources.store.stop();
     }
 }
 
 impl fmt::Debug for Application {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Application")
-            .field("name", &self.name)
-            .field("settings", &self.settings)
+            .field("name", &self.resources.name)
+            .field("settings", &self.resources.settings)
             .finish_non_exhaustive()
     }
 }

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     Error, Result,
     config::{Settings, SettingsArguments},
+    http::auth::Auth,
     metrics,
     telemetry::Telemetry,
 };
@@ -50,6 +51,7 @@ impl App {
             // A second start on the same port ends before it opens anything.
             let address = (settings.http_host, settings.http_port).into();
             settings.check_limits()?;
+            Auth::check_settings(declarations.name, &settings)?;
             let listener = listen(address, "HTTP_PORT").await?;
             let application = Application::build(declarations, settings, store).await?;
             application.serve(listener).await

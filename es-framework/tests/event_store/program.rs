@@ -146,7 +146,7 @@ fn what_cannot_be_served_stops_the_start_with_a_sentence() {
     for (arguments, expected) in [
         (&[temporary, "--https-enabled"][..], "HTTPS is not served"),
         (&[temporary, "--https-enabled=true"], "HTTPS is not served"),
-        (&[temporary, "--http-enabled=false"], "nothing would be"),
+        (&[temporary, "--http-enabled=false"], "nothing to serve"),
         (&[temporary, "--dialect=newest"], "'newest'"),
         (&[temporary, "--http-host=nowhere"], "'nowhere'"),
         (&[temporary, "--signing-key-file=/no/file"], "/no/file"),

@@ -50,7 +50,7 @@ mod elsewhere {
 }
 
 #[handler]
-#[cfg(all())]
+#[cfg(unix)]
 const fn refusing(_: Refusing) -> Result<HappenedEvent, Refused> {
     Err(Refused)
 }

@@ -28,9 +28,9 @@ impl Book {
 }
 
 #[evolve]
-#[cfg(all())]
+#[cfg(unix)]
 impl Book {
-    #[cfg(all())]
+    #[cfg(unix)]
     fn happened(_: &HappenedEvent) -> Self {
         Self::There
     }
@@ -59,9 +59,9 @@ impl Copy {
 }
 
 #[projection]
-#[cfg(all())]
+#[cfg(unix)]
 impl Copy {
-    #[cfg(all())]
+    #[cfg(unix)]
     fn happened(event: &HappenedEvent) -> Self {
         Self { id: event.id }
     }
@@ -87,7 +87,7 @@ fn missing(_: BorrowBookCommand) -> MissingEvent {
 }
 
 #[handler]
-#[cfg(all())]
+#[cfg(unix)]
 fn borrow(command: BorrowBookCommand, _book: &Book) -> HappenedEvent {
     HappenedEvent { id: command.id }
 }

@@ -49,7 +49,7 @@ fn many(old: Many) -> Vec<Now> {
 }
 
 #[upcast]
-#[cfg(all())]
+#[cfg(unix)]
 fn gone(_: Gone) {}
 
 #[upcast]

@@ -10,16 +10,27 @@ impl Auth {
     /// # Errors
     /// The settings contradict each other, or a file that they name cannot be read.
     pub(crate) fn from_settings(name: &str, settings: &Settings) -> Result<Self> {
-        let is_guarded = settings.auth_tokens_file.is_some() || settings.auth_issuer.is_some();
-        if settings.http_open && is_guarded {
-            return Err(Error::new(
-                "HTTP_OPEN lets everyone call, and AUTH_TOKENS_FILE and AUTH_ISSUER do not: leave one of them out",
-            ));
-        }
+        Self::check_settings(name, settings)?;
         let (tokens, issuer) = (watch_tokens(settings)?, connect_issuer(settings)?);
         match (&tokens, &issuer) {
-            (None, None) => without_authentication(name, settings),
+            (None, None) => Ok(Self::Open),
             _ => Ok(Self::Guarded(Guard::new(tokens, issuer))),
+        }
+    }
+
+    /// Refuses settings that contradict each other or that let other machines in without
+    /// authentication. It opens nothing, so it runs before the application listens.
+    ///
+    /// # Errors
+    /// The settings contradict each other, or anyone could call from another machine.
+    pub(crate) fn check_settings(name: &str, settings: &Settings) -> Result<()> {
+        let is_guarded = settings.auth_tokens_file.is_some() || settings.auth_issuer.is_some();
+        match is_guarded {
+            true if settings.http_open => Err(Error::new(
+                "HTTP_OPEN lets everyone call, and AUTH_TOKENS_FILE and AUTH_ISSUER do not: leave one of them out",
+            )),
+            true => Ok(()),
+            false => check_without_authentication(name, settings),
         }
     }
 }
@@ -42,7 +53,7 @@ fn watch_tokens(settings: &Settings) -> Result<Option<FileWatcher<Tokens>>> {
     Ok(Some(tokens))
 }
 
-fn without_authentication(name: &str, settings: &Settings) -> Result<Auth> {
+fn check_without_authentication(name: &str, settings: &Settings) -> Result<()> {
     let host = settings.http_host;
     if settings.event_metadata_caller {
         return Err(Error::new(
@@ -50,7 +61,7 @@ fn without_authentication(name: &str, settings: &Settings) -> Result<Auth> {
         ));
     }
     if host.is_loopback() || settings.http_open {
-        return Ok(Auth::Open);
+        return Ok(());
     }
     Err(Error::new(format!(
         "{name} does not start: other machines reach it at {host} (HTTP_HOST), where anyone could call: set AUTH_TOKENS_FILE to a file that `{name} token create` made, AUTH_ISSUER and AUTH_AUDIENCE to an issuer of tokens, or HTTP_OPEN=true if a proxy before it checks its callers"

@@ -75,7 +75,7 @@ async fn the_api_is_described_as_it_is() {
             assert!(!matches!(status, 404 | 405), "{path}: {status}");
         }
     }
-    let routes: BTreeSet<_> = include_str!("../mod.rs")
+    let routes: BTreeSet<_> = include_str!("../router.rs")
         .split('"')
         .filter(|text| text.starts_with("/api/v1/") || text.starts_with("/.well-known/"))
         .collect();

@@ -17,6 +17,6 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
         manifest,
         |item, errors| check::check(ast::read(item, errors), errors),
         |_, model, framework| expand::expand(&model, framework),
-        |item, framework| expand::stub(item, framework),
+        expand::stub,
     )
 }

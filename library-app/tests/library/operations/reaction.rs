@@ -101,7 +101,10 @@ async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
         "{log}"
     );
     let log = second.process.log();
-    assert!(log.contains("another instance is past the event"), "{log}");
+    assert!(
+        log.contains("another process has handled the poison event"),
+        "{log}"
+    );
 
     let nothing = first.said(&["reaction", "skip", "LoanReminder"], false);
     assert!(nothing.contains("has not stopped"), "{nothing}");

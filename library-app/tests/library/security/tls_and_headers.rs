@@ -120,7 +120,7 @@ async fn an_operator_asks_an_application_that_speaks_tls() {
         "{elsewhere}"
     );
     assert!(status(&["--http-host", "localhost"]).contains("HTTP_TLS_CERTIFICATE"));
-    assert!(status(&["--http-host", "local host"]).contains("no name of a machine"));
+    assert!(status(&["--http-host", "local host"]).contains("no address and no host name"));
     let missing = status(&["--http-tls-certificate", "missing.pem"]);
     assert!(missing.contains("missing.pem cannot be read"), "{missing}");
     let other = TlsIdentity::new();

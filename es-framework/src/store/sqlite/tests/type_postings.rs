@@ -196,7 +196,7 @@ async fn a_broken_row_of_the_index_is_reported() {
     append(&store, &["/a", "/b"]).await.unwrap();
     drop(store);
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
-    file.execute_batch("INSERT INTO event_index SELECT key, 1000 FROM event_index")
+    file.execute_batch("INSERT INTO event_index SELECT DISTINCT key, 1000 FROM event_index")
         .unwrap();
     file.execute_batch("UPDATE index_state SET indexed = 2")
         .unwrap();
