@@ -13,10 +13,10 @@ pub(crate) struct Changes(Vec<watch::Receiver<State>>);
 impl Changes {
     /// Subscribes to the read models with these names, or to all of them if there is no name.
     pub(crate) fn of(models: &[&str], positions: &ProgressRegistry) -> Self {
-        let asked = positions
+        let selected = positions
             .iter()
             .filter(|(name, _)| models.is_empty() || models.contains(name));
-        Self(asked.map(|(_, progress)| progress.subscribe()).collect())
+        Self(selected.map(|(_, progress)| progress.subscribe()).collect())
     }
 
     /// Returns the last event that all of them have applied. A later event is a change.

@@ -52,8 +52,8 @@ impl ProgressRegistry {
         limit: Duration,
     ) -> Result<(), ProgressError> {
         let deadline = tokio::time::Instant::now().checked_add(limit);
-        let is_asked = |name: &&str| models.is_empty() || models.contains(name);
-        for (_, progress) in self.iter().filter(|(name, _)| is_asked(name)) {
+        let is_selected = |name: &&str| models.is_empty() || models.contains(name);
+        for (_, progress) in self.iter().filter(|(name, _)| is_selected(name)) {
             let now = tokio::time::Instant::now();
             let left = deadline.map_or(limit, |deadline| deadline.saturating_duration_since(now));
             progress.reach(id, left).await?;

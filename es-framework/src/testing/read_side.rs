@@ -65,18 +65,18 @@ impl Scenario {
 fn on_a_thread<T: Send>(
     past: Vec<PastEvent>,
     now: Timestamp,
-    ask: impl AsyncFnOnce(QueryContext<'_>) -> T + Send,
+    query: impl AsyncFnOnce(QueryContext<'_>) -> T + Send,
 ) -> Result<T, ScenarioError> {
-    let asking = || -> Result<T, ScenarioError> {
+    let run = || -> Result<T, ScenarioError> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build()?.block_on(async {
             let database = projected(past).await?;
-            Ok(ask(QueryContext::new(&database, PageParameters::default(), now)).await)
+            Ok(query(QueryContext::new(&database, PageParameters::default(), now)).await)
         })
     };
     std::thread::scope(|scope| {
-        let asked = scope.spawn(asking).join();
-        asked.unwrap_or_else(|_| Err("the query panicked: see above".into()))
+        let result = scope.spawn(run).join();
+        result.unwrap_or_else(|_| Err("the query panicked: see above".into()))
     })
 }
 

@@ -111,15 +111,15 @@ fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
 
 const BEGINNINGS: [(&str, &str); 2] = [("first", "First"), ("new", "New")];
 
-fn begin(given: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
-    let Some(given) = given else {
+fn begin(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
+    let Some(option) = option else {
         return Some("First");
     };
-    let found = BEGINNINGS.iter().find(|(word, _)| given == word);
+    let found = BEGINNINGS.iter().find(|(word, _)| option == word);
     if found.is_none() {
         let words = BEGINNINGS.map(|(word, _)| word);
-        let meant = naming::meant(&given.to_string(), &words, "beginning");
-        errors.at(given, format!("`{given}` is no beginning: {meant}"));
+        let meant = naming::meant(&option.to_string(), &words, "beginning");
+        errors.at(option, format!("`{option}` is no beginning: {meant}"));
     }
     found.map(|(_, variant)| *variant)
 }
