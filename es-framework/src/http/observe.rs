@@ -141,7 +141,7 @@ fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * TO_THE_MICROSECOND).round() / 1e3
 }
 
-/// Runs also if the client disconnects before the response.
+/// Also runs if the client disconnects before the response.
 impl Drop for ObservedRequest {
     fn drop(&mut self) {
         IN_FLIGHT.decrement(1);

@@ -100,7 +100,7 @@ pub struct Pace {
     pub events_per_second: u64,
     /// The number of events that were stored at its start and are left.
     pub events_left: u64,
-    /// The time that these will take, unless the rebuild stands still.
+    /// The estimated time for these events, unless the rebuild makes no progress.
     pub seconds_left: Option<u64>,
 }
 
@@ -144,7 +144,7 @@ impl ReadModelProgress {
         self.state.borrow().position
     }
 
-    /// Returns the failure that holds up the read model, if there is one.
+    /// Returns the failure that delays the read model, if there is one.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.state.borrow().trouble.clone()

@@ -1,4 +1,4 @@
-//! The code of a projection that was checked.
+//! Generates the code of a projection that passed the checks.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::{Attribute, ItemImpl, Type, spanned::Spanned as _};
 use super::check::{Projection, Shape, Step};
 use crate::codegen::framework::Framework;
 
-/// The block, and the implementation that calls its functions.
+/// Returns the block, and the implementation that calls its functions.
 pub(crate) fn expand(
     block: &ItemImpl,
     projection: &Projection,
@@ -58,7 +58,8 @@ fn declaration(model: &Type, framework: &Framework) -> TokenStream {
     quote_spanned!(model.span()=> #framework::declaration!())
 }
 
-/// A key that the framework cannot read from the subject has to be named.
+/// Generates a check at compile time that the read model has a subject. Without one, `#[key(…)]` has
+/// to name the key.
 fn subject_is_there(model: &Type, forwarded: &[Attribute], framework: &Framework) -> TokenStream {
     quote! {
         #(#forwarded)*
@@ -81,7 +82,7 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
     });
     let key_after = step.key.as_ref().map(|field| {
         let key_type = quote!(<Self as #module::ReadModel>::Key);
-        // A field of another type is reported where it is named.
+        // The compiler reports a field of another type at the attribute.
         let key = quote_spanned!(field.span()=> let key: &#key_type = &happened.#field;);
         quote! {
             #key
@@ -136,8 +137,8 @@ fn change(step: &Step, arguments: &TokenStream, module: &TokenStream) -> TokenSt
     }
 }
 
-/// The block of a projection with mistakes, and an implementation that keeps the read model from
-/// being reported as well.
+/// Returns the block of a projection with mistakes and placeholder code, so that the compiler reports
+/// nothing but these mistakes.
 pub(crate) fn stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
     let mut block = block.clone();
     block.attrs.push(syn::parse_quote!(#[allow(unused)]));

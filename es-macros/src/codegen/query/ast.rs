@@ -1,4 +1,4 @@
-//! A query as it was written.
+//! Parses the declaration of a query.
 
 use syn::{Attribute, DeriveInput, Ident};
 
@@ -14,7 +14,7 @@ pub(crate) struct QueryInput {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: QueryAttr,
-    /// Nothing if the item has no named fields; that is noted.
+    /// The fields, or `None` if the item has no named fields, which is reported.
     pub(crate) fields: Option<Vec<Field>>,
 }
 

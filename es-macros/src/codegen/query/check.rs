@@ -1,4 +1,4 @@
-//! Checks a query as it was written.
+//! Checks the declaration of a query.
 
 use syn::{Ident, Path};
 
@@ -14,7 +14,7 @@ use crate::codegen::{
     template::{self, Template},
 };
 
-/// A query that can be written out.
+/// A query that passed the checks.
 pub(crate) struct Query {
     pub(crate) ident: Ident,
     pub(crate) path: String,
@@ -25,7 +25,7 @@ pub(crate) struct Query {
     pub(crate) role: Option<String>,
     /// True if its output is a page.
     pub(crate) is_paged: bool,
-    /// The rows that are its output, unless a handler is written by hand.
+    /// The rows that are its output, unless it has a hand-written handler.
     pub(crate) source: Option<RowSource>,
     pub(crate) parameters: Vec<Parameter>,
 }
@@ -121,7 +121,7 @@ pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Query> 
 
 fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Template> {
     let Some(text) = &attr.path else {
-        // A path that could not be read is reported already.
+        // An invalid path is already reported.
         if !attr.has_path {
             let message = "a query is asked somewhere: write `#[query(path = \"/books\")]`";
             errors.at(ident, message);

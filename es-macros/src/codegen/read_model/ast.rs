@@ -1,4 +1,4 @@
-//! A read model as it was written.
+//! Parses the declaration of a read model.
 
 use syn::{Attribute, DeriveInput, Ident, Meta};
 
@@ -15,7 +15,7 @@ pub(crate) struct ReadModelInput {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: ReadModelAttr,
-    /// Nothing if the item has no named fields; that is noted.
+    /// The fields, or `None` if the item has no named fields, which is reported.
     pub(crate) fields: Option<Vec<Field>>,
 }
 

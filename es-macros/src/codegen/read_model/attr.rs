@@ -1,4 +1,4 @@
-//! `#[read_model(…)]`, read but not yet understood.
+//! Parses `#[read_model(…)]`.
 
 use syn::{Attribute, LitInt, LitStr, Meta};
 
@@ -19,7 +19,7 @@ pub(crate) struct ReadModelAttr {
 
 const KEYS: [&str; 3] = ["table", "subject", "version"];
 
-/// Reads every `#[read_model(…)]` of the struct as one.
+/// Parses all `#[read_model(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> ReadModelAttr {
     let mut keys = Keys::new("read_model", &KEYS);
     let mut read = ReadModelAttr::default();
