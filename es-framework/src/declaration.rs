@@ -1,4 +1,4 @@
-//! Where in the source something was declared, so that a refused start can name the place.
+//! The place of a declaration in the source, for the errors that prevent a start.
 
 use std::fmt;
 

@@ -8,16 +8,16 @@
 #[allow(unused_extern_crates)]
 extern crate self as es_framework;
 
-mod api_token;
 mod app;
+mod application_error;
 mod bearer;
 pub mod command;
 pub mod config;
 mod declaration;
-mod error;
 pub mod event;
 pub mod eventql;
 mod file_watcher;
+mod generated_token;
 pub mod http;
 pub mod metrics;
 mod net;
@@ -48,6 +48,7 @@ pub mod validate;
 /// ```
 pub use app::App;
 pub use app::{Application, ApplicationClient, ClientResponse};
+pub use application_error::{Error, Result};
 /// The version of axum that [`App::routes`] takes a router of.
 ///
 /// ```
@@ -60,7 +61,6 @@ pub use axum;
 pub use command::{Command, Rejection};
 pub use config::Settings;
 pub use declaration::Declaration;
-pub use error::{Error, Result};
 /// ```
 /// use es_framework::{command::Condition, prelude::*};
 ///

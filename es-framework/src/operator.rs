@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::projection::Refused;
+use crate::projection::PoisonEvent;
 
 /// Time that a projection or a reaction has to handle a command.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -91,7 +91,7 @@ pub enum OperatorError {
 }
 
 /// The event that a command was about, if there is one.
-pub(crate) type OperatorResult = Result<Option<Refused>, OperatorError>;
+pub(crate) type OperatorResult = Result<Option<PoisonEvent>, OperatorError>;
 
 /// A command of an operator that waits for its result.
 #[derive(Debug)]
@@ -188,7 +188,7 @@ impl OperatorClient {
         &self,
         component: &str,
         command: OperatorCommand,
-    ) -> Result<Option<Refused>, OperatorError> {
+    ) -> Result<Option<PoisonEvent>, OperatorError> {
         let Some((&component, sender)) = self.components.get_key_value(component) else {
             let name = component.chars().take(100).collect();
             return Err(OperatorError::Unknown(self.kind, name));

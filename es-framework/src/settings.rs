@@ -39,7 +39,7 @@ use crate::{
     note = "put `#[derive(Settings)]` on the struct `{Self}`"
 )]
 pub trait DeclaredSettings: Inject + Sized {
-    /// Where they are declared.
+    /// The place of their declaration in the source.
     const DECLARATION: Declaration;
 
     /// One argument for each field.
@@ -71,7 +71,7 @@ pub trait DeclaredSettings: Inject + Sized {
 pub struct SettingsDescriptor {
     /// The type that handlers take.
     pub kind: ServiceKind,
-    /// Where they are declared.
+    /// The place of their declaration in the source.
     pub declaration: Declaration,
     /// One argument for each field.
     pub arguments: fn() -> Vec<Arg>,

@@ -8,7 +8,7 @@ use crate::{
     command::{Command, Condition, Handle, HandlerContext, HandlerError, UntypedDecision},
     declaration,
     event::{Event, InvalidSubjectPart, Subject, SubjectPart},
-    projection::{Cell, CellError, Column, ColumnKind, EventRow, ReadModelDescriptor},
+    projection::{Cell, CellError, ColumnDescriptor, ColumnKind, EventRow, ReadModelDescriptor},
     validate::{Validate, Violations, rules},
 };
 
@@ -75,13 +75,13 @@ impl Handle for PlantTreeCommand {
 
 impl EventRow for TreePlantedEvent {
     const TABLE: &'static str = "trees";
-    const COLUMNS: &'static [Column] = &[
-        Column {
+    const COLUMNS: &'static [ColumnDescriptor] = &[
+        ColumnDescriptor {
             name: "kind",
             member: "kind",
             kind: ColumnKind::Text,
         },
-        Column {
+        ColumnDescriptor {
             name: "num_leaves",
             member: "numLeaves",
             kind: ColumnKind::Integer,

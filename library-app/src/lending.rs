@@ -7,13 +7,13 @@ use crate::reader::Reader;
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 const CENTS_A_DAY: i64 = 50;
 
-/// What the library allows its readers.
+/// The limits of lending.
 #[derive(Debug, Settings)]
-pub struct Lending {
-    /// How many copies a reader may hold at once.
+pub struct LendingRules {
+    /// The number of copies that a reader may hold at once.
     #[setting(default = 5)]
     pub loan_limit: u32,
-    /// How many days a copy is lent for.
+    /// The number of days for which a copy is lent.
     #[setting(default = 28)]
     pub loan_days: u32,
 }
@@ -38,7 +38,7 @@ pub enum LendingError {
     LoanLimitReached { limit: u32 },
 }
 
-impl Lending {
+impl LendingRules {
     /// Rejects another loan of a reader who holds as many copies as allowed.
     pub fn check_limit(&self, reader: &Reader) -> Result<(), LendingError> {
         let limit = self.loan_limit;
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_reference_has_a_row_for_every_setting() {
         let page = include_str!("../../docs/src/reference/settings.md");
-        for arg in Lending::arguments() {
+        for arg in LendingRules::arguments() {
             let [flag, default] = [arg.get_long(), arg.get_default_values()[0].to_str()];
             let env = arg.get_env().and_then(|env| env.to_str());
             let row = [env, flag, default].map(Option::unwrap);

@@ -10,7 +10,7 @@ use crate::source::SourceFile;
 
 /// Files that import each other, directly or through others.
 pub(crate) struct ImportCycle {
-    pub(crate) files: Vec<usize>,
+    files: Vec<usize>,
     edges: Vec<(usize, usize)>,
 }
 

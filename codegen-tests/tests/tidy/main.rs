@@ -16,61 +16,11 @@ use std::collections::BTreeSet;
 
 use source::{SourceFile, project, read_workspace};
 
-/// Parts of the workspace that do not follow the rules yet. A part is a path below a crate's `src`.
-/// This list has to become empty.
-const UNFINISHED: &[&str] = &[
-    "app",
-    "bearer.rs",
-    "bin",
-    "codegen/column.rs",
-    "codegen/projection",
-    "codegen/query",
-    "codegen/read_model",
-    "command",
-    "config.rs",
-    "declaration.rs",
-    "error.rs",
-    "http",
-    "lending.rs",
-    "limits.rs",
-    "main.rs",
-    "metrics",
-    "net",
-    "net.rs",
-    "operator",
-    "operator.rs",
-    "projection",
-    "query",
-    "reaction",
-    "reader",
-    "secret_file.rs",
-    "server",
-    "settings",
-    "settings.rs",
-    "shutdown.rs",
-    "state",
-    "stock",
-    "store",
-    "telemetry",
-    "testing",
-    "watched.rs",
-    "book",
-    "loan",
-];
-
 /// Files of the whole workspace, without tests.
 fn files() -> Vec<SourceFile> {
     let files = read_workspace();
     assert!(files.len() > 200, "only {} files", files.len());
     files
-}
-
-fn is_finished(file: &SourceFile) -> bool {
-    let is_in = |part: &str| {
-        let rest = file.path_in_crate.strip_prefix(part);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    !UNFINISHED.iter().any(|part| is_in(part))
 }
 
 fn assert_none(violations: &[String], rule: &str) {
@@ -80,9 +30,7 @@ fn assert_none(violations: &[String], rule: &str) {
 #[test]
 fn no_files_import_each_other_in_a_circle() {
     let files = files();
-    let cycles = imports::cycles(&files)
-        .into_iter()
-        .filter(|cycle| cycle.files.iter().any(|index| is_finished(&files[*index])));
+    let cycles = imports::cycles(&files).into_iter();
     let violations: Vec<_> = cycles.map(|cycle| cycle.describe(&files)).collect();
     assert_none(&violations, "these files import each other");
 }
@@ -90,8 +38,7 @@ fn no_files_import_each_other_in_a_circle() {
 #[test]
 fn every_type_is_named_with_a_noun() {
     let files = files();
-    let finished = files.iter().filter(|file| is_finished(file));
-    let violations: Vec<_> = finished.flat_map(names::banned_types).collect();
+    let violations: Vec<_> = files.iter().flat_map(names::banned_types).collect();
     assert_none(&violations, "these type names are banned or participles");
 }
 
@@ -100,12 +47,6 @@ fn no_type_name_stands_for_more_than_two_things() {
     let files = files();
     let violations: Vec<_> = names::repeated_types(&files)
         .into_iter()
-        .filter(|repeated| {
-            repeated
-                .files
-                .iter()
-                .any(|index| is_finished(&files[*index]))
-        })
         .map(|repeated| repeated.describe(&files))
         .collect();
     assert_none(&violations, "these type names are used more than twice");
@@ -114,15 +55,14 @@ fn no_type_name_stands_for_more_than_two_things() {
 #[test]
 fn no_comment_opens_with_a_question_word() {
     let files = files();
-    let finished = files.iter().filter(|file| is_finished(file));
-    let violations: Vec<_> = finished.flat_map(names::question_comments).collect();
+    let violations: Vec<_> = files.iter().flat_map(names::question_comments).collect();
     assert_none(&violations, "these comments open with a question word");
 }
 
 #[test]
 fn files_of_one_crate_share_a_name_only_if_they_play_the_same_role() {
     let files = files();
-    let violations = names::repeated_file_names(&files, is_finished);
+    let violations = names::repeated_file_names(&files);
     assert_none(&violations, "these files of one crate share a name");
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn banned_types(file: &SourceFile) -> Vec<String> {
 /// A type name and the files that define a type of that name.
 pub(crate) struct RepeatedType {
     name: String,
-    pub(crate) files: Vec<usize>,
+    files: Vec<usize>,
 }
 
 impl RepeatedType {
@@ -126,10 +126,7 @@ pub(crate) fn question_comments(file: &SourceFile) -> Vec<String> {
 
 /// File names that several files of one crate have without playing the same role: they have a role
 /// if [`ROLES`] lists their name, or if their folders are siblings.
-pub(crate) fn repeated_file_names(
-    files: &[SourceFile],
-    is_finished: impl Fn(&SourceFile) -> bool,
-) -> Vec<String> {
+pub(crate) fn repeated_file_names(files: &[SourceFile]) -> Vec<String> {
     let mut by_name = BTreeMap::<(&str, &str), Vec<&SourceFile>>::new();
     for file in files {
         let name = file.path.rsplit('/').next().unwrap_or_default();
@@ -144,7 +141,7 @@ pub(crate) fn repeated_file_names(
     for ((_, name), same) in by_name {
         let parents: BTreeSet<_> = same.iter().map(|file| around(file)).collect();
         let is_role = ROLES.contains(&name) || parents.len() == 1;
-        if same.len() > 1 && !is_role && same.iter().any(|file| is_finished(file)) {
+        if same.len() > 1 && !is_role {
             let paths: Vec<_> = same.iter().map(|file| file.path.as_str()).collect();
             repeated.push(format!("  {}", paths.join(", ")));
         }

@@ -10,8 +10,6 @@ use std::{
 pub(crate) struct SourceFile {
     /// The path in the project.
     pub(crate) path: String,
-    /// The path below the crate's `src` folder.
-    pub(crate) path_in_crate: String,
     /// The folder of the crate.
     pub(crate) package: String,
     /// The names of the module and of those around it, from the outside in.
@@ -86,7 +84,7 @@ fn source_file(path: &str, package: &Path) -> SourceFile {
     let package = package.strip_prefix(project()).unwrap();
     let package = package.to_string_lossy().into_owned();
     let in_crate = path.strip_prefix(&package).unwrap();
-    let in_crate = in_crate.trim_start_matches("/src/").to_owned();
+    let in_crate = in_crate.trim_start_matches("/src/");
     let mut module: Vec<_> = in_crate.split('/').map(str::to_owned).collect();
     let file_name = module.pop().unwrap();
     let stem = file_name.trim_end_matches(".rs");
@@ -103,7 +101,6 @@ fn source_file(path: &str, package: &Path) -> SourceFile {
     let code = code[..end.unwrap_or(code.len())].to_owned();
     SourceFile {
         path: path.to_owned(),
-        path_in_crate: in_crate,
         package,
         module,
         text,

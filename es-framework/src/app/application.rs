@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::{
     background::BackgroundThread,
-    client::ApplicationClient,
     declarations::{Declarations, start_error},
     event_store::OpenStore,
+    in_process_client::ApplicationClient,
     listener::{check_address, load_tls, local_address},
 };
 use crate::{

@@ -30,9 +30,9 @@ pub(super) fn command_line(
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
         .subcommand(schema_lock_cli::command())
-        .subcommand(openapi::cli::command())
-        .subcommand(auth::cli::command())
-        .subcommands(operator::cli::commands())
+        .subcommand(openapi::openapi_subcommand::command())
+        .subcommand(auth::token_subcommand::command())
+        .subcommands(operator::operator_subcommand::commands())
         .subcommand_negates_reqs(true))
 }
 
@@ -50,8 +50,10 @@ pub(super) fn run_subcommand(
     let (subcommand, matches) = matches.subcommand()?;
     match subcommand {
         schema_lock_cli::NAME => Some(schema_lock_cli::run(matches, registry)),
-        openapi::cli::NAME => Some(openapi::cli::run(matches, name, registry, queries)),
-        auth::cli::NAME => Some(auth::cli::run(matches)),
-        _ => operator::cli::run(subcommand, matches),
+        openapi::openapi_subcommand::NAME => Some(openapi::openapi_subcommand::run(
+            matches, name, registry, queries,
+        )),
+        auth::token_subcommand::NAME => Some(auth::token_subcommand::run(matches)),
+        _ => operator::operator_subcommand::run(subcommand, matches),
     }
 }

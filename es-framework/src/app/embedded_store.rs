@@ -8,14 +8,12 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinHandle};
 
-use super::{
-    event_store::parse_token,
-    listener::{listen, local_address},
-};
+use super::listener::{listen, local_address};
 use crate::{
-    Error, Result, api_token,
+    Error, Result,
     config::{Secret, Settings},
     event::EventId,
+    generated_token,
     server::{self, ApiToken},
     store::{EventStore, newest_id, sqlite::EmbeddedStore},
     telemetry::milliseconds_since,
@@ -120,7 +118,12 @@ fn load_token(settings: &Settings, folder: &Path) -> Result<Secret> {
     if let Some(token) = &settings.event_store_api_token {
         return Ok(token.clone());
     }
-    let (token, file) = api_token::load_or_generate(folder)?;
+    let (token, file) = generated_token::load_or_generate(folder)?;
     tracing::info!("the event store's API token is in {}", file.display());
     Ok(token)
+}
+
+pub(super) fn parse_token(token: &Secret) -> Result<ApiToken> {
+    let token = token.reveal().parse();
+    token.map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))
 }

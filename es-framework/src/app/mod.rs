@@ -2,11 +2,11 @@
 
 mod application;
 mod background;
-mod client;
 mod command_line;
 mod declarations;
 mod embedded_store;
 mod event_store;
+mod in_process_client;
 mod listener;
 mod run;
 mod schema_lock_cli;
@@ -29,7 +29,7 @@ use crate::{
 };
 
 pub use application::Application;
-pub use client::{ApplicationClient, ClientResponse};
+pub use in_process_client::{ApplicationClient, ClientResponse};
 
 /// The builder of an application. [`App::run`] is all that a `main` needs.
 ///

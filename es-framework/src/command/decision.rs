@@ -106,7 +106,7 @@ pub struct NewEvent {
 pub struct ReplySchema {
     /// The schema.
     pub schema: Schema,
-    /// Whether every decision of the handler has a reply.
+    /// True if every decision of the handler has a reply.
     pub always: bool,
 }
 
@@ -170,6 +170,18 @@ impl UntypedDecision {
     #[must_use]
     pub fn into_parts(self) -> (Vec<NewEvent>, Option<Box<RawValue>>) {
         (self.events, self.reply)
+    }
+}
+
+impl HandlerContext {
+    /// Converts a handler's output into a decision.
+    ///
+    /// # Errors
+    /// The handler rejects the command, or an event cannot be written.
+    pub fn decide<D: IntoDecision>(&self, output: D) -> Result<UntypedDecision, HandlerError> {
+        let mut decision = UntypedDecision::on(self.subject.clone(), self.metadata.clone());
+        output.add_to(&mut decision)?;
+        Ok(decision)
     }
 }
 

@@ -172,7 +172,7 @@ pub enum RegistryError {
         path: &'static str,
         /// One command.
         first_name: &'static str,
-        /// Where it is declared.
+        /// The place of its declaration.
         first: Declaration,
         /// The other command.
         second_name: &'static str,
@@ -215,7 +215,7 @@ pub enum RegistryError {
         name: &'static str,
         /// The path.
         path: &'static str,
-        /// Where it is declared.
+        /// The place of its declaration.
         declaration: Declaration,
     },
     /// Several packages declare commands or events, and the application mounts none of them

@@ -132,11 +132,11 @@ pub struct Parameter {
     pub name: &'static str,
     /// The origin of its value.
     pub origin: ParameterOrigin,
-    /// Whether the handler also decides without a value.
+    /// True if the handler also decides without a value.
     pub optional: bool,
     /// The template of the state's subject. By default it is the command's own subject.
     pub subject: Option<&'static str>,
-    /// Whether the state includes the events of the subjects below.
+    /// True if the state includes the events of the subjects below.
     pub recursive: bool,
 }
 

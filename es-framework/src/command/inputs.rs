@@ -6,7 +6,7 @@ use tracing::Instrument as _;
 
 use super::{
     CommandBus, CommandContext, CommandError, Condition, Handle, HandlerContext, Parameter,
-    ParameterOrigin, Violation, handler::Argument,
+    ParameterOrigin, Violation, handler_context::Argument,
 };
 use crate::{
     event::{EventId, InvalidSubjectPart, Subject},
@@ -16,7 +16,7 @@ use crate::{
 
 /// The subjects and parameters of a command, known before anything is read.
 #[derive(Debug)]
-pub(super) struct ReadPlan {
+pub(super) struct InputPlan {
     /// The command's own subject.
     pub(super) subject: Subject,
     condition: Condition,
@@ -38,7 +38,7 @@ pub(super) struct DecisionInputs {
 /// An argument of the handler, with the precondition that follows from reading it.
 type ReadArgument = (Argument, Option<Precondition>);
 
-impl ReadPlan {
+impl InputPlan {
     /// Resolves the subjects of a command.
     pub(super) fn of<C: Handle>(command: &C) -> Result<Self, CommandError> {
         Self::resolve(command).map_err(|part| {
@@ -107,7 +107,7 @@ impl ReadPlan {
 /// handler's other arguments.
 pub(super) async fn rebuild_arguments(
     bus: &CommandBus,
-    plan: &ReadPlan,
+    plan: &InputPlan,
     cache: CachePolicy,
 ) -> Result<Vec<ReadArgument>, CommandError> {
     let parameters = plan.parameters.iter();
@@ -185,7 +185,7 @@ async fn rebuild_state(
 /// preconditions of the append.
 pub(super) async fn check_conditions(
     bus: &CommandBus,
-    plan: &ReadPlan,
+    plan: &InputPlan,
     context: &CommandContext,
     arguments: Vec<ReadArgument>,
 ) -> Result<DecisionInputs, CommandError> {
@@ -227,7 +227,7 @@ pub(super) async fn check_conditions(
 }
 
 fn check_expected_version(
-    plan: &ReadPlan,
+    plan: &InputPlan,
     context: &CommandContext,
     latest: Option<EventId>,
 ) -> Result<(), CommandError> {
@@ -241,7 +241,7 @@ fn check_expected_version(
 }
 
 /// Checks that every state without `Option` exists.
-fn check_required_states(plan: &ReadPlan, arguments: &[ReadArgument]) -> Result<(), CommandError> {
+fn check_required_states(plan: &InputPlan, arguments: &[ReadArgument]) -> Result<(), CommandError> {
     for ((parameter, source), (argument, _)) in plan.parameters.iter().zip(arguments) {
         if let (Some(source), Argument::State(state)) = (source, argument)
             && !state.exists
@@ -254,7 +254,7 @@ fn check_required_states(plan: &ReadPlan, arguments: &[ReadArgument]) -> Result<
 }
 
 /// Caches the rebuilt states for the next commands on their subjects.
-pub(super) fn cache_states(bus: &CommandBus, plan: &ReadPlan, handler_context: HandlerContext) {
+pub(super) fn cache_states(bus: &CommandBus, plan: &InputPlan, handler_context: HandlerContext) {
     let arguments = handler_context.into_arguments();
     for ((parameter, source), argument) in plan.parameters.iter().zip(arguments) {
         if let (ParameterOrigin::State(kind), Some(source), Argument::State(state)) =

@@ -10,6 +10,7 @@ mod declared;
 mod descriptor;
 mod error;
 mod handler;
+mod handler_context;
 mod idempotency;
 mod inject;
 mod inputs;
@@ -34,7 +35,8 @@ pub use decision::{Decision, IntoDecision, NewEvent, ReplySchema, UntypedDecisio
 pub use declared::Command;
 pub use descriptor::{CommandDescriptor, CommandFunction};
 pub use error::{CommandError, HandlerError, MalformedCommand, RegistryError};
-pub use handler::{Handle, HandlerContext};
+pub use handler::Handle;
+pub use handler_context::HandlerContext;
 pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceKind, Services};
 pub use outcome::CommandOutcome;
 pub(crate) use pipeline::handle_command;

@@ -22,7 +22,7 @@ use crate::event::{EventId, Subject};
 pub struct CommandOutcome {
     /// The command's subject.
     pub subject: Subject,
-    /// Whether the command created the subject.
+    /// True if the command created the subject.
     pub created: bool,
     /// The last event that the command appended, on any subject.
     pub position: Option<EventId>,

@@ -15,7 +15,7 @@ use super::{
     HandlerContext, HandlerError, UntypedDecision,
     append::{AppendResult, append_decision},
     idempotency::IdempotencyCheck,
-    inputs::{DecisionInputs, ReadPlan, cache_states, check_conditions, rebuild_arguments},
+    inputs::{DecisionInputs, InputPlan, cache_states, check_conditions, rebuild_arguments},
     lock::SubjectLockGuard,
     metrics,
     parse::{parse_command, validate_command},
@@ -54,7 +54,7 @@ pub(crate) async fn handle_command<C: Handle>(
     idempotency: Option<&IdempotencyCheck>,
 ) -> Result<CommandOutcome, CommandError> {
     validate_command(command)?;
-    let plan = ReadPlan::of(command)?;
+    let plan = InputPlan::of(command)?;
     for attempt in 0..retry::MAX_ATTEMPTS {
         if attempt > 0 {
             retry::back_off(attempt).await;
@@ -73,7 +73,7 @@ pub(crate) async fn handle_command<C: Handle>(
 async fn decide_and_append<C: Handle>(
     bus: &CommandBus,
     command: &C,
-    plan: &ReadPlan,
+    plan: &InputPlan,
     context: &CommandContext,
     idempotency: Option<&IdempotencyCheck>,
     cache: CachePolicy,
@@ -110,7 +110,7 @@ async fn decide_and_append<C: Handle>(
 /// Waits until no other command of this process decides on the same subjects.
 async fn lock_subjects(
     bus: &CommandBus,
-    plan: &ReadPlan,
+    plan: &InputPlan,
     context: &CommandContext,
 ) -> Result<SubjectLockGuard, CommandError> {
     let subjects = plan.subjects(context).into_iter();
@@ -148,7 +148,7 @@ fn decide<C: Handle>(
 /// command was recorded first, or a subject that has to be pristine has events.
 async fn examine_conflict<C: Handle>(
     bus: &CommandBus,
-    plan: &ReadPlan,
+    plan: &InputPlan,
     idempotency: Option<&IdempotencyCheck>,
 ) -> Result<AppendResult, CommandError> {
     if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {

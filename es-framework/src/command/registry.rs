@@ -1,9 +1,10 @@
 //! The registry of declared commands and events. It is checked before the application starts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    CommandDescriptor, Handle, ParameterOrigin, RegistryError, ServiceKind, Services, rejection,
+    CommandDescriptor, Handle, ParameterOrigin, RegistryError, RejectionDescriptor, ServiceKind,
+    Services,
 };
 use crate::{
     Declaration,
@@ -131,7 +132,7 @@ impl RegistryBuilder {
         }
         check_routes(&self.commands)?;
         check_event_types(&self.events)?;
-        rejection::check_names(&self.commands)?;
+        check_rejection_names(&self.commands)?;
         let upcasters = Upcasters::new(self.upcasters)?;
         let Self {
             commands, events, ..
@@ -275,4 +276,20 @@ impl Registry {
     pub fn upcasters(&self) -> Upcasters {
         self.upcasters.clone()
     }
+}
+
+/// Checks that every rejection name has one meaning across all commands.
+fn check_rejection_names(commands: &[CommandDescriptor]) -> Result<(), RegistryError> {
+    let mut known: BTreeMap<&str, &RejectionDescriptor> = BTreeMap::new();
+    for rejection in commands.iter().flat_map(|command| (command.rejections)()) {
+        let first = *known.entry(rejection.name).or_insert(rejection);
+        if (first.kind, first.title) != (rejection.kind, rejection.title) {
+            return Err(RegistryError::AmbiguousRejection {
+                name: rejection.name,
+                first: first.declaration,
+                second: rejection.declaration,
+            });
+        }
+    }
+    Ok(())
 }

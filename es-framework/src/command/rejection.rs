@@ -1,8 +1,5 @@
 //! Rejections: the errors of the domain.
 
-use std::collections::BTreeMap;
-
-use super::{CommandDescriptor, RegistryError};
 use crate::Declaration;
 
 /// The reason why a handler rejects a command. Its `Display` is the sentence that the caller reads.
@@ -104,20 +101,4 @@ pub enum RejectionKind {
     Forbidden,
     /// The values contradict each other.
     Invalid,
-}
-
-/// Checks that every rejection name has one meaning across all commands.
-pub(super) fn check_names(commands: &[CommandDescriptor]) -> Result<(), RegistryError> {
-    let mut known: BTreeMap<&str, &RejectionDescriptor> = BTreeMap::new();
-    for rejection in commands.iter().flat_map(|command| (command.rejections)()) {
-        let first = *known.entry(rejection.name).or_insert(rejection);
-        if (first.kind, first.title) != (rejection.kind, rejection.title) {
-            return Err(RegistryError::AmbiguousRejection {
-                name: rejection.name,
-                first: first.declaration,
-                second: rejection.declaration,
-            });
-        }
-    }
-    Ok(())
 }

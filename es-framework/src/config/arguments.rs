@@ -25,7 +25,7 @@ pub(crate) struct SettingsArguments {
     #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1")]
     http_host: IpAddr,
 
-    /// File with the tokens of callers, as `token create` makes it. With it, every request needs a
+    /// File with the tokens of callers, as `token create` writes it. With it, every request needs a
     /// token.
     #[arg(long, env = "AUTH_TOKENS_FILE", value_name = "FILE")]
     auth_tokens_file: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub(crate) struct SettingsArguments {
     #[arg(long, env = "AUTH_ISSUER", value_name = "URL")]
     auth_issuer: Option<String>,
 
-    /// What the issuer calls this service: tokens for others are refused.
+    /// Audience of this service in tokens of the issuer. Tokens for other audiences are refused.
     #[arg(long, env = "AUTH_AUDIENCE", value_name = "NAME")]
     auth_audience: Option<String>,
 
@@ -48,8 +48,8 @@ pub(crate) struct SettingsArguments {
     )]
     auth_roles_claim: String,
 
-    /// Lets everyone call, also on an address that other machines reach: for a service behind a
-    /// proxy that checks its callers.
+    /// Lets everyone call, even on an address that other machines reach: for a service behind a
+    /// proxy that authenticates its callers.
     #[arg(long, env = "HTTP_OPEN")]
     http_open: bool,
 
@@ -66,12 +66,12 @@ pub(crate) struct SettingsArguments {
     #[arg(long, env = "HTTP_TLS_KEY", value_name = "FILE")]
     http_tls_key: Option<PathBuf>,
 
-    /// Origins whose web pages may call, with commas between them, such as http://localhost:3001.
-    /// With *, all may; without it, none.
+    /// Origins whose web pages may call, separated by commas, such as http://localhost:3001. With *,
+    /// all may call; without it, none.
     #[arg(long, env = "HTTP_CORS_ORIGINS", value_name = "ORIGINS")]
     http_cors_origins: Option<Origins>,
 
-    /// Requests that each client may send a second. Without it, as many as it likes.
+    /// Highest number of requests that each client may send a second. Without it, there is no limit.
     #[arg(long, env = "HTTP_RATE_LIMIT", value_name = "REQUESTS")]
     http_rate_limit: Option<NonZeroU32>,
 
@@ -79,7 +79,7 @@ pub(crate) struct SettingsArguments {
     #[arg(long, env = "EVENT_STORE_URL", value_name = "URL")]
     event_store_url: Option<String>,
 
-    /// Credential of the event store. Embedded: generated once and kept beside the data.
+    /// API token of the event store. The embedded event store generates one beside its data.
     #[arg(
         long,
         env = "EVENT_STORE_API_TOKEN",
@@ -115,7 +115,7 @@ pub(crate) struct SettingsArguments {
     event_store_data_dir: PathBuf,
 
     /// Database of the read models: sqlite::memory: holds up to 1 GiB and is rebuilt from the events
-    /// at each start, a file such as sqlite:books.db goes on where it ended, and so does
+    /// at each start. A file such as sqlite:books.db keeps them across restarts, and so does
     /// postgres://user:password@host/name.
     #[arg(
         long,
@@ -141,7 +141,7 @@ pub(crate) struct SettingsArguments {
     )]
     event_metadata_headers: Vec<HeaderName>,
 
-    /// How many live queries may be open at once; the next one is answered 503.
+    /// Highest number of open live queries; one more is answered with 503.
     #[arg(
         long,
         env = "LIVE_QUERIES",
@@ -150,12 +150,12 @@ pub(crate) struct SettingsArguments {
     )]
     live_queries: u16,
 
-    /// File with snapshots of the states of long subjects; made when it is needed. Without it,
+    /// File with snapshots of the states of long subjects, created when it is needed. Without it,
     /// snapshots.sqlite in the folder of the embedded event store.
     #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]
     snapshot_file: Option<PathBuf>,
 
-    /// How long open requests may go on once the application is told to stop, in seconds.
+    /// Time that open requests get to finish when the application shuts down, in seconds.
     #[arg(
         long,
         env = "SHUTDOWN_TIMEOUT",
@@ -194,11 +194,11 @@ pub(crate) struct SettingsArguments {
     )]
     http_body_limit: NonZeroU32,
 
-    /// How long a client may take to send a body; a slower one is answered with 408.
+    /// Time in which a client has to send a body; a slower one is answered with 408.
     #[arg(long, env = "HTTP_BODY_SECONDS", default_value_t = positive(20), value_name = "SECONDS")]
     http_body_seconds: NonZeroU32,
 
-    /// All headers of a request together, in bytes; longer ones are answered with 431, and a longer
+    /// Length of all headers of a request together, in bytes; longer ones are answered with 431, and a longer
     /// address with 414.
     #[arg(
         long,
@@ -208,7 +208,7 @@ pub(crate) struct SettingsArguments {
     )]
     http_headers_limit: NonZeroU32,
 
-    /// How many headers a request may have; more are answered with 431.
+    /// Highest number of headers of a request; more are answered with 431.
     #[arg(
         long,
         env = "HTTP_HEADER_COUNT_LIMIT",
@@ -217,8 +217,8 @@ pub(crate) struct SettingsArguments {
     )]
     http_header_count_limit: NonZeroU32,
 
-    /// How long the headers of a request may take, and a connection may be idle before them; then it
-    /// is closed.
+    /// Time in which the headers of a request have to arrive on an open connection; after it, the
+    /// connection is closed.
     #[arg(
         long,
         env = "HTTP_HEADERS_SECONDS",
@@ -227,8 +227,8 @@ pub(crate) struct SettingsArguments {
     )]
     http_headers_seconds: NonZeroU32,
 
-    /// Connections open at once. One more waits until another one ends; those that are idle then end
-    /// within a second.
+    /// Highest number of open connections. One more waits until another one ends; idle connections
+    /// then end within a second.
     #[arg(
         long,
         env = "HTTP_CONNECTION_LIMIT",
@@ -237,7 +237,7 @@ pub(crate) struct SettingsArguments {
     )]
     http_connection_limit: NonZeroU32,
 
-    /// Commands and queries that are carried out at once; one more is answered with 503.
+    /// Highest number of commands and queries at a time; one more is answered with 503.
     #[arg(
         long,
         env = "HTTP_REQUEST_LIMIT",
@@ -246,7 +246,7 @@ pub(crate) struct SettingsArguments {
     )]
     http_request_limit: NonZeroU32,
 
-    /// How long a request may take from its headers to its answer; a longer one is answered with 503.
+    /// Longest time from the headers of a request to its response; a longer one is answered with 503.
     #[arg(
         long,
         env = "HTTP_REQUEST_SECONDS",
@@ -255,11 +255,11 @@ pub(crate) struct SettingsArguments {
     )]
     http_request_seconds: NonZeroU32,
 
-    /// How long the database may work on one query; a longer one is ended and answered with 503.
+    /// Longest time of a query in the database; a longer one is stopped and answered with 503.
     #[arg(long, env = "QUERY_SECONDS", default_value_t = positive(10), value_name = "SECONDS")]
     query_seconds: NonZeroU32,
 
-    /// Observers that the embedded event store serves at once; one more is answered with 503.
+    /// Highest number of subscribers of the embedded event store; one more is answered with 503.
     #[arg(
         long,
         env = "EVENT_STORE_OBSERVER_LIMIT",
@@ -268,7 +268,7 @@ pub(crate) struct SettingsArguments {
     )]
     event_store_observer_limit: NonZeroU32,
 
-    /// How long an EventQL query of the embedded event store may take.
+    /// Longest time of an EventQL query of the embedded event store.
     #[arg(
         long,
         env = "EVENT_STORE_QUERY_SECONDS",
@@ -277,7 +277,7 @@ pub(crate) struct SettingsArguments {
     )]
     event_store_query_seconds: NonZeroU32,
 
-    /// How much an EventQL query of the embedded event store may hold in memory, in bytes.
+    /// Highest memory use of an EventQL query of the embedded event store, in bytes.
     #[arg(
         long,
         env = "EVENT_STORE_QUERY_MEMORY",
@@ -366,43 +366,4 @@ fn seconds(number: NonZeroU32) -> Duration {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::Dialect;
-
-    #[test]
-    fn the_command_line_and_the_code_have_the_same_defaults() {
-        let command = SettingsArguments::command().mut_args(|argument| argument.env(None::<&str>));
-        let matches = command.try_get_matches_from(["library-app"]).unwrap();
-        let arguments = SettingsArguments::from_arg_matches(&matches).unwrap();
-        assert_eq!(
-            format!("{:?}", Settings::from(arguments)),
-            format!("{:?}", Settings::default())
-        );
-    }
-
-    #[test]
-    fn the_defaults_are_those_of_the_specification() {
-        let settings = Settings::default();
-        assert_eq!(
-            (settings.http_port, settings.event_store_port),
-            (8080, 3000)
-        );
-        assert!(settings.http_host.is_loopback());
-        assert_eq!(settings.event_store_dialect, Dialect::Item);
-    }
-
-    #[test]
-    fn examples_are_for_developers_and_not_for_operators() {
-        let help = SettingsArguments::command().render_long_help().to_string();
-        assert!(help.starts_with("An event-sourced application."), "{help}");
-        assert!(!help.contains("```"), "{help}");
-    }
-
-    #[test]
-    fn a_wrong_value_names_the_setting() {
-        let line = ["library-app", "--http-port", "70000"];
-        let error = SettingsArguments::try_parse_from(line).unwrap_err();
-        assert!(error.to_string().contains("--http-port"), "{error}");
-    }
-}
+mod tests;

@@ -9,9 +9,10 @@ use super::{HttpContext, Problem, command::EVENT_POSITION};
 use crate::{event::EventId, store::newest_id};
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
-/// A read model may lag for this time before the event store is asked whether the event exists.
+/// A read model may lag for this time before the request checks in the event store that the event
+/// exists.
 const GRACE: Duration = Duration::from_millis(20);
-/// An event store that does not answer within this time leaves open whether the event exists.
+/// The longest wait for that check. Without an answer, the query waits as if the event existed.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits until the read models are rebuilt and have applied the event that the caller names, if any.

@@ -27,7 +27,7 @@ const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origins {
-    /// Pages of these origins.
+    /// Only pages of these origins.
     These(Vec<HeaderValue>),
     /// All pages. Callers still have to authenticate.
     All,

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     event::EventId,
-    projection::Progress,
+    projection::ReadModelProgress,
     store::{EventStore, StoreError, event_with_id, newest_id},
 };
 
@@ -31,7 +31,7 @@ pub(super) fn events_behind(position: Option<EventId>, newest: Option<EventId>) 
 impl ReadModelLag {
     /// Measures the lag between a read model and the newest event.
     pub(super) async fn of(
-        progress: &Progress,
+        progress: &ReadModelProgress,
         store: &dyn EventStore,
         newest: Option<EventId>,
     ) -> Self {

@@ -37,7 +37,7 @@ use axum::{
 use crate::{
     command::{Clock, CommandBus, CommandDescriptor, Registry},
     operator::OperatorClient,
-    projection::{Database, Positions},
+    projection::{Database, ProgressRegistry},
     query::QueryRoute,
     server::ApiToken,
 };
@@ -112,7 +112,7 @@ pub struct HttpContext {
     /// The database of the read models.
     pub database: Database,
     /// The positions of the read models.
-    pub positions: Positions,
+    pub positions: ProgressRegistry,
     /// The health checks.
     pub health: Health,
     /// The open live queries.

@@ -34,9 +34,10 @@ static IN_FLIGHT: LazyLock<Gauge> = LazyLock::new(|| gauge(&HTTP_IN_FLIGHT, &[])
 pub(super) struct RouteTemplates(Arc<HashMap<String, Arc<str>>>);
 
 /// The labels of a measurement: method, route and status.
-type Key = (&'static str, Arc<str>, Option<StatusCode>);
+type RequestLabels = (&'static str, Arc<str>, Option<StatusCode>);
 
-static DURATIONS: LazyLock<MetricHandles<Key, Histogram>> = LazyLock::new(MetricHandles::default);
+static DURATIONS: LazyLock<MetricHandles<RequestLabels, Histogram>> =
+    LazyLock::new(MetricHandles::default);
 
 impl RouteTemplates {
     pub(super) fn new(routes: impl IntoIterator<Item = (String, String)>) -> Self {
@@ -140,7 +141,7 @@ fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * TO_THE_MICROSECOND).round() / 1e3
 }
 
-/// Runs also if the client disconnects before the response.
+/// Also runs if the client disconnects before the response.
 impl Drop for ObservedRequest {
     fn drop(&mut self) {
         IN_FLIGHT.decrement(1);
@@ -151,7 +152,7 @@ impl Drop for ObservedRequest {
     }
 }
 
-fn register((method, route, status): &Key) -> Histogram {
+fn register((method, route, status): &RequestLabels) -> Histogram {
     let status = status.as_ref().map_or(ABORTED, StatusCode::as_str);
     let labels = [("method", *method), ("route", route), ("status", status)];
     histogram(&HTTP_DURATION, &labels)

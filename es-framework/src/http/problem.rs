@@ -2,7 +2,7 @@
 
 mod document;
 pub(super) mod kind;
-mod limits;
+mod limit_problems;
 
 use axum::{
     http::{HeaderValue, Method, StatusCode, header},
@@ -19,10 +19,10 @@ use crate::{
 
 use kind::ProblemKind;
 
-/// After so many seconds a caller may try again.
+/// The number of seconds after which a caller may retry.
 pub(super) const RETRY_AFTER_SECONDS: u16 = 2;
 
-/// What went wrong, for programs and for people.
+/// The description of an error, for programs and for people (RFC 9457).
 ///
 /// ```
 /// use axum::http::StatusCode;
@@ -48,7 +48,7 @@ impl Problem {
         }
     }
 
-    /// The status of the answer.
+    /// Returns the status of the response.
     #[must_use]
     pub const fn status(&self) -> StatusCode {
         self.kind.status
@@ -116,7 +116,7 @@ impl Problem {
     }
 
     pub(super) fn internal(error: &dyn std::fmt::Display) -> Self {
-        // The cause is for the log; the caller can do nothing with it.
+        // Only the log contains the cause, because callers cannot act on it.
         tracing::error!(%error, "a request failed");
         Self::new(
             kind::INTERNAL_ERROR,

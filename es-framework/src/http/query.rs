@@ -19,7 +19,7 @@ use crate::{
     event::Subject,
     projection::Table,
     query::{
-        QueryDescriptor, QueryError, QueryParameters, QueryRoute, QueryRouteKind, RunQuery,
+        ErasedQuery, QueryDescriptor, QueryError, QueryParameters, QueryRoute, QueryRouteKind,
         browse_events, find_event,
     },
 };
@@ -86,7 +86,7 @@ impl QueryRequest {
         Ok(parsed.run(database, clock.now()).await?)
     }
 
-    fn parse(&self, query: &QueryDescriptor) -> Result<Box<dyn RunQuery>, QueryError> {
+    fn parse(&self, query: &QueryDescriptor) -> Result<Box<dyn ErasedQuery>, QueryError> {
         let parsed = (query.parse)(self.parameters.clone());
         parsed.map_err(|error| match error {
             // A path without a valid key names no row.

@@ -17,13 +17,13 @@ use super::*;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 
-struct Running {
+struct RunningServer {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
 }
 
-async fn start(router: Router, limits: ConnectionLimits) -> Running {
+async fn start(router: Router, limits: ConnectionLimits) -> RunningServer {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
@@ -36,7 +36,7 @@ async fn start(router: Router, limits: ConnectionLimits) -> Running {
         limits,
         shutdown,
     ));
-    Running {
+    RunningServer {
         address,
         stop,
         served,
@@ -101,7 +101,7 @@ fn hello_or_wait(begun: &Arc<Notify>, go: &Arc<Notify>) -> Router {
     hello().route("/wait", get(wait))
 }
 
-async fn connect(server: &Running, request: &[u8]) -> TcpStream {
+async fn connect(server: &RunningServer, request: &[u8]) -> TcpStream {
     let mut client = TcpStream::connect(server.address).await.unwrap();
     client.write_all(request).await.unwrap();
     client

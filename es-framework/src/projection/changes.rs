@@ -3,7 +3,7 @@
 use futures_util::future::select_all;
 use tokio::sync::watch;
 
-use super::{Positions, progress::State};
+use super::{ProgressRegistry, progress::State};
 use crate::event::EventId;
 
 /// The changes of some read models.
@@ -12,11 +12,11 @@ pub(crate) struct Changes(Vec<watch::Receiver<State>>);
 
 impl Changes {
     /// Subscribes to the read models with these names, or to all of them if there is no name.
-    pub(crate) fn of(models: &[&str], positions: &Positions) -> Self {
-        let asked = positions
+    pub(crate) fn of(models: &[&str], positions: &ProgressRegistry) -> Self {
+        let selected = positions
             .iter()
             .filter(|(name, _)| models.is_empty() || models.contains(name));
-        Self(asked.map(|(_, progress)| progress.subscribe()).collect())
+        Self(selected.map(|(_, progress)| progress.subscribe()).collect())
     }
 
     /// Returns the last event that all of them have applied. A later event is a change.
@@ -52,7 +52,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_another_read_model_takes_is_no_change() {
-        let positions = Positions::of(["books", "loans"]);
+        let positions = ProgressRegistry::of(["books", "loans"]);
         let mut changes = Changes::of(&["books"], &positions);
         let mut all = Changes::of(&[], &positions);
         assert_eq!(changes.position(), None);

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// A column and the name of its member in JSON.
 ///
 /// ```
-/// use es_framework::{prelude::*, projection::{Column, ColumnKind}};
+/// use es_framework::{prelude::*, projection::{ColumnDescriptor, ColumnKind}};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent { id: Uuid, title: String }
 /// # #[derive(ReadModel)]
@@ -24,11 +24,11 @@ use serde_json::Value;
 /// #         Self { id: event.id, title: event.title.clone() }
 /// #     }
 /// # }
-/// let title = Column { name: "title", member: "title", kind: ColumnKind::Text };
+/// let title = ColumnDescriptor { name: "title", member: "title", kind: ColumnKind::Text };
 /// assert_eq!(BookCopy::COLUMNS[1], title);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Column {
+pub struct ColumnDescriptor {
     /// The column's name, such as `num_pages`.
     pub name: &'static str,
     /// The member's name in JSON, such as `numPages`.

@@ -3,7 +3,7 @@
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    Column, EventRow, Project,
+    ColumnDescriptor, EventRow, Project,
     fold::{EventRows, Fold, RowFold},
 };
 use crate::Declaration;
@@ -37,7 +37,7 @@ pub struct ReadModelDescriptor {
     /// The types of the events that it applies.
     pub events: &'static [&'static str],
     /// The columns, in the order of the fields.
-    pub columns: &'static [Column],
+    pub columns: &'static [ColumnDescriptor],
     /// The identity of its rows.
     pub identity: Identity,
     /// The columns with an index besides those that queries compare.

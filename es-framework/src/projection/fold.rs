@@ -8,7 +8,7 @@ use std::{
 use indexmap::IndexMap;
 
 use super::{
-    Cell, Change, Project, ProjectionError, RowKey,
+    Cell, Project, ProjectionError, RowChange, RowKey,
     read_model::{Cells, EventRow, Kind},
 };
 use crate::event::EventView;
@@ -121,7 +121,7 @@ impl<R: Project> Fold for RowFold<R> {
         let Some(change) = guarded(|| R::change(event))?? else {
             return Ok(());
         };
-        let Change { key, kind } = change;
+        let RowChange { key, kind } = change;
         let slot = self.slots.entry(key);
         let position = slot.index();
         slot.or_insert_with(|| FoldedRow {
@@ -203,7 +203,7 @@ impl<R: Project> FoldedRow<R> {
     ) -> Result<(), ProjectionError> {
         let was_there = self.row.is_some();
         self.row = match kind {
-            // `Change::put` has checked the key.
+            // `RowChange::put` has checked the key.
             Kind::Put(row) => Some(row),
             Kind::Follow(follow) => {
                 let before = self.row.take();

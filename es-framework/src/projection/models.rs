@@ -151,7 +151,7 @@ impl ReadModels {
     /// Checks the read models that were declared.
     ///
     /// # Errors
-    /// Two of them have one name.
+    /// Two read models have the same name.
     pub fn new(
         declared: impl IntoIterator<Item = ReadModelDescriptor>,
     ) -> Result<Self, ReadModelsError> {

@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    Database, DatabaseError, Refused,
+    Database, DatabaseError, PoisonEvent,
     batch_fold::BatchFold,
     batch_reader::{BATCH, BatchReader, EventBatch},
     database::Checkpoint,
@@ -193,7 +193,7 @@ impl ProjectionPipeline {
         model: &ProjectedModel,
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
-    ) -> Result<Option<Refused>, DatabaseError> {
+    ) -> Result<Option<PoisonEvent>, DatabaseError> {
         let fold = fold.filter(|fold| fold.covers(events));
         match self.write_and_publish(model, events, fold).await {
             Err(error) if error.is_refusal() => {}
@@ -202,7 +202,7 @@ impl ProjectionPipeline {
         for event in events {
             let alone = std::slice::from_ref(event);
             let poison = match self.write_and_publish(model, alone, None).await {
-                Err(error) if error.is_refusal() => Some(Refused::new(event, error)),
+                Err(error) if error.is_refusal() => Some(PoisonEvent::new(event, error)),
                 result => result?,
             };
             if poison.is_some() {
@@ -219,7 +219,7 @@ impl ProjectionPipeline {
         model: &ProjectedModel,
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
-    ) -> Result<Option<Refused>, DatabaseError> {
+    ) -> Result<Option<PoisonEvent>, DatabaseError> {
         let (mut events, mut fold) = (events, fold);
         let mut refused = None;
         loop {
@@ -227,7 +227,7 @@ impl ProjectionPipeline {
             let (changes, poison) = folded.finish(&self.database, &model.table).await?;
             if let Some(FoldFailure { index, error }) = poison {
                 let (before, from) = events.split_at_checked(index).unwrap_or((events, &[]));
-                refused = from.first().map(|event| Refused::new(event, error));
+                refused = from.first().map(|event| PoisonEvent::new(event, error));
                 events = before;
             }
             let Some(changes) = changes else { continue };

@@ -5,16 +5,16 @@ use crate::event::{EventId, RecordedEvent, Subject};
 /// An event that a read model or a reaction cannot handle.
 ///
 /// ```
-/// use es_framework::{event::EventId, projection::Refused};
+/// use es_framework::{event::EventId, projection::PoisonEvent};
 ///
 /// let (id, subject, reason) = (EventId::FIRST, "/books/42".parse()?, "no title".into());
-/// let refused = Refused { id, subject, reason };
+/// let refused = PoisonEvent { id, subject, reason };
 /// assert_eq!(refused.to_string(), "it cannot take event 0 on /books/42: no title");
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it cannot take event {id} on {subject}: {reason}")]
-pub struct Refused {
+pub struct PoisonEvent {
     /// The event's id.
     pub id: EventId,
     /// The event's subject.
@@ -23,7 +23,7 @@ pub struct Refused {
     pub reason: String,
 }
 
-impl Refused {
+impl PoisonEvent {
     pub(super) fn new(event: &RecordedEvent, reason: impl ToString) -> Self {
         Self {
             id: event.id,

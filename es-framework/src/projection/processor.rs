@@ -1,6 +1,6 @@
 //! The processor that keeps all read models up to date.
 
-mod tables;
+mod table_arrangement;
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::sync::watch;
 
 use super::{
-    Database, DatabaseError, Positions, ReadModels,
+    Database, DatabaseError, ProgressRegistry, ReadModels,
     pipeline::{PipelineEnd, ProjectionPipeline, RetryPause},
 };
 use crate::{
@@ -74,7 +74,7 @@ pub struct Processor {
     database: Database,
     models: ReadModels,
     upcasters: Upcasters,
-    positions: Positions,
+    positions: ProgressRegistry,
     operator: OperatorClient,
     requests: OperatorRequests,
 }
@@ -83,7 +83,7 @@ impl Processor {
     /// Creates a processor that does not run yet.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
-        let positions = Positions::of(models.iter().map(|table| table.model.name));
+        let positions = ProgressRegistry::of(models.iter().map(|table| table.model.name));
         let names = models.iter().map(|table| table.model.name);
         let (operator, requests) = OperatorClient::shared(ComponentKind::ReadModel, names);
         Self {
@@ -105,7 +105,7 @@ impl Processor {
 
     /// Returns the progress of the read models.
     #[must_use]
-    pub fn positions(&self) -> Positions {
+    pub fn positions(&self) -> ProgressRegistry {
         self.positions.clone()
     }
 

@@ -4,39 +4,39 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
-use super::poison_event::Refused;
+use super::poison_event::PoisonEvent;
 use crate::event::EventId;
 
 /// The progress of each read model.
 ///
 /// ```
-/// use es_framework::projection::Positions;
+/// use es_framework::projection::ProgressRegistry;
 ///
 /// /// The read models that wait for an operator.
-/// fn stopped(positions: &Positions) -> Vec<&str> {
+/// fn stopped(positions: &ProgressRegistry) -> Vec<&str> {
 ///     let stopped = positions.iter().filter(|(_, progress)| progress.is_stopped());
 ///     stopped.map(|(name, _)| name).collect()
 /// }
 ///
-/// assert!(stopped(&Positions::default()).is_empty());
+/// assert!(stopped(&ProgressRegistry::default()).is_empty());
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Positions(Arc<BTreeMap<&'static str, Progress>>);
+pub struct ProgressRegistry(Arc<BTreeMap<&'static str, ReadModelProgress>>);
 
-impl Positions {
+impl ProgressRegistry {
     pub(super) fn of(models: impl IntoIterator<Item = &'static str>) -> Self {
-        let begin = |name| (name, Progress::default());
+        let begin = |name| (name, ReadModelProgress::default());
         Self(Arc::new(models.into_iter().map(begin).collect()))
     }
 
     /// Returns the progress of the read model with this name.
     #[must_use]
-    pub fn get(&self, model: &str) -> Option<&Progress> {
+    pub fn get(&self, model: &str) -> Option<&ReadModelProgress> {
         self.0.get(model)
     }
 
     /// Returns the progress of all read models, sorted by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Progress)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &ReadModelProgress)> {
         self.0.iter().map(|(name, progress)| (*name, progress))
     }
 
@@ -52,8 +52,8 @@ impl Positions {
         limit: Duration,
     ) -> Result<(), ProgressError> {
         let deadline = tokio::time::Instant::now().checked_add(limit);
-        let is_asked = |name: &&str| models.is_empty() || models.contains(name);
-        for (_, progress) in self.iter().filter(|(name, _)| is_asked(name)) {
+        let is_selected = |name: &&str| models.is_empty() || models.contains(name);
+        for (_, progress) in self.iter().filter(|(name, _)| is_selected(name)) {
             let now = tokio::time::Instant::now();
             let left = deadline.map_or(limit, |deadline| deadline.saturating_duration_since(now));
             progress.reach(id, left).await?;
@@ -65,14 +65,14 @@ impl Positions {
 /// The progress of a read model.
 ///
 /// ```
-/// use es_framework::projection::Progress;
+/// use es_framework::projection::ReadModelProgress;
 ///
-/// let progress = Progress::default();
+/// let progress = ReadModelProgress::default();
 /// assert!(progress.position().is_none() && !progress.is_rebuilt());
 /// assert_eq!(progress.trouble(), None);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Progress {
+pub struct ReadModelProgress {
     state: Arc<watch::Sender<State>>,
 }
 
@@ -81,9 +81,9 @@ pub(super) struct State {
     pub(super) position: Option<EventId>,
     rebuilt: bool,
     trouble: Option<String>,
-    refused: Option<Refused>,
+    refused: Option<PoisonEvent>,
     pace: Option<Pace>,
-    beside: Option<Progress>,
+    beside: Option<ReadModelProgress>,
 }
 
 /// The speed of a rebuild.
@@ -100,7 +100,7 @@ pub struct Pace {
     pub events_per_second: u64,
     /// The number of events that were stored at its start and are left.
     pub events_left: u64,
-    /// The time that these will take, unless the rebuild stands still.
+    /// The estimated time for these events, unless the rebuild makes no progress.
     pub seconds_left: Option<u64>,
 }
 
@@ -109,11 +109,11 @@ pub struct Pace {
 /// ```
 /// use std::time::Duration;
 ///
-/// use es_framework::projection::{Progress, ProgressError};
+/// use es_framework::projection::{ReadModelProgress, ProgressError};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let reached = Progress::default().reach(None, Duration::ZERO).await;
+/// let reached = ReadModelProgress::default().reach(None, Duration::ZERO).await;
 /// assert_eq!(reached, Err(ProgressError::Rebuilding));
 /// # }
 /// ```
@@ -130,21 +130,21 @@ pub enum ProgressError {
     Stopped,
 }
 
-impl Default for Progress {
+impl Default for ReadModelProgress {
     fn default() -> Self {
         let state = Arc::new(watch::Sender::new(State::default()));
         Self { state }
     }
 }
 
-impl Progress {
+impl ReadModelProgress {
     /// Returns the last event that queries can see.
     #[must_use]
     pub fn position(&self) -> Option<EventId> {
         self.state.borrow().position
     }
 
-    /// Returns the failure that holds up the read model, if there is one.
+    /// Returns the failure that delays the read model, if there is one.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.state.borrow().trouble.clone()
@@ -164,7 +164,7 @@ impl Progress {
 
     /// Returns the poison event at which the read model has stopped.
     #[must_use]
-    pub fn refused(&self) -> Option<Refused> {
+    pub fn refused(&self) -> Option<PoisonEvent> {
         self.state.borrow().refused.clone()
     }
 
@@ -226,7 +226,7 @@ impl Progress {
     }
 
     /// Records the poison event at which the read model stops.
-    pub(super) fn stopped(&self, refused: Refused) {
+    pub(super) fn stopped(&self, refused: PoisonEvent) {
         self.state.send_modify(|state| {
             state.trouble = Some(refused.to_string());
             state.refused = Some(refused);
@@ -270,7 +270,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_position_that_comes_in_time_is_reached() {
-        let progress = Progress::default();
+        let progress = ReadModelProgress::default();
         progress.rebuilt();
         let waiting = progress.clone();
         let wanted = EventId::new(7);
@@ -284,7 +284,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_position_that_does_not_come_is_an_error() {
-        let progress = Progress::default();
+        let progress = ReadModelProgress::default();
         progress.rebuilt();
         let wanted = EventId::FIRST;
         let reached = progress.reach(Some(wanted), BRIEF).await;
@@ -293,7 +293,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_reached_before_the_rebuild_is_over() {
-        let progress = Progress::default();
+        let progress = ReadModelProgress::default();
         progress.reached(EventId::new(9));
         let reached = progress.reach(EventId::new(1), BRIEF).await;
         assert_eq!(reached, Err(ProgressError::Rebuilding));
@@ -303,10 +303,10 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_waits_for_what_has_stopped() {
-        let progress = Progress::default();
+        let progress = ReadModelProgress::default();
         progress.reached(EventId::new(9));
         progress.rebuilt();
-        progress.stopped(Refused {
+        progress.stopped(PoisonEvent {
             id: EventId::FIRST,
             subject: crate::event::Subject::root(),
             reason: "poison".into(),
@@ -319,7 +319,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_read_model_does_not_wait_for_another() {
-        let positions = Positions::of(["books", "loans"]);
+        let positions = ProgressRegistry::of(["books", "loans"]);
         positions.get("books").unwrap().rebuilt();
         assert_eq!(positions.reach(&["books"], None, BRIEF).await, Ok(()));
         let all = positions.reach(&[], None, BRIEF).await;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::SystemTime};
 
-use super::{Progress, Table};
+use super::{ReadModelProgress, Table};
 use crate::{
     event::{EventId, RecordedEvent},
     telemetry::traces,
@@ -12,7 +12,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct ProjectedModel {
     pub(super) table: Table,
-    pub(super) progress: Progress,
+    pub(super) progress: ReadModelProgress,
     /// The events that an operator has skipped.
     pub(super) skipped: BTreeSet<EventId>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Cell, CellError, Column, ColumnValue, KeyError, RowKey};
+use super::{Cell, CellError, ColumnDescriptor, ColumnValue, KeyError, RowKey};
 use crate::{
     Declaration,
     event::{DecodeError, Event, EventView},
@@ -49,7 +49,7 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     /// projection names its key.
     const SUBJECT: &'static str;
     /// The columns, in the order of the fields.
-    const COLUMNS: &'static [Column];
+    const COLUMNS: &'static [ColumnDescriptor];
     /// The name of the key's column.
     const KEY: &'static str;
     /// The columns with an index besides those that queries compare.
@@ -111,13 +111,13 @@ pub trait Project: ReadModel {
     ///
     /// # Errors
     /// The event does not fit its declaration, or has no key.
-    fn change(event: &EventView<'_>) -> Result<Option<Change<Self>>, ProjectionError>;
+    fn change(event: &EventView<'_>) -> Result<Option<RowChange<Self>>, ProjectionError>;
 }
 
 /// The reason why a read model cannot apply an event.
 ///
 /// ```
-/// use es_framework::{prelude::*, projection::{Change, ProjectionError, RowKey}};
+/// use es_framework::{prelude::*, projection::{RowChange, ProjectionError, RowKey}};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent { id: Uuid, title: String }
 /// # #[derive(ReadModel)]
@@ -134,7 +134,7 @@ pub trait Project: ReadModel {
 /// #     }
 /// # }
 /// let row = BookCopy { id: Uuid::nil(), title: "The Ring".into() };
-/// let misplaced = Change::put(RowKey::Integer(42), row);
+/// let misplaced = RowChange::put(RowKey::Integer(42), row);
 /// assert!(matches!(misplaced, Err(ProjectionError::OtherKey { .. })));
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -164,7 +164,7 @@ pub enum ProjectionError {
 /// The change that an event makes in a read model.
 ///
 /// ```
-/// use es_framework::{prelude::*, projection::{Change, RowKey}};
+/// use es_framework::{prelude::*, projection::{RowChange, RowKey}};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent { id: Uuid, title: String }
 /// # #[derive(ReadModel)]
@@ -181,11 +181,11 @@ pub enum ProjectionError {
 /// #     }
 /// # }
 /// let key = RowKey::of(&Uuid::nil())?;
-/// let renamed = Change::update(key, |copy: BookCopy| Some(BookCopy { title: "The Ring".into(), ..copy }));
+/// let renamed = RowChange::update(key, |copy: BookCopy| Some(BookCopy { title: "The Ring".into(), ..copy }));
 /// # drop(renamed);
 /// # Ok::<_, es_framework::projection::KeyError>(())
 /// ```
-pub struct Change<R> {
+pub struct RowChange<R> {
     pub(super) key: RowKey,
     pub(super) kind: Kind<R>,
 }
@@ -199,7 +199,7 @@ pub(super) enum Kind<R> {
 
 type Follow<R> = Box<dyn FnOnce(Option<R>) -> Option<R> + Send>;
 
-impl<R: ReadModel> Change<R> {
+impl<R: ReadModel> RowChange<R> {
     /// Returns a change that replaces the row.
     ///
     /// # Errors
@@ -281,7 +281,7 @@ pub trait EventRow: Event {
     /// The table's name, which is also its path: `books` is served at `/books`.
     const TABLE: &'static str;
     /// The columns, in the order of the fields.
-    const COLUMNS: &'static [Column];
+    const COLUMNS: &'static [ColumnDescriptor];
 
     /// Converts the event to cells, one for each column.
     ///

@@ -51,7 +51,8 @@ impl SortValue {
         }
     }
 
-    /// Whether a column of this kind can hold the value. Cursors come from clients.
+    /// Returns true if a column of this kind can hold the value. Clients send cursors, so they can be
+    /// wrong.
     pub(super) const fn fits(&self, kind: ColumnKind) -> bool {
         match self {
             Self::Integer(_) => matches!(kind, ColumnKind::Integer),

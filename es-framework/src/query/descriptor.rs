@@ -7,7 +7,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::value::RawValue;
 
 use super::{
-    ColumnIndex, Paging, ParameterDescriptions, QueryContext, QueryError, QueryHandler,
+    ColumnIndex, PageParameters, ParameterDescriptions, QueryContext, QueryError, QueryHandler,
     QueryParameters,
 };
 use crate::{Declaration, projection::Database};
@@ -50,7 +50,7 @@ pub struct QueryDescriptor {
     pub description: &'static str,
     /// The path of its route.
     pub path: &'static str,
-    /// Whether its output is a page.
+    /// True if its output is a page.
     pub paged: bool,
     /// The tables that it reads; if empty, it may read all of them.
     pub tables: &'static [&'static str],
@@ -65,7 +65,7 @@ pub struct QueryDescriptor {
     /// Returns the JSON schema of its output.
     pub output: fn(&mut SchemaGenerator) -> Schema,
     /// Parses its parameters.
-    pub(crate) parse: fn(QueryParameters) -> Result<Box<dyn RunQuery>, QueryError>,
+    pub(crate) parse: fn(QueryParameters) -> Result<Box<dyn ErasedQuery>, QueryError>,
 }
 
 inventory::collect!(QueryDescriptor);
@@ -102,7 +102,7 @@ impl std::fmt::Debug for QueryDescriptor {
 }
 
 /// A query with its parameters, without its Rust type.
-pub(crate) trait RunQuery: Send {
+pub(crate) trait ErasedQuery: Send {
     /// Runs the query and returns its output as JSON.
     fn run<'a>(
         self: Box<Self>,
@@ -114,22 +114,22 @@ pub(crate) trait RunQuery: Send {
 /// A query whose parameters are parsed.
 struct ParsedQuery<Q> {
     query: Q,
-    paging: Paging,
+    paging: PageParameters,
 }
 
 fn parse<Q: QueryHandler>(
     mut parameters: QueryParameters,
-) -> Result<Box<dyn RunQuery>, QueryError> {
+) -> Result<Box<dyn ErasedQuery>, QueryError> {
     let query = Q::parse(&mut parameters)?;
     let paging = match Q::PAGED {
-        true => Paging::parse(&mut parameters)?,
-        false => Paging::default(),
+        true => PageParameters::parse(&mut parameters)?,
+        false => PageParameters::default(),
     };
     parameters.check_all_taken()?;
     Ok(Box::new(ParsedQuery { query, paging }))
 }
 
-impl<Q: QueryHandler> RunQuery for ParsedQuery<Q> {
+impl<Q: QueryHandler> ErasedQuery for ParsedQuery<Q> {
     fn run<'a>(
         self: Box<Self>,
         database: &'a Database,

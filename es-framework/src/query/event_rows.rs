@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Page, Paging, QueryError, QueryParameters,
+    Page, PageParameters, QueryError, QueryParameters,
     cursor::{PageCursor, RowCursor},
 };
 use crate::{
@@ -53,7 +53,7 @@ pub async fn browse_events(
     table: &Table,
     mut parameters: QueryParameters,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
-    let paging = Paging::parse(&mut parameters)?;
+    let paging = PageParameters::parse(&mut parameters)?;
     parameters.check_all_taken()?;
     let statement = format!(
         "{} WHERE {POSITION_COLUMN} > ? ORDER BY {POSITION_COLUMN} LIMIT ?",

@@ -14,22 +14,22 @@ pub(crate) const MAX_LIMIT: u32 = 1_000;
 /// The page that the caller requests: `limit`, `cursor` and `total`.
 ///
 /// ```
-/// use es_framework::query::{Paging, QueryParameters};
+/// use es_framework::query::{PageParameters, QueryParameters};
 ///
 /// let mut parameters = QueryParameters::new([("limit".into(), "10".into())])?;
 /// assert_eq!(parameters.optional::<u32>("limit")?, Some(10)); // `#[query(paged)]` takes it instead
-/// let first = Paging::default();
+/// let first = PageParameters::default();
 /// # let _ = first;
 /// # Ok::<_, es_framework::query::QueryError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Paging {
+pub struct PageParameters {
     pub(super) limit: u32,
     pub(super) after: Option<PageCursor>,
     pub(super) total: bool,
 }
 
-impl Default for Paging {
+impl Default for PageParameters {
     fn default() -> Self {
         Self {
             limit: DEFAULT_LIMIT,
@@ -39,7 +39,7 @@ impl Default for Paging {
     }
 }
 
-impl Paging {
+impl PageParameters {
     /// Takes `limit`, `cursor` and `total` from the parameters.
     pub(crate) fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
         let limit = match parameters.text("limit")? {
@@ -123,7 +123,7 @@ impl<R> Page<R> {
     /// it tells that there is a next page.
     pub(super) fn new(
         mut rows: Vec<R>,
-        paging: &Paging,
+        paging: &PageParameters,
         total: Option<u64>,
         cursor: impl FnOnce(&R) -> Result<PageCursor, QueryError>,
     ) -> Result<Self, QueryError> {
@@ -163,12 +163,12 @@ impl<R> Page<R> {
 mod tests {
     use super::*;
 
-    fn paging(pairs: &[(&str, &str)]) -> Result<Paging, QueryError> {
+    fn paging(pairs: &[(&str, &str)]) -> Result<PageParameters, QueryError> {
         let pairs = pairs
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
         let mut parameters = QueryParameters::new(pairs)?;
-        let paging = Paging::parse(&mut parameters)?;
+        let paging = PageParameters::parse(&mut parameters)?;
         parameters.check_all_taken()?;
         Ok(paging)
     }

@@ -54,9 +54,9 @@ pub struct ParameterDescription {
     pub name: &'static str,
     /// The doc comment of its field.
     pub description: &'static str,
-    /// Whether it has to be present.
+    /// True if it has to be present.
     pub required: bool,
-    /// Whether it takes several values.
+    /// True if it takes several values.
     pub several: bool,
     /// The JSON schema of one value.
     pub schema: Schema,

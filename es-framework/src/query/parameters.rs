@@ -82,8 +82,8 @@ impl QueryParameters {
     /// One of its values is malformed, or there are too many.
     pub fn several<T: ColumnValue>(&mut self, name: &'static str) -> Result<Vec<T>, QueryError> {
         self.known.push(name);
-        let given = self.values.remove(name).unwrap_or_default();
-        let texts: Vec<_> = given.iter().flat_map(|value| value.split(',')).collect();
+        let values = self.values.remove(name).unwrap_or_default();
+        let texts: Vec<_> = values.iter().flat_map(|value| value.split(',')).collect();
         if texts.len() > MOST_VALUES {
             let message = format!("has more than {MOST_VALUES} values");
             return Err(QueryError::invalid(name, message));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use serde::de::DeserializeOwned;
 
-use super::{Paging, QueryError, RowQuery};
+use super::{PageParameters, QueryError, RowQuery};
 use crate::projection::{Cell, Database, ReadModel, Sql};
 
 /// The context of a query's handler: the read models, the requested page, and the time.
@@ -35,14 +35,14 @@ use crate::projection::{Cell, Database, ReadModel, Sql};
 #[derive(Debug)]
 pub struct QueryContext<'a> {
     database: &'a Database,
-    paging: Paging,
+    paging: PageParameters,
     now: Timestamp,
 }
 
 impl<'a> QueryContext<'a> {
     /// Makes the context of a query that arrives at this time.
     #[must_use]
-    pub const fn new(database: &'a Database, paging: Paging, now: Timestamp) -> Self {
+    pub const fn new(database: &'a Database, paging: PageParameters, now: Timestamp) -> Self {
         Self {
             database,
             paging,
@@ -58,7 +58,7 @@ impl<'a> QueryContext<'a> {
 
     /// Returns the requested page: the first page if the query is not `paged`.
     #[must_use]
-    pub const fn paging(&self) -> &Paging {
+    pub const fn paging(&self) -> &PageParameters {
         &self.paging
     }
 

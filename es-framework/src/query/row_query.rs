@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{
-    Column, Condition, OrderedValue, Page, Paging, QueryError,
+    Column, Condition, OrderedValue, Page, PageParameters, QueryError,
     condition::SqlText,
     cursor::{PageCursor, RowCursor, SortValue},
     page::Direction,
@@ -93,9 +93,9 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// # Errors
     /// The database failed.
     pub async fn all(self, limit: u32) -> Result<Vec<R>, QueryError> {
-        let paging = Paging {
+        let paging = PageParameters {
             limit,
-            ..Paging::default()
+            ..PageParameters::default()
         };
         Ok(self.page(&paging).await?.items)
     }
@@ -105,7 +105,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     ///
     /// # Errors
     /// The database failed, or the cursor belongs to another query.
-    pub async fn page(self, paging: &Paging) -> Result<Page<R>, QueryError> {
+    pub async fn page(self, paging: &PageParameters) -> Result<Page<R>, QueryError> {
         let table = self.table()?;
         let filter = self.filter_sql(table)?;
         let total = match paging.total {
@@ -147,7 +147,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         &self,
         table: &Table,
         filter: SqlText,
-        paging: &Paging,
+        paging: &PageParameters,
     ) -> Result<Vec<StoredRow>, QueryError> {
         let after = self.after_cursor(paging)?;
         let conditions = [filter].into_iter().chain(after);
@@ -178,7 +178,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     }
 
     /// Returns the condition that a row comes after the last row of the page before.
-    fn after_cursor(&self, paging: &Paging) -> Result<Option<SqlText>, QueryError> {
+    fn after_cursor(&self, paging: &PageParameters) -> Result<Option<SqlText>, QueryError> {
         let Some(cursor) = &paging.after else {
             return Ok(None);
         };

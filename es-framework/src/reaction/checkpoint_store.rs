@@ -34,7 +34,7 @@ pub(super) struct CheckpointStore {
     /// The event id of the last known checkpoint.
     last: Option<EventId>,
     known: Option<ReactionCheckpoint>,
-    /// Whether an append failed with an unknown result, so that the last checkpoint must be loaded.
+    /// True if an append had an unknown result, so that the last checkpoint must be loaded.
     is_stale: bool,
     /// The tasks that this process finished and no checkpoint records yet.
     done: Vec<ReactionTask>,

@@ -26,7 +26,7 @@ use crate::{
 /// The time limit of a call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What all reactions of an application share.
+/// The resources that all reactions of an application share.
 #[derive(Debug)]
 pub(crate) struct ReactionRuntime {
     pub(crate) bus: CommandBus,

@@ -31,4 +31,4 @@ pub use runner::ReactionRunner;
 pub(crate) use runner::catch_up;
 pub use status::{ReactionStatus, ReactionStatuses};
 
-pub use crate::projection::Refused;
+pub use crate::projection::PoisonEvent;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{ReactionError, Refused, checkpoint::ReactionTask, processor::ReactionProcessor};
+use super::{PoisonEvent, ReactionError, checkpoint::ReactionTask, processor::ReactionProcessor};
 use crate::{
     event::RecordedEvent,
     operator::{ComponentKind, OperatorCommand, OperatorError, OperatorRequests, OperatorResult},
@@ -38,8 +38,8 @@ impl ParkedEvent {
         Self { event, task, error }
     }
 
-    fn poison_event(&self) -> Refused {
-        Refused {
+    fn poison_event(&self) -> PoisonEvent {
+        PoisonEvent {
             id: self.event.id,
             subject: self.event.subject.clone(),
             reason: self.error.to_string(),

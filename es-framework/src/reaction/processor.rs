@@ -42,9 +42,9 @@ pub(super) struct ReactionProcessor {
     pub(super) handle_first: Option<Option<EventId>>,
     saved_at: Instant,
     events_since_save: u64,
-    /// Whether a restart from the last checkpoint would repeat work.
+    /// True if a restart from the last checkpoint would repeat work.
     pub(super) is_dirty: bool,
-    /// Whether any event was handled since the start.
+    /// True if any event was handled since the start.
     pub(super) has_advanced: bool,
 }
 

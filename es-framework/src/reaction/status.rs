@@ -7,7 +7,7 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::Refused;
+use super::PoisonEvent;
 use crate::event::EventId;
 
 /// The status of one reaction.
@@ -29,7 +29,7 @@ pub struct ReactionStatus {
     /// The reason why it does not advance, if there is one.
     pub trouble: Option<String>,
     /// The poison event at which it is parked. An operator or a restart makes it retry.
-    pub stopped_at: Option<Refused>,
+    pub stopped_at: Option<PoisonEvent>,
 }
 
 impl ReactionStatus {

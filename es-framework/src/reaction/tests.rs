@@ -10,9 +10,9 @@ use std::{sync::Arc, time::Duration};
 use futures_util::TryStreamExt as _;
 
 use super::{
-    Deadline, DeadlineTime as _, IntoCommands as _, OutgoingCommands, React, ReactionAction,
-    ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime, ReactionStatuses,
-    ReactionStep, ReactionTiming, Reactions, Refused, StartPosition, catch_up,
+    Deadline, DeadlineTime as _, IntoCommands as _, OutgoingCommands, PoisonEvent, React,
+    ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
+    ReactionStatuses, ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
 };
 use crate::{
     Declaration,
@@ -184,7 +184,7 @@ impl Operator {
         &self,
         reaction: &str,
         command: OperatorCommand,
-    ) -> Result<Option<Refused>, OperatorError> {
+    ) -> Result<Option<PoisonEvent>, OperatorError> {
         self.client.send(reaction, command).await
     }
 

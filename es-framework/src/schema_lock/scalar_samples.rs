@@ -7,7 +7,7 @@ use super::samples::SchemaSamples;
 /// The maximum length of a sample string in characters.
 const MAX_TEXT_LENGTH: u64 = 4_096;
 
-/// Generates samples of a scalar_samples JSON type.
+/// Generates samples of a scalar JSON type.
 pub(super) fn samples(kind: &str, schema: &Value) -> Option<SchemaSamples> {
     match kind {
         "boolean" => SchemaSamples::of([json!(true), json!(false)]),

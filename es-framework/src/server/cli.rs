@@ -1,10 +1,10 @@
 //! The command line of the program `event-store`. It has the flags of the event store whose protocol it
 //! speaks, so that scripts and test containers work without a change.
 
-mod error;
+mod cli_error;
 mod offline;
 mod output;
-mod progress;
+mod progress_bar;
 mod stats;
 mod transfer;
 
@@ -20,13 +20,13 @@ use tokio::{net::TcpListener, runtime::Runtime};
 use tracing_subscriber::EnvFilter;
 
 use self::{
-    error::{CliError, StartError},
+    cli_error::{CliError, StartError},
     offline::{BackupArguments, DataDirectory, RestoreArguments},
     transfer::{ExportArguments, ImportArguments},
 };
 use super::{
     serve::serve,
-    settings::{DialectName, ServerSettings},
+    server_settings::{DialectName, ServerSettings},
     signing::SigningKey,
 };
 use crate::{

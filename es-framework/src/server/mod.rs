@@ -23,7 +23,7 @@ mod register_event_schema;
 mod router;
 mod run_eventql_query;
 mod serve;
-mod settings;
+mod server_settings;
 mod signing;
 mod state;
 mod stored_lines;
@@ -36,5 +36,5 @@ pub(crate) mod tests;
 
 pub use api_token::{ApiToken, InvalidApiToken};
 pub use serve::serve;
-pub use settings::{DialectName, ServerSettings};
+pub use server_settings::{DialectName, ServerSettings};
 pub use signing::{InvalidSigningKey, SigningKey};

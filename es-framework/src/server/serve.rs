@@ -7,7 +7,7 @@ use tokio::{
     sync::{Semaphore, watch},
 };
 
-use super::{router::router, settings::ServerSettings, state::ServerState};
+use super::{router::router, server_settings::ServerSettings, state::ServerState};
 use crate::{
     net::{self, ConnectionLimits, HttpListener},
     store::EventStore,

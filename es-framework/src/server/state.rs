@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use tokio::sync::{Semaphore, watch};
 
-use super::settings::ServerSettings;
+use super::server_settings::ServerSettings;
 use crate::store::EventStore;
 
 /// The store, the settings and the limits that all endpoints share.

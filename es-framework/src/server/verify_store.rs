@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     event::Hash,
-    store::{StoreError, Verified, verify},
+    store::{StoreError, VerificationReport, verify},
 };
 
 #[derive(Serialize)]
@@ -67,10 +67,10 @@ pub(super) async fn verify_store(
     }))
 }
 
-fn encode_result(outcome: Result<Verified, StoreError>) -> Vec<u8> {
+fn encode_result(outcome: Result<VerificationReport, StoreError>) -> Vec<u8> {
     let mut line = Vec::new();
     match outcome {
-        Ok(Verified { events, hash, flaw }) => {
+        Ok(VerificationReport { events, hash, flaw }) => {
             let result = VerificationResult {
                 is_valid: flaw.is_none(),
                 events,

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::{
     auth::RequireApiToken, conditional_write::ConditionalWrite, error_response::ErrorResponse,
-    json_body::JsonBody, settings::ServerSettings, state::ServerState,
+    json_body::JsonBody, server_settings::ServerSettings, state::ServerState,
 };
 use crate::{
     event::{

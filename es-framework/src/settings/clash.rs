@@ -18,14 +18,14 @@ use crate::Declaration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two settings want the {wanted}: {first} and {second}: {advice}", advice = wanted.advice())]
 pub struct SettingsClash {
-    wanted: Wanted,
+    wanted: SettingName,
     first: Owner,
     second: Owner,
 }
 
-/// What only one setting can have.
+/// A name that only one setting can have.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Wanted {
+enum SettingName {
     Flag(String),
     Variable(String),
 }
@@ -53,8 +53,8 @@ pub(crate) fn check(
     framework: &Command,
     declared: &[&SettingsDescriptor],
 ) -> Result<(), SettingsClash> {
-    let mut owners = BTreeMap::from([(Wanted::Flag("help".to_owned()), Owner::Framework)]);
-    let variables = VARIABLES.map(|name| Wanted::Variable(name.to_owned()));
+    let mut owners = BTreeMap::from([(SettingName::Flag("help".to_owned()), Owner::Framework)]);
+    let variables = VARIABLES.map(|name| SettingName::Variable(name.to_owned()));
     let flags = framework.get_arguments().flat_map(wanted);
     owners.extend(flags.chain(variables).map(|one| (one, Owner::Framework)));
     for settings in declared {
@@ -79,14 +79,17 @@ pub(crate) fn check(
 }
 
 /// The flag and the variable of an argument.
-fn wanted(argument: &Arg) -> impl Iterator<Item = Wanted> + use<> {
-    let flag = argument.get_long().map(str::to_owned).map(Wanted::Flag);
+fn wanted(argument: &Arg) -> impl Iterator<Item = SettingName> + use<> {
+    let flag = argument
+        .get_long()
+        .map(str::to_owned)
+        .map(SettingName::Flag);
     let variable = argument.get_env().map(|name| name.to_string_lossy());
-    let variable = variable.map(|name| Wanted::Variable(name.into_owned()));
+    let variable = variable.map(|name| SettingName::Variable(name.into_owned()));
     flag.into_iter().chain(variable)
 }
 
-impl Wanted {
+impl SettingName {
     fn advice(&self) -> &'static str {
         match self {
             Self::Flag(_) => "rename a field",
@@ -95,7 +98,7 @@ impl Wanted {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for SettingName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(name) => write!(f, "flag --{name}"),
@@ -126,7 +129,7 @@ mod tests {
 
     #[derive(Settings)]
     struct Lending {
-        /// How long a book is lent.
+        /// The days for which a book is lent.
         #[setting(default = 28)]
         #[allow(dead_code)]
         loan_days: u32,
@@ -134,14 +137,14 @@ mod tests {
 
     #[derive(Settings)]
     struct Films {
-        /// How long a film is lent.
+        /// The days for which a film is lent.
         #[allow(dead_code)]
         loan_days: Option<u32>,
     }
 
     #[derive(Settings)]
     struct Games {
-        /// How long a game is lent.
+        /// The days for which a game is lent.
         #[setting(env = "LOAN_DAYS")]
         #[allow(dead_code)]
         game_days: Option<u32>,
@@ -156,7 +159,7 @@ mod tests {
 
     #[derive(Settings)]
     struct Log {
-        /// What is logged.
+        /// The events to log.
         #[setting(env = "RUST_LOG")]
         #[allow(dead_code)]
         level: Option<String>,
@@ -164,7 +167,7 @@ mod tests {
 
     #[derive(Settings)]
     struct Manual {
-        /// What is explained.
+        /// The topic to explain.
         #[allow(dead_code)]
         help: Option<String>,
     }

@@ -1,4 +1,4 @@
-//! How the text of a setting becomes its value.
+//! Parses the text of a setting into its value.
 
 use std::{any::TypeId, error::Error, path::PathBuf, str::FromStr};
 

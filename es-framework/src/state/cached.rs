@@ -21,7 +21,7 @@ use crate::event::Subject;
 pub struct StateSource {
     /// The subject.
     pub subject: Subject,
-    /// Whether the events of the subjects below it are included.
+    /// True if the events of the subjects below it are included.
     pub recursive: bool,
 }
 
@@ -59,7 +59,7 @@ type RebuildFunction = for<'a> fn(
 ) -> BoxFuture<'a, Result<CachedState, RebuildError>>;
 type AnyState = Box<dyn Any + Send + Sync>;
 
-/// Whether a state may be rebuilt from the cache of this process.
+/// The permission to rebuild a state from the cache of this process.
 ///
 /// ```
 /// # use es_framework::state::CachePolicy;
@@ -108,7 +108,7 @@ pub enum CachePolicy {
 pub struct CachedState {
     /// The last event of its subject.
     pub latest: Option<LastEvent>,
-    /// Whether the events lead to a state.
+    /// True if the events lead to a state.
     pub exists: bool,
     rebuilt: AnyState,
 }

@@ -5,11 +5,13 @@ mod cached;
 mod declared;
 mod metrics;
 mod rebuild;
+mod rebuilt_state;
 mod snapshot;
 #[cfg(test)]
 mod tests;
 
 pub use cached::{CachePolicy, CachedState, StateKind, StateSource};
 pub use declared::{Evolve, State};
-pub use rebuild::{LastEvent, RebuildError, RebuiltState, StateLoader};
+pub use rebuild::{RebuildError, StateLoader};
+pub use rebuilt_state::{LastEvent, RebuiltState};
 pub use snapshot::Snapshots;

@@ -1,4 +1,4 @@
-//! Backups: all events and schemas of a store as lines of JSON, and back.
+//! Backups: all events and schemas of a store as lines of JSON.
 //!
 //! The shape is the protocol's: `{"type":"event","payload":{"event":{…},"hash":"…"}}`, and
 //! `{"type":"schema","payload":{"eventType":"…","schema":{…}}}`.
@@ -29,7 +29,7 @@ pub enum BackupLine {
     Event(Box<RecordedEvent>),
     /// The schema of an event type.
     Schema(EventType, Box<RawValue>),
-    /// What the store ran into: the backup is not whole.
+    /// The error of the store. The backup is incomplete.
     Error(String),
 }
 
@@ -53,14 +53,14 @@ struct ErrorPayload {
 }
 
 impl BackupLine {
-    /// Appends the line, line break included.
+    /// Appends the line and its line break.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Event(event) => event.write_backup_line(out),
             Self::Schema(event_type, schema) => {
                 let start = br#"{"type":"schema","payload":{"eventType":""#;
                 out.extend_from_slice(start);
-                // Names of event types hold nothing that JSON would escape.
+                // Names of event types contain no characters that JSON escapes.
                 out.extend_from_slice(event_type.as_str().as_bytes());
                 out.extend_from_slice(br#"","schema":"#);
                 out.extend_from_slice(schema.get().as_bytes());
@@ -77,7 +77,7 @@ impl BackupLine {
     /// Reads a line.
     ///
     /// # Errors
-    /// It is none of a backup.
+    /// It is not a line of a backup.
     pub fn parse(line: &[u8]) -> Result<Self, InvalidStreamLine> {
         let RawLine { r#type, payload } = serde_json::from_slice(line)?;
         match &*r#type {
@@ -98,9 +98,9 @@ impl BackupLine {
     }
 }
 
-/// All that a store holds at the moment of the call: its schemas, then its events in order. What
-/// is written meanwhile is not part of it; every event of it follows every schema of it, since a
-/// schema that an event contradicts is never registered.
+/// Reads the content of a store at the moment of the call: its schemas, then its events in order.
+/// Later events are excluded. All events follow the schemas, because a store never registers a schema
+/// that contradicts an event.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -118,7 +118,7 @@ pub fn lines(store: Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupLine
     whole(schemas(&store).chain(events(&store)))
 }
 
-/// The same as text, many lines to a frame.
+/// Reads the same content as text, with many lines in a frame.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -161,7 +161,7 @@ fn events(
     events.map_ok(|event| BackupLine::Event(Box::new(event)))
 }
 
-/// How many lines share a frame, if they are there already.
+/// The highest number of available lines in one frame.
 const LINES: usize = 256;
 
 fn framed(line: Result<BackupLine, StoreError>) -> Result<Bytes, StoreError> {
@@ -170,7 +170,7 @@ fn framed(line: Result<BackupLine, StoreError>) -> Result<Bytes, StoreError> {
     Ok(frame.into())
 }
 
-/// Lines as one frame, and behind it the error that ended them.
+/// Joins lines to one frame, followed by the error that ended them.
 fn joined(lines: Vec<Result<BackupLine, StoreError>>) -> Vec<Result<Bytes, StoreError>> {
     let (mut frame, mut error) = (Vec::new(), None);
     for line in lines {
@@ -186,7 +186,7 @@ fn joined(lines: Vec<Result<BackupLine, StoreError>>) -> Vec<Result<Bytes, Store
     frame.into_iter().chain(error).collect()
 }
 
-/// Nothing follows an error: a backup with a gap would look like a whole one.
+/// Ends the stream after an error. Otherwise a backup with a gap would look complete.
 fn whole<T: Send + 'static>(
     parts: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
 ) -> BoxStream<'static, Result<T, StoreError>> {

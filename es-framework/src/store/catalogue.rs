@@ -24,14 +24,14 @@ use crate::event::{EventCandidate, EventId, EventType};
 pub struct KnownEventType {
     /// Its name.
     pub event_type: EventType,
-    /// Whether there is a schema but no event yet.
+    /// True if the type has a schema but no event yet.
     pub is_phantom: bool,
-    /// What the data of its events has to follow.
+    /// The schema that the data of its events follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Box<RawValue>>,
 }
 
-/// All event types of a store. Few, so they are kept in memory and copied when one is added.
+/// All event types of a store. There are few, so they stay in memory and are copied for each change.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalogue {
     types: BTreeMap<EventType, Entry>,
@@ -55,17 +55,18 @@ impl Entry {
 }
 
 impl Catalogue {
-    /// The first event of a type.
+    /// Returns the id of the first event of a type.
     pub(crate) fn first(&self, event_type: &EventType) -> Option<EventId> {
         self.types.get(event_type)?.first
     }
 
-    /// How many schemas there are. Grows only, so that it tells whether a check is still good.
+    /// Returns the number of schemas. It only grows, so the same number means that an earlier check
+    /// is still valid.
     pub(crate) const fn schemas(&self) -> usize {
         self.schemas
     }
 
-    /// Takes in an event of a type.
+    /// Records an event of a type.
     pub(crate) fn saw(&mut self, event_type: &EventType, id: EventId) {
         let entry = match self.types.get_mut(event_type) {
             Some(entry) => entry,
@@ -74,7 +75,7 @@ impl Catalogue {
         entry.first.get_or_insert(id);
     }
 
-    /// Takes in a schema; the first of a type stays.
+    /// Registers a schema. A type keeps its first schema.
     pub(crate) fn register(
         &mut self,
         event_type: EventType,
@@ -89,7 +90,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Whether a type may still get a schema.
+    /// Checks that a type has no schema yet.
     pub(crate) fn is_free(&self, event_type: &EventType) -> Result<(), SchemaConflict> {
         let entry = self.types.get(event_type);
         match entry.is_some_and(|entry| entry.schema.is_some()) {
@@ -98,7 +99,7 @@ impl Catalogue {
         }
     }
 
-    /// Whether all candidates follow the schemas of their types.
+    /// Checks that all candidates follow the schemas of their types.
     pub(crate) fn check(&self, candidates: &[EventCandidate]) -> Result<(), SchemaConflict> {
         if self.schemas == 0 {
             return Ok(());
@@ -118,7 +119,7 @@ impl Catalogue {
         Some(entry.known(event_type))
     }
 
-    /// All types, sorted.
+    /// Returns all types, sorted.
     pub(crate) fn all(&self) -> Vec<KnownEventType> {
         let known = |(event_type, entry): (&EventType, &Entry)| entry.known(event_type);
         self.types.iter().map(known).collect()

@@ -1,8 +1,8 @@
-//! What can go wrong with an event store, in terms of what the caller should do.
+//! The errors of an event store, sorted by how the caller should handle them.
 
 use super::{Conflict, InvalidOptions, SchemaConflict};
 
-/// The event store did not do what was asked.
+/// The error of a request to the event store.
 ///
 /// ```
 /// use es_framework::store::StoreError;
@@ -13,48 +13,48 @@ use super::{Conflict, InvalidOptions, SchemaConflict};
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// It does not answer, or says that it cannot at the moment. Nothing was done; try again later.
+    /// It does not answer, or it reports a temporary failure. Nothing was written; retry later.
     #[error("the event store {address} is unavailable: {reason}")]
     Unavailable {
-        /// Where it is, or should be.
+        /// The expected address of the store.
         address: String,
-        /// What was seen of it.
+        /// The description of the failure.
         reason: String,
     },
-    /// It refused the credential. Trying again does not help.
+    /// It refused the API token. A retry does not help.
     #[error("the event store {address} refused the API token: check EVENT_STORE_API_TOKEN")]
     Unauthorized {
-        /// Where it is.
+        /// The address of the store.
         address: String,
     },
-    /// It found the request wrong. Trying again does not help.
+    /// It refused the request as invalid. A retry does not help.
     #[error("the event store refused the request: {0}")]
     Refused(String),
-    /// What was asked of it contradicts itself.
+    /// The options of the request contradict each other.
     #[error(transparent)]
     Options(#[from] InvalidOptions),
-    /// There is no room for more events.
+    /// It has no space for more events.
     #[error("the event store is full: {0}")]
     Full(String),
-    /// It sent or holds something that is no event, or not the one that should be there.
+    /// It sent or contains invalid data, or another event than expected.
     #[error("the event store {address} holds or sent something broken: {reason}")]
     Corrupt {
-        /// Where it is.
+        /// The address of the store.
         address: String,
-        /// What is broken.
+        /// The description of the damage.
         reason: String,
     },
 }
 
 impl StoreError {
-    /// Whether the same request may succeed later.
+    /// Returns true if the same request may succeed later.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Full(_))
     }
 }
 
-/// An append that was not, or perhaps not, done.
+/// The error of an append. Only with [`AppendError::Unknown`], the events may be stored.
 ///
 /// ```
 /// use es_framework::store::AppendError;
@@ -68,27 +68,27 @@ impl StoreError {
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
-    /// A precondition does not hold: decide again on what is there now.
+    /// A precondition does not hold. Decide again on the current events.
     #[error(transparent)]
     Conflict(#[from] Conflict),
-    /// An event does not follow the schema of its type. Trying again does not help.
+    /// An event does not follow the schema of its type. A retry does not help.
     #[error(transparent)]
     Schema(#[from] SchemaConflict),
-    /// The connection broke after the request was sent: the events may be there or not. Read the
-    /// subject to find out; never just send them again.
+    /// The connection broke after the request was sent, so the events may or may not be stored. Read
+    /// the subject to find out; never repeat the append blindly.
     #[error("it is unknown whether the event store {address} wrote the events: {reason}")]
     Unknown {
-        /// Where it is.
+        /// The address of the store.
         address: String,
-        /// What was seen of it.
+        /// The description of the failure.
         reason: String,
     },
-    /// Nothing was written.
+    /// The store failed before it wrote anything.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// A schema that was not registered.
+/// The error of a registration of a schema.
 ///
 /// ```
 /// use es_framework::store::{RegisterError, SchemaConflict};
@@ -98,19 +98,19 @@ pub enum AppendError {
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
-    /// The type has a schema already, or an event that does not follow this one.
+    /// The type already has a schema, or an event that does not follow this one.
     #[error(transparent)]
     Conflict(#[from] SchemaConflict),
-    /// The connection broke after the request was sent: the schema may be there or not. Read the
-    /// event type to find out.
+    /// The connection broke after the request was sent, so the schema may or may not be registered.
+    /// Read the event type to find out.
     #[error("it is unknown whether the event store {address} registered the schema: {reason}")]
     Unknown {
-        /// Where it is.
+        /// The address of the store.
         address: String,
-        /// What was seen of it.
+        /// The description of the failure.
         reason: String,
     },
-    /// The store did not do it.
+    /// The store failed before it registered the schema.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

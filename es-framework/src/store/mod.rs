@@ -35,9 +35,9 @@ pub use options::{
 };
 pub use precondition::{Conflict, Precondition};
 pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
-pub use verify::{Chain, Flaw, Verified, verify};
+pub use verify::{Chain, Flaw, VerificationReport, verify};
 
-/// Events as they come, ended by the first error.
+/// A stream of events. It ends after the first error.
 ///
 /// ```
 /// use es_framework::{event::RecordedEvent, store::{EventStream, StoreError}};
@@ -49,7 +49,7 @@ pub use verify::{Chain, Flaw, Verified, verify};
 /// ```
 pub type EventStream = BoxStream<'static, Result<RecordedEvent, StoreError>>;
 
-/// Whole lines of the protocol as they come, many to a frame; ended by the first error.
+/// A stream of frames with whole lines of the protocol, many in each. It ends after the first error.
 ///
 /// ```
 /// use es_framework::store::{LineStream, StoreError};
@@ -61,7 +61,7 @@ pub type EventStream = BoxStream<'static, Result<RecordedEvent, StoreError>>;
 /// ```
 pub type LineStream = BoxStream<'static, Result<Bytes, StoreError>>;
 
-/// Subjects in order, ended by the first error.
+/// A stream of subjects in order. It ends after the first error.
 ///
 /// ```
 /// use es_framework::{event::Subject, store::{EventStore, SubjectStream, memory::MemoryStore}};
@@ -75,7 +75,7 @@ pub type LineStream = BoxStream<'static, Result<Bytes, StoreError>>;
 /// ```
 pub type SubjectStream = BoxStream<'static, Result<Subject, StoreError>>;
 
-/// Event types in order, ended by the first error.
+/// A stream of event types in order. It ends after the first error.
 ///
 /// ```
 /// use es_framework::store::{EventStore, EventTypeStream, memory::MemoryStore};
@@ -89,7 +89,7 @@ pub type SubjectStream = BoxStream<'static, Result<Subject, StoreError>>;
 /// ```
 pub type EventTypeStream = BoxStream<'static, Result<KnownEventType, StoreError>>;
 
-/// Where events are kept. Every adapter passes the whole contract suite.
+/// A store of events. Every adapter passes the whole contract suite.
 ///
 /// ```
 /// use es_framework::{
@@ -121,22 +121,23 @@ pub type EventTypeStream = BoxStream<'static, Result<KnownEventType, StoreError>
 /// ```
 #[async_trait]
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {
-    /// Writes all candidates in order, or none. An `Ok` means that they are durable.
+    /// Appends all candidates in order, or none. After `Ok` they are durable.
     ///
     /// # Errors
-    /// [`AppendError::Conflict`] when a precondition does not hold, [`AppendError::Unknown`] when
-    /// nobody can say whether the events were written.
+    /// [`AppendError::Conflict`] if a precondition does not hold, [`AppendError::Unknown`] if it is
+    /// unknown whether the events are stored.
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError>;
 
-    /// The events of a subject that are stored now, in the order asked for.
+    /// Reads the stored events of a subject in the requested order.
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream;
 
-    /// The events of [`read`](Self::read) as text, from a store that can write it without making
-    /// events of it first. Byte for byte what the events would be written as.
+    /// Reads the same events as [`read`](Self::read) as rendered lines, byte for byte the same as the
+    /// lines of these events. Returns `None` if the store cannot render lines without decoding
+    /// events.
     fn read_lines(
         &self,
         subject: &Subject,
@@ -147,26 +148,26 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         None
     }
 
-    /// The stored events of a subject and then the new ones as they come. Never ends but by an
-    /// error.
+    /// Subscribes to a subject: returns the stored events and then the new ones. The stream ends only
+    /// with an error.
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream;
 
-    /// The subjects at and below `base`, sorted: those with events, and those between them and
-    /// `base`. An empty store has none at all.
+    /// Lists the subjects at and below `base`, sorted: the subjects with events, and their parents up
+    /// to `base`. An empty store has none.
     fn read_subjects(&self, base: Subject) -> SubjectStream {
         let _ = base;
         stream::iter([Err(unsupported("listing subjects"))]).boxed()
     }
 
-    /// The types of all events and those with a schema, sorted.
+    /// Lists the types of all events and the types with a schema, sorted.
     fn read_event_types(&self) -> EventTypeStream {
         stream::iter([Err(unsupported("listing event types"))]).boxed()
     }
 
-    /// One event type, where it is known.
+    /// Returns one event type, if the store knows it.
     ///
     /// # Errors
-    /// The store cannot say.
+    /// The store does not answer.
     async fn read_event_type(
         &self,
         event_type: EventType,
@@ -175,10 +176,10 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         Err(unsupported("looking up an event type"))
     }
 
-    /// Has every event of a type follow a schema from now on, for ever.
+    /// Registers a schema, which all later events of the type must follow. It can never be changed.
     ///
     /// # Errors
-    /// The type has a schema, or an event that does not follow it.
+    /// The type already has a schema, or an event that does not follow this one.
     async fn register_event_schema(
         &self,
         event_type: EventType,
@@ -188,17 +189,17 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         Err(unsupported("registering a schema").into())
     }
 
-    /// Whether the store answers, and writes where that can be told.
+    /// Checks that the store answers and, where it reports that, that it can write.
     ///
     /// # Errors
-    /// It does not, and why.
+    /// The store does not answer or cannot write. The error contains the reason.
     async fn health(&self) -> Result<(), StoreError>;
 
-    /// A word for people: which store this is and where.
+    /// Describes the store and its address for the log.
     fn description(&self) -> String;
 }
 
-/// The latest event of a subject, or of a subject and all below it.
+/// Returns the latest event of a subject, or of a subject and all subjects below it.
 pub(crate) async fn latest_event(
     store: &dyn EventStore,
     subject: Subject,
@@ -213,13 +214,13 @@ pub(crate) async fn latest_event(
     newest.next().await.transpose()
 }
 
-/// The id of the newest event, if there is one.
+/// Returns the id of the newest event, if there is one.
 pub(crate) async fn newest_id(store: &dyn EventStore) -> Result<Option<EventId>, StoreError> {
     let newest = latest_event(store, Subject::root(), true).await?;
     Ok(newest.map(|event| event.id))
 }
 
-/// The event with this id, if it is stored.
+/// Returns the event with this id, if it is stored.
 pub(crate) async fn event_with_id(
     store: &dyn EventStore,
     id: EventId,

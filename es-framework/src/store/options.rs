@@ -1,4 +1,4 @@
-//! Which events to read or observe.
+//! The options of reads and subscriptions.
 
 use std::num::NonZeroU64;
 
@@ -52,7 +52,7 @@ impl Order {
 pub enum Bound {
     /// The event with this id belongs to the range.
     Inclusive(EventId),
-    /// The event with this id does not.
+    /// The event with this id does not belong to the range.
     Exclusive(EventId),
 }
 
@@ -78,11 +78,11 @@ pub struct FromLatestEvent {
     pub subject: Subject,
     /// The type.
     pub event_type: EventType,
-    /// What to do where there is no such event.
+    /// The behaviour if there is no such event.
     pub if_missing: IfEventIsMissing,
 }
 
-/// What to do when the event to start from does not exist.
+/// The behaviour if the event to start from does not exist.
 ///
 /// ```
 /// use es_framework::store::{FromLatestEvent, IfEventIsMissing, ObserveOptions};
@@ -106,7 +106,7 @@ pub enum IfEventIsMissing {
     Nothing,
 }
 
-/// Which events to read.
+/// The options of a read.
 ///
 /// ```
 /// use es_framework::{event::EventId, store::{Bound, Order, ReadOptions}};
@@ -120,7 +120,7 @@ pub enum IfEventIsMissing {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Whether events of subjects below the given one belong to it.
+    /// True if the read includes the events of the subjects below.
     pub recursive: bool,
     /// Oldest or newest first.
     pub order: Order,
@@ -128,15 +128,15 @@ pub struct ReadOptions {
     pub lower_bound: Option<Bound>,
     /// The highest id.
     pub upper_bound: Option<Bound>,
-    /// Where to start instead of a lowest id.
+    /// The event to start from, instead of a lowest id.
     pub from_latest_event: Option<FromLatestEvent>,
     /// The types of the events; empty for any.
     pub event_types: Vec<EventType>,
-    /// How many events at most, the first in the order asked for.
+    /// The highest number of events. The read ends after that many, in its order.
     pub limit: Option<NonZeroU64>,
 }
 
-/// Which events to observe.
+/// The options of a subscription.
 ///
 /// ```
 /// use es_framework::{event::EventId, store::{Bound, ObserveOptions}};
@@ -146,15 +146,15 @@ pub struct ReadOptions {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObserveOptions {
-    /// Whether events of subjects below the given one belong to it.
+    /// True if the read includes the events of the subjects below.
     pub recursive: bool,
     /// The lowest id.
     pub lower_bound: Option<Bound>,
-    /// Where to start instead of a lowest id.
+    /// The event to start from, instead of a lowest id.
     pub from_latest_event: Option<FromLatestEvent>,
 }
 
-/// Options that contradict each other.
+/// The error for options that contradict each other.
 ///
 /// ```
 /// use es_framework::{event::EventId, store::*};
@@ -185,17 +185,17 @@ impl ReadOptions {
         }
     }
 
-    /// These, but no more than the first event.
+    /// Limits the options to the first event.
     #[must_use]
     pub fn first(self) -> Self {
         let limit = Some(NonZeroU64::MIN);
         Self { limit, ..self }
     }
 
-    /// Checks what a type cannot say.
+    /// Checks that the options do not contradict each other.
     ///
     /// # Errors
-    /// Two starts are given.
+    /// The options contain two starts.
     pub const fn check(&self) -> Result<(), InvalidOptions> {
         one_start(self.lower_bound, self.from_latest_event.as_ref())
     }
@@ -212,10 +212,10 @@ impl ObserveOptions {
         }
     }
 
-    /// Checks what a type cannot say.
+    /// Checks that the options do not contradict each other.
     ///
     /// # Errors
-    /// Two starts are given.
+    /// The options contain two starts.
     pub const fn check(&self) -> Result<(), InvalidOptions> {
         one_start(self.lower_bound, self.from_latest_event.as_ref())
     }
@@ -239,7 +239,7 @@ pub(crate) struct IdRange {
 }
 
 impl IdRange {
-    /// The ids that two bounds leave.
+    /// Returns the ids between two bounds.
     pub(crate) const fn of(lower: Option<Bound>, upper: Option<Bound>) -> Self {
         let first = match lower {
             None => 0,

@@ -1,4 +1,4 @@
-//! What must hold at the moment of a write.
+//! The conditions that must hold at the moment of a write.
 
 use crate::event::{EventId, Subject};
 
@@ -20,16 +20,16 @@ pub enum Precondition {
     SubjectIsPopulated(Subject),
     /// The latest event of the subject itself has this id.
     SubjectIsOnEventId(Subject, EventId),
-    /// No event of the subject, or of one below it, is later than this one; `None`: there is none at
-    /// all.
+    /// The latest event of the subject and the subjects below it has this id, or an earlier one. With
+    /// `None`, they have no event.
     SubtreeIsUnchangedSince(Subject, Option<EventId>),
-    /// The latest event of the whole store has this id; `None`: it has no event. For decisions that
-    /// were made on everything there is.
+    /// The latest event of the whole store has this id. With `None`, the store is empty. Used for
+    /// decisions that depend on all events.
     StoreIsOnEventId(Option<EventId>),
 }
 
 impl Precondition {
-    /// The subject that the condition is about; `None`: the whole store.
+    /// Returns the subject of the condition, or `None` for the whole store.
     #[must_use]
     pub const fn subject(&self) -> Option<&Subject> {
         match self {
@@ -41,7 +41,7 @@ impl Precondition {
         }
     }
 
-    /// Whether the condition holds, given the latest event of what it is about.
+    /// Returns true if the condition holds for this latest event of its subject.
     #[must_use]
     pub fn holds(&self, latest: Option<EventId>) -> bool {
         match self {
@@ -54,7 +54,7 @@ impl Precondition {
     }
 }
 
-/// A write that was refused because a precondition did not hold.
+/// The error for a write whose precondition does not hold.
 ///
 /// ```
 /// use es_framework::{event::EventId, store::{Conflict, Precondition}};

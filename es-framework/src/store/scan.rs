@@ -1,8 +1,8 @@
-//! Reading and observing over anything that hands out events a chunk at a time. The adapters that
-//! hold the events themselves share it.
+//! Reads and subscriptions over a log that returns its events in chunks. The in-memory store and the
+//! embedded store share this code.
 
-mod observe;
-mod reading;
+mod chunk_prefetcher;
+mod observation;
 
 use std::{
     num::NonZeroU64,
@@ -22,53 +22,53 @@ use super::{
 };
 use crate::event::{EventId, EventType, RecordedEvent, Subject};
 
-pub(crate) use observe::observe;
-use reading::Reading;
+use chunk_prefetcher::ChunkPrefetcher;
+pub(crate) use observation::observe;
 
-/// Which events of a log to take.
+/// The selection of events of a read.
 #[derive(Debug, Clone)]
 pub(crate) struct Scan {
     pub(crate) subject: Subject,
     pub(crate) recursive: bool,
     pub(crate) order: Order,
     pub(crate) range: IdRange,
-    /// Empty for any.
+    /// The types of the events. Empty for all types.
     pub(crate) event_types: Arc<[EventType]>,
-    /// How many events are wanted.
+    /// The highest number of events to read.
     pub(crate) limit: Option<NonZeroU64>,
 }
 
-/// Some events of a scan and what is left of it.
+/// A chunk of a scan, and the ids that are left after it.
 #[derive(Debug)]
 pub(crate) struct Chunk<T = Vec<RecordedEvent>> {
-    /// In the scan's order. May be empty although there is a rest.
+    /// The events in the order of the scan. A chunk can be empty although it has a rest.
     pub(crate) events: T,
-    /// How many they are.
+    /// The number of the events.
     pub(crate) count: usize,
-    /// The ids that were not looked at yet; `None` at the end.
+    /// The ids that are not read yet; `None` at the end.
     pub(crate) rest: Option<IdRange>,
 }
 
-/// Something that can be taken a chunk at a time: events, or what is made of them.
+/// A source that returns a scan in chunks, as events or as rendered lines.
 #[async_trait]
 pub(crate) trait Chunks: Clone + Send + Sync + 'static {
-    /// What a chunk holds its events as.
+    /// The form in which a chunk contains its events.
     type Events: Send + 'static;
 
-    /// About how many events fill a chunk.
+    /// The approximate number of events in a chunk.
     const EVENTS: u64;
 
-    /// The next events of a scan: never more than memory should hold at once, nor than its limit.
+    /// Returns the next events of a scan, at most as many as the chunk and the limit of the scan allow.
     async fn chunk(&self, scan: &Scan) -> Result<Chunk<Self::Events>, StoreError>;
 }
 
-/// What knows its events.
+/// A log of events that can be read in chunks.
 #[async_trait]
 pub(crate) trait Log: Clone + Send + Sync + 'static {
-    /// How many events there are, told to those who wait for more.
+    /// Returns the number of stored events, as a channel that reports each increase.
     fn length(&self) -> watch::Receiver<u64>;
 
-    /// The first or the latest event of this subject and type in a range of ids.
+    /// Finds the first or the latest event of this subject and type in a range of ids.
     async fn find(
         &self,
         subject: &Subject,
@@ -85,13 +85,13 @@ impl Scan {
             && self.wants(event.event_type.as_str())
     }
 
-    /// Whether events of a type belong to it.
+    /// Returns true if the scan includes events of this type.
     pub(crate) fn wants(&self, event_type: &str) -> bool {
         let wanted = &self.event_types;
         wanted.is_empty() || wanted.iter().any(|wanted| wanted.as_str() == event_type)
     }
 
-    /// How many of `most` events are wanted.
+    /// Returns the number of events to read next, at most `most`.
     pub(crate) fn at_most(&self, most: usize) -> usize {
         let limit = self.limit.map(|limit| usize::try_from(limit.get()));
         limit
@@ -99,13 +99,13 @@ impl Scan {
             .map_or(most, |limit| limit.min(most))
     }
 
-    /// Whether every id of its range belongs to it.
+    /// Returns true if the scan includes every event in its range of ids.
     fn is_everything(&self) -> bool {
         let is_all = self.recursive && self.subject == Subject::root();
         is_all && self.event_types.is_empty() && self.limit.is_none()
     }
 
-    /// The part with the first `count` ids in its order, and what comes after that.
+    /// Splits the scan after its first `count` ids.
     fn split(self, count: u64) -> (Self, Option<Self>) {
         let IdRange { first, last } = self.range;
         if last.saturating_sub(first) < count {
@@ -127,7 +127,7 @@ impl Scan {
         }
     }
 
-    /// What is left once a chunk was delivered.
+    /// Returns the rest of the scan after this chunk.
     fn after<T>(mut self, chunk: &Chunk<T>) -> Option<Self> {
         self.range = chunk.rest?;
         if let Some(limit) = self.limit {
@@ -137,13 +137,13 @@ impl Scan {
         Some(self)
     }
 
-    /// What is left once the event `id` was delivered.
+    /// Returns the ids that the scan still has to read after the event `id`.
     pub(crate) fn beyond(&self, id: EventId) -> Option<IdRange> {
         self.order.after(self.range, id.get())
     }
 }
 
-/// The stored events that the options ask for.
+/// Reads the stored events that match the options.
 pub(crate) fn read<L>(log: L, subject: Subject, options: ReadOptions) -> EventStream
 where
     L: Log + Chunks<Events = Vec<RecordedEvent>>,
@@ -151,7 +151,7 @@ where
     flatten(chunks(log.clone(), log, subject, options))
 }
 
-/// The stored events that the options ask for, a chunk at a time.
+/// Reads the stored events that match the options, in chunks.
 pub(crate) fn chunks<L: Log, C: Chunks>(
     log: L,
     source: C,
@@ -161,9 +161,9 @@ pub(crate) fn chunks<L: Log, C: Chunks>(
     let begin = async move {
         options.check()?;
         let rest = first_scan(&log, subject, &options).await?;
-        Ok::<_, StoreError>(Reading::new(source, rest))
+        Ok::<_, StoreError>(ChunkPrefetcher::new(source, rest))
     };
-    let chunks = |reading: Reading<C>| {
+    let chunks = |reading: ChunkPrefetcher<C>| {
         stream::try_unfold(reading, |mut reading| async {
             let events = reading.next_events().await?;
             Ok(events.map(|events| (events, reading)))
@@ -178,7 +178,7 @@ async fn first_scan<L: Log>(
     options: &ReadOptions,
 ) -> Result<Option<Scan>, StoreError> {
     let bounds = IdRange::of(options.lower_bound, options.upper_bound);
-    // What is written from now on does not belong to this read.
+    // The read excludes the events that are appended after its start.
     let length = *log.length().borrow();
     let Some(newest) = length.checked_sub(1) else {
         return Ok(None);
@@ -191,7 +191,7 @@ async fn first_scan<L: Log>(
             (None, IfEventIsMissing::Nothing) => return Ok(None),
         },
     };
-    // Never before the lower end of the bounds: beyond their upper end they leave nothing.
+    // A start below the lower bound is moved to it. A start above the upper bound leaves no events.
     let range = IdRange {
         first: first.max(bounds.first),
         last: bounds.last.min(newest),
@@ -233,8 +233,8 @@ fn flatten(
     })
 }
 
-/// Chunks as single events. By hand, because each adapter in between would move every event once
-/// more, and an event is large.
+/// A stream of single events from chunks. Implemented by hand, because each stream adapter would move
+/// every event once more, and events are large.
 struct Flat<C> {
     chunks: Pin<Box<C>>,
     events: vec::IntoIter<RecordedEvent>,

@@ -12,11 +12,11 @@ use serde_json::{Value, value::RawValue};
 
 use crate::event::EventId;
 
-/// How long a pattern of a schema may look for a match, in steps: a pattern comes from outside, and
-/// some take for ever.
+/// The limit of back-tracking steps for a pattern of a schema. Clients send patterns, and some would
+/// never end.
 const BACKTRACKS: usize = 100_000;
 
-/// A schema that events can be checked against.
+/// A JSON Schema for the data of events.
 ///
 /// ```
 /// use es_framework::store::EventSchema;
@@ -30,7 +30,7 @@ pub struct EventSchema {
     validator: Validator,
 }
 
-/// A JSON value that is no schema for events.
+/// The error for a JSON value that is not a schema of events.
 ///
 /// ```
 /// use es_framework::store::EventSchema;
@@ -42,7 +42,7 @@ pub struct EventSchema {
 #[error("invalid schema: {0}")]
 pub struct InvalidSchema(String);
 
-/// What is to be stored, or is stored already, contradicts a schema.
+/// The data of a candidate or of a stored event contradicts a schema.
 ///
 /// ```
 /// use es_framework::store::{EventSchema, SchemaConflict};
@@ -56,28 +56,28 @@ pub struct InvalidSchema(String);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaConflict {
-    /// An event that is to be written.
+    /// A new event does not follow the schema.
     #[error("schema conflict: event candidate does not match schema: {0}")]
     Candidate(String),
-    /// An event that was written before there was a schema.
+    /// An event that was stored before the schema does not follow it.
     #[error("schema conflict: event with ID {id}: {reason}")]
     Event {
         /// The event.
         id: EventId,
-        /// What the schema says about it.
+        /// The message of the schema validator.
         reason: String,
     },
-    /// Schemas are never changed.
+    /// The type already has a schema, and schemas never change.
     #[error("schema conflict: schema already exists")]
     Exists,
 }
 
 impl EventSchema {
-    /// Reads a schema: one of objects, which names their properties. References lead to its own
-    /// parts only.
+    /// Parses a schema. It must describe objects and name their properties. Its references must stay
+    /// inside the schema.
     ///
     /// # Errors
-    /// It is no such schema.
+    /// The text is not such a schema.
     pub fn parse(json: &str) -> Result<Self, InvalidSchema> {
         let invalid = |reason: &dyn fmt::Display| InvalidSchema(reason.to_string());
         let schema: Value = serde_json::from_str(json).map_err(|error| invalid(&error))?;
@@ -98,7 +98,7 @@ impl EventSchema {
         Ok(Self { text, validator })
     }
 
-    /// The schema as JSON.
+    /// Returns the schema as JSON.
     #[must_use]
     pub fn json(&self) -> &RawValue {
         &self.text
@@ -107,7 +107,7 @@ impl EventSchema {
     /// Checks an event's data.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// The data does not follow the schema. The message names the rule and the place.
     pub fn check(&self, data: &RawValue) -> Result<(), String> {
         let data: Value = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
         self.validator
@@ -122,7 +122,8 @@ impl fmt::Debug for EventSchema {
     }
 }
 
-/// A schema must never make the server read a file or call somebody.
+/// The resolver of external references. It refuses all of them, so that no schema makes the server
+/// read a file or send a request.
 struct Nowhere;
 
 impl Retrieve for Nowhere {
@@ -131,7 +132,7 @@ impl Retrieve for Nowhere {
     }
 }
 
-/// In the words of the event store whose protocol this is, where they are known.
+/// Describes an error in the words of the original event store, as far as they are known.
 fn reason(error: &ValidationError<'_>) -> String {
     let text = match &error.kind {
         ValidationErrorKind::Type {
@@ -145,7 +146,7 @@ fn reason(error: &ValidationError<'_>) -> String {
             let name = property.as_str().unwrap_or_default();
             format!("missing properties: '{name}'")
         }
-        // Data may be secret: what is told is the rule, not the value.
+        // The message contains the rule and not the value, because data may be secret.
         _ => error.masked().to_string(),
     };
     match error.instance_path.as_str() {

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::event::Subject;
 
-/// Subjects below a base, with all that lies between: a subject has parents although no event
-/// may be about them.
+/// The subjects below a base. The list includes their parents, even if a parent has no events.
 #[derive(Debug)]
 pub(crate) struct SubjectTree {
     base: Subject,
-    /// The last subject that is known already.
+    /// The last subject of the previous part.
     after: Option<Subject>,
     most: usize,
     found: BTreeSet<Subject>,
@@ -20,7 +19,7 @@ impl SubjectTree {
         Self::part(base, None, usize::MAX)
     }
 
-    /// The first `most` of those behind one.
+    /// Creates a list of at most `most` subjects after another one.
     pub(crate) fn part(base: Subject, after: Option<Subject>, most: usize) -> Self {
         let found = BTreeSet::new();
         Self {
@@ -31,11 +30,11 @@ impl SubjectTree {
         }
     }
 
-    /// Takes in a subject that has events.
+    /// Adds a subject with events, and its parents.
     pub(crate) fn insert(&mut self, subject: Subject) {
         let mut next = Some(subject);
         while let Some(subject) = next.filter(|subject| subject.is_within(&self.base)) {
-            // What lies above comes before, so it is known as well.
+            // A subject sorts after its parents, so they are already in the list.
             if self.after.as_ref().is_some_and(|after| subject <= *after) {
                 break;
             }
@@ -49,7 +48,7 @@ impl SubjectTree {
         }
     }
 
-    /// All of them, sorted.
+    /// Returns all subjects, sorted.
     pub(crate) fn into_sorted(self) -> impl Iterator<Item = Subject> + Send {
         self.found.into_iter()
     }

@@ -1,33 +1,33 @@
-//! Walking the whole hash chain of a store.
+//! Verifies the whole hash chain of a store.
 
 use futures_util::StreamExt as _;
 
 use super::{Bound, EventStore, ReadOptions, StoreError};
 use crate::event::{EventId, Hash, RecordedEvent, Subject};
 
-/// How many events are checked between two words about it.
+/// The number of events between two progress reports.
 const STEP: u64 = 16_384;
 
-/// What a walk along the chain found.
+/// The result of the verification of a chain.
 ///
 /// ```
-/// use es_framework::store::Verified;
+/// use es_framework::store::VerificationReport;
 ///
 /// /// What an operator writes down, to compare it with later.
-/// fn note(verified: &Verified) -> Option<String> {
-///     let Verified { events, hash, flaw } = verified;
+/// fn note(verified: &VerificationReport) -> Option<String> {
+///     let VerificationReport { events, hash, flaw } = verified;
 ///     flaw.is_none().then(|| format!("{events} {hash}"))
 /// }
-/// # assert!(note(&Verified { events: 0, hash: es_framework::event::Hash::ZERO, flaw: None }).is_some());
+/// # assert!(note(&VerificationReport { events: 0, hash: es_framework::event::Hash::ZERO, flaw: None }).is_some());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
-    /// How many events, from the first, are as they were written.
+pub struct VerificationReport {
+    /// The number of intact events, counted from the first.
     pub events: u64,
-    /// The hash of the last of them. Whoever notes it elsewhere can tell later that none of them
-    /// was changed and none taken away.
+    /// The hash of the last intact event. An operator who records it elsewhere can prove later that
+    /// no event was changed or removed.
     pub hash: Hash,
-    /// Where the chain breaks, if it does.
+    /// The place where the chain breaks, if it does.
     pub flaw: Option<Flaw>,
 }
 
@@ -52,13 +52,13 @@ pub struct Verified {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw {
-    /// The event that was changed, or should be there, or cannot be read.
+    /// The id of the event that was changed, is missing or cannot be read.
     pub event: u64,
-    /// What is wrong with it.
+    /// The defect of the event.
     pub reason: String,
 }
 
-/// Follows a chain one event after the other.
+/// Verifies a chain event by event.
 ///
 /// ```
 /// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
@@ -91,22 +91,22 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// How many events there were.
+    /// Returns the number of verified events.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.events
     }
 
-    /// The hash of the last one.
+    /// Returns the hash of the last event.
     #[must_use]
     pub const fn hash(&self) -> Hash {
         self.hash
     }
 
-    /// Takes the next event.
+    /// Verifies the next event.
     ///
     /// # Errors
-    /// It was changed, or is not the one that comes next.
+    /// The event was changed, or it is not the next one.
     pub fn follow(&mut self, event: &RecordedEvent) -> Result<(), Flaw> {
         let flaw = |event, reason| Flaw { event, reason };
         if Some(event.id) != EventId::new(self.events) {
@@ -120,10 +120,10 @@ impl Chain {
     }
 }
 
-/// Checks every event of a store. Says after each few thousand how many there were.
+/// Verifies every event of a store, and reports the progress at regular intervals.
 ///
 /// # Errors
-/// The store does not answer. What it cannot make sense of is a flaw and no error.
+/// The store does not answer. An unreadable event is a flaw and not an error.
 ///
 /// ```
 /// use es_framework::{event::Hash, store::{memory::MemoryStore, verify}};
@@ -138,7 +138,7 @@ impl Chain {
 pub async fn verify(
     store: &dyn EventStore,
     mut progress: impl FnMut(u64) + Send,
-) -> Result<Verified, StoreError> {
+) -> Result<VerificationReport, StoreError> {
     let mut chain = Chain::default();
     let mut events = store.read(Subject::root(), ReadOptions::recursive());
     let flaw = loop {
@@ -157,15 +157,15 @@ pub async fn verify(
             progress(chain.events());
         }
     };
-    Ok(Verified {
+    Ok(VerificationReport {
         events: chain.events(),
         hash: chain.hash(),
         flaw,
     })
 }
 
-/// Finds the event that cannot be read. A store reads many at once, so that one hides those
-/// before it.
+/// Finds the event that cannot be read. A store reads many events at once, so an unreadable event
+/// also hides the ones before it.
 async fn find(store: &dyn EventStore, chain: &mut Chain, reason: String) -> Flaw {
     while let Some(id) = EventId::new(chain.events()) {
         let only = ReadOptions {

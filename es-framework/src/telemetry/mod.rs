@@ -1,8 +1,8 @@
 //! The log on standard error, and the traces that go to a collector if one is configured.
 
+mod log_writer;
 mod single_line;
 pub(crate) mod traces;
-mod writer;
 
 use std::{io, time::Instant};
 
@@ -15,8 +15,8 @@ use tracing_subscriber::{
 
 use crate::{Error, Result};
 
+use log_writer::LogWriterGuard;
 use traces::{TelemetryLayer, TraceExporter};
-use writer::LogWriterGuard;
 
 /// The settings of the log and of traces.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ impl Telemetry {
         let spans = exporter
             .as_ref()
             .map(|exporter| traces::layer(exporter, application));
-        let (writer, _log_writer) = writer::start(io::stderr());
+        let (writer, _log_writer) = log_writer::start(io::stderr());
         subscriber(log(settings.log_format, filter, writer), spans)
             .try_init()
             .map_err(|error| Error::because("the log cannot start", error))?;

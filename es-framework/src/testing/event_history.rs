@@ -3,7 +3,7 @@
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
 
-use super::expectation::CommandExpectation;
+use super::{event_json::shown, expectation::CommandExpectation};
 use crate::{
     command::{
         CommandBus, CommandContext, CommandError, CommandOutcome, Handle, HandlerError,
@@ -137,14 +137,4 @@ pub(super) fn described(event: &RecordedEvent) -> Result<Value, ScenarioError> {
         event.event_type.as_str(),
         event.raw_payload()?.get(),
     )?)
-}
-
-/// Returns the subject, type and payload of an event as JSON.
-pub(super) fn shown(
-    subject: &Subject,
-    event_type: &str,
-    payload: &str,
-) -> Result<Value, serde_json::Error> {
-    let payload: Value = serde_json::from_str(payload)?;
-    Ok(serde_json::json!({"subject": subject, "type": event_type, "payload": payload}))
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::{event_history::shown, scenario::parse};
+use super::event_json::shown;
 use crate::{
     command::{CommandError, CommandOutcome, IntoDecision, Rejection, UntypedDecision},
     event::{DecodeError, Metadata, RecordedEvent, Subject, Upcasters},
@@ -311,4 +311,13 @@ impl Comparable for Subject {
 #[allow(clippy::panic, reason = "a test fails by panicking")]
 fn failed(message: &dyn std::fmt::Display) -> ! {
     panic!("{message}")
+}
+
+#[track_caller]
+#[allow(clippy::panic, reason = "a test fails by panicking")]
+pub(super) fn parse(subject: &str) -> Subject {
+    match subject.parse() {
+        Ok(subject) => subject,
+        Err(error) => panic!("{error}"),
+    }
 }

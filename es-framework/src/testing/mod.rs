@@ -38,10 +38,11 @@
 //!     .then_rejected(&CopyRemoved);
 //! ```
 //!
-//! [`Scenario::ask`] and [`Scenario::rows`] test the read side in the same way, and
+//! [`Scenario::query`] and [`Scenario::rows`] test the read side in the same way, and
 //! [`Scenario::reacts`] tests a reaction.
 
 mod event_history;
+mod event_json;
 mod expectation;
 mod reaction;
 mod read_side;

@@ -12,7 +12,7 @@ use crate::{
     ReadModel,
     event::{EventId, Subject, UpcasterDescriptor, Upcasters},
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
-    query::{Paging, Queries, QueryContext, QueryDescriptor, QueryError, QueryHandler},
+    query::{PageParameters, Queries, QueryContext, QueryDescriptor, QueryError, QueryHandler},
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -32,7 +32,7 @@ impl Scenario {
     /// An event cannot be projected, or has no subject.
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
-    pub fn ask<Q: QueryHandler>(self, query: Q) -> Result<Q::Output, QueryError>
+    pub fn query<Q: QueryHandler>(self, query: Q) -> Result<Q::Output, QueryError>
     where
         Q::Output: Send,
     {
@@ -65,18 +65,18 @@ impl Scenario {
 fn on_a_thread<T: Send>(
     past: Vec<PastEvent>,
     now: Timestamp,
-    ask: impl AsyncFnOnce(QueryContext<'_>) -> T + Send,
+    query: impl AsyncFnOnce(QueryContext<'_>) -> T + Send,
 ) -> Result<T, ScenarioError> {
-    let asking = || -> Result<T, ScenarioError> {
+    let run = || -> Result<T, ScenarioError> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build()?.block_on(async {
             let database = projected(past).await?;
-            Ok(ask(QueryContext::new(&database, Paging::default(), now)).await)
+            Ok(query(QueryContext::new(&database, PageParameters::default(), now)).await)
         })
     };
     std::thread::scope(|scope| {
-        let asked = scope.spawn(asking).join();
-        asked.unwrap_or_else(|_| Err("the query panicked: see above".into()))
+        let result = scope.spawn(run).join();
+        result.unwrap_or_else(|_| Err("the query panicked: see above".into()))
     })
 }
 

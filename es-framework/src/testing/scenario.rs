@@ -7,11 +7,11 @@ use jiff::Timestamp;
 
 use super::{
     event_history::{EventHistory, PastEvent},
-    expectation::CommandExpectation,
+    expectation::{CommandExpectation, parse},
 };
 use crate::{
     command::{Clock, CommandBus, CommandContext, Handle, Inject, ParameterOrigin, Services},
-    event::{Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
+    event::{Event, Metadata, UpcasterDescriptor, Upcasters},
     settings::SettingsDescriptor,
     store::{EventStore, memory::MemoryStore},
 };
@@ -207,13 +207,4 @@ fn with_defaults(
         .args(arguments)
         .try_get_matches_from(["test"])?;
     (settings.provide)(&matches, services)
-}
-
-#[track_caller]
-#[allow(clippy::panic, reason = "a test fails by panicking")]
-pub(super) fn parse(subject: &str) -> Subject {
-    match subject.parse() {
-        Ok(subject) => subject,
-        Err(error) => panic!("{error}"),
-    }
 }

@@ -93,15 +93,15 @@ impl Keys {
 
     /// Returns the known key of this element. Records an error for unknown or repeated keys.
     pub(crate) fn recognize(&mut self, meta: &Meta, errors: &mut Errors) -> Option<&'static str> {
-        let given = name(meta);
-        let Some(key) = self.known.iter().find(|key| **key == given) else {
+        let word = name(meta);
+        let Some(key) = self.known.iter().find(|key| **key == word) else {
             let Self {
                 attribute, noun, ..
             } = self;
-            let meant = naming::meant(&given, self.known, noun);
-            let message = format!("`{given}` is no {noun} of `#[{attribute}]`: {meant}");
+            let meant = naming::meant(&word, self.known, noun);
+            let message = format!("`{word}` is no {noun} of `#[{attribute}]`: {meant}");
             errors.at(meta.path(), message);
-            self.seen.extend(naming::closest(&given, self.known));
+            self.seen.extend(naming::closest(&word, self.known));
             return None;
         };
         if self.seen.contains(key) {

@@ -72,7 +72,7 @@ pub(crate) fn descriptions(fields: &[Field], framework: &Framework) -> TokenStre
     let columns = fields.iter().map(|field| {
         let (name, member, ty) = (of(field), &field.member, &field.ty);
         quote! {
-            #projection::Column {
+            #projection::ColumnDescriptor {
                 name: #name,
                 member: #member,
                 kind: <#ty as #projection::ColumnValue>::KIND,

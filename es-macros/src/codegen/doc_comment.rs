@@ -5,8 +5,8 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
 use super::naming;
 
 /// Returns the summary of an item: from its attribute, its doc comment or its name.
-pub(crate) fn summary_of(ident: &Ident, given: Option<&LitStr>, attrs: &[Attribute]) -> String {
-    given
+pub(crate) fn summary_of(ident: &Ident, literal: Option<&LitStr>, attrs: &[Attribute]) -> String {
+    literal
         .map(LitStr::value)
         .or_else(|| summary(attrs))
         .unwrap_or_else(|| naming::sentence(ident))

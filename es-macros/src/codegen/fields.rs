@@ -188,12 +188,15 @@ pub(crate) fn named<'a>(
     let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let mut found = vec![];
-    for given in template.fields() {
-        match fields.iter().find(|field| field.name() == given) {
+    for name_in_template in template.fields() {
+        match fields.iter().find(|field| field.name() == name_in_template) {
             Some(field) => found.push(*field),
             None => {
                 let whose = format!("the {noun}");
-                errors.at(text, naming::no_such_field(&whose, given, &names));
+                errors.at(
+                    text,
+                    naming::no_such_field(&whose, name_in_template, &names),
+                );
             }
         }
     }

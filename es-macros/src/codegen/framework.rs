@@ -26,11 +26,11 @@ impl Framework {
         errors: &mut Errors,
     ) -> Option<Self> {
         let mut keys = Keys::new("es", &["crate"]);
-        let mut given = None;
+        let mut explicit = None;
         keys.read(attrs, errors, |_, meta, errors| {
-            given = given.take().or_else(|| path(meta, errors))
+            explicit = explicit.take().or_else(|| path(meta, errors))
         });
-        let found = given.or_else(|| in_dependencies(manifest));
+        let found = explicit.or_else(|| in_dependencies(manifest));
         if found.is_none() {
             errors.push(syn::Error::new(
                 Span::call_site(),

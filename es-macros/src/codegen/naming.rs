@@ -67,8 +67,8 @@ pub(crate) fn sentence(command: &Ident) -> String {
 }
 
 /// Returns the end of a message about an unknown name.
-pub(crate) fn meant(given: &str, known: &[&str], noun: &str) -> String {
-    match (closest(given, known), known) {
+pub(crate) fn meant(word: &str, known: &[&str], noun: &str) -> String {
+    match (closest(word, known), known) {
         (Some(meant), _) => format!("did you mean `{meant}`?"),
         (None, []) => "there is none".to_owned(),
         (None, [only]) => format!("the only {noun} is `{only}`"),
@@ -77,19 +77,19 @@ pub(crate) fn meant(given: &str, known: &[&str], noun: &str) -> String {
 }
 
 /// Returns the message about an unknown field. `owner` is for example `the command`.
-pub(crate) fn no_such_field(whose: &str, given: &str, fields: &[&str]) -> String {
-    let meant = meant(given, fields, "field");
-    format!("{whose} has no field `{given}`: {meant}")
+pub(crate) fn no_such_field(whose: &str, word: &str, fields: &[&str]) -> String {
+    let meant = meant(word, fields, "field");
+    format!("{whose} has no field `{word}`: {meant}")
 }
 
 /// Returns the known name that is most similar to a misspelt one.
-pub(crate) fn closest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let (distance, name) = known
         .iter()
-        .map(|name| (distance(given, name), *name))
+        .map(|name| (distance(word, name), *name))
         .min()?;
     // Names that differ in more than a third of their letters are not similar.
-    let tolerated = given.chars().count().max(3).div_euclid(3);
+    let tolerated = word.chars().count().max(3).div_euclid(3);
     (distance <= tolerated).then_some(name)
 }
 

@@ -7,15 +7,15 @@ use syn::LitStr;
 use super::errors::Errors;
 
 /// Returns the role, if it is valid.
-pub(crate) fn check(given: Option<&LitStr>, errors: &mut Errors) -> Option<String> {
-    let given = given?;
-    let role = given.value();
+pub(crate) fn check(literal: Option<&LitStr>, errors: &mut Errors) -> Option<String> {
+    let literal = literal?;
+    let role = literal.value();
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
     if (1..=64).contains(&role.len()) && role != "-" && role.bytes().all(fits) {
         return Some(role);
     }
     let message = "a role is one word of 1 to 64 letters, digits and `.`, `_`, `:`, `@`, `-`: write `role = \"staff\"`";
-    errors.at(given, message);
+    errors.at(literal, message);
     None
 }
 

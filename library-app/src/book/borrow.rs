@@ -3,7 +3,7 @@
 use es_framework::prelude::*;
 
 use super::Book;
-use crate::lending::{Lending, LendingError};
+use crate::lending::{LendingError, LendingRules};
 use crate::loan::LoanOpenedEvent;
 use crate::reader::Reader;
 
@@ -26,7 +26,7 @@ pub struct BookBorrowedEvent {
     pub due_at: Timestamp,
 }
 
-/// What the reader is told.
+/// The loan that the reader receives.
 #[derive(Debug, PartialEq, Value)]
 pub struct Loan {
     pub due_at: Timestamp,
@@ -37,7 +37,7 @@ fn borrow(
     book: &Book,
     #[subject("/readers/{reader}")] reader: &Reader,
     command: BorrowBookCommand,
-    lending: &Lending,
+    lending: &LendingRules,
     clock: &Clock,
 ) -> Result<Decision<(BookBorrowedEvent, LoanOpenedEvent), Loan>, LendingError> {
     book.check_available()?;

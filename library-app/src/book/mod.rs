@@ -23,7 +23,7 @@ pub enum Book {
     Lent {
         reader: Uuid,
         due_at: Timestamp,
-        /// Whether it was reported that the copy is not back in time.
+        /// True if the copy was reported as overdue.
         is_reported: bool,
     },
     Removed,

@@ -4,7 +4,7 @@ use es_framework::prelude::*;
 
 use super::Book;
 use crate::{
-    lending::{Lending, LendingError},
+    lending::{LendingError, LendingRules},
     loan::LoanClosedEvent,
 };
 
@@ -25,7 +25,7 @@ pub struct BookReturnedEvent {
     pub late_fee_cents: i64,
 }
 
-/// What the reader is told.
+/// The receipt for the reader.
 #[derive(Debug, PartialEq, Value)]
 pub struct Receipt {
     pub late_fee_cents: i64,
@@ -35,7 +35,7 @@ pub struct Receipt {
 fn return_book(
     book: &Book,
     command: ReturnBookCommand,
-    lending: &Lending,
+    lending: &LendingRules,
     clock: &Clock,
 ) -> Result<Decision<(BookReturnedEvent, LoanClosedEvent), Receipt>, LendingError> {
     let Book::Lent { reader, due_at, .. } = *book else {

@@ -10,7 +10,7 @@ use super::{
     return_book::{Receipt, ReturnBookCommand},
 };
 use crate::{
-    lending::{Lending, LendingError},
+    lending::{LendingError, LendingRules},
     loan::{LoanClosedEvent, LoanOpenedEvent},
     reader::{Reader, ReaderRegisteredEvent},
 };
@@ -200,7 +200,7 @@ fn a_reader_holds_five_copies_at_the_most() {
     holding(2..7)
         .when(BORROW)
         .then_rejected(&LendingError::LoanLimitReached { limit: 5 });
-    let generous = Lending {
+    let generous = LendingRules {
         loan_limit: 6,
         loan_days: 28,
     };

@@ -8,8 +8,6 @@ mod remind;
 
 use es_framework::prelude::*;
 
-pub use remind::LoanOverdueEvent;
-
 /// A reader holds a copy.
 #[derive(Debug, PartialEq, Event)]
 #[event(subject = "/readers/{reader}")]
@@ -35,4 +33,12 @@ impl LoanOpenedEvent {
 pub struct LoanClosedEvent {
     pub reader: Uuid,
     pub book: Uuid,
+}
+
+/// A copy is not back in time.
+#[derive(Debug, PartialEq, Event)]
+pub struct LoanOverdueEvent {
+    pub id: Uuid,
+    pub reader: Uuid,
+    pub due_at: Timestamp,
 }

@@ -2,6 +2,7 @@
 
 use es_framework::prelude::*;
 
+use super::LoanOverdueEvent;
 use crate::book::{Book, BookBorrowedEvent, BookReturnedEvent};
 
 /// Reports a copy that is not back in time.
@@ -9,14 +10,6 @@ use crate::book::{Book, BookBorrowedEvent, BookReturnedEvent};
 #[command(subject = "/books/{id}", internal)]
 pub struct ReportOverdueCommand {
     pub id: Uuid,
-    pub due_at: Timestamp,
-}
-
-/// A copy is not back in time.
-#[derive(Debug, PartialEq, Event)]
-pub struct LoanOverdueEvent {
-    pub id: Uuid,
-    pub reader: Uuid,
     pub due_at: Timestamp,
 }
 

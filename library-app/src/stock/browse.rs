@@ -2,7 +2,7 @@
 
 use es_framework::prelude::*;
 
-use super::copy::{BookCopy, Status};
+use super::copy::{BookCopy, CopyStatus};
 
 /// Browses the copies in stock.
 #[derive(Query)]
@@ -15,5 +15,5 @@ pub struct BrowseStock {
     #[filter(contains)]
     pub author: Option<String>,
     #[filter(eq)]
-    pub status: Option<Status>,
+    pub status: Option<CopyStatus>,
 }

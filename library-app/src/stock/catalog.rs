@@ -2,7 +2,7 @@
 
 use es_framework::{prelude::*, query::Group};
 
-use super::copy::{BookCopy, Status};
+use super::copy::{BookCopy, CopyStatus};
 
 /// Browses the titles, each with the copies that can be borrowed now.
 #[derive(Query)]
@@ -42,7 +42,7 @@ impl QueryHandler for BrowseCatalog {
     async fn handle(self, context: &QueryContext<'_>) -> Result<Page<Title>, QueryError> {
         let mut copies = context
             .rows::<BookCopy>()
-            .filter(BookCopy::status().ne(&Status::Removed));
+            .filter(BookCopy::status().ne(&CopyStatus::Removed));
         for (column, substring) in [
             (BookCopy::isbn(), self.isbn),
             (BookCopy::title(), self.title),
@@ -52,7 +52,7 @@ impl QueryHandler for BrowseCatalog {
                 copies = copies.filter(column.contains(&substring));
             }
         }
-        let is_available = BookCopy::status().eq(&Status::Available);
+        let is_available = BookCopy::status().eq(&CopyStatus::Available);
         let titles = copies
             .group_by([BookCopy::title(), BookCopy::author(), BookCopy::isbn()])
             .collect_page(BookCopy::id(), is_available, context.paging())

@@ -14,14 +14,14 @@ pub struct BookCopy {
     pub title: String,
     pub author: String,
     pub num_pages: i64,
-    pub status: Status,
+    pub status: CopyStatus,
     pub due_at: Option<Timestamp>,
     pub reader: Option<Uuid>,
 }
 
-/// Where a copy is.
+/// The status of a copy.
 #[derive(Debug, PartialEq, Value)]
-pub enum Status {
+pub enum CopyStatus {
     Available,
     Lent,
     Removed,
@@ -36,25 +36,25 @@ impl BookCopy {
             title: event.title,
             author: event.author,
             num_pages: event.num_pages,
-            status: Status::Available,
+            status: CopyStatus::Available,
             due_at: None,
             reader: None,
         }
     }
 
     fn borrowed(&mut self, event: &BookBorrowedEvent) {
-        self.status = Status::Lent;
+        self.status = CopyStatus::Lent;
         self.due_at = Some(event.due_at);
         self.reader = Some(event.reader);
     }
 
     fn returned(&mut self, _: &BookReturnedEvent) {
-        self.status = Status::Available;
+        self.status = CopyStatus::Available;
         self.due_at = None;
         self.reader = None;
     }
 
     fn removed(&mut self, _: &BookRemovedEvent) {
-        self.status = Status::Removed;
+        self.status = CopyStatus::Removed;
     }
 }

@@ -8,7 +8,7 @@ use es_framework::{
 use super::{
     browse::BrowseStock,
     catalog::{BrowseCatalog, Title},
-    copy::{BookCopy, Status},
+    copy::{BookCopy, CopyStatus},
     find::FindCopy,
 };
 use crate::book::{BookBorrowedEvent, BookPurchasedEvent, BookRemovedEvent, BookReturnedEvent};
@@ -51,7 +51,7 @@ fn on_the_shelf() -> BookCopy {
         title: "The Fellowship of the Ring".into(),
         author: "J. R. R. Tolkien".into(),
         num_pages: 423,
-        status: Status::Available,
+        status: CopyStatus::Available,
         due_at: None,
         reader: None,
     }
@@ -65,12 +65,12 @@ fn a_purchased_copy_is_available() {
 #[test]
 fn a_lent_copy_shows_its_reader_and_its_date() {
     let lent = BookCopy {
-        status: Status::Lent,
+        status: CopyStatus::Lent,
         due_at: Some(due_at()),
         reader: Some(READER),
         ..on_the_shelf()
     };
-    assert_eq!(borrowed().ask(FindCopy { id: COPY }).unwrap(), lent);
+    assert_eq!(borrowed().query(FindCopy { id: COPY }).unwrap(), lent);
 }
 
 #[test]
@@ -97,15 +97,15 @@ fn a_removed_copy_is_found_as_removed_alone() {
         author: None,
         status: Some(status),
     };
-    let found = removed().ask(browse(Status::Removed)).unwrap();
+    let found = removed().query(browse(CopyStatus::Removed)).unwrap();
     assert_eq!(found.items.len(), 1);
-    let found = removed().ask(browse(Status::Available)).unwrap();
+    let found = removed().query(browse(CopyStatus::Available)).unwrap();
     assert!(found.items.is_empty());
 }
 
 #[test]
 fn a_copy_that_nobody_purchased_is_not_found() {
-    let found = given().ask(FindCopy { id: COPY });
+    let found = given().query(FindCopy { id: COPY });
     assert!(matches!(found, Err(QueryError::NotFound)));
 }
 
@@ -123,5 +123,5 @@ fn the_catalog_counts_copies_that_are_lent_but_does_not_offer_them() {
         available: vec![],
         total: 1,
     };
-    assert_eq!(borrowed().ask(catalog).unwrap().items, [title]);
+    assert_eq!(borrowed().query(catalog).unwrap().items, [title]);
 }

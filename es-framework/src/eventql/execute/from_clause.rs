@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// The number of rows after which the task yields. QueryRows in memory never wait, so without a yield
+/// The number of rows after which the task yields. Rows in memory never wait, so without a yield
 /// neither the time limit nor other tasks could run.
 const TURN: usize = 32;
 

@@ -75,7 +75,7 @@ impl Callable {
             (min_arguments, max_arguments) if min_arguments == max_arguments => {
                 format!("{max_arguments} arguments").into()
             }
-            (0, 1) => "at max_arguments one argument".into(),
+            (0, 1) => "at most one argument".into(),
             (min_arguments, max_arguments) => {
                 format!("{min_arguments} to {max_arguments} arguments").into()
             }
@@ -83,7 +83,7 @@ impl Callable {
     }
 }
 
-/// Suggests the max_arguments similar function name. Lists all functions if none is similar.
+/// Suggests the most similar function name. Lists all functions if none is similar.
 fn hint(name: &str) -> Box<str> {
     let name = name.to_ascii_uppercase();
     let near = Callable::all()

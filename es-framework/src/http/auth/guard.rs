@@ -15,7 +15,7 @@ use super::{
     Anonymous, Auth, Caller, RateLimit,
     denied::AccessDenied,
     jwt::Issuer,
-    rate::Client,
+    rate::RateLimitClient,
     streams::{is_stream, until},
     tokens::Tokens,
 };
@@ -43,12 +43,12 @@ const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 /// assert!(!is_guarded(&Auth::Open));
 /// ```
 #[derive(Debug, Clone)]
-pub struct Guard {
+pub struct Authenticator {
     tokens: Option<FileWatcher<Tokens>>,
     issuer: Option<Arc<Issuer>>,
 }
 
-impl Guard {
+impl Authenticator {
     pub(super) const fn new(
         tokens: Option<FileWatcher<Tokens>>,
         issuer: Option<Arc<Issuer>>,
@@ -144,7 +144,7 @@ async fn check(
         // A wrong credential counts against the address of the client, not against a caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);
         let peer = request.extensions().get::<PeerAddress>().copied();
-        if let Err(too_many) = rate.count(Client::of(caller, peer)) {
+        if let Err(too_many) = rate.count(RateLimitClient::of(caller, peer)) {
             return too_many.into_response();
         }
     }

@@ -1,17 +1,17 @@
 //! The authentication of callers. It runs before the body of a request is read.
 
 mod caller;
-pub(crate) mod cli;
 mod denied;
 mod guard;
 mod jwt;
 mod rate;
 mod setup;
 mod streams;
+pub(crate) mod token_subcommand;
 mod tokens;
 
 pub use caller::Caller;
-pub use guard::Guard;
+pub use guard::Authenticator;
 pub use rate::RateLimit;
 
 pub(super) use caller::Anonymous;
@@ -30,5 +30,5 @@ pub enum Auth {
     #[default]
     Open,
     /// Callers have to authenticate.
-    Guarded(Guard),
+    Guarded(Authenticator),
 }

@@ -28,7 +28,7 @@ const IDLE: Duration = Duration::from_secs(120);
 
 /// The client whose requests are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Client {
+pub(super) enum RateLimitClient {
     /// An authenticated caller.
     Known(Arc<str>),
     /// All clients at this address. Of an IPv6 address, only the first half counts, since one customer
@@ -36,7 +36,7 @@ pub(super) enum Client {
     At(IpAddr),
 }
 
-impl Client {
+impl RateLimitClient {
     /// Returns the caller, or the address at the other end of the connection.
     pub(super) fn of(caller: Option<&Caller>, peer: Option<PeerAddress>) -> Self {
         match (caller, peer) {
@@ -69,7 +69,7 @@ impl Client {
 #[derive(Debug, Clone)]
 pub struct RateLimit {
     quota: Quota,
-    clients: Cache<Client, Arc<DefaultDirectRateLimiter>>,
+    clients: Cache<RateLimitClient, Arc<DefaultDirectRateLimiter>>,
 }
 
 /// A client exceeded its rate limit.
@@ -91,7 +91,7 @@ impl RateLimit {
         }
     }
 
-    pub(super) fn count(&self, client: Client) -> Result<(), RateExceeded> {
+    pub(super) fn count(&self, client: RateLimitClient) -> Result<(), RateExceeded> {
         let limiter = self
             .clients
             .get_with(client, || Arc::new(RateLimiter::direct(self.quota)));
@@ -128,17 +128,17 @@ mod tests {
         RateLimit::per_second(NonZeroU32::new(rate).unwrap())
     }
 
-    fn client(address: &str) -> Client {
-        Client::at(address.parse().unwrap())
+    fn client(address: &str) -> RateLimitClient {
+        RateLimitClient::at(address.parse().unwrap())
     }
 
     #[test]
     fn each_client_has_a_quota_of_its_own() {
         let limit = limit(1);
-        let alice = || Client::Known("alice".into());
+        let alice = || RateLimitClient::Known("alice".into());
         assert_eq!(limit.count(alice()), Ok(()));
         assert_eq!(limit.count(alice()), Err(RateExceeded { retry_after: 1 }));
-        assert_eq!(limit.count(Client::Known("bob".into())), Ok(()));
+        assert_eq!(limit.count(RateLimitClient::Known("bob".into())), Ok(()));
         assert_eq!(limit.count(client("192.0.2.1")), Ok(()));
     }
 
@@ -155,7 +155,7 @@ mod tests {
         let limit = limit(1);
         for number in 0..40_000_u32 {
             let address = std::net::Ipv4Addr::from_bits(number);
-            let _ = limit.count(Client::at(address.into()));
+            let _ = limit.count(RateLimitClient::at(address.into()));
         }
         limit.clients.run_pending_tasks();
         assert!(limit.clients.entry_count() <= MAX_CLIENTS);

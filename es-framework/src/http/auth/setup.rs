@@ -1,6 +1,6 @@
 //! Sets up authentication from the settings.
 
-use super::{Auth, Guard, jwt::connect_issuer, tokens::Tokens};
+use super::{Auth, Authenticator, jwt::connect_issuer, tokens::Tokens};
 use crate::{Error, Result, config::Settings, file_watcher::FileWatcher};
 
 impl Auth {
@@ -14,7 +14,7 @@ impl Auth {
         let (tokens, issuer) = (watch_tokens(settings)?, connect_issuer(settings)?);
         match (&tokens, &issuer) {
             (None, None) => Ok(Self::Open),
-            _ => Ok(Self::Guarded(Guard::new(tokens, issuer))),
+            _ => Ok(Self::Guarded(Authenticator::new(tokens, issuer))),
         }
     }
 

@@ -84,14 +84,14 @@ impl Tokens {
 
     /// Returns the caller that a token belongs to. It compares with all tokens in constant time, so
     /// that the response time does not help to guess one.
-    pub(super) fn caller(&self, given: &[u8]) -> Option<Caller> {
-        self.caller_of_hash(&Sha256::digest(given).into())
+    pub(super) fn caller(&self, credential: &[u8]) -> Option<Caller> {
+        self.caller_of_hash(&Sha256::digest(credential).into())
     }
 
-    pub(super) fn caller_of_hash(&self, given: &[u8; 32]) -> Option<Caller> {
+    pub(super) fn caller_of_hash(&self, hash: &[u8; 32]) -> Option<Caller> {
         let mut found = u32::MAX;
         for (token, index) in self.0.iter().zip(0_u32..) {
-            let same: Choice = token.hash.ct_eq(given);
+            let same: Choice = token.hash.ct_eq(hash);
             found.conditional_assign(&index, same);
         }
         let token = self.0.get(usize::try_from(found).ok()?)?;

@@ -8,13 +8,13 @@ use crate::{
         health::stopping_event,
         lag::{ReadModelLag, newest},
     },
-    projection::{Database, Positions, Progress},
+    projection::{Database, ProgressRegistry, ReadModelProgress},
     store::EventStore,
 };
 
 pub(super) async fn check(
     database: &Database,
-    positions: &Positions,
+    positions: &ProgressRegistry,
     store: &dyn EventStore,
 ) -> HealthComponent {
     let models = read_models(positions, store).await;
@@ -33,7 +33,10 @@ pub(super) async fn check(
 }
 
 /// Returns the status of each read model as JSON.
-pub(in crate::http) async fn read_models(positions: &Positions, store: &dyn EventStore) -> Value {
+pub(in crate::http) async fn read_models(
+    positions: &ProgressRegistry,
+    store: &dyn EventStore,
+) -> Value {
     let newest = newest(store).await;
     let mut models = serde_json::Map::new();
     for (name, progress) in positions.iter() {
@@ -43,7 +46,7 @@ pub(in crate::http) async fn read_models(positions: &Positions, store: &dyn Even
     Value::Object(models)
 }
 
-fn read_model(progress: &Progress, lag: ReadModelLag) -> Value {
+fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
     json!({
         "position": progress.position().map(|id| id.to_string()),
         "eventsBehind": lag.events,
@@ -57,7 +60,7 @@ fn read_model(progress: &Progress, lag: ReadModelLag) -> Value {
 }
 
 /// Returns the progress of a rebuild, in place or in a shadow table.
-fn rebuild(progress: &Progress) -> Value {
+fn rebuild(progress: &ReadModelProgress) -> Value {
     let beside = progress.beside();
     if beside.is_none() && progress.is_rebuilt() {
         return Value::Null;

@@ -1,10 +1,10 @@
 //! `GET /actuator/health`: checks every component at the time of the request.
 
+mod certificate_health;
 mod database;
 mod disk;
-mod event_store;
+mod event_store_health;
 mod probes;
-mod tls;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -19,12 +19,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub(super) use database::read_models;
-pub(super) use event_store::reactions;
+pub(super) use event_store_health::reactions;
 
 use super::{HttpContext, auth::Anonymous};
 use crate::{
     net::tls::ServerTls,
-    projection::{Database, Positions, Refused},
+    projection::{Database, PoisonEvent, ProgressRegistry},
     reaction::ReactionStatuses,
     store::EventStore,
 };
@@ -59,7 +59,7 @@ pub struct Health {
     /// The secondary database.
     pub database: Database,
     /// The positions of the read models.
-    pub positions: Positions,
+    pub positions: ProgressRegistry,
     /// The statuses of the reactions.
     pub reactions: ReactionStatuses,
     /// A folder on the disk that must not be full.
@@ -147,9 +147,9 @@ impl Health {
                 &self.positions,
                 &*self.store
             )),
-            within_limit(event_store::check(&*self.store, &self.reactions)),
+            within_limit(event_store_health::check(&*self.store, &self.reactions)),
             within_limit(disk::check(self.folder.clone())),
-            within_limit(tls::check(
+            within_limit(certificate_health::check(
                 self.tls.as_ref().map(ServerTls::chain).unwrap_or_default(),
                 self.certificates.clone(),
             )),
@@ -187,7 +187,7 @@ async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthCom
 }
 
 /// Returns the event that stopped a read model or a reaction as JSON.
-pub(super) fn stopping_event(event: Refused) -> Value {
+pub(super) fn stopping_event(event: PoisonEvent) -> Value {
     json!({
         "id": event.id.to_string(),
         "subject": event.subject.as_str(),

@@ -13,7 +13,7 @@ use axum::{Extension, Json, extract::State, response::Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Health, HealthComponent, HealthReport, answer, event_store, within_limit};
+use super::{Health, HealthComponent, HealthReport, answer, event_store_health, within_limit};
 use crate::http::{HttpContext, auth::Anonymous};
 
 /// The lifecycle of the process: its start, its shutdown and its broken threads. Clones share it.
@@ -89,7 +89,7 @@ impl Health {
 
     async fn readiness(&self) -> HealthReport {
         let (event_store, db) = tokio::join!(
-            within_limit(event_store::check(&*self.store, &self.reactions)),
+            within_limit(event_store_health::check(&*self.store, &self.reactions)),
             within_limit(self.database_answers()),
         );
         HealthReport::of(BTreeMap::from([

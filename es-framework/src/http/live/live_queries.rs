@@ -54,7 +54,7 @@ pub struct LiveQueries {
 }
 
 impl LiveQueries {
-    /// Starts without an open live query.
+    /// Creates the limits without an open live query.
     #[must_use]
     pub fn new(limits: LiveLimits) -> Self {
         Self {
@@ -64,8 +64,8 @@ impl LiveQueries {
         }
     }
 
-    /// Closes all of them, and each one that opens later. Clients reconnect by themselves, to an
-    /// instance that keeps running.
+    /// Closes all open live queries, and each one that opens later. Clients reconnect to another
+    /// instance.
     pub fn end(&self) {
         self.is_over.send_replace(true);
     }

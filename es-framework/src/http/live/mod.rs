@@ -20,7 +20,7 @@ use output_stream::OutputStream;
 /// Keeps nginx from buffering the stream.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Whether the caller requests a live query.
+/// Returns true if the caller requests a live query.
 pub(super) fn is_requested(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter();
     let accepted = accepted.filter_map(|value| value.to_str().ok());

@@ -1,4 +1,4 @@
-//! The headers of requests and answers as the document describes them.
+//! The headers of requests and responses in the OpenAPI document.
 
 use serde_json::{Map, Value, json};
 
@@ -14,12 +14,12 @@ pub(super) const PREFER: &str = "Prefer";
 pub(super) const RETRY_AFTER: &str = "Retry-After";
 pub(super) const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
 
-/// A header of an answer, by its name.
+/// Returns a reference to a response header.
 pub(super) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/headers/{name}") })
 }
 
-/// The headers that requests may have.
+/// Returns the request headers.
 pub(super) fn parameters() -> Value {
     let described = [
         (
@@ -69,7 +69,7 @@ pub(super) fn parameters() -> Value {
         .into()
 }
 
-/// The headers that answers may have.
+/// Returns the response headers.
 pub(super) fn headers() -> Value {
     json!({
         CACHE_CONTROL: {

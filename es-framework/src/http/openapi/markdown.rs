@@ -1,10 +1,10 @@
-//! The document as a page for people: what each command takes, and how it may be refused.
+//! Renders the document as a Markdown page: the parameters and the problems of each operation.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
 use serde_json::Value;
 
-/// The page of this document.
+/// Renders the page of a document.
 pub(super) fn page(document: &Value) -> String {
     let title = document["info"]["title"].as_str().unwrap_or_default();
     let mut page = format!(
@@ -36,7 +36,7 @@ fn operations<'a>(
 ) -> impl Iterator<Item = (&'a str, &'a Value)> {
     let paths = document["paths"].as_object().into_iter().flatten();
     paths.filter_map(move |(path, operations)| {
-        // What every application answers is told elsewhere.
+        // Another page describes the routes that every application has.
         let is_own = path.starts_with("/actuator") || path == super::PATH;
         let operation = operations.get(method).filter(|_| !is_own)?;
         Some((path.as_str(), operation))
@@ -78,7 +78,7 @@ fn line(page: &mut String, text: &str) {
     page.push('\n');
 }
 
-/// The parameters in the path and the query; headers are told elsewhere.
+/// Writes the parameters in the path and the query. Another page describes the headers.
 fn parameters(page: &mut String, document: &Value, operation: &Value) {
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let own: Vec<_> = parameters
@@ -102,7 +102,7 @@ fn parameters(page: &mut String, document: &Value, operation: &Value) {
     }
 }
 
-/// The members of an object.
+/// Writes the members of an object.
 fn members(page: &mut String, document: &Value, heading: &str, object: &Value) {
     let required: Vec<_> = object["required"]
         .as_array()
@@ -113,7 +113,7 @@ fn members(page: &mut String, document: &Value, heading: &str, object: &Value) {
         return;
     };
     line(page, &format!("\n| {heading} | what | |\n|---|---|---|"));
-    // Members that have to be there are listed as they were declared.
+    // The list of required members has the order of the declaration.
     let is_required = |name: &str| required.iter().any(|one| *one == name);
     let declared = required.iter().filter_map(|name| name.as_str());
     let others = properties.keys().map(String::as_str);
@@ -139,13 +139,13 @@ fn row(
     line(page, &format!("| `{name}` | {kind}{optional} | {text} |"));
 }
 
-/// A text on one line of a table.
+/// Escapes a text for a cell of a table.
 fn cell(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     words.join(" ").replace('|', "\\|")
 }
 
-/// What a value is, and its limits.
+/// Describes the type of a value and its limits.
 fn kind(document: &Value, schema: &Value) -> String {
     let schema = resolved(document, schema);
     if let Some(values) = schema["enum"].as_array() {
@@ -159,7 +159,7 @@ fn kind(document: &Value, schema: &Value) -> String {
     };
     for (limit, words) in LIMITS {
         let value = &schema[limit];
-        // The ends of a type say nothing.
+        // The bounds of the integer type itself carry no information.
         let is_end = [i64::MIN, i64::MAX].iter().any(|end| value == end);
         if !value.is_null() && !is_end {
             let value = value
@@ -234,7 +234,7 @@ fn answers(page: &mut String, document: &Value, operation: &Value) {
     }
 }
 
-/// The status, the end of the type, and the title.
+/// The status, the last segment of the type, and the title of a problem.
 type Problem = (String, String, String);
 
 fn problems(operation: &Value) -> impl Iterator<Item = Problem> {

@@ -2,10 +2,10 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | a command, a query, rows that are events | `command.rs`, `query.rs` |
+//! | a command, a query, rows that are events | `command_operation.rs`, `query_operation.rs` |
 //! | what the framework answers by itself | `own.rs`, `../operator/openapi.rs` |
 //! | headers of requests and answers | `header.rs` |
-//! | problems | `problem.rs` |
+//! | problems | `problem_schemas.rs` |
 //! | schemas | `schemas.rs` |
 //! | who may do what | `security.rs` |
 
@@ -14,17 +14,17 @@
     reason = "the index of a JSON value is a name: what it has not is null, and only objects made here are written to"
 )]
 
-pub(crate) mod cli;
-mod command;
+mod command_operation;
+mod document_route;
 mod header;
 mod markdown;
+pub(crate) mod openapi_subcommand;
 mod operation;
 mod own;
-mod problem;
-mod query;
+mod problem_schemas;
+mod query_operation;
 mod schemas;
 mod security;
-mod serve;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -36,7 +36,7 @@ use crate::{Declaration, command::Registry, http::operator, query::QueryRoute};
 pub(super) use operation::{OpenApiResponse, Operation};
 use schemas::Schemas;
 
-pub(super) use serve::{OpenApiDocument, PATH};
+pub(super) use document_route::{OpenApiDocument, PATH};
 
 /// The version of the specification that the document follows.
 const OPENAPI: &str = "3.1.1";
@@ -44,14 +44,14 @@ const OPENAPI: &str = "3.1.1";
 /// The document of the application of this name.
 pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) -> Value {
     let mut schemas = Schemas::default();
-    let mut paths = Paths::default();
+    let mut paths = PathItems::default();
     let commands = registry.commands().iter();
     for command in commands.filter(|command| !command.is_internal()) {
-        let operation = command::operation(command, &mut schemas);
+        let operation = command_operation::operation(command, &mut schemas);
         paths.add(command.path, "post", operation);
     }
     for route in queries {
-        let operation = query::operation(route, &mut schemas);
+        let operation = query_operation::operation(route, &mut schemas);
         paths.add(&route.path, "get", operation);
     }
     for (path, method, operation) in own::operations(&mut schemas) {
@@ -82,13 +82,13 @@ fn info(name: &str, declared: Option<Declaration>) -> Value {
 
 /// The operations of each path.
 #[derive(Debug, Default)]
-struct Paths {
+struct PathItems {
     all: Map<String, Value>,
     /// The names of operations so far: each is there once.
     ids: std::collections::BTreeSet<String>,
 }
 
-impl Paths {
+impl PathItems {
     fn add(&mut self, path: &str, method: &str, mut operation: Operation) {
         let mut number = 2_u32;
         let id = operation.id.clone();

@@ -1,16 +1,16 @@
-//! One operation of the document, put together step by step.
+//! The builder of an operation in the OpenAPI document.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use serde_json::{Map, Value, json};
 
-use super::{header, problem, security};
+use super::{header, problem_schemas, security};
 use crate::http::problem::kind::{self, ProblemKind};
 
-/// Of requests that ask for more than anybody may.
+/// The problems of requests that exceed a limit of the server.
 const LIMITS: [ProblemKind; 2] = [kind::ADDRESS_TOO_LONG, kind::HEADERS_TOO_LARGE];
 
-/// What a path does.
+/// An operation of a path.
 #[derive(Debug)]
 pub(in crate::http) struct Operation {
     pub(in crate::http) id: String,
@@ -21,11 +21,12 @@ pub(in crate::http) struct Operation {
     answers: BTreeMap<u16, Value>,
     problems: Vec<ProblemKind>,
     role: Option<&'static str>,
-    /// Whether it is for operators, and takes their credential always.
+    /// `Some` if the operation is for operators: `true` if it always requires their credential,
+    /// `false` if only with authentication.
     operators: Option<bool>,
 }
 
-/// An answer that is no problem.
+/// A successful response.
 #[derive(Debug)]
 pub(in crate::http) struct OpenApiResponse<'a> {
     status: u16,
@@ -71,32 +72,32 @@ impl Operation {
         }
     }
 
-    /// Takes callers of this role only.
+    /// Restricts the operation to callers with this role.
     pub(in crate::http) fn with_role(mut self, role: Option<&'static str>) -> Self {
         self.role = role;
         self.with_problems(role.map(|_| kind::FORBIDDEN))
     }
 
-    /// Takes the credential of operators, always or where callers are known.
+    /// Requires the credential of an operator, always or only with authentication.
     pub(in crate::http) fn for_operators(mut self, always: bool) -> Self {
         self.operators = Some(always);
         self.with_problems([kind::OPERATORS_ONLY])
     }
 
-    /// Takes headers that [`header::parameters`] describes.
+    /// Adds request headers of [`header::parameters`].
     pub(in crate::http) fn with_headers(mut self, names: &[&str]) -> Self {
         let reference = |name| json!({ "$ref": format!("#/components/parameters/{name}") });
         self.parameters.extend(names.iter().map(reference));
         self
     }
 
-    /// Takes a parameter in its path or query.
+    /// Adds a parameter in the path or the query.
     pub(in crate::http) fn with_parameter(mut self, parameter: Value) -> Self {
         self.parameters.push(parameter);
         self
     }
 
-    /// Takes JSON.
+    /// Adds a JSON body.
     pub(in crate::http) fn with_body(mut self, schema: &Value, required: bool) -> Self {
         self.body = Some(json!({
             "required": required,
@@ -122,7 +123,7 @@ impl Operation {
         self
     }
 
-    /// May be answered with these problems.
+    /// Adds problems that the operation can return.
     pub(in crate::http) fn with_problems(
         mut self,
         problems: impl IntoIterator<Item = ProblemKind>,
@@ -135,7 +136,7 @@ impl Operation {
         self
     }
 
-    /// The operation as the document has it.
+    /// Returns the operation as JSON.
     pub(in crate::http) fn finish(self, tag: &str) -> Value {
         let credential: &[_] = match self.operators {
             Some(_) => &[],
@@ -170,7 +171,7 @@ impl Operation {
     }
 }
 
-/// All that it may be answered with, by status.
+/// Returns all responses by status.
 fn responses(answers: BTreeMap<u16, Value>, problems: Vec<ProblemKind>) -> Map<String, Value> {
     let mut responses = answers;
     let mut by_status: BTreeMap<u16, Vec<ProblemKind>> = BTreeMap::new();
@@ -179,16 +180,16 @@ fn responses(answers: BTreeMap<u16, Value>, problems: Vec<ProblemKind>) -> Map<S
         by_status.entry(status).or_default().push(kind);
     }
     for (status, kinds) in by_status {
-        let problem = problem::answer(&kinds);
+        let problem = problem_schemas::answer(&kinds);
         match responses.entry(status) {
             Entry::Vacant(place) => {
                 place.insert(problem);
             }
-            // The status says the same with another body.
+            // The status already has a response with another media type.
             Entry::Occupied(mut place) => {
                 let answer = place.get_mut();
-                answer["content"][problem::MEDIA_TYPE] =
-                    problem["content"][problem::MEDIA_TYPE].clone();
+                answer["content"][problem_schemas::MEDIA_TYPE] =
+                    problem["content"][problem_schemas::MEDIA_TYPE].clone();
             }
         }
     }

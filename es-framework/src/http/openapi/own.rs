@@ -1,14 +1,14 @@
-//! What the framework answers by itself, in every application.
+//! The operations that the framework adds to every application.
 
 use serde_json::json;
 
-use super::{OpenApiResponse, Operation, Schemas, serve};
+use super::{OpenApiResponse, Operation, Schemas, document_route};
 use crate::http::{health, metrics};
 
-/// A path, a method and what it does.
+/// A path, a method and its operation.
 pub(super) type DescribedOperation = (&'static str, &'static str, Operation);
 
-/// All of it.
+/// Returns all operations of the framework.
 pub(super) fn operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
     let shown = shown(schemas).into_iter();
     shown
@@ -16,7 +16,7 @@ pub(super) fn operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
         .collect()
 }
 
-/// The paths that everybody may look at, and what each answers to `GET`.
+/// Returns the `GET` operations that need no role.
 fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
     vec![
         (
@@ -45,7 +45,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
         ),
         (health::INFO, info()),
         (metrics::PATH, measurements()),
-        (serve::PATH, this_document()),
+        (document_route::PATH, this_document()),
     ]
 }
 

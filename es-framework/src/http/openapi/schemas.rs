@@ -1,16 +1,16 @@
-//! The schemas of requests and of answers, gathered in one place.
+//! Collects the schemas of requests and responses.
 
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-use super::{problem, text::Text};
+use super::{problem_schemas, text::DocComment};
 
 const COMPONENTS: &str = "#/components/schemas/";
-/// Where schemas of requests are until all are known.
+/// The prefix of references to request schemas, until all schemas are known.
 const REQUESTS: &str = "#/requests/";
 
-/// What types look like: as they are read in requests, and as they are written in answers. A member
-/// that may be left out of a request, say, is always in an answer.
+/// The schemas of the types in requests and in responses. They differ: a member that is optional in a
+/// request, for example, is always present in a response.
 #[derive(Debug)]
 pub(super) struct Schemas {
     requests: SchemaGenerator,
@@ -35,17 +35,17 @@ impl Default for Schemas {
 }
 
 impl Schemas {
-    /// Makes the schemas of what is read.
+    /// Returns the generator of request schemas.
     pub(super) fn requests(&mut self) -> &mut SchemaGenerator {
         &mut self.requests
     }
 
-    /// Makes the schemas of what is written.
+    /// Returns the generator of response schemas.
     pub(super) fn answers(&mut self) -> &mut SchemaGenerator {
         &mut self.answers
     }
 
-    /// The schema of a request itself, be it given by its name or not.
+    /// Returns the schema of a request. Resolves a reference.
     pub(super) fn request(&self, schema: &Value) -> Value {
         let name = schema["$ref"].as_str();
         let named = name
@@ -54,7 +54,7 @@ impl Schemas {
         named.unwrap_or(schema).clone()
     }
 
-    /// What is said of a request in its doc comment.
+    /// Returns the doc comment of a request type.
     pub(super) fn text(&self, schema: &Value) -> String {
         let text = self.request(schema)["description"]
             .as_str()
@@ -62,12 +62,15 @@ impl Schemas {
         text.unwrap_or_default()
     }
 
-    /// Puts all schemas into the document. A type that is read and written in two shapes gets a
-    /// second name for the one that is read.
+    /// Adds all schemas to the document. A type with different schemas in requests and responses gets
+    /// a second name for its request schema.
     pub(super) fn complete(mut self, mut document: Value) -> Value {
         let mut components = self.answers.take_definitions(true);
         let requests = self.requests.take_definitions(true);
-        components.insert(problem::SCHEMA.to_owned(), problem::schema());
+        components.insert(
+            problem_schemas::SCHEMA.to_owned(),
+            problem_schemas::schema(),
+        );
         let names: Map<_, _> = requests
             .iter()
             .map(|(name, schema)| {
@@ -88,13 +91,13 @@ impl Schemas {
             rename(object, &names);
             bound_integers(object);
         });
-        // The same in each build, whatever order its other dependencies make objects keep.
+        // Sorted, because other dependencies of a build can change the order of JSON objects.
         document.sort_all_objects();
         document
     }
 }
 
-/// The schema as it is if no type has two shapes.
+/// Returns the schema with its references in `components`.
 fn at_components(mut schema: Value) -> Value {
     each_object(&mut schema, &|object| rename(object, &Map::new()));
     schema
@@ -125,12 +128,12 @@ fn rename(object: &mut Map<String, Value>, names: &Map<String, Value>) {
     }
 }
 
-/// The examples of a doc comment are those of the schema.
+/// Moves the examples of a doc comment to the schema.
 fn take_examples(object: &mut Map<String, Value>) {
     let Some(Value::String(description)) = object.get("description") else {
         return;
     };
-    let text = Text::read(description);
+    let text = DocComment::read(description);
     if text.examples.is_empty() {
         return;
     }
@@ -139,7 +142,7 @@ fn take_examples(object: &mut Map<String, Value>) {
     object.insert("examples".to_owned(), text.examples.into());
 }
 
-/// The bounds of a type's numbers, which its format only hints at.
+/// Adds the bounds of an integer type, because `format` alone is only a hint.
 fn bound_integers(object: &mut Map<String, Value>) {
     let (min, max): (i64, i64) = match object.get("format").and_then(Value::as_str) {
         Some("int8") => (i8::MIN.into(), i8::MAX.into()),

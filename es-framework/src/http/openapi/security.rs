@@ -1,5 +1,5 @@
-//! Who may do what, as the document describes it. It is the same whether or not callers have to say
-//! who they are: that is a setting, and the document is made without any.
+//! The security section of the document: the credentials and roles of operations. The document does
+//! not depend on settings, so it lists them even if the service runs without authentication.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::http::problem::kind::{self, ProblemKind};
 const BEARER: &str = "bearer";
 const OPERATOR: &str = "operator";
 
-/// The problems of everything that takes a credential.
+/// The problems of all operations that require a credential.
 pub(super) const PROBLEMS: [ProblemKind; 3] = [
     kind::UNAUTHORIZED,
     kind::TOO_MANY_REQUESTS,
@@ -30,7 +30,7 @@ pub(super) fn schemes() -> Value {
     })
 }
 
-/// With the credential of an operator, or perhaps without any.
+/// Returns the security of an operation for operators. If not `always`, the credential is optional.
 pub(super) fn of_operators(always: bool) -> Value {
     match always {
         true => json!([{ OPERATOR: [] }]),
@@ -38,13 +38,14 @@ pub(super) fn of_operators(always: bool) -> Value {
     }
 }
 
-/// With a credential that has the role, if there is one, or without any.
+/// Returns the security of other operations. A credential is optional, because a service can run
+/// without authentication.
 pub(super) fn required(role: Option<&str>) -> Value {
     let roles: Vec<_> = role.into_iter().collect();
     json!([{ BEARER: roles }, {}])
 }
 
-/// What is said of the role to people.
+/// Describes the required role in a sentence.
 pub(super) fn told(role: &str) -> String {
     format!("Takes the role `{role}` where callers are known.")
 }

@@ -1,19 +1,19 @@
-//! What a doc comment says: sentences, and examples in paragraphs of their own.
+//! A doc comment: sentences, and examples in separate paragraphs.
 
 use serde_json::Value;
 
 const OPENING: &str = "Example:";
 
-/// A doc comment, its examples taken out.
+/// A doc comment without its examples.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Text {
+pub(super) struct DocComment {
     sentences: String,
     pub(super) examples: Vec<Value>,
 }
 
-impl Text {
-    /// Takes paragraphs such as ``Example: `{"id": 7}` `` out of a text. What is no JSON is an
-    /// example of a text.
+impl DocComment {
+    /// Parses a doc comment. Paragraphs such as ``Example: `{"id": 7}` `` become examples. An example
+    /// that is not JSON is a string.
     pub(super) fn read(text: &str) -> Self {
         let mut sentences = Vec::new();
         let mut examples = Vec::new();
@@ -30,12 +30,12 @@ impl Text {
         }
     }
 
-    /// All of it but the examples.
+    /// Returns the text without the examples.
     pub(super) fn sentences(&self) -> &str {
         &self.sentences
     }
 
-    /// What follows the first paragraph.
+    /// Returns the text after the first paragraph.
     pub(super) fn rest(&self) -> &str {
         let rest = self.sentences.split_once("\n\n");
         rest.map_or("", |(_, rest)| rest.trim())
@@ -55,8 +55,9 @@ mod tests {
 
     #[test]
     fn examples_are_taken_out() {
-        let text =
-            Text::read("Plants\na tree.\n\nOne a year.\n\nExample: `{\"id\": 1,\n\"age\": 2}`");
+        let text = DocComment::read(
+            "Plants\na tree.\n\nOne a year.\n\nExample: `{\"id\": 1,\n\"age\": 2}`",
+        );
         assert_eq!(text.examples, [json!({ "id": 1, "age": 2 })]);
         assert_eq!(text.sentences(), "Plants\na tree.\n\nOne a year.");
         assert_eq!(text.rest(), "One a year.");
@@ -64,9 +65,9 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_an_example_of_a_text() {
-        let text = Text::read("The kind.\n\nExample: `Quercus robur`");
+        let text = DocComment::read("The kind.\n\nExample: `Quercus robur`");
         assert_eq!((text.sentences(), text.rest()), ("The kind.", ""));
         assert_eq!(text.examples, ["Quercus robur"]);
-        assert_eq!(Text::read(""), Text::default());
+        assert_eq!(DocComment::read(""), DocComment::default());
     }
 }

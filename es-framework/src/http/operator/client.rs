@@ -6,8 +6,8 @@ use clap::Args;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::{host::Host, tls};
-use crate::{Error, Result, api_token, config::Secret};
+use super::{client_tls, host::Host};
+use crate::{Error, Result, config::Secret, generated_token};
 
 /// Time that the application has to respond.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -49,7 +49,7 @@ impl OperatorApi {
         if let Some(token) = &self.event_store_api_token {
             return Ok(token.clone());
         }
-        api_token::load(&self.event_store_data_dir)?.ok_or_else(|| {
+        generated_token::load(&self.event_store_data_dir)?.ok_or_else(|| {
             Error::new(format!(
                 "there is no API token in {}: set EVENT_STORE_API_TOKEN, or EVENT_STORE_DATA_DIR to the folder of the application",
                 self.event_store_data_dir.display()
@@ -65,7 +65,7 @@ impl OperatorApi {
         let token = self.token()?;
         let address = format!("{}:{}", self.http_host, self.http_port);
         let failed = |error: reqwest::Error| {
-            tls::handshake_error(&error, &address).unwrap_or_else(|| {
+            client_tls::handshake_error(&error, &address).unwrap_or_else(|| {
                 let sentence = format!(
                     "the application at {address} does not answer (HTTP_HOST and HTTP_PORT say where it listens, HTTP_TLS_CERTIFICATE that it speaks TLS)"
                 );
@@ -75,7 +75,7 @@ impl OperatorApi {
         crate::net::tls::install_cryptography();
         let client = reqwest::Client::builder().no_proxy().timeout(TIMEOUT);
         let (client, scheme) = match &self.http_tls_certificate {
-            Some(file) => (tls::trust_only(client, file)?, "https"),
+            Some(file) => (client_tls::trust_only(client, file)?, "https"),
             None => (client, "http"),
         };
         let client = client.build().map_err(failed)?;

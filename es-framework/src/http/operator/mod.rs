@@ -2,13 +2,13 @@
 //! the command line.
 
 mod authorization;
-pub(crate) mod cli;
 mod client;
+mod client_tls;
 mod component;
 mod host;
 mod openapi;
+pub(crate) mod operator_subcommand;
 mod routes;
-mod tls;
 
 pub(super) use openapi::operations;
 pub(super) use routes::routes;

@@ -21,7 +21,7 @@ struct BodyError<'a> {
 }
 
 impl Problem {
-    /// Its document.
+    /// Returns the JSON document.
     pub(in crate::http) fn to_json(&self) -> String {
         let errors = self.errors.iter().map(|violation| BodyError {
             pointer: &violation.pointer,

@@ -1,21 +1,21 @@
-//! Every problem that the framework itself answers with: what is the same each time.
+//! The kinds of problems that the framework returns, with their constant parts.
 
 use axum::http::StatusCode;
 
 use crate::command::{RejectionDescriptor, RejectionKind};
 
-/// What precedes the name of a problem in its `type`: a `tag` URI, as RFC 9457 advises for types
-/// that cannot be looked up.
+/// The prefix of a problem's name in its `type`: a `tag` URI, as RFC 9457 advises for types that
+/// cannot be looked up.
 const TYPE_PREFIX: &str = "tag:es-framework,2026:problem:";
 
-/// A problem without its detail.
+/// The constant parts of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::http) struct ProblemKind {
     pub(in crate::http) status: StatusCode,
-    /// What its `type` ends in.
+    /// The last segment of its `type`.
     pub(in crate::http) name: &'static str,
     pub(in crate::http) title: &'static str,
-    /// Whether the same request may be answered otherwise a little later.
+    /// True if the same request may succeed a little later.
     pub(in crate::http) retry: bool,
 }
 
@@ -35,7 +35,7 @@ impl ProblemKind {
         self
     }
 
-    /// The `type`.
+    /// Returns the `type`.
     pub(in crate::http) fn uri(&self) -> String {
         format!("{TYPE_PREFIX}{}", self.name)
     }

@@ -1,13 +1,13 @@
 //! The database of the read models.
 
-mod checkpoint;
-mod error;
+mod database_error;
 mod lease;
 mod numbered;
 mod postgres;
 mod rows;
 mod sqlite;
 mod store;
+mod table_checkpoint;
 mod url;
 
 use std::{
@@ -22,13 +22,13 @@ use super::{
 };
 use crate::event::EventId;
 
-pub(super) use checkpoint::{Checkpoint, TableCheckpoint};
-pub use error::DatabaseError;
+pub use database_error::DatabaseError;
 use numbered::numbered;
 use postgres::PostgresReadModelStore;
 pub(super) use rows::{WrittenColumn, written_columns};
 use sqlite::{Location, SqliteReadModelStore};
 use store::ReadModelStore;
+pub(super) use table_checkpoint::{Checkpoint, TableCheckpoint};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 /// The default time limit of a query.

@@ -14,8 +14,10 @@ use crate::{
     event::EventId,
     operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError},
     prelude::*,
-    projection::{Database, DatabaseUrl, Processor, Progress, ReadModelDescriptor, ReadModels},
-    query::Paging,
+    projection::{
+        Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModelProgress, ReadModels,
+    },
+    query::PageParameters,
     store::memory::MemoryStore,
 };
 
@@ -86,14 +88,14 @@ impl LabelledJar {
 }
 
 /// A processor at work.
-struct Running {
+struct RunningProcessor {
     database: Database,
-    progress: Progress,
+    progress: ReadModelProgress,
     operator: OperatorClient,
     task: tokio::task::JoinHandle<()>,
 }
 
-impl Running {
+impl RunningProcessor {
     async fn start(store: &MemoryStore, file: &Path, model: ReadModelDescriptor) -> Self {
         let models = ReadModels::new([model]).unwrap();
         let url = DatabaseUrl::File(file.to_owned());
@@ -116,8 +118,11 @@ impl Running {
     }
 
     async fn rows<R: ReadModel>(&self) -> Vec<R> {
-        let context =
-            crate::query::QueryContext::new(&self.database, Paging::default(), Timestamp::now());
+        let context = crate::query::QueryContext::new(
+            &self.database,
+            PageParameters::default(),
+            Timestamp::now(),
+        );
         context.rows::<R>().all(100).await.unwrap()
     }
 
@@ -133,7 +138,7 @@ impl Running {
             .unwrap();
     }
 
-    async fn until(&self, what: impl Fn(&Progress) -> bool) {
+    async fn until(&self, what: impl Fn(&ReadModelProgress) -> bool) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         while !what(&self.progress) {
             assert!(
@@ -162,12 +167,12 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     let file = folder.path().join("jars.db");
     fill(&store, 1, 10).await;
     fill(&store, 2, 20).await;
-    let old = Running::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    let old = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     old.reach(1).await;
     old.stop().await;
     fill(&store, 3, BROKEN).await;
     fill(&store, 1, 5).await;
-    let new = Running::start(&store, &file, changed()).await;
+    let new = RunningProcessor::start(&store, &file, changed()).await;
     new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
         .await;
     assert_eq!(new.progress.reach(None, PATIENCE).await, Ok(()));
@@ -175,7 +180,7 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     assert_eq!(new.grams().await, [10, 20]);
     // A build that was begun goes on after a restart.
     new.stop().await;
-    let new = Running::start(&store, &file, changed()).await;
+    let new = RunningProcessor::start(&store, &file, changed()).await;
     new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
         .await;
     let beside = new.progress.beside().unwrap();
@@ -190,7 +195,7 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     assert_eq!(new.grams().await, [15, 20]);
     assert!(new.progress.beside().is_none());
     new.stop().await;
-    let again = Running::start(&store, &file, changed()).await;
+    let again = RunningProcessor::start(&store, &file, changed()).await;
     again.reach(3).await;
     assert!(again.progress.beside().is_none(), "nothing is built twice");
 }
@@ -200,20 +205,20 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
     let file = folder.path().join("jars.db");
     fill(&store, 1, 10).await;
-    let old = Running::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    let old = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     old.reach(0).await;
     old.stop().await;
     fill(&store, 2, BROKEN).await;
     let labelled = ReadModelDescriptor::of::<LabelledJar>;
-    let new = Running::start(&store, &file, labelled()).await;
+    let new = RunningProcessor::start(&store, &file, labelled()).await;
     new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
         .await;
     let brief = Duration::from_millis(5);
     assert!(new.progress.reach(None, brief).await.is_err());
     new.stop().await;
     // The release before still finds its rows.
-    let back = Running::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
-    back.until(Progress::is_stopped).await;
+    let back = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    back.until(ReadModelProgress::is_stopped).await;
     assert_eq!(back.grams().await, [10]);
     back.operator
         .send("jars", OperatorCommand::Skip)
@@ -221,7 +226,7 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
         .unwrap();
     back.reach(1).await;
     back.stop().await;
-    let new = Running::start(&store, &file, labelled()).await;
+    let new = RunningProcessor::start(&store, &file, labelled()).await;
     new.reach(1).await;
     let rows = new.rows::<LabelledJar>().await;
     assert_eq!(rows.len(), 1);
@@ -235,7 +240,7 @@ async fn an_operator_has_rows_made_again_while_events_come() {
     for number in 0..50 {
         fill(&store, number, 1).await;
     }
-    let running = Running::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    let running = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     running.reach(49).await;
     for round in 1..=3_u32 {
         let spoil = rusqlite::Connection::open(&file).unwrap();
@@ -264,14 +269,14 @@ async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks
     fill(&store, 1, SPILLED).await;
     fill(&store, 2, 2).await;
     let file = folder.path().join("jars.db");
-    let running = Running::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
-    running.until(Progress::is_stopped).await;
+    let running = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    running.until(ReadModelProgress::is_stopped).await;
     let refused = running.progress.refused().unwrap();
     assert_eq!((refused.id.get(), refused.subject.as_str()), (0, "/jars/1"));
     assert!(refused.reason.contains("spills"), "{}", refused.reason);
     let again = running.operator.send("jars", OperatorCommand::Retry).await;
     assert_eq!(again.unwrap(), Some(refused));
-    running.until(Progress::is_stopped).await;
+    running.until(ReadModelProgress::is_stopped).await;
     SPILLS.store(false, Ordering::Relaxed);
     running
         .operator

@@ -9,8 +9,10 @@ use super::{PATIENCE, write_event};
 use crate::{
     event::{EventCandidate, EventId},
     prelude::*,
-    projection::{Database, Positions, Processor, Progress, ReadModelDescriptor, ReadModels},
-    query::Paging,
+    projection::{
+        Database, Processor, ProgressRegistry, ReadModelDescriptor, ReadModelProgress, ReadModels,
+    },
+    query::PageParameters,
     store::{EventStore as _, memory::MemoryStore},
 };
 
@@ -176,14 +178,17 @@ fn models() -> ReadModels {
     ReadModels::new([pots, ReadModelDescriptor::of::<Gifts>()]).unwrap()
 }
 
-fn follow(store: &MemoryStore, database: &Database) -> (Positions, tokio::task::JoinHandle<()>) {
+fn follow(
+    store: &MemoryStore,
+    database: &Database,
+) -> (ProgressRegistry, tokio::task::JoinHandle<()>) {
     let processor = Processor::new(Arc::new(store.clone()), database.clone(), models());
     let positions = processor.positions();
     (positions, tokio::spawn(processor.run()))
 }
 
 async fn rows<R: crate::ReadModel>(database: &Database) -> Vec<R> {
-    let context = QueryContext::new(database, Paging::default(), Timestamp::now());
+    let context = QueryContext::new(database, PageParameters::default(), Timestamp::now());
     context.rows::<R>().all(1_000).await.unwrap()
 }
 
@@ -223,7 +228,7 @@ proptest! {
     }
 }
 
-async fn stopped(progress: &Progress) -> String {
+async fn stopped(progress: &ReadModelProgress) -> String {
     let begin = std::time::Instant::now();
     while !progress.is_stopped() {
         assert!(begin.elapsed() < PATIENCE, "it goes on");

@@ -10,7 +10,9 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{json, value::RawValue};
 
-use super::{Database, Positions, Processor, Progress, ReadModels, ReadModelsError};
+use super::{
+    Database, Processor, ProgressRegistry, ReadModelProgress, ReadModels, ReadModelsError,
+};
 use crate::{
     event::{self, Event, EventCandidate, EventId, Metadata},
     query::{self, QueryParameters},
@@ -60,10 +62,10 @@ async fn database() -> Database {
         .unwrap()
 }
 
-fn follow(store: &MemoryStore, database: &Database) -> Progress {
+fn follow(store: &MemoryStore, database: &Database) -> ReadModelProgress {
     let models = ReadModels::new([TREES]).unwrap();
     let processor = Processor::new(Arc::new(store.clone()), database.clone(), models);
-    let positions: Positions = processor.positions();
+    let positions: ProgressRegistry = processor.positions();
     tokio::spawn(processor.run());
     positions.get("trees").unwrap().clone()
 }

@@ -9,7 +9,7 @@ use super::{database, write};
 use crate::{
     event::{EventId, Hash, Subject, Upcasters},
     projection::{
-        Cell, Database, DatabaseError, DatabaseUrl, Positions, ReadModels,
+        Cell, Database, DatabaseError, DatabaseUrl, ProgressRegistry, ReadModels,
         database::Checkpoint,
         fold::{RowChanges, StoredRow},
         pipeline::ProjectionPipeline,
@@ -41,7 +41,10 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     }
     let events = store.read(Subject::root(), ReadOptions::recursive());
     let events: Vec<_> = events.try_collect().await.unwrap();
-    let progress = Positions::of(["trees"]).get("trees").unwrap().clone();
+    let progress = ProgressRegistry::of(["trees"])
+        .get("trees")
+        .unwrap()
+        .clone();
     let pipeline = ProjectionPipeline {
         store: Arc::new(store),
         database: database.clone(),

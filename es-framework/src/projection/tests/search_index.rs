@@ -18,7 +18,7 @@ use crate::{
     projection::{
         ColumnUse, Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels, Table,
     },
-    query::{Paging, QueryParameters, RowQuery},
+    query::{PageParameters, QueryParameters, RowQuery},
     store::memory::MemoryStore,
 };
 
@@ -207,7 +207,7 @@ impl Notes {
             ];
             let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
             let mut given = QueryParameters::new(given.into_iter().chain(cursor_given)).unwrap();
-            let paging = Paging::parse(&mut given).unwrap();
+            let paging = PageParameters::parse(&mut given).unwrap();
             let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
             let mut rows = question.rows(&context);
             if let Some(most) = &question.most {
@@ -236,7 +236,7 @@ impl Notes {
             let limit = ("limit".to_owned(), limit.to_string());
             let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
             let mut given = QueryParameters::new([limit].into_iter().chain(cursor_given)).unwrap();
-            let paging = Paging::parse(&mut given).unwrap();
+            let paging = PageParameters::parse(&mut given).unwrap();
             let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
             let by_size = question.rows(&context).group_by([Note::size()]);
             let is_small = Note::number().below(&8_u32);
@@ -404,7 +404,7 @@ async fn a_part_that_thousands_of_rows_hold_is_found_in_any_order() {
 
 /// The numbers of the rows that hold a part.
 async fn numbers(database: &Database, part: &str) -> Vec<u32> {
-    let context = QueryContext::new(database, Paging::default(), Timestamp::now());
+    let context = QueryContext::new(database, PageParameters::default(), Timestamp::now());
     let found = context
         .rows::<Note>()
         .filter(Note::text().contains(part))

@@ -39,9 +39,9 @@ impl React for Calling {
         name: "call",
         event: InvoiceSentEvent::TYPE,
         when: ReactionTiming::Immediate,
-        action: ReactionAction::Call(|_, occasion| {
-            let phone = occasion.service::<Phone>("Phone")?;
-            let key = occasion.key();
+        action: ReactionAction::Call(|_, context| {
+            let phone = context.service::<Phone>("Phone")?;
+            let key = context.key();
             Ok(async move {
                 let mut calls = phone.calls.lock().unwrap();
                 calls.push(key.to_string());

@@ -31,8 +31,8 @@ pub(super) struct Post {
     stuck: Notify,
 }
 
-fn send(_: &EventView<'_>, occasion: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
-    let (post, key) = (occasion.service::<Post>("Post")?, occasion.key());
+fn send(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
+    let (post, key) = (context.service::<Post>("Post")?, context.key());
     Ok(box_call(async move {
         let number = post.begun.fetch_add(1, Ordering::Relaxed);
         if post.stuck_from.is_some_and(|from| number == from) {

@@ -36,8 +36,8 @@ struct Letterbox {
 /// A reaction that posts a letter, which may be impossible, and then sends a command.
 struct Posting;
 
-fn post(_: &EventView<'_>, occasion: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
-    let letterbox = occasion.service::<Letterbox>("Letterbox")?;
+fn post(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
+    let letterbox = context.service::<Letterbox>("Letterbox")?;
     Ok(box_call(async move {
         match letterbox.is_open.load(Ordering::Relaxed) {
             true => {

@@ -12,7 +12,7 @@ use std::{
 use clap::Args;
 use futures_util::TryStreamExt as _;
 
-use super::{error::CliError, output::LineOutput, progress::ProgressDisplay};
+use super::{cli_error::CliError, output::LineOutput, progress_bar::ProgressDisplay};
 use crate::{
     event::EventId,
     store::{

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use super::{
-    error::CliError,
+    cli_error::CliError,
     offline::{DataDirectory, count_events},
 };
 use crate::{

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    error::CliError,
+    cli_error::CliError,
     offline::{DataDirectory, numbered_lines},
     output::LineOutput,
-    progress::ProgressDisplay,
+    progress_bar::ProgressDisplay,
 };
 use crate::{
     event::{Dialect, EventCandidate, EventType, Subject, TraceContext, compact_object},

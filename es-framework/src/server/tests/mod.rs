@@ -16,7 +16,7 @@ use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle, time::timeout};
 
-use super::{serve::serve, settings::ServerSettings};
+use super::{serve::serve, server_settings::ServerSettings};
 use crate::{
     event::Dialect,
     store::{EventStore, memory::MemoryStore},

@@ -10,7 +10,7 @@ use reqwest::{
 };
 use tokio::time::timeout;
 
-use super::settings::{ClientSettings, InvalidClientSettings};
+use super::client_settings::{ClientSettings, InvalidClientSettings};
 use crate::store::StoreError;
 
 /// The part of an error response that is read, in bytes.

@@ -5,11 +5,11 @@
 //! becomes [`StoreError::Unavailable`] with its `Retry-After` in the text. An observation reconnects
 //! itself: see [`ReconnectPolicy`].
 
-mod append;
-mod catalogue;
+mod append_request;
+mod availability;
+mod client_settings;
 mod connection;
 mod event_reader;
-mod health;
 mod line_reader;
 mod observation;
 mod reconnect;
@@ -17,7 +17,7 @@ mod refusal;
 mod register;
 mod request_bodies;
 mod row_reader;
-mod settings;
+mod subject_reader;
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +34,8 @@ use crate::event::{EventCandidate, EventType, RecordedEvent, Subject};
 
 use connection::ServerConnection;
 
+pub use client_settings::{ClientSettings, InvalidClientSettings};
 pub use reconnect::ReconnectPolicy;
-pub use settings::{ClientSettings, InvalidClientSettings};
 
 /// A client of an event store that speaks the protocol of EventSourcingDB. Clones share connections.
 ///
@@ -75,7 +75,7 @@ impl EventStore for EventSourcingDbStore {
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        append::append(&self.connection, candidates, &preconditions).await
+        append_request::append(&self.connection, candidates, &preconditions).await
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
@@ -87,18 +87,18 @@ impl EventStore for EventSourcingDbStore {
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
-        catalogue::read_subjects(Arc::clone(&self.connection), base)
+        subject_reader::read_subjects(Arc::clone(&self.connection), base)
     }
 
     fn read_event_types(&self) -> EventTypeStream {
-        catalogue::read_event_types(Arc::clone(&self.connection))
+        subject_reader::read_event_types(Arc::clone(&self.connection))
     }
 
     async fn read_event_type(
         &self,
         event_type: EventType,
     ) -> Result<Option<KnownEventType>, StoreError> {
-        catalogue::read_event_type(&self.connection, event_type).await
+        subject_reader::read_event_type(&self.connection, event_type).await
     }
 
     async fn register_event_schema(
@@ -110,7 +110,7 @@ impl EventStore for EventSourcingDbStore {
     }
 
     async fn health(&self) -> Result<(), StoreError> {
-        health::check(&self.connection).await
+        availability::check(&self.connection).await
     }
 
     fn description(&self) -> String {

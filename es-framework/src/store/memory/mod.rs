@@ -1,4 +1,5 @@
-//! Events in memory, for tests. Honest: it checks every precondition and keeps the chain.
+//! An event store in memory, for tests. Like the others, it checks every precondition and computes
+//! the hash chain.
 
 use std::{
     collections::HashMap,
@@ -20,10 +21,10 @@ use super::{
 };
 use crate::event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
 
-/// How many events a read takes out of the log at once.
+/// The number of events that a read copies from the log at once.
 const CHUNK: usize = 256;
 
-/// An event store that forgets everything when it is dropped.
+/// An event store in memory. Its events are lost when the last clone is dropped.
 ///
 /// ```
 /// use es_framework::store::{EventStore as _, memory::MemoryStore};
@@ -50,7 +51,7 @@ impl Default for MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -59,7 +60,7 @@ impl MemoryStore {
         }
     }
 
-    /// The log is changed after all checks only, so a panic cannot have left it half done.
+    /// Locks the log. It changes only after all checks, so a panic never leaves it inconsistent.
     fn log(&self) -> RwLockReadGuard<'_, Log> {
         self.log.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,7 +88,7 @@ impl Log {
         Ok(recorded)
     }
 
-    /// The latest event of what a precondition is about.
+    /// Returns the latest event in the scope of a precondition.
     fn latest(&self, condition: &Precondition) -> Option<EventId> {
         match condition {
             Precondition::SubtreeIsUnchangedSince(subject, _) => {
@@ -216,7 +217,7 @@ impl EventStore for MemoryStore {
     ) -> Result<Vec<RecordedEvent>, AppendError> {
         let mut log = self.log.write().unwrap_or_else(PoisonError::into_inner);
         let recorded = log.append(candidates, &preconditions)?;
-        // Told while the log is held, so that lengths are told in order.
+        // Sent while the log is locked, so that subscribers receive the lengths in order.
         self.length.send_replace(log.length());
         Ok(recorded)
     }

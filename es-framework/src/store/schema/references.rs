@@ -1,12 +1,12 @@
-//! References of a schema: those that could make the server fetch something, or check for ever,
-//! are refused before anything is made of the schema.
+//! Checks the references of a schema before it is compiled. It refuses references that leave the
+//! schema or never end.
 
 use serde_json::Value;
 
-/// How many schemas may apply to one value, references followed: a few that refer to each other
-/// twice over double with each step.
+/// The highest number of schemas for one value after all references are resolved. A few schemas that
+/// refer to each other twice double the number with each step.
 const MOST: usize = 10_000;
-/// How many references may follow on each other.
+/// The longest chain of references.
 const DEEPEST: usize = 64;
 
 /// Keywords whose schemas apply to the same value.
@@ -14,7 +14,7 @@ const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "el
 /// Keywords whose schemas, by the name of a property, apply to the same value.
 const IN_PLACE_BY_NAME: [&str; 2] = ["dependentSchemas", "dependencies"];
 
-/// Checks that all references stay in the schema and none leads around in a circle.
+/// Checks that all references stay in the schema and that they form no cycle.
 pub(super) fn check(schema: &Value) -> Result<(), String> {
     let mut walk = Walk {
         root: schema,
@@ -43,7 +43,7 @@ pub(super) fn check(schema: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// A part with a name of its own would give the references in it another meaning.
+/// Refuses a subschema with its own `$id`, because `$id` changes the meaning of the references in it.
 fn check_base(part: &Value) -> Result<(), String> {
     match part.get("$id") {
         Some(Value::String(id)) => Err(format!("$id {id:?}: only the whole schema may have one")),
@@ -51,8 +51,8 @@ fn check_base(part: &Value) -> Result<(), String> {
     }
 }
 
-/// Goes from a schema to those that apply to the very same value. Coming back would be a check
-/// without an end.
+/// A walk from a schema to the schemas that apply to the same value. If it returns to a schema, the
+/// check of a value would never end.
 struct Walk<'a> {
     root: &'a Value,
     path: Vec<&'a str>,

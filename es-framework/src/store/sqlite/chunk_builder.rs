@@ -3,7 +3,8 @@
 use rusqlite::Row;
 
 use super::{
-    error::DiskError, line_renderer::LineRenderer, row::RowDecoder, settings::ChunkLimits,
+    disk_error::DiskError, line_renderer::LineRenderer, row::RowDecoder,
+    store_settings::ChunkLimits,
 };
 use crate::event::{LineShape, RecordedEvent};
 

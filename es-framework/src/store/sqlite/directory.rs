@@ -8,7 +8,7 @@ use std::{
 
 use uuid::Uuid;
 
-use super::error::OpenError;
+use super::disk_error::OpenError;
 
 /// A data directory that this process locks until the value is dropped.
 #[derive(Debug)]

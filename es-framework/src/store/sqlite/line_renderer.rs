@@ -4,7 +4,7 @@
 use rusqlite::{Row, types::ValueRef};
 
 use super::{
-    error::DiskError,
+    disk_error::DiskError,
     row::{self, RowDecoder},
 };
 use crate::event::{EventType, Hash, LineShape, RawEvent, Subject, TraceContext};
@@ -50,7 +50,7 @@ impl LineRenderer {
     }
 }
 
-/// Whether a value equals the last one or passes a check.
+/// Returns true if a value equals the last one or passes a check.
 fn is_valid(last: &mut Vec<u8>, value: &[u8], check: impl FnOnce(&[u8]) -> bool) -> bool {
     if last.as_slice() == value {
         return true;
@@ -95,7 +95,7 @@ fn parts<'a>(row: &'a Row<'_>) -> Option<RawEvent<'a>> {
     })
 }
 
-/// Whether a text has the form of the times that this store writes.
+/// Returns true if a text has the form of the times that this store writes.
 fn is_time(text: &[u8]) -> bool {
     const SHAPE: &[u8; 30] = b"0000-00-00T00:00:00.000000000Z";
     let fits = |(byte, shape): (&u8, &u8)| match shape {
@@ -105,7 +105,7 @@ fn is_time(text: &[u8]) -> bool {
     text.len() == SHAPE.len() && text.iter().zip(SHAPE).all(fits)
 }
 
-/// Whether data that was a JSON object on one line when it was written may still be one.
+/// Returns true if stored data still looks like a JSON object on one line.
 fn is_object(data: &[u8]) -> bool {
     // The loop has no branches, so that the compiler can use vector instructions.
     let (mut is_plain, mut is_ascii) = (true, true);

@@ -1,22 +1,22 @@
 //! The embedded event store: the events of one process in one SQLite file.
 
 mod chunk_builder;
+mod commit_metrics;
+mod database_format;
 mod directory;
-mod error;
+mod disk_error;
 mod index;
 mod latest_events;
 mod line_renderer;
-mod metrics;
-mod read_plan;
 mod reader;
 mod recent;
 mod restore;
 mod row;
-mod schema;
+mod scan_plan;
 mod schema_check;
-mod settings;
 mod shared;
 mod startup;
+mod store_settings;
 mod subject_listing;
 mod subscription_reader;
 #[cfg(test)]
@@ -38,8 +38,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use self::{
     directory::{DataDirectory, TemporaryDirectory},
     reader::{EventReader, LineReader},
-    settings::EngineSettings,
     shared::SharedState,
+    store_settings::EngineSettings,
     subscription_reader::SubscriptionReader,
     writer::EventWriter,
 };
@@ -53,7 +53,7 @@ use crate::{
     },
 };
 
-pub use error::OpenError;
+pub use disk_error::OpenError;
 pub use restore::{Restore, RestoreError};
 
 /// The time that a queued append waits for the disk.

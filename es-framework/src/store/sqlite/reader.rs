@@ -9,13 +9,13 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{
     chunk_builder::{ChunkBuilder, EventChunkBuilder, LineChunkBuilder},
-    error::DiskError,
+    database_format,
+    disk_error::DiskError,
     index::{IndexLookup, subject_key},
-    read_plan::ReadPlan,
     row::{self, row_with_id},
-    schema,
-    settings::EngineSettings,
+    scan_plan::ReadPlan,
     shared::SharedState,
+    store_settings::EngineSettings,
 };
 use crate::{
     event::{EventId, EventType, LineShape, RecordedEvent, Subject},
@@ -156,7 +156,10 @@ impl EventReader {
         let idle = idle.unwrap_or_else(PoisonError::into_inner).pop();
         match idle {
             Some(connection) => Ok(connection),
-            None => Ok(schema::open_reader(&self.shared.file, &self.settings)?),
+            None => Ok(database_format::open_reader(
+                &self.shared.file,
+                &self.settings,
+            )?),
         }
     }
 }

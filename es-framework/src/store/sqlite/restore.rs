@@ -1,4 +1,4 @@
-//! Filling an empty directory with the events of a backup, exactly as they were recorded.
+//! Restores the events of a backup into an empty directory, exactly as they were recorded.
 
 use std::{
     collections::BTreeSet,
@@ -10,23 +10,23 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
+    database_format,
     directory::DataDirectory,
-    error::{DiskError, OpenError},
-    row, schema,
-    settings::EngineSettings,
-    startup,
+    disk_error::{DiskError, OpenError},
+    row, startup,
+    store_settings::EngineSettings,
 };
 use crate::{
     event::{EventType, RecordedEvent},
     store::{Chain, EventSchema, Flaw, InvalidSchema, backup::BackupLine},
 };
 
-/// How many events share a transaction.
+/// The number of events in one transaction.
 const BATCH: u64 = 10_000;
-/// Where they are put until all are there: what is not whole must not look like a store.
+/// The name of the file until all events are restored. An incomplete file must not look like a store.
 const UNFINISHED: &str = "restoring.sqlite";
 
-/// A store in the making. Removed again unless it is finished.
+/// A restore in progress. Dropping it before [`Restore::finish`] removes its files.
 ///
 /// ```
 /// use es_framework::{event::Hash, store::sqlite::Restore};
@@ -47,7 +47,7 @@ pub struct Restore {
     lock: Option<DataDirectory>,
 }
 
-/// Why a backup was not restored.
+/// The reason why a backup was not restored.
 ///
 /// ```
 /// use es_framework::store::sqlite::{Restore, RestoreError};
@@ -59,22 +59,22 @@ pub struct Restore {
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// It cannot be put there.
+    /// The directory cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Something is there already.
+    /// The directory is not empty.
     #[error("{} is not empty: restore into a new directory", .0.display())]
     NotEmpty(PathBuf),
     /// An event was changed, or one is missing.
     #[error("the backup is broken at event {}: {}", .0.event, .0.reason)]
     Broken(Flaw),
-    /// It was cut short when it was made.
+    /// The backup ends with an error of its store.
     #[error("the backup is not whole, its store said: {0}")]
     Incomplete(String),
-    /// A schema in it is none.
+    /// The backup contains an invalid schema.
     #[error("the backup has a broken schema of {0}: {1}")]
     Schema(EventType, InvalidSchema),
-    /// It could not be written.
+    /// The store cannot be written.
     #[error("cannot write the store: {0}")]
     Disk(String),
 }
@@ -98,20 +98,20 @@ impl From<io::Error> for RestoreError {
 }
 
 impl Restore {
-    /// Begins a store in a directory that is missing or empty.
+    /// Begins a restore into a missing or empty directory.
     ///
     /// # Errors
-    /// It holds something, or cannot be used.
+    /// The directory is not empty or cannot be used.
     pub fn begin(directory: &Path) -> Result<Self, RestoreError> {
         if !is_empty(directory)? {
             return Err(RestoreError::NotEmpty(directory.to_owned()));
         }
         let lock = DataDirectory::lock(directory)?;
         let directory = directory.to_owned();
-        // What an earlier attempt left when it was killed.
+        // An earlier attempt that was killed leaves these files.
         remove(&directory);
         let settings = EngineSettings::default();
-        let connection = schema::open_writer(&directory.join(UNFINISHED), &settings)?;
+        let connection = database_format::open_writer(&directory.join(UNFINISHED), &settings)?;
         connection.execute_batch("BEGIN")?;
         Ok(Self {
             directory,
@@ -123,16 +123,16 @@ impl Restore {
         })
     }
 
-    /// How many events there are by now.
+    /// Returns the number of events restored so far.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.chain.events()
     }
 
-    /// Takes the next line of the backup.
+    /// Restores the next line of the backup.
     ///
     /// # Errors
-    /// It breaks the chain, or cannot be written.
+    /// The line breaks the hash chain or cannot be written.
     pub fn add(&mut self, line: BackupLine) -> Result<(), RestoreError> {
         match line {
             BackupLine::Event(event) => self.add_event(&event),
@@ -174,14 +174,14 @@ impl Restore {
         self.connection.as_ref().ok_or_else(closed)
     }
 
-    /// Makes a store of what was added, durably. Returns the end of its chain.
+    /// Finishes the restore durably. Returns the end of the chain.
     ///
     /// # Errors
-    /// It could not be written.
+    /// The store cannot be written.
     pub fn finish(mut self) -> Result<Chain, RestoreError> {
         let connection = self.connection()?;
         connection.execute_batch("COMMIT")?;
-        // Writes most of the index to disk, which otherwise the first start would do.
+        // Writes most of the index to disk now. Otherwise the first start would do it.
         startup::load_log(connection, &self.settings)?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         drop(self.connection.take());
@@ -200,7 +200,7 @@ impl Drop for Restore {
     }
 }
 
-/// Whether nothing but the traces of an attempt is there.
+/// Returns true if the folder contains nothing but the files of an earlier attempt.
 fn is_empty(directory: &Path) -> io::Result<bool> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -219,7 +219,7 @@ fn is_empty(directory: &Path) -> io::Result<bool> {
 
 fn remove(directory: &Path) {
     for suffix in ["", "-wal", "-shm"] {
-        // What is not there need not be removed.
+        // A missing file need not be removed.
         let _ = fs::remove_file(directory.join(format!("{UNFINISHED}{suffix}")));
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
 use serde_json::value::RawValue;
 
-use super::error::DiskError;
+use super::disk_error::DiskError;
 use crate::event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
 
 /// Selects the columns in the order that [`RowDecoder::event`] expects.

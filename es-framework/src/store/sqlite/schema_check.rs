@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::{
-    error::DiskError,
+    disk_error::DiskError,
     reader::EventReader,
     row::{self, flawed},
 };

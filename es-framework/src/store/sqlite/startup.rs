@@ -6,10 +6,10 @@ use std::{collections::HashSet, fmt, sync::Arc};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
-    error::DiskError,
+    disk_error::DiskError,
     index::{CompactionStep, EventKeys, PostingIndex},
     row::{self, RowDecoder, select},
-    settings::EngineSettings,
+    store_settings::EngineSettings,
 };
 use crate::{
     event::EventType,

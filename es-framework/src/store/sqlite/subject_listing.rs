@@ -4,7 +4,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use rusqlite::Connection;
 
 use super::{
-    error::DiskError,
+    disk_error::DiskError,
     index::{IndexKey, SubjectKeyRange, subject_of_key},
     reader::EventReader,
     row,

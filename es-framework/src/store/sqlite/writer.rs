@@ -3,7 +3,7 @@
 
 mod maintenance;
 mod recover;
-mod register;
+mod register_schema;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,16 +15,16 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::{
+    commit_metrics, database_format,
     directory::DataDirectory,
-    error::{BatchFailure, DiskError, OpenError},
+    disk_error::{BatchFailure, DiskError, OpenError},
     index::{Compaction, CompactionStep, EventKeys},
     latest_events::IndexedLatestEvents,
-    metrics,
     recent::CommittedEvents,
-    row, schema,
-    settings::EngineSettings,
+    row,
     shared::{LogState, SharedState},
     startup,
+    store_settings::EngineSettings,
 };
 use crate::{
     event::{EventId, EventType},
@@ -43,9 +43,9 @@ pub(super) struct EventWriter {
     head: ChainHead,
     compaction: Compaction,
     linger: CommitLinger,
-    /// Whether the database must be read again before it is written to.
+    /// True if the database must be read again before the next write.
     is_stale: bool,
-    /// Whether something was written since the last checkpoint.
+    /// True if something was written since the last checkpoint.
     has_written: bool,
     settings: EngineSettings,
     queue: Arc<WriteQueue>,
@@ -62,7 +62,7 @@ impl EventWriter {
         queue: Arc<WriteQueue>,
     ) -> Result<(Self, Arc<SharedState>, watch::Receiver<u64>), OpenError> {
         let file = directory.file();
-        let connection = schema::open_writer(&file, &settings)?;
+        let connection = database_format::open_writer(&file, &settings)?;
         let failed = |error: DiskError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }
@@ -172,7 +172,7 @@ impl EventWriter {
             Ok((outcomes, mut committed)) => {
                 let time = begun.elapsed();
                 committed.events = outcomes.iter().flatten().flatten().cloned().collect();
-                metrics::record_commit(time, committed.events.len(), appends.len());
+                commit_metrics::record_commit(time, committed.events.len(), appends.len());
                 self.publish(committed);
                 self.linger
                     .record_commit(time, appends.len(), self.queue.len());
@@ -267,8 +267,8 @@ impl EventWriter {
         self.shared.set_failure(Some(failure.error.to_string()));
     }
 
-    /// Whether nothing is left of a failed commit: another commit has overwritten it, and the end of
-    /// the chain is the same as before.
+    /// Returns true if nothing is left of a failed commit: another commit has overwritten it, and the
+    /// end of the chain is the same as before.
     fn is_undone(&mut self) -> bool {
         let end = self.head.next;
         self.write_nothing().is_ok() && self.refresh().is_ok() && self.head.next == end

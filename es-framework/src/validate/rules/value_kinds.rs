@@ -1,4 +1,4 @@
-//! The value_kinds of values that rules apply to: texts, numbers and lists.
+//! The kinds of values that rules apply to: texts, numbers and lists.
 
 use std::fmt::Display;
 

@@ -94,15 +94,15 @@ const CONDITIONS: [(&str, &str); 3] = [
     ("exists", "Exists"),
 ];
 
-fn condition(given: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
-    let Some(given) = given else {
+fn condition(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
+    let Some(option) = option else {
         return Some("None");
     };
-    let found = CONDITIONS.iter().find(|(word, _)| given == word);
+    let found = CONDITIONS.iter().find(|(word, _)| option == word);
     if found.is_none() {
         let words = CONDITIONS.map(|(word, _)| word);
-        let meant = naming::meant(&given.to_string(), &words, "condition");
-        errors.at(given, format!("`{given}` is no condition: {meant}"));
+        let meant = naming::meant(&option.to_string(), &words, "condition");
+        errors.at(option, format!("`{option}` is no condition: {meant}"));
     }
     found.map(|(_, variant)| *variant)
 }

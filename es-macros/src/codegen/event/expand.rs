@@ -127,7 +127,7 @@ fn read_model(event: &CheckedEvent, table: &LitStr, framework: &Framework) -> To
         #[automatically_derived]
         impl #projection::EventRow for #ident {
             const TABLE: &'static str = #table;
-            const COLUMNS: &'static [#projection::Column] = #columns;
+            const COLUMNS: &'static [#projection::ColumnDescriptor] = #columns;
 
             #to_cells
         }

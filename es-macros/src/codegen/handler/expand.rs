@@ -26,14 +26,14 @@ pub(crate) fn expand(
     } = handler;
     let declaration = declaration(ident, framework);
     let arguments = arguments(parameters);
-    let given: Vec<_> = parameters.iter().flatten().collect();
+    let known: Vec<_> = parameters.iter().flatten().collect();
     let body = HandleImpl {
-        given: format_ident!("given"),
-        parameters: described(&given, framework),
-        subjects: subjects(&given, framework),
+        context: format_ident!("context"),
+        parameters: described(&known, framework),
+        subjects: subjects(&known, framework),
         // With the output type in the code, the compiler points at it if it is not an event.
         decision: quote! {
-            <#output as #framework::command::IntoDecision>::into_decision(#ident(#(#arguments),*), given)
+            <#output as #framework::command::IntoDecision>::into_decision(#ident(#(#arguments),*), context)
         },
         answers: Some(answers(output, framework)),
     };
@@ -48,7 +48,7 @@ pub(crate) fn expand(
 
 /// The parts of the implementation that differ between a handler and a stub.
 struct HandleImpl {
-    given: Ident,
+    context: Ident,
     parameters: Option<TokenStream>,
     subjects: Option<TokenStream>,
     decision: TokenStream,
@@ -83,9 +83,9 @@ fn arguments(parameters: &[Option<HandlerParameter>]) -> Vec<TokenStream> {
         let number = Literal::usize_unsuffixed(index);
         index = index.saturating_add(1);
         if *is_optional {
-            quote!(given.optional::<#ty>(#number)?)
+            quote!(context.optional::<#ty>(#number)?)
         } else {
-            quote!(given.required::<#ty>(#number)?)
+            quote!(context.required::<#ty>(#number)?)
         }
     };
     parameters.iter().map(argument).collect()
@@ -172,7 +172,7 @@ fn implementation(
     framework: &Framework,
 ) -> TokenStream {
     let HandleImpl {
-        given,
+        context,
         parameters,
         subjects,
         decision,
@@ -188,7 +188,7 @@ fn implementation(
 
             fn handle(
                 self,
-                #given: &#framework::command::HandlerContext,
+                #context: &#framework::command::HandlerContext,
             ) -> ::core::result::Result<
                 #framework::command::UntypedDecision,
                 #framework::command::HandlerError,
@@ -212,7 +212,7 @@ pub(crate) fn stub(declared: &AnnotatedFunction, framework: &Framework) -> Token
     }
     let declaration = declaration(&function.sig.ident, framework);
     let body = HandleImpl {
-        given: format_ident!("_given"),
+        context: format_ident!("_context"),
         parameters: None,
         subjects: None,
         decision: quote!(::core::unreachable!()),

@@ -4,7 +4,7 @@ use syn::{Attribute, Ident, Meta};
 
 use crate::codegen::errors::Errors;
 
-/// The field of the event that is the key of its row.
+/// Parses the field of the event that is the key of its row.
 pub(crate) fn key(attr: &Attribute, errors: &mut Errors) -> Option<Ident> {
     let field = match &attr.meta {
         Meta::List(list) => syn::parse2::<Ident>(list.tokens.clone()).ok(),

@@ -1,4 +1,4 @@
-//! Whether the functions of a block can be a projection.
+//! Checks that the functions of a block form a projection.
 
 use std::collections::BTreeMap;
 
@@ -15,30 +15,30 @@ use crate::codegen::{
     types,
 };
 
-/// A projection that can be written out.
+/// A projection that passed the checks.
 pub(crate) struct Projection {
     pub(crate) model: Type,
-    /// Attributes of the block that hold for the rest as well.
+    /// Attributes of the block that the generated code repeats.
     pub(crate) forwarded: Vec<Attribute>,
     pub(crate) steps: Vec<Step>,
 }
 
-/// What follows from one kind of event.
+/// The function that projects one kind of event.
 pub(crate) struct Step {
     pub(crate) function: Ident,
-    /// Under which conditions it is there.
+    /// The `#[cfg(…)]` attributes of the function.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) event: Type,
-    /// Whether the function borrows the event.
+    /// True if the function borrows the event.
     pub(crate) by_reference: bool,
-    /// Whether it also takes the stored event.
+    /// True if it also takes the stored event.
     pub(crate) takes_recorded: bool,
-    /// The event's field that is the key, if it is not the subject's.
+    /// The event's field that is the key, unless the subject contains the key.
     pub(crate) key: Option<Ident>,
     pub(crate) shape: Shape,
 }
 
-/// What a function does to the row.
+/// The effect of a function on the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// `fn (event) -> Self`
@@ -55,7 +55,7 @@ pub(crate) enum Shape {
 
 const SHAPES: &str = "write `fn purchased(event: &BookPurchasedEvent) -> Self` for a new row, `fn borrowed(&mut self, event: &BookBorrowedEvent)` for a change, `fn removed(self, event: &BookRemovedEvent) -> Option<Self>` for one that may end the row, or `fn counted(row: Option<Self>, event: &BookBorrowedEvent) -> Option<Self>` for all of these";
 
-/// Checks everything, so that all mistakes are noted.
+/// Checks everything and reports all mistakes.
 pub(crate) fn check(declared: &AnnotatedBlock, errors: &mut Errors) -> Option<Projection> {
     let block = &declared.block;
     impl_block::check(block, &BLOCK, errors);
@@ -66,7 +66,7 @@ pub(crate) fn check(declared: &AnnotatedBlock, errors: &mut Errors) -> Option<Pr
             continue;
         };
         let event = step.event.to_token_stream().to_string();
-        // Of two functions with conditions only one may be there.
+        // Of two functions with `#[cfg(…)]`, a build may contain only one.
         if step.conditions.is_empty()
             && let Some(earlier) = events.insert(event, step.function.clone())
         {
@@ -160,7 +160,7 @@ const REASONS: SignatureMessages = SignatureMessages {
     no_generics: "a step follows from one kind of event: name its type instead of a generic parameter",
 };
 
-/// What the function does to the row, if it is one of what there is.
+/// Returns the effect of the function on the row, or `None` if its signature has none.
 fn shape(function: &ImplItemFn, takes_row: bool) -> Option<Shape> {
     let returned = match &function.sig.output {
         ReturnType::Default => None,

@@ -1,4 +1,4 @@
-//! The code of a projection that was checked.
+//! Generates the code of a projection that passed the checks.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::{Attribute, ItemImpl, Type, spanned::Spanned as _};
 use super::check::{Projection, Shape, Step};
 use crate::codegen::framework::Framework;
 
-/// The block, and the implementation that calls its functions.
+/// Returns the block, and the implementation that calls its functions.
 pub(crate) fn expand(
     block: &ItemImpl,
     projection: &Projection,
@@ -43,7 +43,7 @@ pub(crate) fn expand(
             fn change(
                 event: &#framework::event::EventView<'_>,
             ) -> ::core::result::Result<
-                ::core::option::Option<#module::Change<Self>>,
+                ::core::option::Option<#module::RowChange<Self>>,
                 #module::ProjectionError,
             > {
                 #(#steps_code)*
@@ -58,7 +58,8 @@ fn declaration(model: &Type, framework: &Framework) -> TokenStream {
     quote_spanned!(model.span()=> #framework::declaration!())
 }
 
-/// What the framework cannot find in a subject has to be named.
+/// Generates a check at compile time that the read model has a subject. Without one, `#[key(…)]` has
+/// to name the key.
 fn subject_is_there(model: &Type, forwarded: &[Attribute], framework: &Framework) -> TokenStream {
     quote! {
         #(#forwarded)*
@@ -81,7 +82,7 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
     });
     let key_after = step.key.as_ref().map(|field| {
         let key_type = quote!(<Self as #module::ReadModel>::Key);
-        // A field of another type is reported where it is named.
+        // The compiler reports a field of another type at the attribute.
         let key = quote_spanned!(field.span()=> let key: &#key_type = &happened.#field;);
         quote! {
             #key
@@ -115,29 +116,29 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
 fn change(step: &Step, arguments: &TokenStream, module: &TokenStream) -> TokenStream {
     let function = &step.function;
     match step.shape {
-        Shape::Put => quote!(#module::Change::put(key, Self::#function(#arguments))?),
+        Shape::Put => quote!(#module::RowChange::put(key, Self::#function(#arguments))?),
         Shape::Change => quote! {
-            #module::Change::update(key, move |mut row: Self| {
+            #module::RowChange::update(key, move |mut row: Self| {
                 row.#function(#arguments);
                 ::core::option::Option::Some(row)
             })
         },
         Shape::Replace => quote! {
-            #module::Change::update(key, move |row: Self| {
+            #module::RowChange::update(key, move |row: Self| {
                 ::core::option::Option::Some(row.#function(#arguments))
             })
         },
         Shape::Remove => quote! {
-            #module::Change::update(key, move |row: Self| row.#function(#arguments))
+            #module::RowChange::update(key, move |row: Self| row.#function(#arguments))
         },
         Shape::Follow => quote! {
-            #module::Change::follow(key, move |row| Self::#function(row, #arguments))
+            #module::RowChange::follow(key, move |row| Self::#function(row, #arguments))
         },
     }
 }
 
-/// The block of a projection with mistakes, and an implementation that keeps the read model from
-/// being reported as well.
+/// Returns the block of a projection with mistakes and placeholder code, so that the compiler reports
+/// nothing but these mistakes.
 pub(crate) fn stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
     let mut block = block.clone();
     block.attrs.push(syn::parse_quote!(#[allow(unused)]));
@@ -158,7 +159,7 @@ pub(crate) fn stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
             fn change(
                 _: &#framework::event::EventView<'_>,
             ) -> ::core::result::Result<
-                ::core::option::Option<#module::Change<Self>>,
+                ::core::option::Option<#module::RowChange<Self>>,
                 #module::ProjectionError,
             > {
                 ::core::unreachable!()

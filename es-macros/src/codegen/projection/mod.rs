@@ -14,8 +14,8 @@ use super::{
 
 const NO_BLOCK: &str = "a projection is a block of functions, one for each event: write `#[projection]` above `impl BookCopy { … }`";
 
-/// The block and the code of `#[projection]`, or the compile errors and as much code as keeps
-/// others away.
+/// Returns the block and the code of `#[projection]`, or its compile errors and placeholder code that
+/// prevents further errors.
 pub(crate) fn projection(
     arguments: TokenStream,
     input: TokenStream,

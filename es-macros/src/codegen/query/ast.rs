@@ -1,4 +1,4 @@
-//! A query as it was written.
+//! Parses the declaration of a query.
 
 use syn::{Attribute, DeriveInput, Ident};
 
@@ -9,17 +9,17 @@ use crate::codegen::{
     fields::{self, Field},
 };
 
-/// What the developer wrote.
-pub(crate) struct Declared {
+/// The declaration of a query, as the developer wrote it.
+pub(crate) struct QueryInput {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: QueryAttr,
-    /// Nothing if the item has no named fields; that is noted.
+    /// The fields, or `None` if the item has no named fields, which is reported.
     pub(crate) fields: Option<Vec<Field>>,
 }
 
 /// Reads the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> QueryInput {
     let attr = attr::read(&item.attrs, errors);
     let fields = fields::read(item, DeclarationKind::Query, errors);
     let known = fields.as_deref().unwrap_or_default();
@@ -27,7 +27,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
     for attr in item.attrs.iter().filter(|attr| is_filter(attr)) {
         errors.at(attr, "`#[filter(…)]` stands above a field of the query");
     }
-    Declared {
+    QueryInput {
         ident: item.ident.clone(),
         attrs: item.attrs.clone(),
         attr,
@@ -35,7 +35,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
     }
 }
 
-/// Whether this is `#[filter(…)]`.
+/// Returns true for `#[filter(…)]`.
 pub(crate) fn is_filter(attr: &Attribute) -> bool {
     attr.path().is_ident("filter")
 }

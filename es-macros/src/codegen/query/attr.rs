@@ -12,16 +12,16 @@ use crate::codegen::{
 #[derive(Default)]
 pub(crate) struct QueryAttr {
     pub(crate) path: Option<LitStr>,
-    /// The read model of which a page is the output.
+    /// The read model whose rows are the pages of the output.
     pub(crate) rows: Option<Path>,
-    /// The read model of which one row is the output.
+    /// The read model of which the output is one row.
     pub(crate) row: Option<Path>,
     pub(crate) order: Option<Order>,
-    /// Present if the output of a handler by hand is a page.
+    /// Present if the output of a hand-written handler is a page.
     pub(crate) paged: Option<Ident>,
     pub(crate) role: Option<LitStr>,
     pub(crate) summary: Option<LitStr>,
-    /// Whether there is a path, even one that could not be read.
+    /// True if there is a path, even an invalid one.
     pub(crate) has_path: bool,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Order {
 
 const KEYS: [&str; 7] = ["path", "rows", "row", "order", "paged", "role", "summary"];
 
-/// Reads all `#[query(…)]` of the struct as one.
+/// Parses all `#[query(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
     let mut keys = Keys::new("query", &KEYS);
     let mut read = QueryAttr::default();

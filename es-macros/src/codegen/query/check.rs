@@ -1,9 +1,9 @@
-//! Checks a query as it was written.
+//! Checks the declaration of a query.
 
 use syn::{Ident, Path};
 
 use super::{
-    ast::{Declared, is_filter},
+    ast::{QueryInput, is_filter},
     attr::{self, Filter, FilterKind, Order, QueryAttr},
 };
 use crate::codegen::{
@@ -14,7 +14,7 @@ use crate::codegen::{
     template::{self, Template},
 };
 
-/// A query that can be written out.
+/// A query that passed the checks.
 pub(crate) struct Query {
     pub(crate) ident: Ident,
     pub(crate) path: String,
@@ -23,9 +23,9 @@ pub(crate) struct Query {
     pub(crate) description: String,
     /// The role that a caller needs.
     pub(crate) role: Option<String>,
-    /// Whether its output is a page.
+    /// True if its output is a page.
     pub(crate) is_paged: bool,
-    /// The rows that are its output, unless a handler is written by hand.
+    /// The rows that are its output, unless it has a hand-written handler.
     pub(crate) source: Option<RowSource>,
     pub(crate) parameters: Vec<Parameter>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Query {
 /// The read model whose rows are the output of a query.
 pub(crate) struct RowSource {
     pub(crate) model: Path,
-    /// Whether the output is one row instead of a page.
+    /// True if the output is one row instead of a page.
     pub(crate) is_one: bool,
     pub(crate) order: Option<Order>,
 }
@@ -57,8 +57,8 @@ pub(crate) enum Number {
 const PAGING: [&str; 3] = ["limit", "cursor", "total"];
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
-    let Declared {
+pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Query> {
+    let QueryInput {
         ident,
         attrs,
         attr,
@@ -121,7 +121,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<Query> {
 
 fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Template> {
     let Some(text) = &attr.path else {
-        // A path that could not be read is reported already.
+        // An invalid path is already reported.
         if !attr.has_path {
             let message = "a query is asked somewhere: write `#[query(path = \"/books\")]`";
             errors.at(ident, message);

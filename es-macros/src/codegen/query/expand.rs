@@ -200,7 +200,7 @@ fn filter(parameter: &Parameter, source: &RowSource) -> Option<TokenStream> {
         FilterKind::AtMost => "at_most",
         FilterKind::OneOf => "one_of",
     };
-    // The compiler reports a comparison that it does not know at the field.
+    // The compiler reports an unknown comparison at the field.
     let method = Ident::new(method, row_field.span());
     let condition = |value| quote_spanned!(row_field.span()=> rows.filter(#column.#method(#value)));
     let field = &parameter.field.ident;

@@ -37,7 +37,7 @@ pub(crate) enum ReactionEffect {
     /// The function calls another system and takes these parameters.
     Call {
         output: Box<Type>,
-        given: Vec<CallParameter>,
+        parameters: Vec<CallParameter>,
     },
 }
 
@@ -111,15 +111,15 @@ fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
 
 const BEGINNINGS: [(&str, &str); 2] = [("first", "First"), ("new", "New")];
 
-fn begin(given: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
-    let Some(given) = given else {
+fn begin(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
+    let Some(option) = option else {
         return Some("First");
     };
-    let found = BEGINNINGS.iter().find(|(word, _)| given == word);
+    let found = BEGINNINGS.iter().find(|(word, _)| option == word);
     if found.is_none() {
         let words = BEGINNINGS.map(|(word, _)| word);
-        let meant = naming::meant(&given.to_string(), &words, "beginning");
-        errors.at(given, format!("`{given}` is no beginning: {meant}"));
+        let meant = naming::meant(&option.to_string(), &words, "beginning");
+        errors.at(option, format!("`{option}` is no beginning: {meant}"));
     }
     found.map(|(_, variant)| *variant)
 }
@@ -227,15 +227,18 @@ fn call(
         let message = "a call can fail and is made again then: return a `Result<(), …>`, whose error can be shown";
         errors.at(&sig.ident, message);
     }
-    let given: Vec<_> = others.iter().map(|other| given(other, errors)).collect();
-    let given: Option<Vec<_>> = given.into_iter().collect();
+    let parameters: Vec<_> = others
+        .iter()
+        .map(|other| call_parameter(other, errors))
+        .collect();
+    let parameters: Option<Vec<_>> = parameters.into_iter().collect();
     Some(ReactionEffect::Call {
         output: output?.clone(),
-        given: given?,
+        parameters: parameters?,
     })
 }
 
-fn given(parameter: &PatType, errors: &mut Errors) -> Option<CallParameter> {
+fn call_parameter(parameter: &PatType, errors: &mut Errors) -> Option<CallParameter> {
     let reference = match &*parameter.ty {
         Type::Reference(reference) if reference.mutability.is_none() => reference,
         _ => {

@@ -65,9 +65,12 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
     };
     let (action, parameters) = match leads_to {
         ReactionEffect::Commands(output) => (send(step, output, framework), quote!(&[])),
-        ReactionEffect::Call { output, given } => (
-            call(step, output, given, framework),
-            parameters(given, framework),
+        ReactionEffect::Call {
+            output,
+            parameters: call_parameters,
+        } => (
+            call(step, output, call_parameters, framework),
+            parameters(call_parameters, framework),
         ),
     };
     quote! {
@@ -127,34 +130,37 @@ fn send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStrea
 fn call(
     step: &ReactionStep,
     output: &Type,
-    given: &[CallParameter],
+    parameters: &[CallParameter],
     framework: &Framework,
 ) -> TokenStream {
     let module = quote!(#framework::reaction);
     let ReactionStep {
         function, event, ..
     } = step;
-    let names: Vec<Ident> = (0..given.len())
-        .map(|index| format_ident!("given_{index}"))
+    let names: Vec<Ident> = (0..parameters.len())
+        .map(|index| format_ident!("parameter_{index}"))
         .collect();
-    let values = names.iter().zip(given).map(|(ident, given)| match given {
-        CallParameter::Key => quote!(let #ident = occasion.key();),
-        CallParameter::Service { ty, .. } => {
-            let name = ty.to_token_stream().to_string();
-            quote!(let #ident = occasion.service::<#ty>(#name)?;)
-        }
-    });
+    let values = names
+        .iter()
+        .zip(parameters)
+        .map(|(ident, parameter)| match parameter {
+            CallParameter::Key => quote!(let #ident = context.key();),
+            CallParameter::Service { ty, .. } => {
+                let name = ty.to_token_stream().to_string();
+                quote!(let #ident = context.service::<#ty>(#name)?;)
+            }
+        });
     let argument = argument(step);
-    let occasion = match given {
+    let context = match parameters {
         [] => quote!(_),
-        _ => quote!(occasion),
+        _ => quote!(context),
     };
     let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
     // The compiler reports an unsuitable output at its type.
     let there = framework.at(output.span());
     let pending = quote_spanned!(output.span()=> #there::reaction::box_call(#call));
     quote! {
-        #module::ReactionAction::Call(|event, #occasion| {
+        #module::ReactionAction::Call(|event, #context| {
             let happened = #module::decode_event::<#event>(event)?;
             #(#values)*
             ::core::result::Result::Ok(#pending)
@@ -162,10 +168,10 @@ fn call(
     }
 }
 
-fn parameters(given: &[CallParameter], framework: &Framework) -> TokenStream {
-    let described: Vec<_> = given
+fn parameters(parameters: &[CallParameter], framework: &Framework) -> TokenStream {
+    let described: Vec<_> = parameters
         .iter()
-        .filter_map(|given| match given {
+        .filter_map(|parameter| match parameter {
             CallParameter::Key => None,
             CallParameter::Service { name, ty } => {
                 // The compiler reports a type that cannot be injected at the parameter.
@@ -174,7 +180,7 @@ fn parameters(given: &[CallParameter], framework: &Framework) -> TokenStream {
             }
         })
         .collect();
-    let first = given.iter().find_map(|given| match given {
+    let first = parameters.iter().find_map(|parameter| match parameter {
         CallParameter::Key => None,
         CallParameter::Service { ty, .. } => Some(ty.span()),
     });

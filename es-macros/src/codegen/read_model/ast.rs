@@ -1,4 +1,4 @@
-//! A read model as it was written.
+//! Parses the declaration of a read model.
 
 use syn::{Attribute, DeriveInput, Ident, Meta};
 
@@ -10,17 +10,17 @@ use crate::codegen::{
     serde_attr,
 };
 
-/// What the developer wrote.
-pub(crate) struct Declared {
+/// The declaration of a read model, as the developer wrote it.
+pub(crate) struct ReadModelInput {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: ReadModelAttr,
-    /// Nothing if the item has no named fields; that is noted.
+    /// The fields, or `None` if the item has no named fields, which is reported.
     pub(crate) fields: Option<Vec<Field>>,
 }
 
 /// Reads the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> ReadModelInput {
     serde_attr::check_struct(&item.attrs, DeclarationKind::ReadModel, errors);
     let attr = attr::read(&item.attrs, errors);
     let fields = fields::read(item, DeclarationKind::ReadModel, errors);
@@ -46,7 +46,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
             errors.at(attr, "the key of a row is this field: write `#[key]` alone");
         }
     }
-    Declared {
+    ReadModelInput {
         ident: item.ident.clone(),
         attrs: item.attrs.clone(),
         attr,
@@ -54,12 +54,12 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Declared {
     }
 }
 
-/// Whether this is `#[key]`.
+/// Returns true for `#[key]`.
 pub(crate) fn is_key(attr: &Attribute) -> bool {
     attr.path().is_ident("key")
 }
 
-/// Whether this is `#[index]`.
+/// Returns true for `#[index]`.
 pub(crate) fn is_index(attr: &Attribute) -> bool {
     attr.path().is_ident("index")
 }

@@ -1,4 +1,4 @@
-//! `#[read_model(…)]`, read but not yet understood.
+//! Parses `#[read_model(…)]`.
 
 use syn::{Attribute, LitInt, LitStr, Meta};
 
@@ -7,19 +7,19 @@ use crate::codegen::{
     errors::Errors,
 };
 
-/// What stands in `#[read_model(…)]`.
+/// The arguments of `#[read_model(…)]`.
 #[derive(Default)]
 pub(crate) struct ReadModelAttr {
     pub(crate) table: Option<LitStr>,
     pub(crate) subject: Option<LitStr>,
     pub(crate) version: Option<LitInt>,
-    /// Whether there is a table, be it one that could not be read.
+    /// True if there is a table, even an invalid one.
     pub(crate) has_table: bool,
 }
 
 const KEYS: [&str; 3] = ["table", "subject", "version"];
 
-/// Reads every `#[read_model(…)]` of the struct as one.
+/// Parses all `#[read_model(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> ReadModelAttr {
     let mut keys = Keys::new("read_model", &KEYS);
     let mut read = ReadModelAttr::default();

@@ -1,9 +1,9 @@
-//! Whether what was written makes sense, and what follows from it.
+//! Checks the declaration of a read model and derives its columns.
 
 use syn::{Attribute, Ident, LitInt, LitStr};
 
 use super::{
-    ast::{Declared, is_key},
+    ast::{ReadModelInput, is_key},
     attr::ReadModelAttr,
 };
 use crate::codegen::{
@@ -14,22 +14,22 @@ use crate::codegen::{
     template::{self, Template},
 };
 
-/// A read model that can be written out.
+/// A read model that passed the checks.
 pub(crate) struct ReadModel {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) table: LitStr,
-    /// The subject whose events make a row; empty if there is none.
+    /// The template of the subjects whose events change a row; empty if there is none.
     pub(crate) subject: String,
     pub(crate) version: Option<LitInt>,
     pub(crate) fields: Vec<Field>,
-    /// Which of the fields is the key.
+    /// The field that is the key.
     pub(crate) key: Field,
 }
 
-/// Checks everything, so that all mistakes are noted.
-pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<ReadModel> {
-    let Declared {
+/// Checks everything and reports all mistakes.
+pub(crate) fn check(declared: ReadModelInput, errors: &mut Errors) -> Option<ReadModel> {
+    let ReadModelInput {
         ident,
         attrs,
         attr,
@@ -58,7 +58,7 @@ pub(crate) fn check(declared: Declared, errors: &mut Errors) -> Option<ReadModel
 fn check_table(ident: &Ident, attr: &ReadModelAttr, errors: &mut Errors) {
     match &attr.table {
         Some(table) => column::check_table(table, errors),
-        // One that could not be read is noted already.
+        // An invalid table is already reported.
         None if attr.has_table => {}
         None => errors.at(
             ident,

@@ -81,7 +81,7 @@ fn implementation(model: &ReadModel, framework: &Framework) -> TokenStream {
 
             const TABLE: &'static str = #table;
             const SUBJECT: &'static str = #subject;
-            const COLUMNS: &'static [#projection::Column] = #columns;
+            const COLUMNS: &'static [#projection::ColumnDescriptor] = #columns;
             const KEY: &'static str = #key_column;
             const INDEXED: &'static [&'static str] = &[#(#indexed),*];
             const VERSION: u32 = #version;
@@ -125,7 +125,7 @@ pub(crate) fn stub(item: &DeriveInput, framework: &Framework) -> TokenStream {
 
             const TABLE: &'static str = "";
             const SUBJECT: &'static str = "/";
-            const COLUMNS: &'static [#projection::Column] = &[];
+            const COLUMNS: &'static [#projection::ColumnDescriptor] = &[];
             const KEY: &'static str = "";
             const INDEXED: &'static [&'static str] = &[];
             const VERSION: u32 = 1;

@@ -88,18 +88,18 @@ fn variant(refusal: &RejectionVariant, errors: &mut Errors) -> Option<CheckedVar
 /// Returns the doc comment, or the words of the name.
 fn title(
     ident: &Ident,
-    given: Option<&LitStr>,
+    literal: Option<&LitStr>,
     summary: Option<&str>,
     errors: &mut Errors,
 ) -> Option<String> {
-    let Some(given) = given else {
+    let Some(literal) = literal else {
         let summary = summary.map(|text| text.strip_suffix('.').unwrap_or(text).to_owned());
         return Some(summary.unwrap_or_else(|| naming::sentence(ident)));
     };
-    let text = given.value();
+    let text = literal.value();
     if text.trim().is_empty() {
         errors.at(
-            given,
+            literal,
             "a title says something: write a few words, such as `The copy is lent`",
         );
         return None;
@@ -119,15 +119,15 @@ fn derived_name(ident: &Ident, errors: &mut Errors) -> Option<String> {
     None
 }
 
-fn checked_name(given: &LitStr, errors: &mut Errors) -> Option<String> {
-    let name = given.value();
+fn checked_name(literal: &LitStr, errors: &mut Errors) -> Option<String> {
+    let name = literal.value();
     if is_name(&name) {
         return Some(name);
     }
     let message = format!(
         "`{name}` is no name for programs: write lower-case ASCII letters and digits with `-` between the words, such as `copy-is-lent`"
     );
-    errors.at(given, message);
+    errors.at(literal, message);
     None
 }
 

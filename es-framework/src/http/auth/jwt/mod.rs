@@ -44,7 +44,7 @@ pub(super) struct Issuer {
     fetched: RwLock<Option<FetchedKeys>>,
     /// The time of the last request to the issuer. A request holds the lock, so that there is one at
     /// a time.
-    asked: Mutex<Option<Instant>>,
+    last_request: Mutex<Option<Instant>>,
 }
 
 #[derive(Clone)]
@@ -90,7 +90,7 @@ impl Issuer {
             validation,
             pause: PAUSE,
             fetched: RwLock::new(None),
-            asked: Mutex::new(None),
+            last_request: Mutex::new(None),
         })
     }
 
@@ -164,16 +164,16 @@ impl Issuer {
     /// Fetches the keys, unless they were fetched since, or the last attempt was a moment ago. Returns
     /// whether the known keys are those of the issuer's last response.
     async fn fetch_since(&self, since: Option<Instant>) -> bool {
-        let mut asked = self.asked.lock().await;
+        let mut last_request = self.last_request.lock().await;
         let fetched = self.fetched().map(|fetched| fetched.at);
         if fetched != since {
             return true;
         }
-        if asked.is_some_and(|asked| asked.elapsed() < self.pause) {
+        if last_request.is_some_and(|last_request| last_request.elapsed() < self.pause) {
             // Keys of the last request are up to date.
-            return fetched.is_some() && fetched >= *asked;
+            return fetched.is_some() && fetched >= *last_request;
         }
-        *asked = Some(Instant::now());
+        *last_request = Some(Instant::now());
         match fetch::keys(&self.client, &self.settings.issuer, &self.discovery).await {
             Ok(keys) => {
                 let issuer = &self.settings.issuer;

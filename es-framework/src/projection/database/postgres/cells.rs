@@ -7,7 +7,7 @@ use sqlx::{
 };
 
 use super::super::{
-    super::{Cell, Column, ColumnKind, RowKey, fold::StoredRow},
+    super::{Cell, ColumnDescriptor, ColumnKind, RowKey, fold::StoredRow},
     DatabaseError, WrittenColumn,
 };
 
@@ -78,8 +78,11 @@ pub(super) fn bind_column<'q>(
     }
 }
 
-pub(super) fn stored_row(columns: &[Column], row: &PgRow) -> Result<StoredRow, DatabaseError> {
-    let cell = |(index, column): (usize, &Column)| {
+pub(super) fn stored_row(
+    columns: &[ColumnDescriptor],
+    row: &PgRow,
+) -> Result<StoredRow, DatabaseError> {
+    let cell = |(index, column): (usize, &ColumnDescriptor)| {
         Ok(match column.kind {
             ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => row
                 .try_get::<Option<String>, _>(index)?

@@ -1,10 +1,11 @@
 //! SQLite, in memory or in a file: one connection writes, and a small pool reads.
 
-mod connection;
+mod cells;
 mod readers;
-mod search_index;
+mod search_index_update;
+mod sqlite_connection;
 mod write;
-mod writer;
+mod write_connection;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -17,7 +18,7 @@ use self::{
         drop_table, prepare_tables, read_checkpoint, read_row, reset_table, swap_tables,
         write_checkpoint, write_rows,
     },
-    writer::SqliteWriter,
+    write_connection::SqliteWriter,
 };
 use super::{
     super::{
@@ -30,7 +31,7 @@ use super::{
     store::ReadModelStore,
 };
 
-pub(super) use connection::Location;
+pub(super) use sqlite_connection::Location;
 
 const SIZE: &str = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
 

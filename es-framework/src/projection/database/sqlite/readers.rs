@@ -13,8 +13,8 @@ use tokio::sync::Semaphore;
 
 use super::{
     super::DatabaseError,
-    connection::{Location, open_reader},
-    writer::run_blocking,
+    sqlite_connection::{Location, open_reader},
+    write_connection::run_blocking,
 };
 
 /// The time that a query waits for a connection.

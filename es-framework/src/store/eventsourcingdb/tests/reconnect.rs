@@ -181,7 +181,7 @@ async fn an_outage_longer_than_the_patience_is_told() {
     assert!(begun.elapsed() < Duration::from_secs(5));
     let count = requests.lock().unwrap().len();
     assert!((2..20).contains(&count), "{count}");
-    // One second is more than this longest_outage, so there is no second attempt.
+    // One second is more than the longest outage, so there is no second attempt.
     let (url, requests) = server(vec![refusal("429 Too Many Requests")]).await;
     let mut events = observe_with(&url, ObserveOptions::default(), |settings| {
         settings.reconnect.longest_outage = longest_outage;

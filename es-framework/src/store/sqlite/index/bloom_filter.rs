@@ -69,7 +69,7 @@ impl BloomFilter {
         }
     }
 
-    /// Whether it is certain that the subject has no event.
+    /// Returns true if the subject certainly has no event.
     pub(super) fn excludes(&self, subject: &[u8]) -> bool {
         let (block, mut bits) = self.bits_of(subject);
         let Some(block) = self.blocks.get(block) else {

@@ -6,7 +6,7 @@ use super::key::IndexKey;
 use crate::store::{
     Order,
     options::IdRange,
-    sqlite::{error::DiskError, row},
+    sqlite::{disk_error::DiskError, row},
 };
 
 const IDS_FORTH: &str = "SELECT event_id FROM event_index \
@@ -31,7 +31,7 @@ pub(in super::super) struct IndexLookup {
 #[derive(Debug)]
 pub(in super::super) struct EventIds {
     pub(in super::super) ids: Vec<u64>,
-    /// Whether there may be more ids after these.
+    /// True if there may be more ids after these.
     pub(in super::super) is_truncated: bool,
 }
 

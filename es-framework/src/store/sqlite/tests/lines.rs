@@ -16,7 +16,7 @@ use crate::{
     store::{
         Bound, EventSchema, EventStore, Order, ReadOptions, StoreError,
         backup::{self, BackupLine},
-        sqlite::{EmbeddedStore, settings::EngineSettings},
+        sqlite::{EmbeddedStore, store_settings::EngineSettings},
     },
 };
 

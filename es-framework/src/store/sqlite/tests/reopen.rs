@@ -11,7 +11,7 @@ use crate::{
     event::{EventId, EventType, RecordedEvent, Subject},
     store::{
         AppendError, EventSchema, EventStore as _, KnownEventType, Precondition, ReadOptions,
-        sqlite::{EmbeddedStore, OpenError, schema, settings::EngineSettings},
+        sqlite::{EmbeddedStore, OpenError, database_format, store_settings::EngineSettings},
     },
 };
 
@@ -181,7 +181,7 @@ async fn a_file_of_version_3_is_indexed_part_by_part() {
         memtable_entries: 4,
         ..tiny()
     };
-    let connection = schema::open_writer(&file, &settings).unwrap();
+    let connection = database_format::open_writer(&file, &settings).unwrap();
     let covered = |connection: &Connection| -> i64 {
         let sql = "SELECT indexed FROM index_state";
         connection.query_row(sql, [], |row| row.get(0)).unwrap()

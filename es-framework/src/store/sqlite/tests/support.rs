@@ -11,7 +11,7 @@ use crate::{
         sqlite::{
             EmbeddedStore,
             recent::RecentLimits,
-            settings::{ChunkLimits, EngineSettings},
+            store_settings::{ChunkLimits, EngineSettings},
         },
     },
 };

@@ -12,7 +12,7 @@ use crate::{
     eventql::{EventQlQuery, QueryLimits},
     store::{
         EventStore, Order, ReadOptions, StoreError,
-        sqlite::{EmbeddedStore, settings::EngineSettings},
+        sqlite::{EmbeddedStore, store_settings::EngineSettings},
     },
 };
 

@@ -1,13 +1,13 @@
 //! The idle work of the writer: compacting the index and checkpointing the write-ahead log.
 
 use super::{CommittedBatch, EventWriter};
-use crate::store::sqlite::{error::BatchFailure, recent::CommittedEvents};
+use crate::store::sqlite::{disk_error::BatchFailure, recent::CommittedEvents};
 
 /// The number of index entries that an idle writer compacts in one transaction.
 const IDLE_BUDGET: usize = 2_048;
 
 impl EventWriter {
-    /// Whether there is no maintenance to continue.
+    /// Returns true if there is no maintenance to continue.
     pub(super) fn is_maintained(&self) -> bool {
         self.compaction.is_idle() && self.shared.log().index.is_filter_read()
     }

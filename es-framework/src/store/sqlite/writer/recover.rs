@@ -4,7 +4,9 @@
 use super::EventWriter;
 use crate::store::{
     StoreError,
-    sqlite::{error::DiskError, index::Compaction, schema, shared::LogState, startup},
+    sqlite::{
+        database_format, disk_error::DiskError, index::Compaction, shared::LogState, startup,
+    },
 };
 
 impl EventWriter {
@@ -36,7 +38,7 @@ impl EventWriter {
         let pages: u32 = self
             .connection
             .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
-        self.connection = schema::open_writer(&self.shared.file, &self.settings)
+        self.connection = database_format::open_writer(&self.shared.file, &self.settings)
             .map_err(|error| DiskError::Unopened(error.to_string()))?;
         #[cfg(test)]
         self.connection

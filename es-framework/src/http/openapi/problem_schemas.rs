@@ -1,4 +1,4 @@
-//! Problems (RFC 9457) as the document describes them.
+//! Problems (RFC 9457) in the OpenAPI document.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub(super) const SCHEMA: &str = "Problem";
 
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";
 
-/// What all problems have in common.
+/// Returns the schema that all problems share.
 pub(super) fn schema() -> Value {
     json!({
         "type": "object",
@@ -47,7 +47,7 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// An answer with one of these problems, which share a status.
+/// Returns the response for problems that share a status.
 pub(super) fn answer(kinds: &[ProblemKind]) -> Value {
     let titles: Vec<_> = kinds.iter().map(|kind| kind.title).collect();
     let types: Vec<_> = kinds.iter().map(ProblemKind::uri).collect();

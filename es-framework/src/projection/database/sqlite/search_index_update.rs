@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::{
     super::super::{Cell, Table, search_index, tables},
-    write::read_cells,
+    cells::read_cells,
 };
 
 /// The entries of the search index of one table that a batch changes.

@@ -1,4 +1,4 @@
-//! What is told to those who ask too much.
+//! The problems for requests that exceed a limit.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl Problem {
         )
     }
 
-    /// A command that did not end in time may be carried out all the same.
+    /// Returns the problem for a request that exceeded its time. Its command may still be executed.
     pub(in crate::http) fn ended_midway(limit: Duration) -> Self {
         Self::new(
             kind::OUTCOME_UNKNOWN,

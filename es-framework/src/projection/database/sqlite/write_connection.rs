@@ -6,7 +6,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::{
     super::{DatabaseError, lease::Lease},
-    connection::{Location, open_writer},
+    sqlite_connection::{Location, open_writer},
 };
 
 /// The one connection that writes.

@@ -119,7 +119,7 @@ impl DiskError {
 #[derive(Debug)]
 pub(super) struct BatchFailure {
     pub(super) error: DiskError,
-    /// Whether the next start may find the events although the commit failed.
+    /// True if the next start may find the events although the commit failed.
     pub(super) uncertain: bool,
 }
 

@@ -67,8 +67,8 @@ pub(crate) fn command() -> clap::Command {
 
 /// Runs the subcommand.
 pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
-    let asked = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
-    match asked.command {
+    let arguments = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
+    match arguments.command {
         TokenCommand::Create {
             tokens,
             name,

@@ -1,4 +1,4 @@
-//! Writes the log in a thread of its own: a pipe that nobody reads must not block requests.
+//! Writes the log in a separate thread, so that a full pipe without a reader does not block requests.
 
 use std::{
     io::{self, BufWriter, Write},

@@ -1,8 +1,8 @@
-//! A query as the document describes it, and the rows that are events.
+//! The operations of queries and of event rows in the OpenAPI document.
 
 use serde_json::{Value, json};
 
-use super::{OpenApiResponse, Operation, Schemas, header, text::Text};
+use super::{OpenApiResponse, Operation, Schemas, header, text::DocComment};
 use crate::{
     http::{
         path,
@@ -25,7 +25,7 @@ const HEADERS: [&str; 4] = [
 
 const ANSWERED: [&str; 2] = [header::ETAG, header::CACHE_CONTROL];
 
-/// The problems that every query may be answered with.
+/// The problems that every query can return.
 const PROBLEMS: [ProblemKind; 8] = [
     kind::INVALID_PARAMETER,
     kind::INVALID_HEADER,
@@ -37,7 +37,7 @@ const PROBLEMS: [ProblemKind; 8] = [
     kind::TOOK_TOO_LONG,
 ];
 
-/// The operation that answers it.
+/// Describes the operation of a query.
 pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation {
     let operation = match &route.kind {
         QueryRouteKind::Query(query) => of_query(query, schemas),
@@ -54,7 +54,7 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     let mut operation = Operation::new(
         query.name,
         query.summary,
-        Text::read(query.description).sentences(),
+        DocComment::read(query.description).sentences(),
     );
     for one in described.into_vec() {
         let is_in_path = in_path.contains(&one.name);
@@ -63,7 +63,7 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     if query.paged {
         operation = paged(operation);
     }
-    // What is answered by hand may find nothing.
+    // A query without a table has a handler of the application, which may find nothing.
     let finds_always = query.paged && in_path.is_empty() && !query.tables.is_empty();
     let not_found = (!finds_always).then_some(kind::NOT_FOUND);
     let schema = (query.output)(schemas.answers()).to_value();
@@ -108,7 +108,7 @@ fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
 }
 
 fn answered(operation: Operation, schema: Value) -> Operation {
-    // Sent as server-sent events, each of which holds the answer, where the caller accepts those.
+    // Callers that accept server-sent events receive the output in each event.
     let answer = OpenApiResponse::new(200, "The answer.", &ANSWERED)
         .with_json(schema)
         .with_content("text/event-stream", json!({ "type": "string" }));
@@ -154,7 +154,7 @@ fn paged(operation: Operation) -> Operation {
 
 fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
     let mut schema = bounded(parameter.schema.to_value());
-    let text = Text::read(parameter.description);
+    let text = DocComment::read(parameter.description);
     if !text.examples.is_empty() {
         schema["examples"] = text.examples.clone().into();
     }
@@ -173,7 +173,7 @@ fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
     value
 }
 
-/// The bounds of every text.
+/// Adds the length limits of texts.
 fn bounded(mut schema: Value) -> Value {
     let is_bare = schema["type"] == "string"
         && ["format", "enum", "const", "pattern", "maxLength"]

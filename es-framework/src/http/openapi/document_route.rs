@@ -1,4 +1,4 @@
-//! `GET /openapi.json`: the document as it was made at the start.
+//! `GET /openapi.json` returns the document, which the application generates at its start.
 
 use axum::{
     http::header,
@@ -7,10 +7,10 @@ use axum::{
 use bytes::Bytes;
 use serde_json::Value;
 
-/// Where the document is.
+/// The path of the document.
 pub(in crate::http) const PATH: &str = "/openapi.json";
 
-/// The document as it is sent.
+/// The document as bytes.
 #[derive(Debug, Clone)]
 pub(in crate::http) struct OpenApiDocument(Bytes);
 

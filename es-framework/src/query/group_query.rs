@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 
 use super::{
-    Column, Condition, OrderedValue, Page, Paging, QueryError, RowQuery, condition::SqlText,
-    cursor::PageCursor,
+    Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
+    condition::SqlText, cursor::PageCursor,
 };
 use crate::projection::{
     Cell, ReadModel, Table,
@@ -20,7 +20,7 @@ use crate::projection::{
 /// async fn copies_of_each<R: ReadModel>(
 ///     titles: GroupQuery<'_, R, String, 1>,
 ///     id: Column<R, Uuid>,
-///     paging: &es_framework::query::Paging,
+///     paging: &es_framework::query::PageParameters,
 /// ) -> Result<Page<Group<String, 1, Uuid>>, QueryError> {
 ///     titles.collect_page(id, id.one_of::<Uuid>(&[]), paging).await
 /// }
@@ -76,7 +76,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         self,
         collected: Column<R, V>,
         only: Condition<R>,
-        paging: &Paging,
+        paging: &PageParameters,
     ) -> Result<Page<Group<T, N, V>>, QueryError> {
         let database = self.rows.database;
         let table = self.rows.table()?;
@@ -126,7 +126,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
     }
 
     /// Returns the condition that a group comes after the last group of the page before.
-    fn after_cursor(&self, paging: &Paging) -> Result<Option<SqlText>, QueryError> {
+    fn after_cursor(&self, paging: &PageParameters) -> Result<Option<SqlText>, QueryError> {
         let Some(cursor) = &paging.after else {
             return Ok(None);
         };

@@ -47,7 +47,7 @@ pub trait Query: Sized + Send + 'static {
     const DESCRIPTION: &'static str = "";
     /// The path of its route, such as `/books/{id}`.
     const PATH: &'static str;
-    /// Whether its output is a page, so that it takes `limit`, `cursor` and `total`.
+    /// True if its output is a page. Then it takes `limit`, `cursor` and `total`.
     const PAGED: bool;
     /// The tables that it reads; if empty, it may read all of them.
     const TABLES: &'static [&'static str];
@@ -106,7 +106,7 @@ pub trait Query: Sized + Send + 'static {
 /// }
 ///
 /// let hobbit = BookPurchasedEvent { id: "42".into(), title: "The Hobbit".into() };
-/// let page = given().event_on("/books/42", hobbit).ask(ByLetter { letter: "T".into() })?;
+/// let page = given().event_on("/books/42", hobbit).query(ByLetter { letter: "T".into() })?;
 /// assert_eq!(page.items[0].title, "The Hobbit");
 /// # Ok::<_, QueryError>(())
 /// ```

@@ -45,7 +45,7 @@ pub enum DatabaseError {
     Row {
         /// The table.
         table: &'static str,
-        /// What is wrong with the row.
+        /// The defect of the row.
         reason: String,
     },
     /// The file cannot be used.
@@ -53,7 +53,7 @@ pub enum DatabaseError {
     File {
         /// The file.
         path: std::path::PathBuf,
-        /// Why not.
+        /// The error of the file system.
         source: std::io::Error,
     },
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row};
 
 use super::{
     chunk_builder::ChunkBuilder,
-    error::DiskError,
+    disk_error::DiskError,
     index::{
         EventIds, IndexKey, IndexLookup, PostingIndex, descendants_key, subject_key, type_key,
     },
@@ -117,8 +117,8 @@ fn read_rows<B: ChunkBuilder>(
     })
 }
 
-/// Whether an event that the index lists belongs to a scan. The index lists the events of other
-/// subjects, too, where two keys have the same hash.
+/// Returns true if a listed event belongs to a scan. The index also lists the events of other
+/// subjects if two keys have the same hash.
 fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, DiskError> {
     if !scan.event_types.is_empty() && !scan.wants(text(row, 2)?) {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! The subcommand `openapi` of every application: prints the document, with nothing running.
+//! The subcommand `openapi` of every application. It prints the document without starting the service.
 
 use std::io::{self, Write as _};
 
@@ -12,7 +12,7 @@ pub(crate) const NAME: &str = "openapi";
 
 const FORMAT: &str = "format";
 
-/// The subcommand, for the application's command line.
+/// Returns the subcommand for the application's command line.
 pub(crate) fn command() -> clap::Command {
     let format = clap::Arg::new(FORMAT)
         .long(FORMAT)
@@ -24,7 +24,7 @@ pub(crate) fn command() -> clap::Command {
         .arg(format)
 }
 
-/// Carries it out.
+/// Runs the subcommand.
 pub(crate) fn run(
     matches: &ArgMatches,
     name: &str,

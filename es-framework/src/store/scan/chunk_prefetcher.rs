@@ -1,4 +1,4 @@
-//! Reading with the next chunks on their way while the ones before are handed out.
+//! Loads the next chunks of a scan while the caller handles the previous ones.
 
 use std::collections::VecDeque;
 
@@ -7,26 +7,26 @@ use tokio::task::JoinHandle;
 use super::{Chunk, Chunks, Scan};
 use crate::store::StoreError;
 
-/// How many chunks are on their way where it is known beforehand where each begins.
+/// The number of chunks that are loaded at once, if the start of each chunk is known beforehand.
 const AHEAD: usize = 2;
 
-/// One read and how far it has come.
-pub(super) struct Reading<C: Chunks> {
+/// The state of one read.
+pub(super) struct ChunkPrefetcher<C: Chunks> {
     source: C,
     /// The next parts of the scan, in its order.
     parts: VecDeque<Part<C>>,
-    /// What comes after those.
+    /// The rest of the scan after the requested chunks.
     rest: Option<Scan>,
     goes_on: bool,
 }
 
-/// Some of a scan, and its chunk if that was asked for.
+/// A part of a scan, and the task that loads its chunk if it has started.
 struct Part<C: Chunks> {
     scan: Scan,
     chunk: Option<JoinHandle<Result<Chunk<C::Events>, StoreError>>>,
 }
 
-impl<C: Chunks> Reading<C> {
+impl<C: Chunks> ChunkPrefetcher<C> {
     pub(super) fn new(source: C, rest: Option<Scan>) -> Self {
         Self {
             source,
@@ -51,7 +51,7 @@ impl<C: Chunks> Reading<C> {
             let chunk = None;
             self.parts.push_front(Part { scan, chunk });
         }
-        // Many readers want the first event or two, so only the second chunk has others ahead.
+        // Many callers read only one or two events, so prefetching begins with the second chunk.
         if self.goes_on {
             self.ask_ahead();
         }
@@ -59,8 +59,8 @@ impl<C: Chunks> Reading<C> {
         Ok(Some(chunk.events))
     }
 
-    /// Tasks, not futures that wait to be asked: what they hold of the log is free again when they
-    /// are done, however slow this reader is.
+    /// Starts the next loads as tasks, not as lazy futures. A task releases the log when it is done,
+    /// even if the caller is slow.
     fn ask_ahead(&mut self) {
         while self.parts.len() < AHEAD {
             match self.split_off() {
@@ -76,8 +76,8 @@ impl<C: Chunks> Reading<C> {
         }
     }
 
-    /// The next part of the rest: of a scan that has an event at every id, a chunk's worth of them;
-    /// of any other scan all, as nobody knows where its second chunk begins.
+    /// Splits the next part off the rest. If the scan includes every id, the part has the length of a
+    /// chunk. Otherwise it is the whole rest, because the start of the chunk after it is unknown.
     fn split_off(&mut self) -> Option<Part<C>> {
         let scan = self.rest.take()?;
         let (scan, rest) = match scan.is_everything() {

@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 
 use super::{
     super::{
-        Progress, Table,
+        ReadModelProgress, Table,
         database::{Checkpoint, TableCheckpoint},
         pipeline::ProjectionPipeline,
         projected_model::ProjectedModel,
@@ -62,7 +62,11 @@ impl Processor {
 
     /// Publishes the position of a table. Returns false if the table has another definition, so that a
     /// shadow table has to replace it. Until then, the table answers queries if they can read it.
-    async fn serving(&self, table: &Table, progress: &Progress) -> Result<bool, BeginError> {
+    async fn serving(
+        &self,
+        table: &Table,
+        progress: &ReadModelProgress,
+    ) -> Result<bool, BeginError> {
         let name = table.model.name;
         let kept = self.database.load_checkpoint(table).await?;
         let checkpoint = kept.as_ref().and_then(|kept| kept.checkpoint);
@@ -105,9 +109,9 @@ impl Processor {
     async fn beside(
         &self,
         table: &Table,
-        progress: &Progress,
+        progress: &ReadModelProgress,
         is_needed: bool,
-    ) -> Result<Option<(Table, Progress)>, BeginError> {
+    ) -> Result<Option<(Table, ReadModelProgress)>, BeginError> {
         let beside = table.shadow();
         let kept = self.database.load_checkpoint(&beside).await?;
         let goes_on = match &kept {
@@ -159,7 +163,7 @@ impl Processor {
             let Some(progress) = self.positions.get(table.model.name) else {
                 continue;
             };
-            let built = progress.beside().filter(Progress::is_rebuilt);
+            let built = progress.beside().filter(ReadModelProgress::is_rebuilt);
             let Some(built) = built.filter(|built| !built.is_stopped()) else {
                 continue;
             };
@@ -185,7 +189,7 @@ impl Processor {
     async fn catch_up(
         &self,
         table: Table,
-        built: &Progress,
+        built: &ReadModelProgress,
         until: Option<EventId>,
     ) -> Result<(), BeginError> {
         if built.position() >= until {

@@ -1,76 +1,7 @@
-//! The keys of rows.
+//! The key of a row, read from the subject of an event.
 
-use super::{Cell, CellError, ColumnValue, ReadModel, column};
+use super::{KeyError, ReadModel, RowKey, column};
 use crate::event::{EventView, Subject};
-
-/// The key of a row, as its column stores it.
-///
-/// ```
-/// use es_framework::projection::RowKey;
-///
-/// assert_eq!(RowKey::of(&42)?, RowKey::Integer(42));
-/// assert!(RowKey::of(&None::<String>).is_err());
-/// # Ok::<_, es_framework::projection::KeyError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RowKey {
-    /// A text, or a UUID.
-    Text(String),
-    /// A whole number.
-    Integer(i64),
-}
-
-/// The reason why an event or a row has no key.
-///
-/// ```
-/// use es_framework::projection::{KeyError, RowKey};
-///
-/// assert_eq!(RowKey::of(&None::<String>), Err(KeyError::Unfit));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum KeyError {
-    /// A segment of the subject does not fit the key.
-    #[error("the subject's part {segment:?} is no key: it {reason}")]
-    Segment {
-        /// The segment.
-        segment: String,
-        /// The reason.
-        reason: String,
-    },
-    /// The value cannot be a key.
-    #[error("its key is empty or of a kind that tells no rows apart")]
-    Unfit,
-    /// The value cannot be a cell.
-    #[error(transparent)]
-    Cell(#[from] CellError),
-}
-
-impl RowKey {
-    /// Converts a value to a key.
-    ///
-    /// # Errors
-    /// The value is neither a text nor a whole number.
-    pub fn of<K: ColumnValue>(key: &K) -> Result<Self, KeyError> {
-        Self::from_cell(Cell::of("key", key)?).ok_or(KeyError::Unfit)
-    }
-
-    pub(crate) fn from_cell(cell: Cell) -> Option<Self> {
-        match cell {
-            Cell::Text(text) => Some(Self::Text(text)),
-            Cell::Integer(number) => Some(Self::Integer(number)),
-            Cell::Null | Cell::Real(_) | Cell::Boolean(_) => None,
-        }
-    }
-}
-
-impl From<RowKey> for Cell {
-    fn from(key: RowKey) -> Self {
-        match key {
-            RowKey::Text(text) => Self::Text(text),
-            RowKey::Integer(number) => Self::Integer(number),
-        }
-    }
-}
 
 /// Returns the segment of the event's subject that stands at the place of the key's field in the read
 /// model's subject. Returns `None` if the subjects differ elsewhere.

@@ -1,4 +1,4 @@
-//! Observing: what is stored, and then what comes.
+//! Subscriptions: first the stored events, then the new ones.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     store::{EventStream, IfEventIsMissing, ObserveOptions, Order, StoreError, options::IdRange},
 };
 
-/// The stored events that the options ask for, and then the new ones.
+/// Subscribes to the stored events that match the options, and then to the new ones.
 pub(crate) fn observe<L: Log, C: Chunks<Events = Vec<RecordedEvent>>>(
     log: L,
     source: C,
@@ -33,7 +33,7 @@ pub(crate) fn observe<L: Log, C: Chunks<Events = Vec<RecordedEvent>>>(
     }))
 }
 
-/// One observer and how far it has come.
+/// The state of one subscription.
 struct Observer<L, C> {
     log: L,
     source: C,
@@ -43,14 +43,14 @@ struct Observer<L, C> {
     next: Next,
 }
 
-/// Where an observer goes on.
+/// The position from which a subscriber continues.
 #[derive(Clone, Copy)]
 enum Next {
-    /// Nothing was looked at yet.
+    /// The start is not decided yet.
     Undecided,
-    /// The event to start from is not among the events before this id.
+    /// The event to start from does not exist before this id.
     Awaiting(u64),
-    /// The next event to look at.
+    /// The id of the next event to read.
     At(u64),
 }
 
@@ -74,7 +74,7 @@ impl<L: Log, C: Chunks<Events = Vec<RecordedEvent>>> Observer<L, C> {
         }
     }
 
-    /// Decides where to start, once; afterwards says where to go on.
+    /// Returns the id to continue from. The first call decides the start.
     async fn advance(&mut self, length: u64) -> Result<Option<u64>, StoreError> {
         self.next = match (self.next, &self.options.from_latest_event) {
             (Next::At(id), _) => Next::At(id),

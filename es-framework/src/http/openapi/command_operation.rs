@@ -1,8 +1,8 @@
-//! A command as the document describes it.
+//! The operation of a command in the OpenAPI document.
 
 use serde_json::{Value, json};
 
-use super::{OpenApiResponse, Operation, Schemas, header, text::Text};
+use super::{OpenApiResponse, Operation, Schemas, header, text::DocComment};
 use crate::{
     command::{CommandDescriptor, Condition, Parameter, ParameterOrigin},
     http::{
@@ -11,13 +11,13 @@ use crate::{
     },
 };
 
-/// The headers of every command.
+/// The request headers of every command.
 const HEADERS: [&str; 2] = [header::IDEMPOTENCY_KEY, header::IF_MATCH];
 
-/// The headers of every answer.
+/// The response headers of every command.
 const ANSWERED: [&str; 2] = [header::EVENT_POSITION, header::ETAG];
 
-/// The problems that every command may be answered with.
+/// The problems that every command can return.
 const PROBLEMS: [ProblemKind; 14] = [
     kind::MALFORMED_BODY,
     kind::INVALID_HEADER,
@@ -35,11 +35,11 @@ const PROBLEMS: [ProblemKind; 14] = [
     kind::TOO_BUSY,
 ];
 
-/// The operation that carries it out.
+/// Describes the operation of a command.
 pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> Operation {
     let schema = (command.schema)(schemas.requests()).to_value();
     let described = schemas.text(&schema);
-    let text = Text::read(&described);
+    let text = DocComment::read(&described);
     let operation = Operation::new(command.name, command.summary, text.rest());
     let operation = with_request(operation, command, schema, schemas);
     with_answers(operation, command, schemas)
@@ -49,7 +49,7 @@ pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> O
         .with_problems(PROBLEMS)
 }
 
-/// The body without what stands in the path.
+/// Adds the path parameters, and the body without these members.
 fn with_request(
     operation: Operation,
     command: &CommandDescriptor,
@@ -114,7 +114,7 @@ fn with_answers(
     }
 }
 
-/// The problems that follow from what must be there, or must not.
+/// Returns the problems that follow from the condition of the command.
 fn by_condition(command: &CommandDescriptor) -> impl Iterator<Item = ProblemKind> {
     let is_required = |parameter: &Parameter| {
         matches!(parameter.origin, ParameterOrigin::State(_)) && !parameter.optional

@@ -45,7 +45,7 @@ impl ProgressDisplay {
         self.shown = Some(Instant::now());
         let line = self.line(done);
         let end = if self.is_terminal { "\x1b[K\r" } else { "\n" };
-        // The command goes on if nobody can see its progress.
+        // The command continues if the progress cannot be displayed.
         let _ = write!(io::stderr(), "{line}{end}");
     }
 

@@ -8,7 +8,7 @@ use crate::{
     store::{
         RegisterError,
         sqlite::{
-            error::BatchFailure,
+            disk_error::BatchFailure,
             schema_check::{SchemaCheckStep, StoredEventsCheck},
         },
         write::SchemaRegistration,

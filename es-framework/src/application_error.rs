@@ -1,4 +1,4 @@
-//! Why an application could not start or go on.
+//! The error of an application that cannot start or continue.
 
 use std::{error, fmt};
 
@@ -17,7 +17,7 @@ pub struct Error {
     cause: Option<Box<dyn error::Error + Send + Sync>>,
 }
 
-/// What `main` returns.
+/// The result that `main` returns.
 ///
 /// ```
 /// use es_framework::{Error, Result};
