@@ -14,9 +14,13 @@ struct PurchaseBookCommand {
     price: Price,
 }
 
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {}
+
 #[handler]
-fn purchase(command: PurchaseBookCommand) {
-    let _ = command;
+fn purchase(_command: PurchaseBookCommand) -> BookPurchasedEvent {
+    BookPurchasedEvent {}
 }
 
 fn main() {}
