@@ -16,7 +16,7 @@ const NOTE: &str = "The JSON schemas of the stored events. Written by `schema lo
 /// The schemas of all events, by event type.
 ///
 /// ```
-/// use es_framework::{event::{EventDescriptor, Upcasters}, prelude::*, schema_lock::Lock};
+/// use es_framework::{event::{EventDescriptor, Upcasters}, prelude::*, schema_lock::SchemaLock};
 ///
 /// #[derive(Event)]
 /// struct BookPurchasedEvent {
@@ -38,7 +38,7 @@ pub struct SchemaLock {
 /// The difference between the declared events and a lock.
 ///
 /// ```
-/// use es_framework::{event::{EventDescriptor, Upcasters}, prelude::*, schema_lock::Lock};
+/// use es_framework::{event::{EventDescriptor, Upcasters}, prelude::*, schema_lock::SchemaLock};
 ///
 /// #[derive(Event)]
 /// struct BookPurchasedEvent {
