@@ -36,7 +36,7 @@ use crate::{
 /// An application that [`App::build`](crate::App::build) made. Its projections and reactions run until
 /// it is shut down or dropped.
 ///
-/// ```
+/// ```standalone_crate
 /// use std::sync::Arc;
 ///
 /// use es_framework::{App, Settings, prelude::*, store::memory::MemoryStore};
