@@ -59,7 +59,7 @@ impl HandlerContext {
     /// Returns an argument that must exist.
     ///
     /// # Errors
-    /// The argument does not match [`Handle::PARAMETERS`].
+    /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
     pub fn required<T: 'static>(&self, parameter: usize) -> Result<&T, HandlerError> {
         let value: Option<&T> = match self.parameters.get(parameter) {
             Some(Argument::State(state)) => state.state(),
@@ -73,7 +73,7 @@ impl HandlerContext {
     /// Returns a state that need not exist.
     ///
     /// # Errors
-    /// The argument does not match [`Handle::PARAMETERS`].
+    /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
     pub fn optional<S: 'static>(&self, parameter: usize) -> Result<Option<&S>, HandlerError> {
         match self.parameters.get(parameter) {
             Some(Argument::State(state)) => Ok(state.state()),
