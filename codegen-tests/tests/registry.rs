@@ -6,7 +6,7 @@
 use es_framework::{
     __private::{schemars, serde},
     Declaration,
-    command::{Registry, RegistryError},
+    command::{HandlerEvent, Registry, RegistryError},
     prelude::*,
 };
 
@@ -122,6 +122,8 @@ impl Event for ForeignEvent {
         ..es_framework::declaration!()
     };
 }
+
+impl HandlerEvent for ForeignEvent {}
 
 /// The place of the line that starts so.
 fn place(start: &str, occurrence: usize) -> String {

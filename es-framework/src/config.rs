@@ -2,6 +2,7 @@
 //! variables behind it.
 
 mod arguments;
+mod features;
 mod limits;
 mod secret;
 
@@ -14,8 +15,8 @@ use std::{
 
 use axum::http::HeaderName;
 
-pub use crate::server::DialectName;
 pub(crate) use arguments::SettingsArguments;
+pub use es_runtime::DialectName;
 pub use secret::{InvalidSecret, Secret};
 
 use crate::{

@@ -9,37 +9,26 @@
 extern crate self as es_framework;
 
 mod app;
-mod application_error;
-mod bearer;
-pub mod command;
 pub mod config;
-mod declaration;
-pub mod event;
-pub mod eventql;
-mod file_watcher;
 mod generated_token;
 pub mod http;
-pub mod metrics;
-mod net;
-pub mod operator;
 pub mod prelude;
-pub mod projection;
-pub mod query;
-pub mod reaction;
 #[cfg(test)]
 mod reference;
-pub mod schema_lock;
-mod secret_file;
-pub mod server;
-pub mod settings;
-mod shutdown;
-pub mod state;
 pub mod store;
-pub mod telemetry;
 #[cfg(test)]
 mod test_fixture;
 pub mod testing;
-pub mod validate;
+
+pub use es_command::{command, reaction, settings, state, validate};
+pub use es_event::{self as event, Declaration, declaration, schema_lock};
+#[cfg(feature = "server")]
+pub use es_eventql as eventql;
+pub use es_read::{projection, query};
+pub use es_runtime::{ApiToken, Error, InvalidApiToken, Result, metrics, operator, telemetry};
+use es_runtime::{bearer, file_watcher, net, secret_file, shutdown};
+#[cfg(feature = "server")]
+pub use es_server as server;
 
 /// ```no_run
 /// fn main() -> es_framework::Result<()> {
@@ -48,7 +37,6 @@ pub mod validate;
 /// ```
 pub use app::App;
 pub use app::{Application, ApplicationClient, ClientResponse};
-pub use application_error::{Error, Result};
 /// The version of axum that [`App::routes`] takes a router of.
 ///
 /// ```
@@ -60,7 +48,6 @@ pub use application_error::{Error, Result};
 pub use axum;
 pub use command::{Command, Rejection};
 pub use config::Settings;
-pub use declaration::Declaration;
 /// ```
 /// use es_framework::{command::Condition, prelude::*};
 ///
@@ -349,10 +336,4 @@ pub use query::Query;
 
 /// The items that expanded macros use. They can change in any release; do not use them directly.
 #[doc(hidden)]
-pub mod __private {
-    pub use crate::validate::nested_field::{NestedField, NestedRules, NoNestedRules};
-    pub use clap;
-    pub use inventory;
-    pub use schemars;
-    pub use serde;
-}
+pub use es_command::__private;

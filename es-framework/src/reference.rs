@@ -9,7 +9,7 @@ use std::{
 use axum::http::StatusCode;
 use clap::{Arg, Command, CommandFactory as _};
 
-use crate::{config::SettingsArguments, server};
+use crate::config::SettingsArguments;
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -68,8 +68,9 @@ fn the_reference_has_a_row_for_every_setting() {
 }
 
 #[test]
+#[cfg(feature = "server")]
 fn the_reference_has_a_row_for_every_setting_of_the_event_store() {
-    let command = server::cli::clap_command();
+    let command = crate::server::cli::clap_command();
     let run = command.find_subcommand("run").unwrap();
     assert!(check_settings(run, "reference/event-store.md") > 5);
 }

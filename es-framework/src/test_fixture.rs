@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Declaration,
-    command::{Command, Condition, Handle, HandlerContext, HandlerError, UntypedDecision},
+    command::{
+        Command, Condition, Handle, HandlerContext, HandlerError, HandlerEvent, UntypedDecision,
+    },
     declaration,
     event::{Event, InvalidSubjectPart, Subject, SubjectPart},
     projection::{Cell, CellError, ColumnDescriptor, ColumnKind, EventRow, ReadModelDescriptor},
@@ -38,6 +40,8 @@ impl Event for TreePlantedEvent {
     const TYPE: &'static str = "com.example.garden.TreePlantedEvent";
     const DECLARATION: Declaration = declaration!();
 }
+
+impl HandlerEvent for TreePlantedEvent {}
 
 impl Validate for PlantTreeCommand {
     fn validate(&self, violations: &mut Violations) {
@@ -112,6 +116,8 @@ impl Event for TreeWateredEvent {
     const TYPE: &'static str = "com.example.garden.TreeWateredEvent";
     const DECLARATION: Declaration = declaration!();
 }
+
+impl HandlerEvent for TreeWateredEvent {}
 
 impl Validate for WaterTreeCommand {
     fn validate(&self, _: &mut Violations) {}

@@ -159,6 +159,7 @@ impl Application {
         store: Option<Arc<dyn EventStore>>,
     ) -> Result<Self> {
         let begin = Instant::now();
+        settings.check_features(store.is_some())?;
         settings.check_limits()?;
         let resources = Resources::open(&declarations, settings, store).await?;
         let name = resources.name;

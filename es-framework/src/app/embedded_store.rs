@@ -6,15 +6,12 @@ use std::{
     time::Instant,
 };
 
-use tokio::{sync::Notify, task::JoinHandle};
-
-use super::listener::{listen, local_address};
+use super::{event_store::parse_token, store_api::StoreApi};
 use crate::{
-    Error, Result,
+    ApiToken, Error, Result,
     config::{Secret, Settings},
     event::EventId,
     generated_token,
-    server::{self, ApiToken},
     store::{EventStore, newest_id, sqlite::EmbeddedStore},
     telemetry::milliseconds_since,
 };
@@ -24,8 +21,7 @@ pub(super) struct EmbeddedStoreService {
     store: EmbeddedStore,
     folder: PathBuf,
     token: ApiToken,
-    stop: Arc<Notify>,
-    server: Option<JoinHandle<()>>,
+    api: Option<StoreApi>,
 }
 
 impl EmbeddedStoreService {
@@ -46,27 +42,13 @@ impl EmbeddedStoreService {
             store,
             folder,
             token,
-            stop: Arc::new(Notify::new()),
-            server: None,
+            api: None,
         })
     }
 
     /// Starts the HTTP API of the event store.
     pub(super) async fn listen(&mut self, settings: &Settings) -> Result<()> {
-        let address = (settings.event_store_host, settings.event_store_port).into();
-        let listener = listen(address, "EVENT_STORE_PORT").await?;
-        let mut server = server::ServerSettings::new(self.token.clone());
-        server.dialect = settings.event_store_dialect;
-        server.observers_limit = settings.event_store_observer_limit;
-        server.query_limits = settings.eventql_limits();
-        server.drain_time = settings.shutdown_timeout;
-        let address = local_address(&listener)?;
-        let stopped = Arc::clone(&self.stop);
-        let serving = server::serve(listener, self.port(), server, async move {
-            stopped.notified().await;
-        });
-        tracing::info!("event store listens on http://{address}");
-        self.server = Some(tokio::spawn(serving));
+        self.api = Some(StoreApi::start(self.port(), self.token(), settings).await?);
         Ok(())
     }
 
@@ -83,15 +65,14 @@ impl EmbeddedStoreService {
     }
 
     pub(super) fn stop(&self) {
-        self.stop.notify_one();
+        if let Some(api) = &self.api {
+            api.stop();
+        }
     }
 
     pub(super) async fn close(self) {
-        self.stop.notify_one();
-        if let Some(server) = self.server
-            && let Err(error) = server.await
-        {
-            tracing::error!(%error, "the event store's HTTP API failed");
+        if let Some(api) = self.api {
+            api.close().await;
         }
         self.store.close().await;
     }
@@ -121,9 +102,4 @@ fn load_token(settings: &Settings, folder: &Path) -> Result<Secret> {
     let (token, file) = generated_token::load_or_generate(folder)?;
     tracing::info!("the event store's API token is in {}", file.display());
     Ok(token)
-}
-
-pub(super) fn parse_token(token: &Secret) -> Result<ApiToken> {
-    let token = token.reveal().parse();
-    token.map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))
 }

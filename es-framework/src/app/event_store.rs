@@ -2,11 +2,10 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::embedded_store::{EmbeddedStoreService, parse_token};
+use super::embedded_store::EmbeddedStoreService;
 use crate::{
-    Error, Result,
-    config::Settings,
-    server::ApiToken,
+    ApiToken, Error, Result,
+    config::{Secret, Settings},
     store::{
         EventStore,
         eventsourcingdb::{self, EventSourcingDbStore},
@@ -106,4 +105,9 @@ fn connect(settings: &Settings, url: &str) -> Result<OpenStore> {
         store: Arc::new(store),
         token: Some(parse_token(token)?),
     })
+}
+
+pub(super) fn parse_token(token: &Secret) -> Result<ApiToken> {
+    let token = token.reveal().parse();
+    token.map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))
 }

@@ -4,12 +4,21 @@ mod application;
 mod background;
 mod command_line;
 mod declarations;
+#[cfg(feature = "embedded")]
+mod embedded_store;
+#[cfg(not(feature = "embedded"))]
+#[path = "no_embedded_store.rs"]
 mod embedded_store;
 mod event_store;
 mod in_process_client;
 mod listener;
 mod run;
 mod schema_lock_cli;
+#[cfg(all(feature = "embedded", feature = "server"))]
+mod store_api;
+#[cfg(all(feature = "embedded", not(feature = "server")))]
+#[path = "no_store_api.rs"]
+mod store_api;
 
 use std::{convert::Infallible, fmt, sync::Arc};
 

@@ -41,6 +41,7 @@ impl App {
             declarations.services = provided.unwrap_or_else(|error| error.exit());
         }
         declarations.check_services()?;
+        settings.check_features(store.is_some())?;
         let telemetry = Telemetry::start(declarations.name, &settings.telemetry())?;
         metrics::install();
         let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -1,7 +1,9 @@
 //! The limits that follow from the settings.
 
 use super::Settings;
-use crate::{Error, Result, eventql, http::RequestLimits, net};
+#[cfg(all(feature = "embedded", feature = "server"))]
+use crate::eventql;
+use crate::{Error, Result, http::RequestLimits, net};
 
 /// Number of headers beyond the limit that are still read, so that the response can name the limit.
 const EXTRA_HEADERS: usize = 36;
@@ -67,6 +69,7 @@ impl Settings {
     }
 
     /// The limits of an EventQL query.
+    #[cfg(all(feature = "embedded", feature = "server"))]
     pub(crate) fn eventql_limits(&self) -> eventql::QueryLimits {
         eventql::QueryLimits {
             time: self.event_store_query_seconds,

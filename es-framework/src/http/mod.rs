@@ -35,11 +35,11 @@ use axum::{
 };
 
 use crate::{
+    ApiToken,
     command::{Clock, CommandBus, CommandDescriptor, Registry},
     operator::OperatorClient,
     projection::{Database, ProgressRegistry},
     query::QueryRoute,
-    server::ApiToken,
 };
 
 use auth::{Auth, RateLimit};

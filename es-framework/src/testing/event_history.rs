@@ -64,7 +64,7 @@ impl EventHistory {
     ) -> Result<CommandExpectation, ScenarioError> {
         let test = async {
             let before = self.write(past).await?;
-            let result = handle_command(&bus, &command, &context, None).await;
+            let result = handle_command(&bus, &command, &context).await;
             self.then(before, result).await
         };
         let run = || {

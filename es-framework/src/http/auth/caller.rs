@@ -31,6 +31,7 @@ impl Caller {
     }
 
     /// Returns the caller with the time at which the credential expires.
+    #[cfg(feature = "oidc")]
     pub(super) fn until(mut self, until: Option<Instant>) -> Self {
         self.until = until;
         self

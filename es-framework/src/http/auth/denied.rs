@@ -19,6 +19,7 @@ pub(super) enum AccessDenied {
     /// The caller lacks a role.
     NoRole(&'static str),
     /// The issuer of tokens does not answer, so its newest keys are unknown.
+    #[cfg(feature = "oidc")]
     IssuerAway,
 }
 
@@ -40,6 +41,7 @@ impl IntoResponse for AccessDenied {
                 ),
                 HeaderValue::from_static("Bearer error=\"insufficient_scope\""),
             ),
+            #[cfg(feature = "oidc")]
             Self::IssuerAway => return issuer_away().into_response(),
         };
         let mut response = problem.into_response();
@@ -49,6 +51,7 @@ impl IntoResponse for AccessDenied {
     }
 }
 
+#[cfg(feature = "oidc")]
 fn issuer_away() -> Problem {
     Problem::new(
         kind::ISSUER_AWAY,

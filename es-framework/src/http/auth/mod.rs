@@ -3,6 +3,10 @@
 mod caller;
 mod denied;
 mod guard;
+#[cfg(feature = "oidc")]
+mod jwt;
+#[cfg(not(feature = "oidc"))]
+#[path = "no_jwt.rs"]
 mod jwt;
 mod rate;
 mod setup;

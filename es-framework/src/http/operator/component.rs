@@ -9,9 +9,14 @@ use crate::{
 pub(super) const COMPONENTS: [ComponentKind; 2] =
     [ComponentKind::ReadModel, ComponentKind::Reaction];
 
-impl OperatorCommand {
+/// The texts of a command.
+pub(super) trait CommandTexts {
     /// Returns the last segment of the path, which is also the name of the subcommand.
-    pub(super) const fn verb(self) -> &'static str {
+    fn verb(self) -> &'static str;
+}
+
+impl CommandTexts for OperatorCommand {
+    fn verb(self) -> &'static str {
         match self {
             Self::Rebuild => "rebuild",
             Self::Retry => "retry",
@@ -20,38 +25,60 @@ impl OperatorCommand {
     }
 }
 
-impl ComponentKind {
+/// The paths and texts of a kind of component.
+pub(super) trait ComponentTexts {
     /// Returns the path that shows the status of all components.
-    pub(super) const fn path(self) -> &'static str {
+    fn path(self) -> &'static str;
+
+    /// Returns the path that takes a command.
+    fn command_path(self, command: OperatorCommand) -> String;
+
+    /// Returns the name of the subcommand.
+    fn subcommand(self) -> &'static str;
+
+    /// Returns the JSON member that names a component.
+    fn member(self) -> &'static str;
+
+    /// Returns the commands that the component takes.
+    fn commands(self) -> &'static [OperatorCommand];
+
+    /// Returns the sentence that describes a command.
+    fn description(self, command: OperatorCommand) -> &'static str;
+
+    /// Returns the problem of a command that needs a stopped component.
+    fn not_stopped(self) -> ProblemKind;
+
+    /// Returns the problem of a component that cannot handle a command at the moment.
+    fn unavailable(self) -> ProblemKind;
+}
+
+impl ComponentTexts for ComponentKind {
+    fn path(self) -> &'static str {
         match self {
             Self::ReadModel => "/actuator/projections",
             Self::Reaction => "/actuator/reactions",
         }
     }
 
-    /// Returns the path that takes a command.
-    pub(super) fn command_path(self, command: OperatorCommand) -> String {
+    fn command_path(self, command: OperatorCommand) -> String {
         format!("{}/{{name}}/{}", self.path(), command.verb())
     }
 
-    /// Returns the name of the subcommand.
-    pub(super) const fn subcommand(self) -> &'static str {
+    fn subcommand(self) -> &'static str {
         match self {
             Self::ReadModel => "projection",
             Self::Reaction => "reaction",
         }
     }
 
-    /// Returns the JSON member that names a component.
-    pub(super) const fn member(self) -> &'static str {
+    fn member(self) -> &'static str {
         match self {
             Self::ReadModel => "readModel",
             Self::Reaction => "reaction",
         }
     }
 
-    /// Returns the commands that the component takes.
-    pub(super) const fn commands(self) -> &'static [OperatorCommand] {
+    fn commands(self) -> &'static [OperatorCommand] {
         match self {
             Self::ReadModel => &[
                 OperatorCommand::Rebuild,
@@ -62,8 +89,7 @@ impl ComponentKind {
         }
     }
 
-    /// Returns the sentence that describes a command.
-    pub(super) const fn description(self, command: OperatorCommand) -> &'static str {
+    fn description(self, command: OperatorCommand) -> &'static str {
         match (self, command) {
             (_, OperatorCommand::Rebuild) => {
                 "Rebuilds a read model in a shadow table while the current one keeps answering queries."
@@ -83,16 +109,14 @@ impl ComponentKind {
         }
     }
 
-    /// Returns the problem of a command that needs a stopped component.
-    pub(super) const fn not_stopped(self) -> ProblemKind {
+    fn not_stopped(self) -> ProblemKind {
         match self {
             Self::ReadModel => kind::READ_MODEL_NOT_STOPPED,
             Self::Reaction => kind::REACTION_NOT_STOPPED,
         }
     }
 
-    /// Returns the problem of a component that cannot handle a command at the moment.
-    pub(super) const fn unavailable(self) -> ProblemKind {
+    fn unavailable(self) -> ProblemKind {
         match self {
             Self::ReadModel => kind::READ_MODELS_UNAVAILABLE,
             Self::Reaction => kind::REACTIONS_UNAVAILABLE,

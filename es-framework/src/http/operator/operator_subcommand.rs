@@ -8,7 +8,10 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{client::OperatorApi, component::COMPONENTS};
+use super::{
+    client::OperatorApi,
+    component::{COMPONENTS, CommandTexts as _, ComponentTexts as _},
+};
 use crate::{
     Error, Result,
     operator::{ComponentKind, OperatorCommand},

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
-    component::COMPONENTS,
+    component::{COMPONENTS, ComponentTexts as _},
 };
 use crate::{
     http::{HttpContext, Problem, health, lag::newest, problem::kind},

@@ -72,6 +72,9 @@ fn impl_event(
             const DECLARATION: #framework::Declaration = #declaration;
             #subject
         }
+
+        #[automatically_derived]
+        impl #framework::command::HandlerEvent for #ident {}
     }
 }
 

@@ -1,0 +1,208 @@
+//! Appends a decision, and finds out the fate of an append whose response was lost.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use tracing::Instrument as _;
+
+use super::{
+    CommandBus, CommandContext, CommandError, CommandOutcome, NewEvent, UntypedDecision,
+    idempotency::IdempotencyCheck, metrics,
+};
+use es_event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext};
+use es_runtime::telemetry::traces;
+use es_store::{AppendError, Bound, Precondition, ReadOptions, StoreError};
+
+/// The pauses before each read that looks for the events of an append whose response was lost.
+const RECOVERY_PAUSES: [Duration; 3] = [
+    Duration::ZERO,
+    Duration::from_millis(250),
+    Duration::from_secs(1),
+];
+
+/// The result of an attempt to append a decision.
+#[derive(Debug)]
+pub(super) enum AppendResult {
+    /// The events are durable.
+    Finished(CommandOutcome),
+    /// A precondition did not hold, and nothing was written.
+    Conflict,
+}
+
+/// Appends the events of a decision. A command with an idempotency key also appends its
+/// idempotency record. `outcome` holds what is known before the append.
+pub(super) async fn append_decision(
+    bus: &CommandBus,
+    decision: UntypedDecision,
+    mut preconditions: Vec<Precondition>,
+    mut outcome: CommandOutcome,
+    context: &CommandContext,
+    idempotency: Option<&IdempotencyCheck>,
+) -> Result<AppendResult, CommandError> {
+    let (mut events, reply) = decision.into_parts();
+    outcome.reply = reply;
+    if let Some(check) = idempotency {
+        let record = check.record(&events, &outcome);
+        events.push(record.map_err(|error| CommandError::Encode(error.to_string()))?);
+        preconditions.push(Precondition::SubjectIsPristine(check.subject.clone()));
+    }
+    if events.is_empty() {
+        return Ok(AppendResult::Finished(outcome));
+    }
+    let last_own = events
+        .iter()
+        .rposition(|event| event.subject == outcome.subject);
+    let last = events.len().saturating_sub(1);
+    let span = tracing::info_span!("append", subject = %outcome.subject, events = events.len());
+    // The events carry the trace on to the read models and reactions.
+    let trace = traces::trace_of(&span).or_else(|| context.trace.clone());
+    let candidates = candidates(bus, events, trace.as_ref());
+    let first_id = append(bus, candidates, preconditions)
+        .instrument(span)
+        .await?;
+    let Some(first_id) = first_id else {
+        return Ok(AppendResult::Conflict);
+    };
+    outcome.position = id_after(first_id, last);
+    let latest = last_own.and_then(|index| id_after(first_id, index));
+    outcome.latest = latest.or(outcome.latest);
+    Ok(AppendResult::Finished(outcome))
+}
+
+fn candidates(
+    bus: &CommandBus,
+    events: Vec<NewEvent>,
+    trace: Option<&TraceContext>,
+) -> Vec<EventCandidate> {
+    let candidate = |event: NewEvent| EventCandidate {
+        source: Arc::clone(&bus.source),
+        subject: event.subject,
+        event_type: event.event_type,
+        data: event.data,
+        trace: trace.cloned(),
+    };
+    events.into_iter().map(candidate).collect()
+}
+
+/// Appends the candidates and returns the id of the first recorded event, or `None` after a
+/// conflict. The events of one append have consecutive ids.
+async fn append(
+    bus: &CommandBus,
+    candidates: Vec<EventCandidate>,
+    preconditions: Vec<Precondition>,
+) -> Result<Option<EventId>, CommandError> {
+    // Both are needed again if the response is lost.
+    let (sent, assumed) = (candidates.clone(), preconditions.clone());
+    let start = Instant::now();
+    let appended = bus.store.append(candidates, preconditions).await;
+    metrics::record_append(&appended, start.elapsed());
+    match appended {
+        Ok(recorded) => match recorded.first() {
+            Some(first) => Ok(Some(first.id)),
+            None => Err(StoreError::Refused("it wrote no events".into()).into()),
+        },
+        Err(AppendError::Conflict(_)) => Ok(None),
+        Err(AppendError::Store(error)) => Err(error.into()),
+        Err(AppendError::Schema(conflict)) => Err(StoreError::Refused(conflict.to_string()).into()),
+        Err(AppendError::Unknown { reason, .. }) => {
+            recover_unknown_append(bus, &sent, &assumed, reason).await
+        }
+    }
+}
+
+/// Reads a subject of the append again to find out whether its events were recorded. An append
+/// writes all of its events or none, so the events of one subject are enough. A subject whose last
+/// event was a precondition is the best choice: other events on it prove a conflict.
+async fn recover_unknown_append(
+    bus: &CommandBus,
+    sent: &[EventCandidate],
+    assumed: &[Precondition],
+    reason: String,
+) -> Result<Option<EventId>, CommandError> {
+    let guarded = sent.iter().enumerate().find_map(|(index, event)| {
+        let bound = assumed
+            .iter()
+            .find_map(|precondition| lower_bound(precondition, &event.subject))?;
+        Some((index, &event.subject, bound))
+    });
+    let first = sent.first().map(|event| (0, &event.subject, None));
+    let Some((index, subject, bound)) = guarded.or(first) else {
+        return Err(StoreError::Refused("nothing was sent".into()).into());
+    };
+    let own: Vec<_> = sent
+        .iter()
+        .filter(|event| event.subject == *subject)
+        .collect();
+    for pause in RECOVERY_PAUSES {
+        tokio::time::sleep(pause).await;
+        match read_after(bus, subject, bound, own.len()).await {
+            Ok(events) if are_same(&events, &own) => {
+                if let Some(first_id) = first_id(&events, index) {
+                    return Ok(Some(first_id));
+                }
+            }
+            // Another command's events came first. The store refuses this append, even if it
+            // arrives later.
+            Ok(events) if !events.is_empty() && guarded.is_some() => return Ok(None),
+            // The append may still arrive.
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(%subject, %error, "cannot find out whether an append was recorded");
+            }
+        }
+    }
+    let subject = subject.clone();
+    Err(CommandError::Unknown { subject, reason })
+}
+
+async fn read_after(
+    bus: &CommandBus,
+    subject: &Subject,
+    lower_bound: Option<Bound>,
+    count: usize,
+) -> Result<Vec<RecordedEvent>, StoreError> {
+    let options = ReadOptions {
+        lower_bound,
+        ..ReadOptions::default()
+    };
+    let events = bus.store.read(subject.clone(), options);
+    events.take(count).try_collect().await
+}
+
+/// Returns the lower bound after which the events of the append begin on this subject, if the
+/// precondition fixes it. `Some(None)` is the beginning of the subject.
+fn lower_bound(precondition: &Precondition, subject: &Subject) -> Option<Option<Bound>> {
+    if precondition.subject() != Some(subject) {
+        return None;
+    }
+    match precondition {
+        Precondition::SubjectIsPristine(_) => Some(None),
+        Precondition::SubjectIsOnEventId(_, id) => Some(Some(Bound::Exclusive(*id))),
+        Precondition::SubjectIsPopulated(_)
+        | Precondition::SubtreeIsUnchangedSince(..)
+        | Precondition::StoreIsOnEventId(_) => None,
+    }
+}
+
+fn are_same(events: &[RecordedEvent], sent: &[&EventCandidate]) -> bool {
+    let is_same = |(event, sent): (&RecordedEvent, &&EventCandidate)| {
+        event.source == sent.source
+            && event.event_type == sent.event_type
+            && event.data.get() == sent.data.get()
+    };
+    events.len() == sent.len() && events.iter().zip(sent).all(is_same)
+}
+
+/// Returns the id of the first event of an append. `index` is the position of the first loaded
+/// event within that append.
+fn first_id(loaded: &[RecordedEvent], index: usize) -> Option<EventId> {
+    let index = u64::try_from(index).ok()?;
+    EventId::new(loaded.first()?.id.get().checked_sub(index)?)
+}
+
+fn id_after(first: EventId, index: usize) -> Option<EventId> {
+    EventId::new(first.get().checked_add(u64::try_from(index).ok()?)?)
+}

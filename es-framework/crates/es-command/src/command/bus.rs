@@ -1,0 +1,93 @@
+//! The command bus: what all commands of an application share.
+
+use std::sync::Arc;
+
+use super::{Clock, Services, lock::SubjectLocks};
+use crate::state::{Snapshots, StateLoader};
+use es_event::Upcasters;
+use es_store::EventStore;
+
+/// Dispatches commands to their handlers and appends the events to the store. Cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{
+///     command::{CommandBus, CommandContext, CommandDescriptor, CommandRequest},
+///     prelude::*,
+///     store::memory::MemoryStore,
+/// };
+///
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", condition = pristine)]
+/// struct PurchaseBookCommand {
+///     id: String,
+/// }
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {}
+///
+/// #[handler]
+/// fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent {
+///     BookPurchasedEvent {}
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::command::CommandError> {
+/// let bus = CommandBus::new(Arc::new(MemoryStore::new()), "library-service");
+/// let purchase = CommandDescriptor::of::<PurchaseBookCommand>();
+/// let request = CommandRequest {
+///     body: br#"{"id":"42"}"#,
+///     path_parameters: &[],
+///     context: &CommandContext::default(),
+/// };
+/// let outcome = (purchase.execute)(&bus, request).await?;
+/// assert_eq!((outcome.subject.as_str(), outcome.created), ("/books/42", true));
+/// assert!((purchase.execute)(&bus, request).await.is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct CommandBus {
+    pub(super) store: Arc<dyn EventStore>,
+    pub(super) source: Arc<str>,
+    pub(super) states: StateLoader,
+    pub(super) services: Arc<Services>,
+    pub(super) locks: SubjectLocks,
+}
+
+impl CommandBus {
+    /// Creates a bus that appends events with this `source` to `store`. Its only service is the
+    /// system clock.
+    #[must_use]
+    pub fn new(store: Arc<dyn EventStore>, source: impl Into<Arc<str>>) -> Self {
+        Self {
+            states: StateLoader::new(Arc::clone(&store)),
+            store,
+            source: source.into(),
+            services: Arc::new(Services::default().with(Clock::system())),
+            locks: SubjectLocks::default(),
+        }
+    }
+
+    /// Injects these services into handlers.
+    #[must_use]
+    pub fn with_services(self, services: Services) -> Self {
+        let services = Arc::new(services);
+        Self { services, ..self }
+    }
+
+    /// Upcasts stored events with these upcasters before states are rebuilt.
+    #[must_use]
+    pub fn with_upcasters(self, upcasters: Upcasters) -> Self {
+        let states = self.states.with_upcasters(upcasters);
+        Self { states, ..self }
+    }
+
+    /// Stores snapshots of the states of long subjects.
+    #[must_use]
+    pub fn with_snapshots(self, snapshots: Snapshots) -> Self {
+        let states = self.states.with_snapshots(snapshots);
+        Self { states, ..self }
+    }
+}

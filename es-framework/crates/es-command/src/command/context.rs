@@ -1,0 +1,149 @@
+//! The request of a command, and what it carries besides the command's values.
+
+use sha2::{Digest as _, Sha256};
+
+use es_event::{EventId, Metadata, TraceContext};
+
+/// A command as a client or a reaction sends it.
+///
+/// ```
+/// use es_framework::command::{CommandContext, CommandRequest};
+///
+/// // POST /books/42/borrow
+/// let request = CommandRequest {
+///     body: br#"{"reader":"ada"}"#,
+///     path_parameters: &[("id", "42")],
+///     context: &CommandContext::default(),
+/// };
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct CommandRequest<'a> {
+    /// The body: the command as JSON.
+    pub body: &'a [u8],
+    /// The names and values of the path parameters.
+    pub path_parameters: &'a [(&'a str, &'a str)],
+    /// The metadata, trace and conditions of the request.
+    pub context: &'a CommandContext,
+}
+
+/// The metadata, trace and conditions of a request.
+///
+/// ```
+/// use es_framework::command::CommandContext;
+///
+/// let context = CommandContext {
+///     metadata: [("x-staff-id", "ada")].into_iter().collect(),
+///     idempotency_key: Some("8e03978e-40d5-43e8-bc93-6894a57f9324".parse()?),
+///     ..CommandContext::default()
+/// };
+/// assert!(context.expected.is_none());
+/// # Ok::<_, es_framework::command::InvalidIdempotencyKey>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandContext {
+    /// The metadata of the events.
+    pub metadata: Metadata,
+    /// The trace context of the events.
+    pub trace: Option<TraceContext>,
+    /// The version of the subject that the sender expects.
+    pub expected: Option<ExpectedVersion>,
+    /// The key under which the sender may repeat the command safely.
+    pub idempotency_key: Option<IdempotencyKey>,
+}
+
+/// The version of a subject that the sender of a command expects (`If-Match`).
+///
+/// ```
+/// use es_framework::{command::ExpectedVersion, event::EventId};
+///
+/// let expected = ExpectedVersion::LastEvent(vec![EventId::FIRST]);
+/// assert!(expected.is_met_by(Some(EventId::FIRST)));
+/// assert!(!expected.is_met_by(None));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExpectedVersion {
+    /// The subject has at least one event.
+    Any,
+    /// The last event of the subject is one of these.
+    LastEvent(Vec<EventId>),
+}
+
+impl ExpectedVersion {
+    /// Returns whether the subject's last event meets the expectation.
+    #[must_use]
+    pub fn is_met_by(&self, latest: Option<EventId>) -> bool {
+        match self {
+            Self::Any => latest.is_some(),
+            Self::LastEvent(ids) => latest.is_some_and(|latest| ids.contains(&latest)),
+        }
+    }
+}
+
+/// A key that makes a command safe to repeat: it is handled once, and a repetition gets the same
+/// outcome.
+///
+/// ```
+/// use es_framework::command::IdempotencyKey;
+///
+/// assert!("8e03978e-40d5-43e8-bc93-6894a57f9324".parse::<IdempotencyKey>().is_ok());
+/// assert!("".parse::<IdempotencyKey>().is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey(Box<str>);
+
+/// The error for a text that is not an idempotency key.
+///
+/// ```
+/// use es_framework::command::{IdempotencyKey, InvalidIdempotencyKey};
+///
+/// assert_eq!("two words".parse::<IdempotencyKey>(), Err(InvalidIdempotencyKey));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an idempotency key is 1 to 255 visible ASCII characters")]
+pub struct InvalidIdempotencyKey;
+
+impl IdempotencyKey {
+    /// Returns the key of a command that a reaction sends. It begins with a space, which keys of
+    /// clients cannot contain.
+    pub(crate) fn of_reaction(name: &str) -> Self {
+        Self(format!(" {name}").into())
+    }
+
+    /// Returns the SHA-256 digest, which is valid in a subject.
+    pub(super) fn digest(&self) -> String {
+        hex(Sha256::digest(self.0.as_bytes()).as_slice())
+    }
+}
+
+impl std::str::FromStr for IdempotencyKey {
+    type Err = InvalidIdempotencyKey;
+
+    fn from_str(text: &str) -> Result<Self, InvalidIdempotencyKey> {
+        let fits =
+            (1..=255).contains(&text.len()) && text.bytes().all(|one| one.is_ascii_graphic());
+        if fits {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidIdempotencyKey)
+        }
+    }
+}
+
+impl CommandRequest<'_> {
+    /// Returns a digest of the whole request, which tells requests with the same key apart.
+    pub(super) fn digest(&self, command: &str) -> String {
+        let mut hasher = Sha256::new();
+        let path = self.path_parameters.iter();
+        let parts = path.flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
+        for part in [command.as_bytes()].into_iter().chain(parts) {
+            hasher.update(part);
+            hasher.update([0]);
+        }
+        hasher.update(self.body);
+        hex(hasher.finalize().as_slice())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,349 @@
+//! Decisions: what handlers return.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{HandlerContext, HandlerError, Rejection, RejectionDescriptor};
+use es_event::{Event, EventType, Metadata, Subject};
+
+/// Events together with a reply to the sender of the command.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// #[derive(Event)]
+/// struct BookBorrowedEvent {
+///     due_at: Timestamp,
+/// }
+///
+/// #[derive(Value)]
+/// struct Loan {
+///     due_at: Timestamp,
+/// }
+///
+/// fn decide(due_at: Timestamp) -> Decision<BookBorrowedEvent, Loan> {
+///     Decision::new(BookBorrowedEvent { due_at }, Loan { due_at })
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision<E, R> {
+    /// The events: any type that a handler may return.
+    pub events: E,
+    /// The body of the HTTP response.
+    pub reply: R,
+}
+
+impl<E, R> Decision<E, R> {
+    /// Creates a decision from events and a reply.
+    #[must_use]
+    pub const fn new(events: E, reply: R) -> Self {
+        Self { events, reply }
+    }
+}
+
+/// A decision without its Rust types: the new events in the order in which they are appended, and
+/// the reply.
+///
+/// ```
+/// use es_framework::{command::UntypedDecision, prelude::*};
+///
+/// #[derive(Event)]
+/// struct BookRemovedEvent {}
+///
+/// let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// decision.push(&BookRemovedEvent {})?;
+/// let (events, reply) = decision.into_parts();
+/// assert_eq!((events.len(), reply.is_none()), (1, true));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct UntypedDecision {
+    subject: Subject,
+    metadata: Metadata,
+    events: Vec<NewEvent>,
+    reply: Option<Box<RawValue>>,
+}
+
+/// An event that is not appended yet.
+///
+/// ```
+/// # use es_framework::{command::UntypedDecision, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookRemovedEvent {}
+/// # let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// decision.push(&BookRemovedEvent {})?;
+/// let (events, _) = decision.into_parts();
+/// assert_eq!(events[0].subject.as_str(), "/books/42");
+/// assert_eq!(events[0].data.get(), r#"{"metadata":{},"payload":{}}"#);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct NewEvent {
+    /// Its subject.
+    pub subject: Subject,
+    /// Its type.
+    pub event_type: EventType,
+    /// Its metadata and payload, as the store keeps them.
+    pub data: Box<RawValue>,
+}
+
+/// The JSON schema of a handler's reply.
+///
+/// ```
+/// use es_framework::{command::IntoDecision, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
+/// # #[derive(Value)]
+/// # struct Loan {}
+///
+/// type Borrowed = Decision<BookBorrowedEvent, Loan>;
+/// let mut schemas = schemars::SchemaGenerator::default();
+/// assert!(Borrowed::reply(&mut schemas).is_some_and(|reply| reply.always));
+/// assert!(Option::<Borrowed>::reply(&mut schemas).is_some_and(|reply| !reply.always));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplySchema {
+    /// The schema.
+    pub schema: Schema,
+    /// True if every decision of the handler has a reply.
+    pub always: bool,
+}
+
+impl ReplySchema {
+    fn optional(self) -> Self {
+        let always = false;
+        Self { always, ..self }
+    }
+}
+
+impl UntypedDecision {
+    /// Creates a decision without events, for a command on `subject`. Each event gets `metadata`.
+    #[must_use]
+    pub const fn on(subject: Subject, metadata: Metadata) -> Self {
+        Self {
+            subject,
+            metadata,
+            events: Vec::new(),
+            reply: None,
+        }
+    }
+
+    /// Adds an event after the others.
+    ///
+    /// # Errors
+    /// The event cannot be written as JSON, or a field has no valid subject segment.
+    pub fn push<E: Event>(&mut self, event: &E) -> Result<(), HandlerError> {
+        let data =
+            es_event::encode(&self.metadata, event).map_err(|reason| HandlerError::Encode {
+                what: E::TYPE.into(),
+                reason,
+            })?;
+        let event_type = EventType::declared(E::TYPE);
+        let subject = event
+            .subject(&self.subject)
+            .map_err(|part| HandlerError::Subject {
+                event_type: E::TYPE,
+                part,
+            })?;
+        self.events.push(NewEvent {
+            subject,
+            event_type,
+            data,
+        });
+        Ok(())
+    }
+
+    /// Sets the reply.
+    ///
+    /// # Errors
+    /// The reply cannot be written as JSON.
+    pub fn reply<R: Serialize>(&mut self, reply: &R) -> Result<(), HandlerError> {
+        let json = to_raw_value(reply).map_err(|reason| HandlerError::Encode {
+            what: "the reply".into(),
+            reason,
+        })?;
+        self.reply = Some(json);
+        Ok(())
+    }
+
+    /// Returns the events in order and the reply.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<NewEvent>, Option<Box<RawValue>>) {
+        (self.events, self.reply)
+    }
+}
+
+impl HandlerContext {
+    /// Converts a handler's output into a decision.
+    ///
+    /// # Errors
+    /// The handler rejects the command, or an event cannot be written.
+    pub fn decide<D: IntoDecision>(&self, output: D) -> Result<UntypedDecision, HandlerError> {
+        let mut decision = UntypedDecision::on(self.subject.clone(), self.metadata.clone());
+        output.add_to(&mut decision)?;
+        Ok(decision)
+    }
+}
+
+/// A type that a handler may return: an event, several as a tuple or a `Vec`, an optional one as
+/// an `Option`, none as `()`, a [`Decision`] with a reply, or a `Result` of any of these.
+///
+/// ```
+/// use es_framework::{command::{UntypedDecision, IntoDecision}, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookReturnedEvent {}
+/// # #[derive(Event)]
+/// # struct LoanClosedEvent {}
+///
+/// let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// (BookReturnedEvent {}, Some(LoanClosedEvent {})).add_to(&mut decision)?;
+/// assert_eq!(decision.into_parts().0.len(), 2);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a handler cannot return `{Self}`",
+    label = "this is not what a handler decides on",
+    note = "return a struct with `#[derive(Event)]`, a tuple of two to four, a `Vec` or an `Option` of such structs, a `Decision` of these and a reply with `#[derive(Value)]`, or a `Result` of any of these and an error with `#[derive(Rejection)]`"
+)]
+pub trait IntoDecision {
+    /// Adds the events and the reply to a decision.
+    ///
+    /// # Errors
+    /// The handler rejects the command, or an event cannot be written.
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError>;
+
+    /// Converts a handler's output into a decision on the command of this context.
+    ///
+    /// # Errors
+    /// The handler rejects the command, or an event cannot be written.
+    fn into_decision(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError>
+    where
+        Self: Sized,
+    {
+        context.decide(self)
+    }
+
+    /// Returns the rejections that the type can contain.
+    fn rejections() -> &'static [RejectionDescriptor] {
+        &[]
+    }
+
+    /// Returns the schema of the reply, if the type can contain one.
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        let _ = generator;
+        None
+    }
+}
+
+/// An event that a handler may return. `#[derive(Event)]` implements it; an event written by hand
+/// needs it beside [`Event`], because the compiler has to know that no `Option`, `Vec` or tuple is
+/// an event.
+///
+/// ```
+/// use es_framework::{Declaration, command::HandlerEvent, declaration, es_event::Event};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, schemars::JsonSchema)]
+/// struct BookRemovedEvent {}
+///
+/// impl Event for BookRemovedEvent {
+///     const TYPE: &'static str = "com.example.library.BookRemovedEvent";
+///     const DECLARATION: Declaration = declaration!();
+/// }
+///
+/// impl HandlerEvent for BookRemovedEvent {}
+/// ```
+pub trait HandlerEvent: Event {}
+
+impl<E: HandlerEvent> IntoDecision for E {
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+        decision.push(&self)
+    }
+}
+
+impl<T: IntoDecision> IntoDecision for Option<T> {
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.map_or(Ok(()), |some| some.add_to(decision))
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        T::rejections()
+    }
+
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        T::reply(generator).map(ReplySchema::optional)
+    }
+}
+
+impl<T: IntoDecision> IntoDecision for Vec<T> {
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.into_iter().try_for_each(|one| one.add_to(decision))
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        T::rejections()
+    }
+
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        T::reply(generator).map(ReplySchema::optional)
+    }
+}
+
+impl<T: IntoDecision, R: Serialize + JsonSchema> IntoDecision for Decision<T, R> {
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.events.add_to(decision)?;
+        decision.reply(&self.reply)
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        T::rejections()
+    }
+
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        let schema = generator.subschema_for::<R>();
+        let always = true;
+        Some(ReplySchema { schema, always })
+    }
+}
+
+impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
+    fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+        self.map_err(|rejection| HandlerError::Rejected(Box::new(rejection)))?
+            .add_to(decision)
+    }
+
+    fn rejections() -> &'static [RejectionDescriptor] {
+        R::all()
+    }
+
+    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        T::reply(generator)
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident),*) => {
+        impl<$($name: IntoDecision),*> IntoDecision for ($($name,)*) {
+            #[allow(non_snake_case, unused_variables)]
+            fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
+                let ($($name,)*) = self;
+                $($name.add_to(decision)?;)*
+                Ok(())
+            }
+
+            #[allow(unused_mut, unused_variables)]
+            fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+                // The last reply replaces the others.
+                let mut reply: Option<ReplySchema> = None;
+                $(reply = $name::reply(generator).or(reply);)*
+                reply
+            }
+        }
+    };
+}
+
+tuples!();
+tuples!(A, B);
+tuples!(A, B, C);
+tuples!(A, B, C, D);

@@ -1,0 +1,61 @@
+//! The trait of all commands.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::Condition;
+use crate::validate::Validate;
+use es_event::{Declaration, InvalidSubjectPart, Subject};
+
+/// A command: a request to change something, named in the imperative. `#[derive(Command)]`
+/// implements it, together with `Clone`, because each attempt after a conflict decides on a clone.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// /// Adds a new copy of a book to the inventory.
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", condition = pristine)]
+/// struct PurchaseBookCommand {
+///     id: String,
+/// }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+///
+/// assert_eq!(PurchaseBookCommand::NAME, "PurchaseBookCommand");
+/// assert_eq!(PurchaseBookCommand::SUMMARY, "Adds a new copy of a book to the inventory.");
+/// let command = PurchaseBookCommand { id: "42".into() };
+/// assert_eq!(command.subject()?.as_str(), "/books/42");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a command",
+    label = "this is no command",
+    note = "put `#[derive(Command)]` and `#[command(subject = \"/…/{{id}}\")]` on the struct `{Self}`"
+)]
+pub trait Command:
+    Clone + DeserializeOwned + JsonSchema + Validate + Send + Sync + 'static
+{
+    /// The type's name, such as `PurchaseBookCommand`.
+    const NAME: &'static str;
+    /// Its summary in one sentence: the first line of its doc comment.
+    const SUMMARY: &'static str;
+    /// The template of its subject, such as `/books/{id}`.
+    const SUBJECT: &'static str;
+    /// The path of its HTTP route, such as `/books/purchase`. An internal command has an empty path.
+    const PATH: &'static str;
+    /// The condition on its subject, checked before the handler decides.
+    const CONDITION: Condition;
+    /// The role that a caller needs if authentication is on. Without it, every caller may send it.
+    const ROLE: Option<&'static str> = None;
+    /// The place of its declaration in the source.
+    const DECLARATION: Declaration;
+
+    /// Returns the subject of the command.
+    ///
+    /// # Errors
+    /// A field's value cannot stand in a subject.
+    fn subject(&self) -> Result<Subject, InvalidSubjectPart>;
+}

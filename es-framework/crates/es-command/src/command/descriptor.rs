@@ -1,0 +1,122 @@
+//! The descriptor of a command: its declaration as plain data, without its Rust type.
+
+use futures_util::future::BoxFuture;
+use schemars::{Schema, SchemaGenerator};
+
+use super::{
+    Command, CommandBus, CommandError, CommandOutcome, CommandRequest, Condition, Handle,
+    Parameter, ParameterOrigin, RejectionDescriptor, ReplySchema, pipeline,
+};
+use es_event::Declaration;
+
+/// The descriptor of a command and its handler.
+///
+/// ```
+/// use es_framework::{command::CommandDescriptor, prelude::*};
+///
+/// /// Adds a new copy of a book to the inventory.
+/// #[derive(Command)]
+/// #[command(subject = "/books/{id}", role = "staff")]
+/// struct PurchaseBookCommand {
+///     id: Uuid,
+/// }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+///
+/// let purchase = CommandDescriptor::of::<PurchaseBookCommand>();
+/// assert_eq!((purchase.path, purchase.role), ("/books/purchase", Some("staff")));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct CommandDescriptor {
+    /// The type's name.
+    pub name: &'static str,
+    /// Its summary in one sentence.
+    pub summary: &'static str,
+    /// The path of its HTTP route. An internal command has an empty path.
+    pub path: &'static str,
+    /// The template of its subject.
+    pub subject: &'static str,
+    /// The condition on its subject.
+    pub condition: Condition,
+    /// The role that a caller needs if authentication is on.
+    pub role: Option<&'static str>,
+    /// The place of its declaration in the source.
+    pub declaration: Declaration,
+    /// The place of its handler in the source.
+    pub handler: Declaration,
+    /// The handler's parameters besides the command.
+    pub parameters: &'static [Parameter],
+    /// Generates the JSON schema of its body.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// Generates the JSON schema of the handler's reply, if it has one.
+    pub reply: fn(&mut SchemaGenerator) -> Option<ReplySchema>,
+    /// The rejections that its handler can return.
+    pub rejections: fn() -> &'static [RejectionDescriptor],
+    /// Runs a request through the command pipeline.
+    pub execute: CommandFunction,
+}
+
+/// The function that runs a request through the command pipeline, without the command's type.
+///
+/// ```
+/// # use es_framework::{command::{CommandDescriptor, CommandFunction}, prelude::*};
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", condition = pristine)]
+/// # struct PurchaseBookCommand { id: String }
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[handler]
+/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
+/// let execute: CommandFunction = CommandDescriptor::of::<PurchaseBookCommand>().execute;
+/// ```
+pub type CommandFunction = for<'a> fn(
+    &'a CommandBus,
+    CommandRequest<'a>,
+) -> BoxFuture<'a, Result<CommandOutcome, CommandError>>;
+
+impl CommandDescriptor {
+    /// Returns whether the command has no HTTP route.
+    #[must_use]
+    pub const fn is_internal(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    /// Returns the descriptor of the command `C`.
+    #[must_use]
+    pub const fn of<C: Handle>() -> Self {
+        check_parameters(C::CONDITION, C::PARAMETERS);
+        Self {
+            name: C::NAME,
+            summary: C::SUMMARY,
+            path: C::PATH,
+            subject: C::SUBJECT,
+            condition: C::CONDITION,
+            role: C::ROLE,
+            declaration: <C as Command>::DECLARATION,
+            handler: C::HANDLER,
+            parameters: C::PARAMETERS,
+            schema: SchemaGenerator::subschema_for::<C>,
+            reply: C::reply,
+            rejections: C::rejections,
+            execute: pipeline::handle_request::<C>,
+        }
+    }
+}
+
+inventory::collect!(CommandDescriptor);
+
+/// Rejects a required state of a pristine subject at compile time, because there is no such state.
+const fn check_parameters(condition: Condition, parameters: &[Parameter]) {
+    let mut rest = parameters;
+    while let [first, others @ ..] = rest {
+        let is_own_state =
+            matches!(first.origin, ParameterOrigin::State(_)) && first.subject.is_none();
+        assert!(
+            !matches!(condition, Condition::Pristine) || !is_own_state || first.optional,
+            "the command asks for a pristine subject, which has no state: remove the handler's parameter, or `condition = pristine`"
+        );
+        rest = others;
+    }
+}

@@ -1,0 +1,81 @@
+//! The arguments of a handler.
+
+use std::{any::Any, sync::Arc};
+
+use super::HandlerError;
+use crate::state::CachedState;
+use es_event::{Metadata, Subject};
+
+/// The arguments of a handler besides its command.
+///
+/// ```
+/// use es_framework::{command::{HandlerContext, HandlerError}, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookRemovedEvent {}
+///
+/// let context = HandlerContext::on("/books/42".parse()?, Metadata::default());
+/// assert_eq!(context.decide(BookRemovedEvent {})?.into_parts().0.len(), 1);
+/// // The context has no clock.
+/// assert!(matches!(context.required::<Clock>(0), Err(HandlerError::Parameter(0))));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct HandlerContext {
+    pub(super) subject: Subject,
+    pub(super) metadata: Metadata,
+    parameters: Vec<Argument>,
+}
+
+/// The argument for one parameter.
+#[derive(Debug)]
+pub(super) enum Argument {
+    State(CachedState),
+    Service(Arc<dyn Any + Send + Sync>),
+    Metadata,
+}
+
+impl HandlerContext {
+    /// Creates a context without arguments.
+    #[must_use]
+    pub const fn on(subject: Subject, metadata: Metadata) -> Self {
+        let parameters = Vec::new();
+        Self {
+            subject,
+            metadata,
+            parameters,
+        }
+    }
+
+    pub(super) fn with(self, parameters: Vec<Argument>) -> Self {
+        Self { parameters, ..self }
+    }
+
+    pub(super) fn into_arguments(self) -> Vec<Argument> {
+        self.parameters
+    }
+
+    /// Returns an argument that must exist.
+    ///
+    /// # Errors
+    /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
+    pub fn required<T: 'static>(&self, parameter: usize) -> Result<&T, HandlerError> {
+        let value: Option<&T> = match self.parameters.get(parameter) {
+            Some(Argument::State(state)) => state.state(),
+            Some(Argument::Service(service)) => service.downcast_ref(),
+            Some(Argument::Metadata) => (&self.metadata as &dyn Any).downcast_ref(),
+            None => None,
+        };
+        value.ok_or(HandlerError::Parameter(parameter))
+    }
+
+    /// Returns a state that need not exist.
+    ///
+    /// # Errors
+    /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
+    pub fn optional<S: 'static>(&self, parameter: usize) -> Result<Option<&S>, HandlerError> {
+        match self.parameters.get(parameter) {
+            Some(Argument::State(state)) => Ok(state.state()),
+            _ => Err(HandlerError::Parameter(parameter)),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Idempotency keys. A handled command with a key leaves an idempotency record, and a repeated
+//! command gets the recorded outcome instead of being decided again. The record is appended together
+//! with the command's events, on its own subject that must be pristine. So it works across restarts
+//! and instances, and of two concurrent copies the store refuses one.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{CommandError, CommandOutcome, CommandRequest, IdempotencyKey, NewEvent, Violation};
+use es_event::{
+    EventId, EventType, InvalidSubjectPart, Metadata, RecordedEvent, Subject, SubjectPart,
+};
+use es_store::{EventStore, latest_event};
+
+const EVENT_TYPE: EventType = EventType::declared("io.es-framework.CommandHandledEvent");
+
+/// Finds and creates the idempotency record of one request.
+#[derive(Debug, Clone)]
+pub(crate) struct IdempotencyCheck {
+    /// The subject of the record.
+    pub(super) subject: Subject,
+    /// The digest of the request, which tells requests with the same key apart.
+    request: String,
+}
+
+/// The stored outcome of a handled command.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct IdempotencyRecord {
+    request: String,
+    subject: Subject,
+    created: bool,
+    latest: Option<LatestEventReference>,
+    reply: Option<Box<RawValue>>,
+}
+
+/// The last event of the command's subject, as the record refers to it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum LatestEventReference {
+    /// The event is in the same append as the record, this many events before it. Its id is not
+    /// known when the record is written.
+    Before(u64),
+    /// The event was recorded earlier.
+    At(EventId),
+}
+
+impl IdempotencyCheck {
+    /// Returns the check of a request, if the request has an idempotency key.
+    pub(super) fn of_request(
+        request: &CommandRequest<'_>,
+        command: &str,
+    ) -> Result<Option<Self>, CommandError> {
+        let Some(key) = &request.context.idempotency_key else {
+            return Ok(None);
+        };
+        let subject = record_subject(key).map_err(|part| {
+            let (pointer, message) = (String::new(), part.to_string());
+            CommandError::Invalid(vec![Violation { pointer, message }])
+        })?;
+        let request = request.digest(command);
+        Ok(Some(Self { subject, request }))
+    }
+
+    /// Returns the outcome of the command that was handled under this key before.
+    ///
+    /// # Errors
+    /// The key belongs to another request, or the event store failed.
+    pub(super) async fn recorded_outcome(
+        &self,
+        store: &dyn EventStore,
+    ) -> Result<Option<CommandOutcome>, CommandError> {
+        let Some(event) = latest_event(store, self.subject.clone(), false).await? else {
+            return Ok(None);
+        };
+        let record: IdempotencyRecord = event.payload().map_err(CommandError::Decode)?;
+        if record.request != self.request {
+            return Err(CommandError::KeyReused);
+        }
+        Ok(Some(record.into_outcome(&event)))
+    }
+
+    /// Creates the record, which is appended after the command's events. `outcome.latest` is the
+    /// last event of the command's subject before them.
+    pub(super) fn record(
+        &self,
+        events: &[NewEvent],
+        outcome: &CommandOutcome,
+    ) -> Result<NewEvent, serde_json::Error> {
+        let last_own = events
+            .iter()
+            .rev()
+            .position(|event| event.subject == outcome.subject);
+        let before = last_own.and_then(|distance| u64::try_from(distance).ok()?.checked_add(1));
+        let record = IdempotencyRecord {
+            request: self.request.clone(),
+            subject: outcome.subject.clone(),
+            created: outcome.created,
+            latest: before
+                .map(LatestEventReference::Before)
+                .or(outcome.latest.map(LatestEventReference::At)),
+            reply: outcome.reply.clone(),
+        };
+        Ok(NewEvent {
+            subject: self.subject.clone(),
+            event_type: EVENT_TYPE,
+            data: es_event::encode(&Metadata::default(), &record)?,
+        })
+    }
+}
+
+fn record_subject(key: &IdempotencyKey) -> Result<Subject, InvalidSubjectPart> {
+    Subject::from_parts(&[
+        SubjectPart::Text("/es-framework/idempotency-keys/"),
+        SubjectPart::Field("Idempotency-Key", &key.digest()),
+    ])
+}
+
+impl IdempotencyRecord {
+    fn into_outcome(self, event: &RecordedEvent) -> CommandOutcome {
+        let latest = match self.latest {
+            Some(LatestEventReference::Before(distance)) => {
+                event.id.get().checked_sub(distance).and_then(EventId::new)
+            }
+            Some(LatestEventReference::At(id)) => Some(id),
+            None => None,
+        };
+        CommandOutcome {
+            subject: self.subject,
+            created: self.created,
+            position: Some(event.id),
+            latest,
+            reply: self.reply,
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The inputs of a decision: which events are read for it, the states that follow from them, and
+//! the preconditions that must still hold when the decision is appended.
+
+use futures_util::future::try_join_all;
+use tracing::Instrument as _;
+
+use super::{
+    CommandBus, CommandContext, CommandError, Condition, Handle, HandlerContext, Parameter,
+    ParameterOrigin, Violation, handler_context::Argument,
+};
+use crate::state::{CachePolicy, CachedState, RebuildError, StateKind, StateSource};
+use es_event::{EventId, InvalidSubjectPart, Subject};
+use es_store::{Precondition, latest_event, newest_id};
+
+/// The subjects and parameters of a command, known before anything is read.
+#[derive(Debug)]
+pub(super) struct InputPlan {
+    /// The command's own subject.
+    pub(super) subject: Subject,
+    condition: Condition,
+    /// The handler's parameters. A state has the source that it is rebuilt from.
+    parameters: Vec<(&'static Parameter, Option<StateSource>)>,
+}
+
+/// The inputs of one decision.
+#[derive(Debug)]
+pub(super) struct DecisionInputs {
+    /// The last event of the command's own subject, if it was read.
+    pub(super) latest: Option<EventId>,
+    /// The preconditions of the append, derived from what was read.
+    pub(super) preconditions: Vec<Precondition>,
+    /// The handler's arguments.
+    pub(super) handler_context: HandlerContext,
+}
+
+/// An argument of the handler, with the precondition that follows from reading it.
+type ReadArgument = (Argument, Option<Precondition>);
+
+impl InputPlan {
+    /// Resolves the subjects of a command.
+    pub(super) fn of<C: Handle>(command: &C) -> Result<Self, CommandError> {
+        Self::resolve(command).map_err(|part| {
+            let message = part.to_string();
+            let pointer = format!("/{}", part.field);
+            CommandError::Invalid(vec![Violation { pointer, message }])
+        })
+    }
+
+    fn resolve<C: Handle>(command: &C) -> Result<Self, InvalidSubjectPart> {
+        let source = |(index, parameter): (usize, &'static Parameter)| {
+            let source = match parameter.origin {
+                ParameterOrigin::State(_) => Some(StateSource {
+                    subject: command.parameter_subject(index)?,
+                    recursive: parameter.recursive,
+                }),
+                ParameterOrigin::Service(_) | ParameterOrigin::Metadata => None,
+            };
+            Ok((parameter, source))
+        };
+        Ok(Self {
+            subject: command.subject()?,
+            condition: C::CONDITION,
+            parameters: C::PARAMETERS
+                .iter()
+                .enumerate()
+                .map(source)
+                .collect::<Result<_, InvalidSubjectPart>>()?,
+        })
+    }
+
+    /// The subjects that are read. A command that reads nothing relies on the store's
+    /// preconditions alone.
+    pub(super) fn subjects(&self, context: &CommandContext) -> Vec<&Subject> {
+        let sources = self
+            .parameters
+            .iter()
+            .filter_map(|(_, source)| source.as_ref());
+        let mut subjects: Vec<_> = sources.map(|source| &source.subject).collect();
+        if self.needs_latest_event(context) {
+            subjects.push(&self.subject);
+        }
+        subjects
+    }
+
+    fn needs_latest_event(&self, context: &CommandContext) -> bool {
+        self.condition == Condition::Exists || context.expected.is_some()
+    }
+
+    /// Returns the last event of the command's own subject if one of the states was rebuilt from
+    /// exactly that subject.
+    fn latest_of_own_state(&self, arguments: &[ReadArgument]) -> Option<Option<EventId>> {
+        let mut parameters = self.parameters.iter().zip(arguments);
+        parameters.find_map(|((_, source), (argument, _))| match (source, argument) {
+            (Some(source), Argument::State(state))
+                if source.subject == self.subject && !source.recursive =>
+            {
+                Some(state.latest.map(|latest| latest.id))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Reads the events of every state that the handler takes, rebuilds the states, and collects the
+/// handler's other arguments.
+pub(super) async fn rebuild_arguments(
+    bus: &CommandBus,
+    plan: &InputPlan,
+    cache: CachePolicy,
+) -> Result<Vec<ReadArgument>, CommandError> {
+    let parameters = plan.parameters.iter();
+    let arguments =
+        parameters.map(|(parameter, source)| argument(bus, parameter, source.as_ref(), cache));
+    try_join_all(arguments).await
+}
+
+async fn argument(
+    bus: &CommandBus,
+    parameter: &Parameter,
+    source: Option<&StateSource>,
+    cache: CachePolicy,
+) -> Result<ReadArgument, CommandError> {
+    match (parameter.origin, source) {
+        (ParameterOrigin::State(kind), Some(source)) => {
+            let (state, precondition) = read_state(bus, kind, source, cache).await?;
+            Ok((Argument::State(state), Some(precondition)))
+        }
+        (ParameterOrigin::Service(kind), _) => match bus.services.get(kind) {
+            Some(service) => Ok((Argument::Service(service), None)),
+            None => Err(CommandError::NotProvided(kind.name)),
+        },
+        (ParameterOrigin::Metadata | ParameterOrigin::State(_), _) => {
+            Ok((Argument::Metadata, None))
+        }
+    }
+}
+
+/// Rebuilds a state and derives the precondition that its source has not changed.
+async fn read_state(
+    bus: &CommandBus,
+    kind: StateKind,
+    source: &StateSource,
+    cache: CachePolicy,
+) -> Result<(CachedState, Precondition), CommandError> {
+    let subject = source.subject.clone();
+    if source.recursive {
+        // This id is read before the events, so that the precondition covers every event that is
+        // recorded in between.
+        let newest = newest_id(&*bus.store).await?;
+        let state = rebuild_state(bus, kind, source, cache).await?;
+        let newest = newest.max(state.latest.map(|latest| latest.id));
+        return Ok((
+            state,
+            Precondition::SubtreeIsUnchangedSince(subject, newest),
+        ));
+    }
+    let state = rebuild_state(bus, kind, source, cache).await?;
+    let precondition = is_unchanged(subject, state.latest.map(|latest| latest.id));
+    Ok((state, precondition))
+}
+
+async fn rebuild_state(
+    bus: &CommandBus,
+    kind: StateKind,
+    source: &StateSource,
+    cache: CachePolicy,
+) -> Result<CachedState, CommandError> {
+    let span = tracing::info_span!(
+        "rebuild",
+        state = kind.name,
+        subject = %source.subject,
+        events = tracing::field::Empty
+    );
+    let state = kind.rebuild(&bus.states, source, cache);
+    let state = state.instrument(span).await;
+    state.map_err(|error| match error {
+        RebuildError::Store(error) => error.into(),
+        RebuildError::Decode(error) => CommandError::Decode(error),
+    })
+}
+
+/// Checks `If-Match`, the command's condition and the required states, and derives the
+/// preconditions of the append.
+pub(super) async fn check_conditions(
+    bus: &CommandBus,
+    plan: &InputPlan,
+    context: &CommandContext,
+    arguments: Vec<ReadArgument>,
+) -> Result<DecisionInputs, CommandError> {
+    let latest = match plan.latest_of_own_state(&arguments) {
+        Some(latest) => latest,
+        None if plan.needs_latest_event(context) => {
+            let latest = latest_event(&*bus.store, plan.subject.clone(), false).await?;
+            latest.map(|event| event.id)
+        }
+        None => None,
+    };
+    check_expected_version(plan, context, latest)?;
+    if plan.condition == Condition::Exists && latest.is_none() {
+        return Err(CommandError::NotFound(plan.subject.clone()));
+    }
+    check_required_states(plan, &arguments)?;
+
+    let own_subject = match plan.condition {
+        Condition::Pristine => Some(Precondition::SubjectIsPristine(plan.subject.clone())),
+        Condition::Exists => Some(is_unchanged(plan.subject.clone(), latest)),
+        Condition::None => None,
+    };
+    let expected_version = context.expected.as_ref();
+    let expected_version = expected_version.map(|_| is_unchanged(plan.subject.clone(), latest));
+    let (arguments, read): (Vec<_>, Vec<_>) = arguments.into_iter().unzip();
+    let mut preconditions = Vec::new();
+    let derived = read.into_iter().chain([expected_version, own_subject]);
+    for precondition in derived.flatten() {
+        if !preconditions.contains(&precondition) {
+            preconditions.push(precondition);
+        }
+    }
+    let handler_context = HandlerContext::on(plan.subject.clone(), context.metadata.clone());
+    Ok(DecisionInputs {
+        latest,
+        preconditions,
+        handler_context: handler_context.with(arguments),
+    })
+}
+
+fn check_expected_version(
+    plan: &InputPlan,
+    context: &CommandContext,
+    latest: Option<EventId>,
+) -> Result<(), CommandError> {
+    match &context.expected {
+        Some(expected) if !expected.is_met_by(latest) => {
+            let subject = plan.subject.clone();
+            Err(CommandError::NotAsExpected { subject, latest })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that every state without `Option` exists.
+fn check_required_states(plan: &InputPlan, arguments: &[ReadArgument]) -> Result<(), CommandError> {
+    for ((parameter, source), (argument, _)) in plan.parameters.iter().zip(arguments) {
+        if let (Some(source), Argument::State(state)) = (source, argument)
+            && !state.exists
+            && !parameter.optional
+        {
+            return Err(CommandError::NotFound(source.subject.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Caches the rebuilt states for the next commands on their subjects.
+pub(super) fn cache_states(bus: &CommandBus, plan: &InputPlan, handler_context: HandlerContext) {
+    let arguments = handler_context.into_arguments();
+    for ((parameter, source), argument) in plan.parameters.iter().zip(arguments) {
+        if let (ParameterOrigin::State(kind), Some(source), Argument::State(state)) =
+            (parameter.origin, source, argument)
+        {
+            kind.store_in_cache(&bus.states, source, state);
+        }
+    }
+}
+
+/// The precondition that the last event of a subject is still the one that was read.
+fn is_unchanged(subject: Subject, latest: Option<EventId>) -> Precondition {
+    match latest {
+        Some(latest) => Precondition::SubjectIsOnEventId(subject, latest),
+        None => Precondition::SubjectIsPristine(subject),
+    }
+}

@@ -1,0 +1,92 @@
+//! Metrics about commands.
+
+use std::{sync::LazyLock, time::Duration};
+
+use metrics::{Counter, Histogram};
+
+use super::{CommandError, CommandOutcome};
+use es_event::RecordedEvent;
+use es_runtime::{
+    metrics as registry,
+    metrics::{APPEND_DURATION, COMMAND_RETRIES, COMMANDS, MetricHandles},
+};
+use es_store::{AppendError, StoreError};
+
+/// The labels of a handled command: its name, its outcome and the reason.
+type OutcomeLabels = (&'static str, &'static str, &'static str);
+
+static HANDLED: LazyLock<MetricHandles<OutcomeLabels, Counter>> =
+    LazyLock::new(MetricHandles::default);
+static APPENDED: LazyLock<MetricHandles<&'static str, Histogram>> =
+    LazyLock::new(MetricHandles::default);
+static RETRIED: LazyLock<MetricHandles<&'static str, Counter>> =
+    LazyLock::new(MetricHandles::default);
+
+/// Counts a handled command by its outcome.
+pub(super) fn count_command(command: &'static str, result: &Result<CommandOutcome, CommandError>) {
+    let (outcome, reason) = result
+        .as_ref()
+        .err()
+        .map_or(("accepted", ""), CommandError::outcome_labels);
+    let register = |(command, outcome, reason): &OutcomeLabels| {
+        let labels = [
+            ("command", *command),
+            ("outcome", *outcome),
+            ("reason", *reason),
+        ];
+        registry::counter(&COMMANDS, &labels)
+    };
+    HANDLED.with((command, outcome, reason), register, |counter| {
+        counter.increment(1);
+    });
+}
+
+/// Counts a retry after a conflict.
+pub(super) fn count_retry(command: &'static str) {
+    let register = |command: &&'static str| {
+        let labels = [("command", *command)];
+        registry::counter(&COMMAND_RETRIES, &labels)
+    };
+    RETRIED.with(command, register, |counter| counter.increment(1));
+}
+
+/// Records the duration of an append.
+pub(super) fn record_append(
+    appended: &Result<Vec<RecordedEvent>, AppendError>,
+    duration: Duration,
+) {
+    let outcome = match appended {
+        Ok(_) => "recorded",
+        Err(AppendError::Conflict(_)) => "conflict",
+        Err(AppendError::Schema(_)) => "refused",
+        Err(AppendError::Unknown { .. }) => "unknown",
+        Err(AppendError::Store(_)) => "failed",
+    };
+    let register = |outcome: &&'static str| {
+        let labels = [("outcome", *outcome)];
+        registry::histogram(&APPEND_DURATION, &labels)
+    };
+    APPENDED.with(outcome, register, |histogram| histogram.record(duration));
+}
+
+impl CommandError {
+    /// Returns the outcome in one word and the reason, which is also the last segment of the problem type.
+    pub(crate) fn outcome_labels(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Malformed(_) => ("invalid", "malformed-body"),
+            Self::Invalid(_) => ("invalid", "invalid-values"),
+            Self::KeyReused => ("invalid", "idempotency-key-reused"),
+            Self::AlreadyExists(_) => ("rejected", "already-exists"),
+            Self::NotFound(_) => ("rejected", "not-found"),
+            Self::Rejected(rejection) => ("rejected", rejection.name()),
+            Self::NotAsExpected { .. } => ("conflict", "changed-meanwhile"),
+            Self::Contended(_) => ("conflict", "contended"),
+            Self::Unknown { .. } => ("unknown", "outcome-unknown"),
+            Self::Store(StoreError::Unavailable { .. }) => ("failed", "event-store-unavailable"),
+            Self::Store(StoreError::Full(_)) => ("failed", "event-store-full"),
+            Self::Store(_) | Self::Decode(_) | Self::Encode(_) | Self::NotProvided(_) => {
+                ("failed", "internal-error")
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Commands, their handlers, and the pipeline from a request to recorded events (`pipeline.rs`).
+
+mod append;
+mod bus;
+mod clock;
+mod condition;
+mod context;
+mod decision;
+mod declared;
+mod descriptor;
+mod error;
+mod handler;
+mod handler_context;
+mod idempotency;
+mod inject;
+mod inputs;
+mod lock;
+mod metrics;
+mod outcome;
+mod parse;
+mod pipeline;
+mod registry;
+mod rejection;
+mod retry;
+#[cfg(test)]
+mod tests;
+
+pub use bus::CommandBus;
+pub use clock::Clock;
+pub use condition::Condition;
+pub use context::{
+    CommandContext, CommandRequest, ExpectedVersion, IdempotencyKey, InvalidIdempotencyKey,
+};
+pub use decision::{Decision, HandlerEvent, IntoDecision, NewEvent, ReplySchema, UntypedDecision};
+pub use declared::Command;
+pub use descriptor::{CommandDescriptor, CommandFunction};
+pub use error::{CommandError, HandlerError, MalformedCommand, RegistryError};
+pub use handler::Handle;
+pub use handler_context::HandlerContext;
+pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceKind, Services};
+pub use outcome::CommandOutcome;
+pub use pipeline::handle_command;
+pub use registry::{Registry, RegistryBuilder};
+pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
+
+pub use crate::validate::Violation;

@@ -1,0 +1,177 @@
+//! The command pipeline. Every command passes these steps in this order, whether a client, a
+//! reaction or a test sends it:
+//!
+//! parse → validate → lock the subjects → idempotency check → read events and rebuild states →
+//! check conditions → decide → append → after a conflict, retry from the lock.
+//!
+//! The request is parsed once. A handler takes its command by value, and a decision that met a
+//! conflict is never appended again, so each attempt decides on a clone of the parsed command.
+//! A clone of a purchase copies three short strings; parsing and validating it again costs more.
+
+use futures_util::{FutureExt as _, future::BoxFuture};
+
+use super::{
+    CommandBus, CommandContext, CommandError, CommandOutcome, CommandRequest, Condition, Handle,
+    HandlerContext, HandlerError, UntypedDecision,
+    append::{AppendResult, append_decision},
+    idempotency::IdempotencyCheck,
+    inputs::{DecisionInputs, InputPlan, cache_states, check_conditions, rebuild_arguments},
+    lock::SubjectLockGuard,
+    metrics,
+    parse::{parse_command, validate_command},
+    retry,
+};
+use crate::state::CachePolicy;
+use es_store::latest_event;
+
+/// Handles a command from its JSON text to its recorded events. Descriptors and through them the
+/// HTTP routes and the reactions enter the pipeline here.
+pub(super) fn handle_request<'a, C: Handle>(
+    bus: &'a CommandBus,
+    request: CommandRequest<'a>,
+) -> BoxFuture<'a, Result<CommandOutcome, CommandError>> {
+    async move {
+        let result = parse_and_handle::<C>(bus, request).await;
+        metrics::count_command(C::NAME, &result);
+        result
+    }
+    .boxed()
+}
+
+async fn parse_and_handle<C: Handle>(
+    bus: &CommandBus,
+    request: CommandRequest<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let command: C = parse_command(&request)?;
+    let idempotency = IdempotencyCheck::of_request(&request, C::NAME)?;
+    handle_parsed(bus, &command, request.context, idempotency.as_ref()).await
+}
+
+/// Handles a parsed command that has no idempotency key. Tests of handlers enter the pipeline here.
+///
+/// # Errors
+/// The command is not valid, the handler rejects it, or the event store does not store its events.
+pub async fn handle_command<C: Handle>(
+    bus: &CommandBus,
+    command: &C,
+    context: &CommandContext,
+) -> Result<CommandOutcome, CommandError> {
+    handle_parsed(bus, command, context, None).await
+}
+
+/// Handles a parsed command.
+async fn handle_parsed<C: Handle>(
+    bus: &CommandBus,
+    command: &C,
+    context: &CommandContext,
+    idempotency: Option<&IdempotencyCheck>,
+) -> Result<CommandOutcome, CommandError> {
+    validate_command(command)?;
+    let plan = InputPlan::of(command)?;
+    for attempt in 0..retry::MAX_ATTEMPTS {
+        if attempt > 0 {
+            retry::back_off(attempt).await;
+            metrics::count_retry(C::NAME);
+        }
+        let cache = retry::cache_policy(attempt);
+        match decide_and_append(bus, command, &plan, context, idempotency, cache).await? {
+            AppendResult::Finished(outcome) => return Ok(outcome),
+            AppendResult::Conflict => {}
+        }
+    }
+    Err(CommandError::Contended(plan.subject))
+}
+
+/// Makes one attempt. A conflict that a new decision can resolve is a value, not an error.
+async fn decide_and_append<C: Handle>(
+    bus: &CommandBus,
+    command: &C,
+    plan: &InputPlan,
+    context: &CommandContext,
+    idempotency: Option<&IdempotencyCheck>,
+    cache: CachePolicy,
+) -> Result<AppendResult, CommandError> {
+    let _guard = lock_subjects(bus, plan, context).await?;
+    if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {
+        return Ok(AppendResult::Finished(outcome));
+    }
+    let arguments = rebuild_arguments(bus, plan, cache).await?;
+    let inputs = check_conditions(bus, plan, context, arguments).await?;
+    let decision = decide(command.clone(), &inputs.handler_context);
+    let DecisionInputs {
+        latest,
+        preconditions,
+        handler_context,
+    } = inputs;
+    // The states are current even if the handler rejects the command.
+    cache_states(bus, plan, handler_context);
+    let outcome = CommandOutcome {
+        subject: plan.subject.clone(),
+        created: C::CONDITION == Condition::Pristine,
+        position: latest,
+        latest,
+        reply: None,
+    };
+    let appended =
+        append_decision(bus, decision?, preconditions, outcome, context, idempotency).await?;
+    match appended {
+        AppendResult::Finished(outcome) => Ok(AppendResult::Finished(outcome)),
+        AppendResult::Conflict => examine_conflict::<C>(bus, plan, idempotency).await,
+    }
+}
+
+/// Waits until no other command of this process decides on the same subjects.
+async fn lock_subjects(
+    bus: &CommandBus,
+    plan: &InputPlan,
+    context: &CommandContext,
+) -> Result<SubjectLockGuard, CommandError> {
+    let subjects = plan.subjects(context).into_iter();
+    let guard = bus.locks.lock(subjects).await;
+    guard.map_err(|_| CommandError::Contended(plan.subject.clone()))
+}
+
+/// Returns the outcome of an earlier command with the same idempotency key.
+async fn find_recorded_outcome(
+    bus: &CommandBus,
+    idempotency: Option<&IdempotencyCheck>,
+) -> Result<Option<CommandOutcome>, CommandError> {
+    match idempotency {
+        Some(check) => check.recorded_outcome(&*bus.store).await,
+        None => Ok(None),
+    }
+}
+
+/// Calls the handler.
+fn decide<C: Handle>(
+    command: C,
+    handler_context: &HandlerContext,
+) -> Result<UntypedDecision, CommandError> {
+    let span = tracing::info_span!("decide", command = C::NAME);
+    let decision = span.in_scope(|| command.handle(handler_context));
+    decision.map_err(|error| match error {
+        HandlerError::Rejected(rejection) => CommandError::Rejected(rejection),
+        HandlerError::Encode { .. } | HandlerError::Subject { .. } | HandlerError::Parameter(_) => {
+            CommandError::Encode(error.to_string())
+        }
+    })
+}
+
+/// Ends the command after a conflict that no new decision can resolve: a concurrent copy of the
+/// command was recorded first, or a subject that has to be pristine has events.
+async fn examine_conflict<C: Handle>(
+    bus: &CommandBus,
+    plan: &InputPlan,
+    idempotency: Option<&IdempotencyCheck>,
+) -> Result<AppendResult, CommandError> {
+    if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {
+        return Ok(AppendResult::Finished(outcome));
+    }
+    if C::CONDITION == Condition::Pristine {
+        let latest = latest_event(&*bus.store, plan.subject.clone(), false).await?;
+        if latest.is_some() {
+            return Err(CommandError::AlreadyExists(plan.subject.clone()));
+        }
+    }
+    Ok(AppendResult::Conflict)
+}

@@ -1,0 +1,238 @@
+//! Tests of the command pipeline over a store with injected faults.
+
+mod again;
+mod bank;
+mod subjects;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use async_trait::async_trait;
+use futures_util::TryStreamExt as _;
+
+use super::{
+    CommandBus, CommandContext, CommandDescriptor, CommandError, CommandOutcome, CommandRequest,
+    Handle,
+};
+use crate::prelude::*;
+use es_event::{EventCandidate, RecordedEvent, Subject};
+use es_store::{
+    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    memory::MemoryStore,
+};
+
+#[derive(Command)]
+#[command(subject = "/trees/{id}", condition = pristine)]
+struct PlantTreeCommand {
+    id: String,
+    kind: String,
+    num_leaves: i64,
+}
+
+#[derive(Event)]
+struct TreePlantedEvent {
+    kind: String,
+    num_leaves: i64,
+}
+
+#[handler]
+fn plant_tree(command: PlantTreeCommand) -> TreePlantedEvent {
+    let PlantTreeCommand {
+        kind, num_leaves, ..
+    } = command;
+    TreePlantedEvent { kind, num_leaves }
+}
+
+#[derive(Command)]
+#[command(subject = "/trees/{id}", condition = exists)]
+struct WaterTreeCommand {
+    id: String,
+}
+
+#[derive(Event)]
+struct TreeWateredEvent {}
+
+#[handler]
+fn water_tree(_: WaterTreeCommand) -> TreeWateredEvent {
+    TreeWateredEvent {}
+}
+
+/// The fault that an append meets.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    /// The connection breaks before the store has written.
+    BreaksBefore,
+    /// The connection breaks after the store has written.
+    BreaksAfter,
+    /// Another writer is faster, and then the connection breaks.
+    RivalThenBreak,
+    /// Another writer is faster.
+    Rival,
+}
+
+/// A store that injects a fault into the first few appends.
+#[derive(Debug)]
+struct FaultyStore {
+    inner: MemoryStore,
+    fault: Fault,
+    left: AtomicU32,
+}
+
+impl FaultyStore {
+    async fn let_rival_write(&self, candidates: &[EventCandidate]) {
+        let mut rival = candidates.to_vec();
+        for candidate in &mut rival {
+            candidate.source = "rival".into();
+        }
+        self.inner.append(rival, vec![]).await.unwrap();
+    }
+}
+
+#[async_trait]
+impl EventStore for FaultyStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        let faulty = self
+            .left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                left.checked_sub(1)
+            })
+            .is_ok();
+        if !faulty {
+            return self.inner.append(candidates, preconditions).await;
+        }
+        match self.fault {
+            Fault::BreaksBefore => {}
+            Fault::BreaksAfter => {
+                self.inner.append(candidates, preconditions).await?;
+            }
+            Fault::RivalThenBreak => self.let_rival_write(&candidates).await,
+            Fault::Rival => {
+                self.let_rival_write(&candidates).await;
+                return self.inner.append(candidates, preconditions).await;
+            }
+        }
+        Err(AppendError::Unknown {
+            address: "http://store".into(),
+            reason: "connection reset".into(),
+        })
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        self.inner.read(subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        self.inner.observe(subject, options)
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn description(&self) -> String {
+        "faulty".into()
+    }
+}
+
+/// Creates a bus over a store whose first appends fail.
+fn bus(fault: Fault, times: u32) -> (CommandBus, MemoryStore) {
+    let inner = MemoryStore::new();
+    let left = AtomicU32::new(times);
+    let store = FaultyStore {
+        inner: inner.clone(),
+        fault,
+        left,
+    };
+    (CommandBus::new(Arc::new(store), "garden"), inner)
+}
+
+async fn execute<C: Handle>(bus: &CommandBus, body: &str) -> Result<CommandOutcome, CommandError> {
+    let text = CommandRequest {
+        body: body.as_bytes(),
+        path_parameters: &[],
+        context: &CommandContext::default(),
+    };
+    (CommandDescriptor::of::<C>().execute)(bus, text).await
+}
+
+async fn plant(bus: &CommandBus) -> Result<CommandOutcome, CommandError> {
+    execute::<PlantTreeCommand>(bus, r#"{"id":"t1","kind":"oak","numLeaves":7}"#).await
+}
+
+async fn water(bus: &CommandBus) -> Result<CommandOutcome, CommandError> {
+    execute::<WaterTreeCommand>(bus, r#"{"id":"t1"}"#).await
+}
+
+async fn stored(store: &MemoryStore) -> usize {
+    let events = store.read(Subject::root(), ReadOptions::recursive());
+    events.try_collect::<Vec<_>>().await.unwrap().len()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_whose_answer_was_lost_is_found_again() {
+    let (bus, store) = bus(Fault::BreaksAfter, 1);
+    let outcome = plant(&bus).await.unwrap();
+    assert_eq!(outcome.position.map(|id| id.get()), Some(0));
+    assert_eq!(stored(&store).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_never_arrived_is_not_sent_again_blindly() {
+    let (bus, store) = bus(Fault::BreaksBefore, 1);
+    let error = plant(&bus).await.unwrap_err();
+    assert!(matches!(error, CommandError::Unknown { .. }), "{error}");
+    assert_eq!(stored(&store).await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rivals_event_is_not_taken_for_ones_own() {
+    let (bus, store) = bus(Fault::RivalThenBreak, 1);
+    let error = plant(&bus).await.unwrap_err();
+    assert!(matches!(error, CommandError::AlreadyExists(_)), "{error}");
+    assert_eq!(stored(&store).await, 1);
+}
+
+#[tokio::test]
+async fn a_pristine_subject_that_a_rival_took_is_a_conflict_at_once() {
+    let (bus, _) = bus(Fault::Rival, 1);
+    let error = plant(&bus).await.unwrap_err();
+    assert!(matches!(error, CommandError::AlreadyExists(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_subject_that_must_exist_is_asked_for_first() {
+    let (bus, _) = bus(Fault::Rival, 0);
+    let error = water(&bus).await.unwrap_err();
+    assert!(matches!(error, CommandError::NotFound(_)), "{error}");
+    plant(&bus).await.unwrap();
+    let outcome = water(&bus).await.unwrap();
+    assert!(!outcome.created);
+    assert_eq!(outcome.position.map(|id| id.get()), Some(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subject_that_moved_is_read_and_decided_on_again() {
+    let (faulty, store) = bus(Fault::Rival, 2);
+    plant(&CommandBus::new(Arc::new(store.clone()), "garden"))
+        .await
+        .unwrap();
+    let outcome = water(&faulty).await.unwrap();
+    // The tree, two waterings by rivals, and this one.
+    assert_eq!(outcome.position.map(|id| id.get()), Some(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subject_that_never_holds_still_is_given_up() {
+    let (faulty, store) = bus(Fault::Rival, u32::MAX);
+    plant(&CommandBus::new(Arc::new(store), "garden"))
+        .await
+        .unwrap();
+    let error = water(&faulty).await.unwrap_err();
+    assert!(matches!(error, CommandError::Contended(_)), "{error}");
+}

@@ -1,0 +1,29 @@
+//! Commands, handlers, states, the command pipeline, idempotency and reactions.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+// Lets the paths `::es_framework::…`, which the macros write, resolve in the unit tests.
+#[cfg(test)]
+extern crate self as es_framework;
+
+pub mod command;
+pub mod reaction;
+pub mod settings;
+pub mod state;
+pub mod validate;
+
+#[cfg(test)]
+mod facade;
+#[cfg(test)]
+pub use facade::*;
+
+/// The items that expanded macros use, for the facade.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::validate::nested_field::{NestedField, NestedRules, NoNestedRules};
+    pub use clap;
+    pub use inventory;
+    pub use schemars;
+    pub use serde;
+}

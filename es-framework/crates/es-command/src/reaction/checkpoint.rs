@@ -1,0 +1,206 @@
+//! The checkpoint of a reaction. It is an event in the event store, so that every process and every
+//! restart has it, independent of the read model database.
+
+use std::{borrow::Cow, time::Duration};
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use es_event::EventId;
+
+/// The upper limit of a lease, whatever its checkpoint says.
+const MAX_LEASE_DURATION: Duration = Duration::from_secs(600);
+const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
+
+/// The position of a reaction in the events and in the deadlines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReactionProgress {
+    /// The last event that was handled, if any.
+    pub(super) position: Option<EventId>,
+    /// Of the deadlines that events up to `position` set, those until this time were met or
+    /// cancelled.
+    pub(super) settled: Timestamp,
+    /// Of the deadlines one nanosecond after `settled`, those of events before this one were met or
+    /// cancelled, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) settled_before: Option<EventId>,
+    /// The first event with an open deadline.
+    pub(super) open_from: Option<EventId>,
+}
+
+/// One execution of a step, at an event or at one of its deadlines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ReactionTask {
+    pub(super) event: EventId,
+    pub(super) step: Cow<'static, str>,
+    /// The index of the event among those that upcasters made of the stored one.
+    pub(super) view: usize,
+    /// The deadline, if the step has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<Timestamp>,
+}
+
+/// The lease of one process on a call. Other processes wait for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CallLease {
+    /// The process that holds the lease.
+    #[serde(rename = "by")]
+    owner: Uuid,
+    task: ReactionTask,
+    /// The number of renewals.
+    #[serde(rename = "beat")]
+    renewals: u64,
+    /// The lease expires after this many seconds without a renewal.
+    #[serde(rename = "hold")]
+    seconds: u64,
+}
+
+/// The payload of a checkpoint event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ReactionCheckpoint {
+    #[serde(flatten)]
+    pub(super) progress: ReactionProgress,
+    /// The tasks beyond `progress` that were executed or skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) done: Vec<ReactionTask>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "claim")]
+    pub(super) lease: Option<CallLease>,
+}
+
+impl ReactionProgress {
+    /// Returns whether a task is finished at this position.
+    pub(super) fn covers(&self, task: &ReactionTask) -> bool {
+        let is_met = task.at.is_none_or(|at| self.has_settled(at, task.event));
+        self.has_passed(task.event) && is_met
+    }
+
+    pub(super) fn has_passed(&self, event: EventId) -> bool {
+        self.position >= Some(event)
+    }
+
+    /// Returns whether the deadline of an event at this time was met or cancelled, if the event was
+    /// handled.
+    pub(super) fn has_settled(&self, at: Timestamp, event: EventId) -> bool {
+        let is_next = self.settled.checked_add(NANOSECOND).ok() == Some(at);
+        at <= self.settled || is_next && Some(event) < self.settled_before
+    }
+
+    pub(super) fn is_ahead_of(&self, other: &Self) -> bool {
+        let order =
+            |progress: &Self| (progress.position, progress.settled, progress.settled_before);
+        order(self) > order(other)
+    }
+}
+
+impl ReactionCheckpoint {
+    /// Returns whether a task was executed or skipped.
+    pub(super) fn records(&self, task: &ReactionTask) -> bool {
+        self.progress.covers(task) || self.done.contains(task)
+    }
+}
+
+impl CallLease {
+    pub(super) fn new(owner: Uuid, task: ReactionTask, duration: Duration) -> Self {
+        Self {
+            owner,
+            task,
+            renewals: 0,
+            seconds: duration.as_secs(),
+        }
+    }
+
+    pub(super) fn belongs_to(&self, instance: Uuid) -> bool {
+        self.owner == instance
+    }
+
+    pub(super) fn is_for(&self, task: &ReactionTask) -> bool {
+        self.task == *task
+    }
+
+    /// Returns the renewed lease.
+    pub(super) fn renewed(&self, duration: Duration) -> Self {
+        Self {
+            renewals: self.renewals.wrapping_add(1),
+            seconds: duration.as_secs(),
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn duration(&self) -> Duration {
+        Duration::from_secs(self.seconds).min(MAX_LEASE_DURATION)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(id: u64) -> EventId {
+        EventId::new(id).unwrap()
+    }
+
+    fn second(second: i64) -> Timestamp {
+        Timestamp::new(second, 0).unwrap()
+    }
+
+    fn task(id: u64, at: Option<i64>) -> ReactionTask {
+        ReactionTask {
+            event: event(id),
+            step: "call".into(),
+            view: 0,
+            at: at.map(second),
+        }
+    }
+
+    fn progress() -> ReactionProgress {
+        ReactionProgress {
+            position: Some(event(7)),
+            settled: second(10).checked_sub(NANOSECOND).unwrap(),
+            settled_before: Some(event(5)),
+            open_from: Some(event(5)),
+        }
+    }
+
+    #[test]
+    fn progress_covers_handled_events_and_met_deadlines() {
+        for (id, at, covered) in [
+            (7, None, true),
+            (8, None, false),
+            (7, Some(9), true),
+            (8, Some(9), false),
+            (4, Some(10), true),
+            (5, Some(10), false),
+            (4, Some(11), false),
+        ] {
+            assert_eq!(progress().covers(&task(id, at)), covered, "{id} {at:?}");
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_of_an_older_release_is_read() {
+        let written = r#"{"position":"7","settled":"2026-03-01T00:00:00Z","openFrom":null}"#;
+        let read: ReactionCheckpoint = serde_json::from_str(written).unwrap();
+        assert_eq!(read.progress.position, Some(event(7)));
+        assert_eq!((read.done.len(), read.lease), (0, None));
+        assert_eq!(serde_json::to_string(&read.progress).unwrap(), written);
+    }
+
+    #[test]
+    fn a_checkpoint_with_a_lease_is_read_as_it_was_written() {
+        let lease = CallLease::new(Uuid::from_u128(1), task(8, Some(12)), MAX_LEASE_DURATION);
+        let written = ReactionCheckpoint {
+            progress: progress(),
+            done: vec![task(8, None)],
+            lease: Some(lease.renewed(MAX_LEASE_DURATION)),
+        };
+        let json = serde_json::to_string(&written).unwrap();
+        assert_eq!(
+            serde_json::from_str::<ReactionCheckpoint>(&json).unwrap(),
+            written
+        );
+        assert_ne!(written.lease, Some(lease));
+    }
+}

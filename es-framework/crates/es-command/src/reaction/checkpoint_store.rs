@@ -1,0 +1,255 @@
+//! Reads and appends the checkpoints of one reaction. Each append has the precondition that the last
+//! checkpoint is known.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::{
+    ReactionError,
+    checkpoint::{CallLease, ReactionCheckpoint, ReactionProgress, ReactionTask},
+};
+use es_event::{
+    EventCandidate, EventId, EventType, InvalidSubjectPart, Metadata, Subject, SubjectPart,
+};
+use es_store::{AppendError, EventStore, Precondition, StoreError, latest_event};
+
+const EVENT_TYPE: EventType = EventType::declared("io.es-framework.ReactionCheckpointedEvent");
+/// A lease expires after this time without a renewal.
+pub(super) const LEASE_DURATION: Duration = Duration::from_secs(10);
+/// The time between two renewals of a lease.
+pub(super) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(3);
+
+/// The checkpoints of one reaction.
+#[derive(Debug)]
+pub(super) struct CheckpointStore {
+    store: Arc<dyn EventStore>,
+    source: Arc<str>,
+    subject: Subject,
+    instance: Uuid,
+    /// The event id of the last known checkpoint.
+    last: Option<EventId>,
+    known: Option<ReactionCheckpoint>,
+    /// True if an append had an unknown result, so that the last checkpoint must be loaded.
+    is_stale: bool,
+    /// The tasks that this process finished and no checkpoint records yet.
+    done: Vec<ReactionTask>,
+    /// The lease of another process, and the time since it has not changed. Only the clock of this
+    /// process decides when the lease is expired.
+    observed_lease: Option<(CallLease, Instant)>,
+}
+
+/// The result of an attempt to get the lease on a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClaimResult {
+    /// This process holds the lease.
+    Acquired,
+    /// Another process holds the lease.
+    HeldElsewhere,
+    /// The call was made.
+    AlreadyDone,
+    /// Another process wrote a checkpoint meanwhile. Try again.
+    Conflict,
+}
+
+impl CheckpointStore {
+    pub(super) fn of(
+        reaction: &'static str,
+        store: Arc<dyn EventStore>,
+        source: Arc<str>,
+        instance: Uuid,
+    ) -> Result<Self, InvalidSubjectPart> {
+        let subject = Subject::from_parts(&[
+            SubjectPart::Text("/es-framework/reactions/"),
+            SubjectPart::Field("name", &reaction),
+        ])?;
+        Ok(Self {
+            store,
+            source,
+            subject,
+            instance,
+            last: None,
+            known: None,
+            is_stale: false,
+            done: Vec::new(),
+            observed_lease: None,
+        })
+    }
+
+    /// Loads the last checkpoint, if there is one.
+    pub(super) async fn load(&mut self) -> Result<Option<&ReactionProgress>, ReactionError> {
+        let latest = latest_event(&*self.store, self.subject.clone(), false).await?;
+        self.last = latest.as_ref().map(|event| event.id);
+        self.known = latest.map(|event| event.payload()).transpose()?;
+        self.is_stale = false;
+        let known = self.known.as_ref();
+        self.done
+            .retain(|task| !known.is_some_and(|known| known.records(task)));
+        Ok(self.progress())
+    }
+
+    /// Returns the progress of the last known checkpoint.
+    pub(super) fn progress(&self) -> Option<&ReactionProgress> {
+        self.known.as_ref().map(|known| &known.progress)
+    }
+
+    /// Returns whether some process has handled an event.
+    pub(super) fn has_passed(&self, event: EventId) -> bool {
+        self.progress().is_some_and(|known| known.has_passed(event))
+    }
+
+    /// Returns whether a task was executed or skipped, by this process or another.
+    pub(super) fn is_done(&self, task: &ReactionTask) -> bool {
+        self.done.contains(task) || self.is_recorded(task)
+    }
+
+    /// Returns whether the last known checkpoint records a task.
+    pub(super) fn is_recorded(&self, task: &ReactionTask) -> bool {
+        let known = self.known.as_ref();
+        known.is_some_and(|known| known.records(task))
+    }
+
+    /// Marks a task as finished. The next checkpoint records it.
+    pub(super) fn mark_done(&mut self, task: ReactionTask) {
+        self.done.push(task);
+    }
+
+    /// Takes back [`CheckpointStore::mark_done`].
+    pub(super) fn unmark_done(&mut self, task: &ReactionTask) {
+        self.done.retain(|done| done != task);
+    }
+
+    /// Returns whether other processes wait for the next checkpoint.
+    pub(super) fn has_unsaved_work(&self) -> bool {
+        !self.done.is_empty() || self.own_lease().is_some()
+    }
+
+    /// Appends a checkpoint and releases a lease of this process. Returns `false` after a conflict.
+    /// After an error, the next call loads the last checkpoint first.
+    pub(super) async fn save(
+        &mut self,
+        progress: &ReactionProgress,
+    ) -> Result<bool, ReactionError> {
+        let lease = self.foreign_lease().cloned();
+        self.write(progress, lease).await
+    }
+
+    /// Tries to get the lease on a call.
+    pub(super) async fn claim(
+        &mut self,
+        task: &ReactionTask,
+        progress: &ReactionProgress,
+    ) -> Result<ClaimResult, ReactionError> {
+        if self.is_done(task) {
+            return Ok(ClaimResult::AlreadyDone);
+        }
+        if self.is_leased_elsewhere() {
+            return Ok(ClaimResult::HeldElsewhere);
+        }
+        let own = self.own_lease().filter(|lease| lease.is_for(task));
+        let lease = match own {
+            Some(own) => own.renewed(LEASE_DURATION),
+            None => CallLease::new(self.instance, task.clone(), LEASE_DURATION),
+        };
+        if self.write(progress, Some(lease)).await? {
+            Ok(ClaimResult::Acquired)
+        } else {
+            Ok(ClaimResult::Conflict)
+        }
+    }
+
+    /// Renews the lease of this process. Returns `false` if the lease is lost.
+    pub(super) async fn renew_lease(&mut self, duration: Duration) -> Result<bool, ReactionError> {
+        loop {
+            let (Some(own), Some(progress)) = (self.own_lease(), self.progress()) else {
+                return Ok(false);
+            };
+            let (lease, progress) = (own.renewed(duration), progress.clone());
+            if self.write(&progress, Some(lease)).await? {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn own_lease(&self) -> Option<&CallLease> {
+        let lease = self.known.as_ref()?.lease.as_ref();
+        lease.filter(|lease| lease.belongs_to(self.instance))
+    }
+
+    fn foreign_lease(&self) -> Option<&CallLease> {
+        let lease = self.known.as_ref()?.lease.as_ref();
+        lease.filter(|lease| !lease.belongs_to(self.instance))
+    }
+
+    fn is_leased_elsewhere(&mut self) -> bool {
+        let Some(lease) = self.foreign_lease() else {
+            return false;
+        };
+        match &self.observed_lease {
+            Some((observed, since)) if observed == lease => since.elapsed() < lease.duration(),
+            _ => {
+                self.observed_lease = Some((lease.clone(), Instant::now()));
+                true
+            }
+        }
+    }
+
+    async fn write(
+        &mut self,
+        own: &ReactionProgress,
+        lease: Option<CallLease>,
+    ) -> Result<bool, ReactionError> {
+        if self.is_stale {
+            self.load().await?;
+            return Ok(false);
+        }
+        let known = self.progress().filter(|known| known.is_ahead_of(own));
+        let progress = known.unwrap_or(own).clone();
+        let noted = self.known.iter().flat_map(|known| &known.done);
+        let done = noted
+            .chain(&self.done)
+            .filter(|task| !progress.covers(task));
+        let checkpoint = ReactionCheckpoint {
+            done: done.cloned().collect(),
+            progress,
+            lease,
+        };
+        let precondition = match self.last {
+            Some(last) => Precondition::SubjectIsOnEventId(self.subject.clone(), last),
+            None => Precondition::SubjectIsPristine(self.subject.clone()),
+        };
+        let candidate = EventCandidate {
+            source: Arc::clone(&self.source),
+            subject: self.subject.clone(),
+            event_type: EVENT_TYPE,
+            data: es_event::encode(&Metadata::default(), &checkpoint)?,
+            trace: None,
+        };
+        match self.store.append(vec![candidate], vec![precondition]).await {
+            Ok(recorded) => {
+                self.last = recorded.last().map(|event| event.id).or(self.last);
+                self.known = Some(checkpoint);
+                self.done.clear();
+                Ok(true)
+            }
+            Err(AppendError::Conflict(_)) => {
+                self.load().await?;
+                Ok(false)
+            }
+            Err(error) => {
+                self.is_stale = true;
+                Err(store_error(error).into())
+            }
+        }
+    }
+}
+
+fn store_error(error: AppendError) -> StoreError {
+    match error {
+        AppendError::Store(error) => error,
+        AppendError::Unknown { address, reason } => StoreError::Unavailable { address, reason },
+        AppendError::Schema(error) => StoreError::Refused(error.to_string()),
+        AppendError::Conflict(error) => StoreError::Refused(error.to_string()),
+    }
+}

@@ -1,0 +1,231 @@
+//! The commands that a reaction sends, and the context of a call.
+
+use std::{fmt, sync::Arc};
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::ReactionError;
+use crate::command::{CommandDescriptor, Handle, Inject, ParameterOrigin, Services};
+use es_event::RecordedEvent;
+
+/// The commands that a step sends.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::OutgoingCommands};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let mut commands = OutgoingCommands::default();
+/// commands.send(&RemindReaderCommand { id: Uuid::nil() })?;
+/// # Ok::<_, es_framework::reaction::ReactionError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct OutgoingCommands(pub(super) Vec<OutgoingCommand>);
+
+/// A command as JSON. It enters the command pipeline like the request of a client, and repetitions
+/// have the same body.
+#[derive(Debug, Clone)]
+pub struct OutgoingCommand {
+    /// The command's description.
+    pub command: CommandDescriptor,
+    /// Its body as JSON.
+    pub body: Vec<u8>,
+}
+
+impl OutgoingCommands {
+    /// Adds a command.
+    ///
+    /// # Errors
+    /// The command cannot be written as JSON.
+    pub fn send<C: Handle + Serialize>(&mut self, command: &C) -> Result<(), ReactionError> {
+        let body = serde_json::to_vec(command)?;
+        let command = CommandDescriptor::of::<C>();
+        self.0.push(OutgoingCommand { command, body });
+        Ok(())
+    }
+}
+
+impl OutgoingCommands {
+    /// Returns the commands in the order in which they are sent.
+    pub fn iter(&self) -> impl Iterator<Item = &OutgoingCommand> {
+        self.0.iter()
+    }
+}
+
+/// A type that a function of a reaction may return: a command, several as a tuple or a `Vec`, or an
+/// optional one as an `Option`.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{OutgoingCommands, IntoCommands}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let mut commands = OutgoingCommands::default();
+/// let remind = |id| RemindReaderCommand { id };
+/// vec![remind(Uuid::nil()), remind(Uuid::max())].send(&mut commands)?;
+/// None::<RemindReaderCommand>.send(&mut commands)?; // nothing follows
+/// # Ok::<_, es_framework::reaction::ReactionError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not follow from an event",
+    label = "this is no command",
+    note = "a function of a `#[reaction]` returns a command (`#[derive(Command)]` and a `#[handler]`), an `Option`, a `Vec` or a tuple of commands; one that calls another system is `async` and returns a `Result<(), …>`"
+)]
+pub trait IntoCommands {
+    /// Adds the commands in order.
+    ///
+    /// # Errors
+    /// A command cannot be written as JSON.
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError>;
+}
+
+impl<C: Handle + Serialize> IntoCommands for C {
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
+        commands.send(&self)
+    }
+}
+
+impl<T: IntoCommands> IntoCommands for Option<T> {
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
+        self.map_or(Ok(()), |command| command.send(commands))
+    }
+}
+
+impl<T: IntoCommands> IntoCommands for Vec<T> {
+    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
+        self.into_iter()
+            .try_for_each(|command| command.send(commands))
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident),*) => {
+        impl<$($name: IntoCommands),*> IntoCommands for ($($name,)*) {
+            #[allow(non_snake_case, unused_variables)]
+            fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
+                let ($($name,)*) = self;
+                $($name.send(commands)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+
+tuples!();
+tuples!(A, B);
+tuples!(A, B, C);
+tuples!(A, B, C, D);
+
+/// The idempotency key of a call, to be passed to the other system. Repetitions of the call have the
+/// same key. It has 64 hexadecimal digits.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
+///
+/// struct Receipts;
+///
+/// #[reaction]
+/// impl Receipts {
+///     async fn print(_: &BookBorrowedEvent, key: &ReactionKey) -> Result<(), std::io::Error> {
+///         println!("Idempotency-Key: {key}"); // the same each time the call is made
+///         Ok(())
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReactionKey(Box<str>);
+
+impl ReactionKey {
+    /// Derives the key from the event's hash, because another store has other events with the same
+    /// ids.
+    pub(super) fn of(reaction: &str, step: &str, view: usize, event: &RecordedEvent) -> Self {
+        let mut hasher = Sha256::new();
+        for part in [reaction, step] {
+            hasher.update(part.as_bytes());
+            hasher.update([0]);
+        }
+        hasher.update(view.to_be_bytes());
+        hasher.update(event.hash.as_bytes());
+        let digest = hasher.finalize();
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self(hex.into())
+    }
+
+    /// Returns the key as a string.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ReactionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The context of a call.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{ReactionContext, ReactionError}};
+///
+/// /// The code that `#[reaction]` writes for a parameter `clock: &Clock`.
+/// fn time(context: &ReactionContext<'_>) -> Result<Timestamp, ReactionError> {
+///     Ok(context.service::<Clock>("Clock")?.now())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ReactionContext<'a> {
+    pub(super) services: &'a Services,
+    pub(super) key: ReactionKey,
+}
+
+impl ReactionContext<'_> {
+    /// Returns the service of this type.
+    ///
+    /// # Errors
+    /// The application does not provide it.
+    pub fn service<T: Inject>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
+        let provided = match T::ORIGIN {
+            ParameterOrigin::Service(kind) => self.services.get(kind),
+            ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
+        };
+        let provided = provided.and_then(|service| service.downcast().ok());
+        provided.ok_or(ReactionError::NotProvided(name))
+    }
+
+    /// Returns the idempotency key of the call.
+    #[must_use]
+    pub fn key(&self) -> ReactionKey {
+        self.key.clone()
+    }
+}

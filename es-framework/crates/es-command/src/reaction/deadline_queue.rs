@@ -1,0 +1,263 @@
+//! The queue of open deadlines. The next ones are in memory. The others are read again from the event
+//! store when the queue is empty.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+
+use es_event::{EventId, Subject};
+
+/// The highest number of deadlines in memory.
+const CAPACITY: usize = 100_000;
+
+/// A deadline that was neither met nor cancelled. Deadlines are ordered by time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct OpenDeadline {
+    pub(super) at: Timestamp,
+    /// The event that sets the deadline.
+    pub(super) event: EventId,
+    pub(super) step: usize,
+    /// The index of the event among those that upcasters made of the stored one.
+    pub(super) view: usize,
+}
+
+/// The open deadlines of a reaction.
+#[derive(Debug)]
+pub(super) struct DeadlineQueue {
+    by_time: BTreeMap<OpenDeadline, Subject>,
+    by_subject: HashMap<Subject, Vec<OpenDeadline>>,
+    capacity: usize,
+    /// The bounds of the deadlines that are not in memory.
+    overflow: Option<DeadlineOverflow>,
+}
+
+/// The bounds of the deadlines that are not in memory.
+#[derive(Debug, Clone, Copy)]
+struct DeadlineOverflow {
+    /// The earliest time of a missing deadline.
+    first: Timestamp,
+    /// The first event that sets a missing deadline.
+    oldest: EventId,
+}
+
+impl Default for DeadlineQueue {
+    fn default() -> Self {
+        Self::with_capacity(CAPACITY)
+    }
+}
+
+impl DeadlineQueue {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Self {
+            by_time: BTreeMap::new(),
+            by_subject: HashMap::new(),
+            capacity,
+            overflow: None,
+        }
+    }
+
+    /// Adds a deadline.
+    pub(super) fn insert(&mut self, due: OpenDeadline, subject: &Subject) {
+        if self
+            .overflow
+            .is_some_and(|overflow| due.at >= overflow.first)
+        {
+            self.extend_overflow(due);
+            return;
+        }
+        self.by_time.insert(due, subject.clone());
+        let of_subject = self.by_subject.entry(subject.clone()).or_default();
+        of_subject.push(due);
+        if self.by_time.len() > self.capacity
+            && let Some((last, _)) = self.by_time.last_key_value()
+        {
+            let last = *last;
+            self.remove(last);
+            self.extend_overflow(last);
+        }
+    }
+
+    fn extend_overflow(&mut self, due: OpenDeadline) {
+        let before = self.overflow.unwrap_or(DeadlineOverflow {
+            first: due.at,
+            oldest: due.event,
+        });
+        self.overflow = Some(DeadlineOverflow {
+            first: before.first.min(due.at),
+            oldest: before.oldest.min(due.event),
+        });
+    }
+
+    /// Removes a deadline that was met or cancelled.
+    pub(super) fn remove(&mut self, due: OpenDeadline) {
+        let Some(subject) = self.by_time.remove(&due) else {
+            return;
+        };
+        if let Some(of_subject) = self.by_subject.get_mut(&subject) {
+            of_subject.retain(|open| *open != due);
+            if of_subject.is_empty() {
+                self.by_subject.remove(&subject);
+            }
+        }
+    }
+
+    /// Removes the deadlines of a step on a subject.
+    pub(super) fn cancel(&mut self, subject: &Subject, step: usize) {
+        let of_subject = self.by_subject.get(subject);
+        let open: Vec<_> = of_subject.into_iter().flatten().copied().collect();
+        for due in open.into_iter().filter(|due| due.step == step) {
+            self.remove(due);
+        }
+    }
+
+    /// Returns the next deadline that is not in the future.
+    pub(super) fn due(&self, now: Timestamp) -> Option<OpenDeadline> {
+        let (next, _) = self.by_time.first_key_value()?;
+        (next.at <= now).then_some(*next)
+    }
+
+    /// Returns the time of the next deadline in memory.
+    pub(super) fn next(&self) -> Option<Timestamp> {
+        self.by_time.first_key_value().map(|(due, _)| due.at)
+    }
+
+    /// Returns the number of deadlines in memory.
+    pub(super) fn len(&self) -> usize {
+        self.by_time.len()
+    }
+
+    /// Returns whether the missing deadlines have to be loaded.
+    pub(super) fn needs_reload(&self) -> bool {
+        self.by_time.is_empty() && self.overflow.is_some()
+    }
+
+    /// Returns the first event with an open deadline.
+    pub(super) fn oldest(&self) -> Option<EventId> {
+        let open = self.by_time.keys().map(|due| due.event);
+        open.chain(self.overflow.map(|overflow| overflow.oldest))
+            .min()
+    }
+
+    /// Returns the time up to which every deadline was met or cancelled. For the nanosecond after it,
+    /// this holds for the deadlines of events before the returned event.
+    pub(super) fn settled(&self, now: Timestamp) -> (Timestamp, Option<EventId>) {
+        let next = self.by_time.keys().next();
+        let next = next.map(|due| (due.at, Some(due.event)));
+        let next = next.or(self.overflow.map(|overflow| (overflow.first, None)));
+        let before = next.map(|(at, event)| {
+            let nanosecond = jiff::SignedDuration::from_nanos(1);
+            (
+                at.saturating_sub(nanosecond).unwrap_or(Timestamp::MIN),
+                event,
+            )
+        });
+        before
+            .filter(|(before, _)| *before <= now)
+            .unwrap_or((now, None))
+    }
+
+    /// Removes the deadlines until a time that match a condition.
+    pub(super) fn remove_until(
+        &mut self,
+        last: Timestamp,
+        is_over: impl Fn(&OpenDeadline) -> bool,
+    ) {
+        let until = self.by_time.keys().take_while(|due| due.at <= last);
+        let over: Vec<_> = until.filter(|due| is_over(due)).copied().collect();
+        over.into_iter().for_each(|due| self.remove(due));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn due(second: i64, event: u64) -> OpenDeadline {
+        OpenDeadline {
+            at: Timestamp::new(second, 0).unwrap(),
+            event: EventId::new(event).unwrap(),
+            step: 0,
+            view: 0,
+        }
+    }
+
+    fn subject(name: &str) -> Subject {
+        format!("/books/{name}").parse().unwrap()
+    }
+
+    #[test]
+    fn deadlines_are_due_in_the_order_of_their_times() {
+        let mut deadlines = DeadlineQueue::default();
+        deadlines.insert(due(20, 1), &subject("a"));
+        deadlines.insert(due(10, 2), &subject("b"));
+        assert_eq!(deadlines.due(due(9, 0).at), None);
+        assert_eq!(deadlines.due(due(30, 0).at), Some(due(10, 2)));
+        deadlines.remove(due(10, 2));
+        assert_eq!(deadlines.due(due(30, 0).at), Some(due(20, 1)));
+        assert_eq!(deadlines.oldest(), EventId::new(1));
+    }
+
+    #[test]
+    fn a_step_is_cancelled_on_its_subject_alone() {
+        let mut deadlines = DeadlineQueue::default();
+        let other_step = OpenDeadline {
+            step: 1,
+            ..due(10, 1)
+        };
+        deadlines.insert(due(10, 1), &subject("a"));
+        deadlines.insert(other_step, &subject("a"));
+        deadlines.insert(due(10, 2), &subject("b"));
+        deadlines.cancel(&subject("a"), 0);
+        assert_eq!(deadlines.len(), 2);
+        assert_eq!(deadlines.due(due(10, 0).at), Some(other_step));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_the_latest_and_is_known_to_lack() {
+        let mut deadlines = DeadlineQueue::with_capacity(2);
+        for (second, event) in [(30, 1), (10, 2), (20, 3), (40, 4)] {
+            deadlines.insert(due(second, event), &subject("a"));
+        }
+        assert_eq!(
+            (deadlines.len(), deadlines.next()),
+            (2, Some(due(10, 0).at))
+        );
+        assert_eq!(deadlines.oldest(), EventId::new(1));
+        assert!(!deadlines.needs_reload());
+        deadlines.remove(due(10, 2));
+        deadlines.remove(due(20, 3));
+        assert!(deadlines.needs_reload());
+        // A deadline that is left out is not settled.
+        assert!(deadlines.settled(Timestamp::MAX).0 < due(30, 0).at);
+    }
+
+    #[test]
+    fn everything_before_the_next_deadline_is_settled() {
+        let mut deadlines = DeadlineQueue::default();
+        let now = due(100, 0).at;
+        assert_eq!(deadlines.settled(now), (now, None));
+        deadlines.insert(due(200, 1), &subject("a"));
+        assert_eq!(deadlines.settled(now), (now, None));
+        for event in [7, 2] {
+            deadlines.insert(due(50, event), &subject("a"));
+        }
+        for event in [2, 7] {
+            let (time, before) = deadlines.settled(now);
+            assert!(time < due(50, 0).at && time > due(49, 0).at);
+            assert_eq!(before, EventId::new(event));
+            deadlines.remove(due(50, event));
+        }
+    }
+
+    #[test]
+    fn what_is_over_by_a_time_is_closed() {
+        let mut deadlines = DeadlineQueue::default();
+        for (second, event) in [(10, 1), (20, 2), (20, 3), (30, 2)] {
+            deadlines.insert(due(second, event), &subject("a"));
+        }
+        deadlines.remove_until(due(20, 0).at, |due| due.event == EventId::new(2).unwrap());
+        assert_eq!(deadlines.len(), 3);
+        deadlines.remove(due(10, 1));
+        assert_eq!(deadlines.due(Timestamp::MAX), Some(due(20, 3)));
+    }
+}

@@ -1,0 +1,341 @@
+//! The declaration of a reaction: its events, steps, deadlines and actions.
+
+use std::fmt::Display;
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+
+use super::{OutgoingCommands, ReactionContext, ReactionError};
+use crate::command::{Parameter, ParameterOrigin};
+use es_event::{Declaration, Event, EventView};
+
+/// A reaction: the actions that follow from events. `#[reaction]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{StartPosition, React}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// assert_eq!((LoanReminder::NAME, LoanReminder::START), ("LoanReminder", StartPosition::First));
+/// assert_eq!(LoanReminder::STEPS[0].event, "com.example.library.BookBorrowedEvent");
+/// ```
+pub trait React: Send + Sync + 'static {
+    /// The name in checkpoints, in the log and in the health check. A renamed reaction starts anew.
+    const NAME: &'static str;
+    /// The event at which its first start begins.
+    const START: StartPosition;
+    /// The number of attempts to make a call before the reaction is parked.
+    const ATTEMPTS: u32 = 16;
+    /// The steps of the reaction.
+    const STEPS: &'static [ReactionStep];
+    /// The place of its declaration in the source.
+    const DECLARATION: Declaration;
+}
+
+/// The event at which the first start of a reaction begins.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{StartPosition, React}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
+///
+/// struct Receipts;
+///
+/// #[reaction(begin = new)] // earlier borrowers have a receipt
+/// impl Receipts {
+///     async fn print(_: &BookBorrowedEvent) -> Result<(), std::io::Error> {
+///         Ok(())
+///     }
+/// }
+///
+/// assert_eq!(Receipts::START, StartPosition::New);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartPosition {
+    /// The first event of the store.
+    First,
+    /// The first event after the start.
+    New,
+}
+
+/// A step of a reaction: the action that follows from one event type.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::React};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let [step] = LoanReminder::STEPS else { panic!("it is one") };
+/// assert_eq!((step.name, step.parameters.len()), ("remind", 0));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ReactionStep {
+    /// The function's name, which is part of the idempotency keys.
+    pub name: &'static str,
+    /// The event type.
+    pub event: &'static str,
+    /// The time of the action.
+    pub when: ReactionTiming,
+    /// The action.
+    pub action: ReactionAction,
+    /// The function's parameters besides the event.
+    pub parameters: &'static [Parameter],
+}
+
+/// The time at which a step is executed.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{React, ReactionTiming}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// assert!(matches!(LoanReminder::STEPS[0].when, ReactionTiming::Immediate)); // it has no `#[deadline(…)]`
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub enum ReactionTiming {
+    /// As soon as the event is recorded.
+    Immediate,
+    /// At a time that the event contains.
+    Deadline(Deadline),
+}
+
+/// A deadline whose time is in the event.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{Deadline, decode_event}};
+///
+/// #[derive(Event)]
+/// struct BookBorrowedEvent {
+///     due_at: Timestamp,
+/// }
+///
+/// // What `#[deadline(at = due_at)]` writes.
+/// let due = Deadline {
+///     at: |event| Ok(Some(decode_event::<BookBorrowedEvent>(event)?.due_at)),
+///     unless: &["com.example.library.BookReturnedEvent"],
+/// };
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline {
+    /// Returns the time, or `None` if the event sets no deadline.
+    pub at: fn(&EventView<'_>) -> Result<Option<Timestamp>, ReactionError>,
+    /// The types of later events on the same subject that cancel the deadline.
+    pub unless: &'static [&'static str],
+}
+
+/// The action of a step.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::{ReactionAction, React}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// assert!(matches!(LoanReminder::STEPS[0].action, ReactionAction::Send(_))); // it is not `async`
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub enum ReactionAction {
+    /// Sends commands, each of which takes effect once.
+    Send(fn(&EventView<'_>, &mut OutgoingCommands) -> Result<(), ReactionError>),
+    /// Calls another system at least once.
+    Call(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCall, ReactionError>),
+}
+
+/// Decodes the event of a step.
+///
+/// ```
+/// use es_framework::{event::EventView, prelude::*, reaction::{ReactionError, decode_event}};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+///
+/// fn borrowed(event: &EventView<'_>) -> Result<Uuid, ReactionError> {
+///     Ok(decode_event::<BookBorrowedEvent>(event)?.id)
+/// }
+/// ```
+///
+/// # Errors
+/// The payload does not fit the event type.
+pub fn decode_event<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError> {
+    Ok(event.payload()?)
+}
+
+/// A running call.
+///
+/// ```
+/// use es_framework::reaction::{ReactionAction, PendingCall, box_call};
+///
+/// let call = ReactionAction::Call(|_event, _context| {
+///     let nothing: PendingCall = box_call(async { Ok::<_, std::io::Error>(()) });
+///     Ok(nothing)
+/// });
+/// ```
+pub type PendingCall = BoxFuture<'static, Result<(), ReactionError>>;
+
+/// Boxes a call and converts its error.
+///
+/// ```
+/// use es_framework::reaction::box_call;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let failed = box_call(async { Err("the mail server is away") }).await;
+/// assert_eq!(failed.unwrap_err().to_string(), "the call failed: the mail server is away");
+/// # }
+/// ```
+pub fn box_call<E: Display>(
+    call: impl Future<Output = Result<(), E>> + Send + 'static,
+) -> PendingCall {
+    Box::pin(async move { call.await.map_err(ReactionError::call) })
+}
+
+/// A field type that can be a deadline.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::DeadlineTime};
+///
+/// assert_eq!(Timestamp::UNIX_EPOCH.time(), Some(Timestamp::UNIX_EPOCH));
+/// assert_eq!(None::<Timestamp>.time(), None); // nothing is due
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no time that a deadline could have",
+    label = "this is no time",
+    note = "`#[deadline(at = …)]` names a field of the event that is a `Timestamp` or an `Option<Timestamp>`"
+)]
+pub trait DeadlineTime {
+    /// Returns the time, if there is one.
+    fn time(&self) -> Option<Timestamp>;
+}
+
+impl DeadlineTime for Timestamp {
+    fn time(&self) -> Option<Timestamp> {
+        Some(*self)
+    }
+}
+
+impl DeadlineTime for Option<Timestamp> {
+    fn time(&self) -> Option<Timestamp> {
+        *self
+    }
+}
+
+/// Rejects parameters that a call cannot have at compile time.
+///
+/// # Panics
+/// One is a state or the metadata of a request, at compile time.
+#[doc(hidden)]
+#[must_use]
+pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Parameter] {
+    let mut rest = parameters;
+    while let [first, others @ ..] = rest {
+        assert!(
+            matches!(first.origin, ParameterOrigin::Service(_)),
+            "a reaction has no state and no metadata: let it send a command, whose handler takes them"
+        );
+        rest = others;
+    }
+    parameters
+}
+
+/// The descriptor of a reaction: its declaration as plain data.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::ReactionDescriptor};
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent { id: Uuid }
+/// # #[derive(Event)]
+/// # struct ReaderRemindedEvent {}
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}", internal)]
+/// # struct RemindReaderCommand { id: Uuid }
+/// # #[handler]
+/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
+/// # struct LoanReminder;
+/// # #[reaction]
+/// # impl LoanReminder {
+/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+/// #         RemindReaderCommand { id: event.id }
+/// #     }
+/// # }
+/// let reminder = ReactionDescriptor::of::<LoanReminder>();
+/// assert_eq!((reminder.name, reminder.attempts), ("LoanReminder", 16));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ReactionDescriptor {
+    /// Its name.
+    pub name: &'static str,
+    /// The event at which its first start begins.
+    pub start: StartPosition,
+    /// The number of attempts to make a call.
+    pub attempts: u32,
+    /// The steps of the reaction.
+    pub steps: &'static [ReactionStep],
+    /// The place of its declaration in the source.
+    pub declaration: Declaration,
+}
+
+inventory::collect!(ReactionDescriptor);
+
+impl ReactionDescriptor {
+    /// Returns the descriptor of the reaction `R`.
+    #[must_use]
+    pub const fn of<R: React>() -> Self {
+        Self {
+            name: R::NAME,
+            start: R::START,
+            attempts: R::ATTEMPTS,
+            steps: R::STEPS,
+            declaration: R::DECLARATION,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The errors of reactions, and how a reaction recovers from them.
+
+use std::fmt::Display;
+
+use crate::command::CommandError;
+use es_event::{DecodeError, InvalidSubjectPart};
+use es_store::StoreError;
+
+/// The reason why a reaction cannot handle an event.
+///
+/// ```
+/// use es_framework::reaction::ReactionError;
+///
+/// let error = ReactionError::call("the mail server is away");
+/// assert_eq!(error.to_string(), "the call failed: the mail server is away");
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum ReactionError {
+    /// The event does not fit its declaration.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// A command cannot be written as JSON.
+    #[error("a command cannot be written as JSON: {0}")]
+    Encode(#[from] serde_json::Error),
+    /// The application does not provide a service that a call takes.
+    #[error("the application does not provide `{0}`")]
+    NotProvided(&'static str),
+    /// A function of the reaction panicked.
+    #[error("the reaction panicked: {0}")]
+    Panicked(String),
+    /// A call failed.
+    #[error("the call failed: {0}")]
+    Call(String),
+    /// The lease of this process expired, and another one makes the call.
+    #[error("another instance makes the call")]
+    TakenOver,
+    /// A command was not handled.
+    #[error("{command} was not carried out: {error}")]
+    Command {
+        /// The command's name.
+        command: &'static str,
+        /// The reason.
+        error: CommandError,
+    },
+    /// The name of the reaction is not a valid subject segment.
+    #[error("a reaction cannot have this name: {0}")]
+    Name(InvalidSubjectPart),
+    /// The event store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The way to recover from a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Recovery {
+    /// Wait until the other side is available again. The attempts are not limited.
+    Wait,
+    /// Retry up to the attempt limit.
+    Retry,
+    /// Park the event until an operator retries or skips it.
+    Park,
+}
+
+impl ReactionError {
+    /// Creates the error of a failed call, which is retried.
+    #[must_use]
+    pub fn call(error: impl Display) -> Self {
+        Self::Call(error.to_string())
+    }
+
+    pub(super) const fn recovery(&self) -> Recovery {
+        match self {
+            Self::Decode(_)
+            | Self::Encode(_)
+            | Self::NotProvided(_)
+            | Self::Panicked(_)
+            | Self::Name(_) => Recovery::Park,
+            Self::Call(_) => Recovery::Retry,
+            Self::TakenOver => Recovery::Wait,
+            Self::Store(error) => store_recovery(error),
+            Self::Command { error, .. } => match error {
+                CommandError::Store(error) => store_recovery(error),
+                CommandError::Contended(_) | CommandError::Unknown { .. } => Recovery::Wait,
+                _ => Recovery::Park,
+            },
+        }
+    }
+}
+
+const fn store_recovery(error: &StoreError) -> Recovery {
+    match error {
+        StoreError::Unavailable { .. } | StoreError::Full(_) | StoreError::Unauthorized { .. } => {
+            Recovery::Wait
+        }
+        StoreError::Refused(_) | StoreError::Options(_) | StoreError::Corrupt { .. } => {
+            Recovery::Retry
+        }
+    }
+}

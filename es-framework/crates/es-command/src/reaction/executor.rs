@@ -1,0 +1,342 @@
+//! Plans and executes the actions of one reaction: commands through the command bus, or a call.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures_util::FutureExt as _;
+use jiff::Timestamp;
+use tracing::{Instrument as _, Span};
+use uuid::Uuid;
+
+use super::{
+    OutgoingCommand, OutgoingCommands, PendingCall, ReactionAction, ReactionContext,
+    ReactionDescriptor, ReactionError, ReactionKey, ReactionStatuses, ReactionStep, ReactionTiming,
+    checkpoint::ReactionTask,
+};
+use crate::command::{
+    CommandBus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services,
+};
+use es_event::{EventId, EventType, EventView, RecordedEvent, Upcasters};
+use es_runtime::telemetry::traces;
+use es_store::EventStore;
+
+/// The time limit of a call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The resources that all reactions of an application share.
+#[derive(Debug)]
+pub struct ReactionRuntime {
+    /// The bus that handles the commands.
+    pub bus: CommandBus,
+    /// The event store.
+    pub store: Arc<dyn EventStore>,
+    /// The source of the events that record progress.
+    pub source: Arc<str>,
+    /// The services that reactions take.
+    pub services: Services,
+    /// The upcasters of stored events.
+    pub upcasters: Upcasters,
+    /// The id of this process among several that run the same reactions.
+    pub instance: Uuid,
+    /// Collects the sent commands in a test.
+    pub sent_commands: Option<Arc<Mutex<Vec<OutgoingCommand>>>>,
+}
+
+/// Plans and executes the actions of one reaction.
+#[derive(Debug, Clone)]
+pub(super) struct ReactionExecutor {
+    pub(super) reaction: ReactionDescriptor,
+    pub(super) runtime: Arc<ReactionRuntime>,
+    pub(super) statuses: ReactionStatuses,
+}
+
+/// One execution of a step: the index of the step, and the index of the event among those that
+/// upcasters made of the stored one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StepInstance {
+    pub(super) step: usize,
+    pub(super) view: usize,
+}
+
+/// The steps that follow from an event.
+#[derive(Debug, Default)]
+pub(super) struct ReactionPlan {
+    /// The steps whose deadlines the event cancels.
+    pub(super) cancelled_steps: Vec<usize>,
+    /// The steps to execute at a deadline.
+    pub(super) deadlines: Vec<(Timestamp, StepInstance)>,
+    /// The steps to execute now.
+    pub(super) immediate: Vec<StepInstance>,
+}
+
+/// The action of a step, ready to execute.
+enum PlannedAction {
+    Send(Vec<OutgoingCommand>),
+    Call(PendingCall),
+}
+
+impl ReactionExecutor {
+    /// Returns the types of stored events that the reaction handles, including old types that
+    /// upcasters turn into them.
+    pub(super) fn event_types(&self) -> Vec<EventType> {
+        let steps = self.reaction.steps.iter();
+        let mut types: Vec<&'static str> = steps
+            .flat_map(|step| {
+                let unless = match step.when {
+                    ReactionTiming::Immediate => &[],
+                    ReactionTiming::Deadline(deadline) => deadline.unless,
+                };
+                [step.event].into_iter().chain(unless.iter().copied())
+            })
+            .collect();
+        let mut next = 0;
+        while let Some(wanted) = types.get(next).copied() {
+            let upcasters = self.runtime.upcasters.iter();
+            let sources = upcasters.filter(|one| one.to.contains(&wanted));
+            let sources: Vec<_> = sources.map(|one| one.from).collect();
+            types.extend(
+                sources
+                    .into_iter()
+                    .filter(|from| !types.contains(from))
+                    .collect::<Vec<_>>(),
+            );
+            next = next.saturating_add(1);
+        }
+        types.sort_unstable();
+        types.dedup();
+        types.into_iter().map(EventType::declared).collect()
+    }
+
+    /// Returns whether a step makes a call. Only a checkpoint prevents a second call, while a second
+    /// command has no effect.
+    pub(super) fn is_call(&self, instance: StepInstance) -> bool {
+        let step = self.reaction.steps.get(instance.step);
+        step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
+    }
+
+    /// Decides which steps follow from an event.
+    pub(super) fn plan(&self, event: &RecordedEvent) -> Result<ReactionPlan, ReactionError> {
+        let mut plan = ReactionPlan::default();
+        let mut view_number = 0;
+        self.runtime.upcasters.read(event, |view| {
+            for (index, step) in self.reaction.steps.iter().enumerate() {
+                plan.add(index, step, view_number, &view)?;
+            }
+            view_number = view_number.saturating_add(1);
+            Ok::<_, ReactionError>(())
+        })?;
+        Ok(plan)
+    }
+
+    /// Returns the task of a step, which is the same in every process.
+    pub(super) fn task(
+        &self,
+        event: EventId,
+        StepInstance { step, view }: StepInstance,
+        at: Option<Timestamp>,
+    ) -> ReactionTask {
+        let step = self.reaction.steps.get(step).map_or("", |step| step.name);
+        ReactionTask {
+            event,
+            step: step.into(),
+            view,
+            at,
+        }
+    }
+
+    /// Creates a span that continues the trace of the event.
+    fn span(&self, event: &RecordedEvent) -> Span {
+        let span = tracing::info_span!(
+            "react",
+            otel.name = tracing::field::Empty,
+            otel.kind = "consumer",
+            event.id = %event.id,
+            event.type = %event.event_type,
+            subject = %event.subject,
+        );
+        if !span.is_disabled() {
+            span.record("otel.name", format!("react {}", self.reaction.name));
+            if let Some(trace) = &event.trace {
+                traces::continue_trace(&span, trace);
+            }
+        }
+        span
+    }
+
+    /// Executes a step once.
+    pub(super) async fn execute(
+        &self,
+        event: &RecordedEvent,
+        instance: StepInstance,
+    ) -> Result<(), ReactionError> {
+        let span = self.span(event);
+        self.execute_in_span(event, instance).instrument(span).await
+    }
+
+    async fn execute_in_span(
+        &self,
+        event: &RecordedEvent,
+        instance: StepInstance,
+    ) -> Result<(), ReactionError> {
+        match self.decide_action(event, instance)? {
+            None => Ok(()),
+            Some(PlannedAction::Send(commands)) => {
+                for (number, sent) in commands.into_iter().enumerate() {
+                    self.send(event, instance, number, sent).await?;
+                }
+                Ok(())
+            }
+            Some(PlannedAction::Call(pending)) => {
+                let call = AssertUnwindSafe(pending).catch_unwind();
+                match tokio::time::timeout(CALL_TIMEOUT, call).await {
+                    Ok(Ok(done)) => done,
+                    Ok(Err(panic)) => Err(panic_error(&*panic)),
+                    Err(_) => {
+                        let seconds = CALL_TIMEOUT.as_secs();
+                        Err(ReactionError::Call(format!("no answer within {seconds} s")))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls the application's function for the step.
+    fn decide_action(
+        &self,
+        event: &RecordedEvent,
+        StepInstance { step, view }: StepInstance,
+    ) -> Result<Option<PlannedAction>, ReactionError> {
+        let Some(step) = self.reaction.steps.get(step) else {
+            return Ok(None);
+        };
+        let (mut action, mut number) = (None, 0);
+        self.runtime.upcasters.read(event, |seen| {
+            if number == view {
+                action = Some(catch_panic(|| self.call_step(step, &seen, view))??);
+            }
+            number = number.saturating_add(1);
+            Ok::<_, ReactionError>(())
+        })?;
+        Ok(action)
+    }
+
+    fn call_step(
+        &self,
+        step: &ReactionStep,
+        event: &EventView<'_>,
+        view: usize,
+    ) -> Result<PlannedAction, ReactionError> {
+        match step.action {
+            ReactionAction::Send(send) => {
+                let mut commands = OutgoingCommands::default();
+                send(event, &mut commands)?;
+                Ok(PlannedAction::Send(commands.0))
+            }
+            ReactionAction::Call(call) => {
+                let recorded = event.recorded();
+                let context = ReactionContext {
+                    services: &self.runtime.services,
+                    key: ReactionKey::of(self.reaction.name, step.name, view, recorded),
+                };
+                Ok(PlannedAction::Call(call(event, &context)?))
+            }
+        }
+    }
+
+    /// Sends a command. Its idempotency key makes repetitions harmless, in this process or another.
+    async fn send(
+        &self,
+        event: &RecordedEvent,
+        StepInstance { step, view }: StepInstance,
+        number: usize,
+        sent: OutgoingCommand,
+    ) -> Result<(), ReactionError> {
+        let step = self.reaction.steps.get(step).map_or("", |step| step.name);
+        let name = self.reaction.name;
+        let key = format!("{name}.{step} {} {view} {number}", event.id);
+        let context = CommandContext {
+            metadata: event.metadata(),
+            trace: event.trace.clone(),
+            expected: None,
+            idempotency_key: Some(IdempotencyKey::of_reaction(&key)),
+        };
+        let request = CommandRequest {
+            body: &sent.body,
+            path_parameters: &[],
+            context: &context,
+        };
+        if let Some(log) = &self.runtime.sent_commands {
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            log.push(sent.clone());
+        }
+        let command = sent.command.name;
+        match (sent.command.execute)(&self.runtime.bus, request).await {
+            Ok(_) => Ok(()),
+            Err(error) if is_final_refusal(&error) => {
+                tracing::info!(reaction = name, event = %event.id, subject = %event.subject, command, %error, "a command of a reaction is rejected");
+                Ok(())
+            }
+            Err(error) => Err(ReactionError::Command { command, error }),
+        }
+    }
+}
+
+/// Returns whether the state of the subject refuses the command, which ends the step like success.
+/// A reused key means that another release of the reaction sent its command already.
+const fn is_final_refusal(error: &CommandError) -> bool {
+    matches!(
+        error,
+        CommandError::Rejected(_)
+            | CommandError::NotFound(_)
+            | CommandError::AlreadyExists(_)
+            | CommandError::KeyReused
+    )
+}
+
+impl ReactionPlan {
+    fn add(
+        &mut self,
+        index: usize,
+        step: &ReactionStep,
+        view_number: usize,
+        view: &EventView<'_>,
+    ) -> Result<(), ReactionError> {
+        if let ReactionTiming::Deadline(deadline) = step.when
+            && deadline.unless.contains(&view.event_type())
+        {
+            self.cancelled_steps.push(index);
+        }
+        if step.event != view.event_type() {
+            return Ok(());
+        }
+        let instance = StepInstance {
+            step: index,
+            view: view_number,
+        };
+        match step.when {
+            ReactionTiming::Immediate => self.immediate.push(instance),
+            ReactionTiming::Deadline(deadline) => {
+                if let Some(at) = catch_panic(|| (deadline.at)(view))?? {
+                    self.deadlines.push((at, instance));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Calls the application's code. A panic becomes an error of this reaction alone.
+fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ReactionError> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panic_error(&*panic))
+}
+
+fn panic_error(panic: &(dyn std::any::Any + Send)) -> ReactionError {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    ReactionError::Panicked(text.unwrap_or_else(|| "without a message".to_owned()))
+}

@@ -1,0 +1,267 @@
+//! The reaction pipeline. Every event and every deadline passes these steps in this order:
+//!
+//! subscribe → plan the steps → claim → execute → checkpoint.
+//!
+//! Commands need no claim. Every process sends them, and their idempotency keys let one take effect.
+//! A call is made by the process that holds the lease on it.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use futures_util::StreamExt as _;
+use jiff::Timestamp;
+
+use super::{
+    ReactionError,
+    checkpoint::ReactionTask,
+    checkpoint_store::{CheckpointStore, ClaimResult, HEARTBEAT_INTERVAL, LEASE_DURATION},
+    deadline_queue::OpenDeadline,
+    error::Recovery,
+    executor::{ReactionPlan, StepInstance},
+    parked::{ParkedEvent, ReactionFailure},
+    processor::{FIRST_PAUSE, ReactionProcessor},
+};
+use es_event::{RecordedEvent, Subject};
+use es_store::{Bound, ObserveOptions, ReadOptions, StoreError, event_with_id, newest_id};
+
+/// The highest number of events that are handled before deadlines are checked again.
+const BATCH_SIZE: usize = 500;
+/// The pause in which events collect into a batch. Handling each commit of a busy store alone costs
+/// more than the reactions to its events.
+const BATCH_WINDOW: Duration = Duration::from_millis(15);
+/// The interval of deadline checks while no event arrives. A fixed clock changes without notice.
+const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
+/// The longest pause between two attempts to execute a step.
+const LAST_PAUSE: Duration = Duration::from_secs(60);
+/// The interval at which a process checks whether another one has made a call.
+const CLAIM_POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+impl ReactionProcessor {
+    /// Subscribes to the event store and handles events and deadlines until something fails.
+    pub(super) async fn run(&mut self) -> Result<Infallible, ReactionFailure> {
+        let options = ObserveOptions::recursive_after(self.position);
+        let store = Arc::clone(&self.executor.runtime.store);
+        let events = store.observe(Subject::root(), options);
+        let mut batches = events.ready_chunks(BATCH_SIZE);
+        loop {
+            match tokio::time::timeout(CLOCK_INTERVAL, batches.next()).await {
+                Ok(Some(batch)) => {
+                    let is_full = batch.len() >= BATCH_SIZE;
+                    for event in batch {
+                        self.handle_event(event?).await?;
+                    }
+                    if !is_full {
+                        tokio::time::sleep(BATCH_WINDOW).await;
+                    }
+                }
+                Ok(None) => {
+                    let address = store.description();
+                    let reason = "it ended the subscription".to_owned();
+                    return Err(StoreError::Unavailable { address, reason }.into());
+                }
+                Err(_) => {}
+            }
+            self.meet_due_deadlines().await?;
+            self.save_if_due().await?;
+            self.publish_status();
+        }
+    }
+
+    /// Handles all stored events and due deadlines, including those that follow from them.
+    pub(super) async fn catch_up(&mut self) -> Result<(), ReactionFailure> {
+        loop {
+            let before = self.position;
+            let options = ReadOptions {
+                lower_bound: before.map(Bound::Exclusive),
+                ..ReadOptions::recursive()
+            };
+            let store = Arc::clone(&self.executor.runtime.store);
+            let mut events = store.read(Subject::root(), options);
+            while let Some(event) = events.next().await {
+                self.handle_event(event?).await?;
+            }
+            self.meet_due_deadlines().await?;
+            if self.position == before {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Plans and executes the steps that follow from an event.
+    async fn handle_event(&mut self, event: RecordedEvent) -> Result<(), ReactionFailure> {
+        if self.event_types.contains(&event.event_type) {
+            let plan = match self.executor.plan(&event) {
+                Ok(plan) => plan,
+                // An operator skipped the event.
+                Err(_) if self.checkpoints.has_passed(event.id) => ReactionPlan::default(),
+                Err(error) => return Err(ParkedEvent::new(event, None, error).into()),
+            };
+            self.schedule(&event, &plan.cancelled_steps, plan.deadlines);
+            for instance in plan.immediate {
+                self.execute_with_retries(&event, instance, None).await?;
+            }
+            self.is_dirty = true;
+        }
+        self.advance_to(event.id);
+        if self.checkpoints.has_unsaved_work() {
+            self.save_until_stored().await?;
+        }
+        Ok(())
+    }
+
+    /// Executes the steps whose deadlines have passed. All events that might cancel them are handled
+    /// before.
+    async fn meet_due_deadlines(&mut self) -> Result<(), ReactionFailure> {
+        if self.deadlines.needs_reload() {
+            let progress = self.progress();
+            self.restore(&progress).await?;
+        }
+        let now = self.executor.runtime.services.clock().now();
+        if self.deadlines.due(now).is_none() {
+            return Ok(());
+        }
+        let handle_first = match self.handle_first {
+            Some(handle_first) => handle_first,
+            None => newest_id(&*self.executor.runtime.store).await?,
+        };
+        self.handle_first = Some(handle_first);
+        while let Some(deadline) = self.deadlines.due(now) {
+            // Another process may be ahead, and its checkpoint counts for every process.
+            let elsewhere = self.checkpoints.progress();
+            let elsewhere = elsewhere.and_then(|progress| progress.position);
+            if self.position < handle_first.max(elsewhere) {
+                return Ok(());
+            }
+            self.meet_deadline(deadline).await?;
+        }
+        self.handle_first = None;
+        Ok(())
+    }
+
+    async fn meet_deadline(&mut self, deadline: OpenDeadline) -> Result<(), ReactionFailure> {
+        let OpenDeadline { step, view, .. } = deadline;
+        let event = event_with_id(&*self.executor.runtime.store, deadline.event).await?;
+        if let Some(event) = event {
+            let instance = StepInstance { step, view };
+            self.execute_with_retries(&event, instance, Some(deadline.at))
+                .await?;
+        }
+        self.deadlines.remove(deadline);
+        self.is_dirty = true;
+        if self.checkpoints.has_unsaved_work() {
+            self.save_until_stored().await?;
+        }
+        Ok(())
+    }
+
+    /// Executes a step until it succeeds or has to be parked.
+    async fn execute_with_retries(
+        &mut self,
+        event: &RecordedEvent,
+        instance: StepInstance,
+        at: Option<Timestamp>,
+    ) -> Result<(), ReactionFailure> {
+        let task = self.executor.task(event.id, instance, at);
+        let (mut pause, mut attempts) = (FIRST_PAUSE, 0_u32);
+        loop {
+            let Err(error) = self.claim_and_execute(event, instance, &task).await else {
+                self.report_trouble(None);
+                return Ok(());
+            };
+            attempts = match error.recovery() {
+                Recovery::Park => self.executor.reaction.attempts,
+                Recovery::Wait => attempts,
+                Recovery::Retry => attempts.saturating_add(1),
+            };
+            if attempts >= self.executor.reaction.attempts {
+                return Err(ParkedEvent::new(event.clone(), Some(task), error).into());
+            }
+            let reaction = self.executor.reaction.name;
+            tracing::warn!(reaction, event = %event.id, subject = %event.subject, %error, "a reaction fails and retries");
+            let trouble = format!("event {} on {}: {error}", event.id, event.subject);
+            self.report_trouble(Some(trouble));
+            self.sleep_with_lease(pause).await;
+            pause = pause.saturating_mul(2).min(LAST_PAUSE);
+        }
+    }
+
+    /// Executes a step once, unless it was executed before. A call is claimed first.
+    async fn claim_and_execute(
+        &mut self,
+        event: &RecordedEvent,
+        instance: StepInstance,
+        task: &ReactionTask,
+    ) -> Result<(), ReactionError> {
+        if self.checkpoints.is_done(task) {
+            return Ok(());
+        }
+        if !self.executor.is_call(instance) {
+            return self.executor.execute(event, instance).await;
+        }
+        if !self.claim(task).await? {
+            return Ok(());
+        }
+        tokio::select! {
+            result = self.executor.execute(event, instance) => result?,
+            () = renew_until_lost(&mut self.checkpoints) => return Err(ReactionError::TakenOver),
+        }
+        self.checkpoints.mark_done(task.clone());
+        Ok(())
+    }
+
+    /// Waits for the lease on a call. Returns `false` if another process has made the call.
+    async fn claim(&mut self, task: &ReactionTask) -> Result<bool, ReactionError> {
+        loop {
+            let progress = self.progress();
+            match self.checkpoints.claim(task, &progress).await? {
+                ClaimResult::Acquired => return Ok(true),
+                ClaimResult::AlreadyDone => return Ok(false),
+                ClaimResult::Conflict => {}
+                ClaimResult::HeldElsewhere => {
+                    tokio::time::sleep(CLAIM_POLL_INTERVAL).await;
+                    self.checkpoints.load().await?;
+                }
+            }
+        }
+    }
+
+    /// Appends a checkpoint with the calls that were made. Retries while the event store is
+    /// unavailable, because a call without a checkpoint is made again.
+    async fn save_until_stored(&mut self) -> Result<(), ReactionError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.save().await {
+                Err(error) if error.recovery() == Recovery::Wait => {
+                    let reaction = self.executor.reaction.name;
+                    tracing::warn!(reaction, %error, "a reaction cannot save its checkpoint and retries");
+                    self.report_trouble(Some(error.to_string()));
+                }
+                saved => return saved,
+            }
+            self.sleep_with_lease(pause).await;
+            pause = pause.saturating_mul(2).min(LEASE_DURATION);
+        }
+    }
+
+    /// Sleeps. Before a long sleep, extends the lease of this process by the same time.
+    async fn sleep_with_lease(&mut self, pause: Duration) {
+        if pause > HEARTBEAT_INTERVAL && self.checkpoints.has_unsaved_work() {
+            // A lease that cannot be renewed is claimed again.
+            let duration = LEASE_DURATION.saturating_add(pause);
+            let _ = self.checkpoints.renew_lease(duration).await;
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Renews a lease during a call. Returns when another process has taken the lease.
+async fn renew_until_lost(checkpoints: &mut CheckpointStore) {
+    loop {
+        tokio::time::sleep(HEARTBEAT_INTERVAL).await;
+        match checkpoints.renew_lease(LEASE_DURATION).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            // An unavailable event store does not cancel a running call.
+            Err(error) => tracing::debug!(%error, "the lease on a call is not renewed"),
+        }
+    }
+}

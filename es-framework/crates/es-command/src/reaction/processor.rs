@@ -1,0 +1,207 @@
+//! The processor of one reaction: its position, its open deadlines and its checkpoint.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::StreamExt as _;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    ReactionError, ReactionStatus, StartPosition,
+    checkpoint::ReactionProgress,
+    checkpoint_store::CheckpointStore,
+    deadline_queue::{DeadlineQueue, OpenDeadline},
+    executor::{ReactionExecutor, StepInstance},
+};
+use es_event::{EventId, EventType, RecordedEvent, Subject};
+use es_store::{Bound, ReadOptions, newest_id};
+
+/// The first pause of every back-off.
+pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// The interval between two checkpoints of a reaction that handles events.
+const SAVE_INTERVAL: Duration = Duration::from_secs(1);
+/// The number of events without a step after which a reaction saves a checkpoint, too.
+const SAVE_AFTER_EVENTS: u64 = 50_000;
+
+/// The processor of one reaction. Its steps are in `pipeline.rs`.
+#[derive(Debug)]
+pub(super) struct ReactionProcessor {
+    pub(super) executor: ReactionExecutor,
+    /// The types of the events that the reaction handles.
+    pub(super) event_types: Vec<EventType>,
+    pub(super) checkpoints: CheckpointStore,
+    pub(super) deadlines: DeadlineQueue,
+    /// The last event that was handled.
+    pub(super) position: Option<EventId>,
+    /// The newest event at the moment when the next deadline became due. Events up to it may cancel
+    /// the deadline and are handled first.
+    pub(super) handle_first: Option<Option<EventId>>,
+    saved_at: Instant,
+    events_since_save: u64,
+    /// True if a restart from the last checkpoint would repeat work.
+    pub(super) is_dirty: bool,
+    /// True if any event was handled since the start.
+    pub(super) has_advanced: bool,
+}
+
+impl ReactionProcessor {
+    /// Starts a reaction at its last checkpoint.
+    pub(super) async fn start(executor: ReactionExecutor) -> Result<Self, ReactionError> {
+        let runtime = &executor.runtime;
+        let name = executor.reaction.name;
+        let (store, source) = (Arc::clone(&runtime.store), Arc::clone(&runtime.source));
+        let checkpoints = CheckpointStore::of(name, store, source, runtime.instance)
+            .map_err(ReactionError::Name)?;
+        let mut processor = Self {
+            event_types: executor.event_types(),
+            executor,
+            checkpoints,
+            deadlines: DeadlineQueue::default(),
+            position: None,
+            handle_first: None,
+            saved_at: Instant::now(),
+            events_since_save: 0,
+            is_dirty: false,
+            has_advanced: false,
+        };
+        match processor.checkpoints.load().await?.cloned() {
+            Some(progress) => processor.restore(&progress).await?,
+            None if processor.executor.reaction.start == StartPosition::New => {
+                processor.position = newest_id(&*processor.executor.runtime.store).await?;
+                processor.save().await?;
+            }
+            None => {}
+        }
+        processor.publish_status();
+        Ok(processor)
+    }
+
+    /// Restores the position and reads the events with open deadlines again.
+    pub(super) async fn restore(
+        &mut self,
+        progress: &ReactionProgress,
+    ) -> Result<(), ReactionError> {
+        self.position = progress.position;
+        self.deadlines = DeadlineQueue::default();
+        let (Some(from), Some(to)) = (progress.open_from, progress.position) else {
+            return Ok(());
+        };
+        let options = ReadOptions {
+            lower_bound: Some(Bound::Inclusive(from)),
+            upper_bound: Some(Bound::Inclusive(to)),
+            event_types: self.event_types.clone(),
+            ..ReadOptions::recursive()
+        };
+        let mut events = self.executor.runtime.store.read(Subject::root(), options);
+        while let Some(event) = events.next().await {
+            let event = event?;
+            // A poison event among them was skipped by an operator.
+            if let Ok(plan) = self.executor.plan(&event) {
+                let deadlines = plan.deadlines.into_iter();
+                let open = deadlines.filter(|(at, _)| !progress.has_settled(*at, event.id));
+                self.schedule(&event, &plan.cancelled_steps, open.collect());
+            }
+        }
+        Ok(())
+    }
+
+    /// Cancels and adds the deadlines that follow from an event.
+    pub(super) fn schedule(
+        &mut self,
+        event: &RecordedEvent,
+        cancelled_steps: &[usize],
+        deadlines: Vec<(Timestamp, StepInstance)>,
+    ) {
+        for step in cancelled_steps {
+            self.deadlines.cancel(&event.subject, *step);
+        }
+        for (at, StepInstance { step, view }) in deadlines {
+            let event_id = event.id;
+            let deadline = OpenDeadline {
+                at,
+                event: event_id,
+                step,
+                view,
+            };
+            self.deadlines.insert(deadline, &event.subject);
+        }
+    }
+
+    /// Moves the position to an event.
+    pub(super) fn advance_to(&mut self, event: EventId) {
+        self.position = Some(event);
+        self.events_since_save = self.events_since_save.saturating_add(1);
+        self.has_advanced = true;
+    }
+
+    /// Returns the progress of this process, without the deadlines that other processes have met.
+    pub(super) fn progress(&mut self) -> ReactionProgress {
+        if let Some(known) = self.checkpoints.progress() {
+            let nanosecond = SignedDuration::from_nanos(1);
+            let last = known.settled.saturating_add(nanosecond);
+            let last = last.unwrap_or(known.settled);
+            let is_settled = |deadline: &OpenDeadline| {
+                known.has_passed(deadline.event) && known.has_settled(deadline.at, deadline.event)
+            };
+            self.deadlines.remove_until(last, is_settled);
+        }
+        let now = self.executor.runtime.services.clock().now();
+        let (settled, settled_before) = self.deadlines.settled(now);
+        ReactionProgress {
+            position: self.position,
+            settled,
+            settled_before,
+            open_from: self.deadlines.oldest(),
+        }
+    }
+
+    /// Saves a checkpoint if the last one is old enough.
+    pub(super) async fn save_if_due(&mut self) -> Result<(), ReactionError> {
+        let is_due = self.is_dirty && self.saved_at.elapsed() >= SAVE_INTERVAL;
+        if is_due || self.events_since_save >= SAVE_AFTER_EVENTS {
+            self.save().await?;
+        }
+        Ok(())
+    }
+
+    /// Saves a checkpoint, unless another process has advanced as far and none waits for this one.
+    pub(super) async fn save(&mut self) -> Result<(), ReactionError> {
+        loop {
+            let progress = self.progress();
+            if self.checkpoints.save(&progress).await? {
+                break;
+            }
+            let elsewhere = self.checkpoints.progress();
+            let is_as_far = elsewhere.is_some_and(|progress| progress.position >= self.position);
+            if is_as_far && !self.checkpoints.has_unsaved_work() {
+                break;
+            }
+        }
+        self.saved_at = Instant::now();
+        self.events_since_save = 0;
+        self.is_dirty = false;
+        Ok(())
+    }
+
+    /// Publishes the position and the deadlines for the health check and the metrics.
+    pub(super) fn publish_status(&self) {
+        self.change_status(|status| {
+            status.position = self.position;
+            status.open_deadlines = self.deadlines.len();
+            status.next_deadline = self.deadlines.next();
+            status.trouble = None;
+        });
+    }
+
+    /// Publishes the reason why the reaction does not advance.
+    pub(super) fn report_trouble(&self, trouble: Option<String>) {
+        self.change_status(|status| status.trouble = trouble);
+    }
+
+    pub(super) fn change_status(&self, change: impl FnOnce(&mut ReactionStatus)) {
+        let name = self.executor.reaction.name;
+        self.executor.statuses.change(name, change);
+    }
+}

@@ -1,0 +1,177 @@
+//! Runs the reactions of an application. Each has its own subscription, so that a parked reaction
+//! does not block the others.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use futures_util::future::join_all;
+
+use super::{
+    ReactionDescriptor, ReactionError, ReactionStatuses, Reactions,
+    executor::{ReactionExecutor, ReactionRuntime},
+    parked::{ParkedEvent, ReactionFailure},
+    processor::{FIRST_PAUSE, ReactionProcessor},
+};
+
+use es_runtime::operator::{ComponentKind, OperatorClient, OperatorError, OperatorRequests};
+
+/// The longest pause before a reaction subscribes again.
+const LAST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Runs the reactions of an application.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use es_framework::reaction::ReactionRunner;
+///
+/// /// Reacts for an hour. The next start continues with the unfinished work.
+/// async fn react_for_an_hour(runner: ReactionRunner) {
+///     let _ = tokio::time::timeout(Duration::from_secs(60 * 60), runner.run()).await;
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ReactionRunner {
+    runtime: Arc<ReactionRuntime>,
+    reactions: Reactions,
+    statuses: ReactionStatuses,
+    operator: OperatorClient,
+    requests: BTreeMap<&'static str, OperatorRequests>,
+}
+
+impl ReactionRunner {
+    /// Creates a runner that has not started.
+    pub fn new(runtime: ReactionRuntime, reactions: Reactions) -> Self {
+        let names = reactions.iter().map(|reaction| reaction.name);
+        let (operator, requests) = OperatorClient::separate(ComponentKind::Reaction, names);
+        Self {
+            runtime: Arc::new(runtime),
+            reactions,
+            statuses: ReactionStatuses::default(),
+            operator,
+            requests,
+        }
+    }
+
+    /// Returns the statuses of the reactions.
+    #[must_use]
+    pub fn statuses(&self) -> ReactionStatuses {
+        self.statuses.clone()
+    }
+
+    /// Returns the client that sends the commands of operators to the reactions.
+    #[must_use]
+    pub fn operator(&self) -> OperatorClient {
+        self.operator.clone()
+    }
+
+    /// Runs until the returned future is dropped, which is safe at any moment. The next start
+    /// repeats the work after the last checkpoint, and repeated commands have no effect.
+    pub async fn run(mut self) {
+        let reactions = self.reactions.iter().filter_map(|reaction| {
+            let executor = ReactionExecutor {
+                reaction: *reaction,
+                runtime: Arc::clone(&self.runtime),
+                statuses: self.statuses.clone(),
+            };
+            let requests = self.requests.remove(reaction.name)?;
+            Some(run_one(executor, requests))
+        });
+        join_all(reactions.collect::<Vec<_>>()).await;
+    }
+}
+
+/// The end of one subscription.
+enum RunEnd {
+    /// A poison event.
+    Parked(Box<ReactionProcessor>, Box<ParkedEvent>),
+    /// A failure of the event store.
+    Failed {
+        error: ReactionError,
+        has_advanced: bool,
+    },
+}
+
+/// Runs one reaction. Subscribes again after a failure, and parks at a poison event.
+async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests) {
+    let (name, statuses) = (executor.reaction.name, executor.statuses.clone());
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let run = run_until_failure(executor.clone());
+        let error = match unstopped(name, &mut requests, run).await {
+            RunEnd::Parked(processor, parked) => {
+                processor.park(&parked, &mut requests).await;
+                continue;
+            }
+            RunEnd::Failed {
+                error,
+                has_advanced,
+            } => {
+                if has_advanced {
+                    pause = FIRST_PAUSE;
+                }
+                error
+            }
+        };
+        tracing::warn!(reaction = name, %error, "a reaction lost its subscription and subscribes again");
+        statuses.change(name, |status| status.trouble = Some(error.to_string()));
+        unstopped(name, &mut requests, tokio::time::sleep(pause)).await;
+        pause = pause.saturating_mul(2).min(LAST_PAUSE);
+    }
+}
+
+async fn run_until_failure(executor: ReactionExecutor) -> RunEnd {
+    let mut processor = match ReactionProcessor::start(executor).await {
+        Ok(processor) => processor,
+        Err(error) => {
+            let has_advanced = false;
+            return RunEnd::Failed {
+                error,
+                has_advanced,
+            };
+        }
+    };
+    match processor.run().await {
+        Ok(never) => match never {},
+        Err(ReactionFailure::Poison(parked)) => RunEnd::Parked(Box::new(processor), parked),
+        Err(ReactionFailure::Store(error)) => RunEnd::Failed {
+            error,
+            has_advanced: processor.has_advanced,
+        },
+    }
+}
+
+/// Handles all stored events and due deadlines of one reaction, for a test.
+pub async fn catch_up(
+    runtime: ReactionRuntime,
+    reaction: ReactionDescriptor,
+) -> Result<(), ReactionError> {
+    let executor = ReactionExecutor {
+        reaction,
+        runtime: Arc::new(runtime),
+        statuses: ReactionStatuses::default(),
+    };
+    let mut processor = ReactionProcessor::start(executor).await?;
+    processor
+        .catch_up()
+        .await
+        .map_err(ReactionFailure::into_error)
+}
+
+/// Works, and meanwhile answers operators that no event has stopped the reaction. A command that
+/// waited would affect a later event.
+async fn unstopped<T>(
+    reaction: &'static str,
+    requests: &mut OperatorRequests,
+    work: impl Future<Output = T>,
+) -> T {
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            Some(request) = requests.recv() => {
+                request.respond(Err(OperatorError::NotStopped(ComponentKind::Reaction, reaction)));
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Tests of reactions: once, in time, and after every restart.
+
+mod calls;
+mod claims;
+mod faults;
+mod operate;
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::TryStreamExt as _;
+
+use super::{
+    Deadline, DeadlineTime as _, IntoCommands as _, OutgoingCommands, PoisonEvent, React,
+    ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
+    ReactionStatuses, ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
+};
+use crate::command::{CommandBus, Services};
+use crate::prelude::*;
+use es_event::{Declaration, EventCandidate, EventType, Subject, Upcasters, declaration};
+use es_runtime::operator::{OperatorClient, OperatorCommand, OperatorError};
+use es_store::{EventStore, ReadOptions, memory::MemoryStore};
+
+const DUE: &str = "2026-03-01T00:00:00Z";
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An invoice went out.
+#[derive(Debug, Event)]
+struct InvoiceSentEvent {
+    id: String,
+    due_at: Timestamp,
+}
+
+/// It was paid.
+#[derive(Debug, Event)]
+struct InvoicePaidEvent {}
+
+/// Somebody asked for the money.
+#[derive(Debug, PartialEq, Event)]
+struct ReminderSentEvent {}
+
+/// Asks for the money.
+#[derive(Debug, Command)]
+#[command(subject = "/invoices/{id}")]
+struct RemindPayerCommand {
+    id: String,
+}
+
+#[handler]
+fn remind(_: RemindPayerCommand) -> ReminderSentEvent {
+    ReminderSentEvent {}
+}
+
+fn to_command(
+    view: &es_event::EventView<'_>,
+    commands: &mut OutgoingCommands,
+) -> Result<(), ReactionError> {
+    let InvoiceSentEvent { id, .. } = view.payload()?;
+    RemindPayerCommand { id }.send(commands)
+}
+
+/// A reaction by hand that sends a command when an invoice is due.
+struct Dunning;
+
+impl React for Dunning {
+    const NAME: &'static str = "Dunning";
+    const START: StartPosition = StartPosition::First;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
+        name: "remind",
+        event: InvoiceSentEvent::TYPE,
+        when: ReactionTiming::Deadline(Deadline {
+            at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
+            unless: &[InvoicePaidEvent::TYPE],
+        }),
+        action: ReactionAction::Send(to_command),
+        parameters: &[],
+    }];
+}
+
+/// A reaction that sends it at once, and to nobody from before its first start.
+struct Haste;
+
+impl React for Haste {
+    const NAME: &'static str = "Haste";
+    const START: StartPosition = StartPosition::New;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
+        name: "remind",
+        event: InvoiceSentEvent::TYPE,
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Send(to_command),
+        parameters: &[],
+    }];
+}
+
+/// A store with past events, and a fixed clock.
+struct World {
+    store: MemoryStore,
+    clock: Clock,
+    services: Services,
+}
+
+impl World {
+    fn at(time: &str) -> Self {
+        let clock = Clock::at(time.parse().unwrap());
+        let services = Services::default().with(clock.clone());
+        let store = MemoryStore::new();
+        Self {
+            store,
+            clock,
+            services,
+        }
+    }
+
+    fn runtime(&self) -> ReactionRuntime {
+        let store: Arc<dyn EventStore> = Arc::new(self.store.clone());
+        ReactionRuntime {
+            bus: CommandBus::new(Arc::clone(&store), "test").with_services(self.services.clone()),
+            store,
+            source: "test".into(),
+            services: self.services.clone(),
+            upcasters: Upcasters::default(),
+            instance: Uuid::new_v4(),
+            sent_commands: None,
+        }
+    }
+
+    async fn write<E: Event>(&self, id: &str, payload: E) {
+        let candidate = EventCandidate {
+            source: "test".into(),
+            subject: format!("/invoices/{id}").parse().unwrap(),
+            event_type: EventType::declared(E::TYPE),
+            data: es_event::encode(&Metadata::default(), &payload).unwrap(),
+            trace: None,
+        };
+        self.store.append(vec![candidate], vec![]).await.unwrap();
+    }
+
+    async fn send(&self, id: &str) {
+        let due_at = DUE.parse().unwrap();
+        let id = id.to_owned();
+        self.write(&id.clone(), InvoiceSentEvent { id, due_at })
+            .await;
+    }
+
+    async fn catch_up<R: React>(&self) {
+        let reaction = ReactionDescriptor::of::<R>();
+        catch_up(self.runtime(), reaction).await.unwrap();
+    }
+
+    /// The subjects of all reminders.
+    async fn reminded(&self) -> Vec<String> {
+        let events = self.store.read(Subject::root(), ReadOptions::recursive());
+        let events: Vec<_> = events.try_collect().await.unwrap();
+        let reminders = events
+            .iter()
+            .filter(|event| event.event_type.as_str() == ReminderSentEvent::TYPE);
+        reminders.map(|event| event.subject.to_string()).collect()
+    }
+
+    fn start(&self, reactions: &[ReactionDescriptor]) -> (tokio::task::JoinHandle<()>, Operator) {
+        let reactions = Reactions::new(reactions.iter().copied()).unwrap();
+        let runner = ReactionRunner::new(self.runtime(), reactions);
+        let operator = Operator {
+            client: runner.operator(),
+            statuses: runner.statuses(),
+        };
+        (tokio::spawn(runner.run()), operator)
+    }
+}
+
+/// The operator of reactions that run.
+struct Operator {
+    client: OperatorClient,
+    statuses: ReactionStatuses,
+}
+
+impl Operator {
+    async fn send(
+        &self,
+        reaction: &str,
+        command: OperatorCommand,
+    ) -> Result<Option<PoisonEvent>, OperatorError> {
+        self.client.send(reaction, command).await
+    }
+
+    fn statuses(&self) -> &ReactionStatuses {
+        &self.statuses
+    }
+}
+
+async fn eventually(mut holds: impl AsyncFnMut() -> bool) {
+    let waiting = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting)
+        .await
+        .expect("it comes");
+}
+
+#[tokio::test]
+async fn a_deadline_leads_to_its_command_once_its_time_has_come() {
+    let world = World::at("2026-02-28T23:59:59Z");
+    world.send("a").await;
+    world.catch_up::<Dunning>().await;
+    assert!(world.reminded().await.is_empty());
+    world.clock.set(DUE.parse().unwrap());
+    // Without a checkpoint, as if the process had been killed each time.
+    for _ in 0..3 {
+        world.catch_up::<Dunning>().await;
+        assert_eq!(world.reminded().await, ["/invoices/a"]);
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_is_cancelled_on_its_subject_alone() {
+    let world = World::at(DUE);
+    world.send("a").await;
+    world.send("b").await;
+    world.write("a", InvoicePaidEvent {}).await;
+    world.catch_up::<Dunning>().await;
+    assert_eq!(world.reminded().await, ["/invoices/b"]);
+}
+
+#[tokio::test]
+async fn what_was_cancelled_is_due_anew_after_another_event() {
+    let world = World::at(DUE);
+    world.send("a").await;
+    world.write("a", InvoicePaidEvent {}).await;
+    world.send("a").await;
+    world.catch_up::<Dunning>().await;
+    assert_eq!(world.reminded().await, ["/invoices/a"]);
+}
+
+#[tokio::test]
+async fn a_deadline_survives_restarts_on_each_side_of_its_checkpoint() {
+    let world = World::at("2026-02-01T00:00:00Z");
+    world.send("a").await;
+    let dunning = [ReactionDescriptor::of::<Dunning>()];
+    let (running, _) = world.start(&dunning);
+    // The checkpoint is the second event.
+    let count = async || {
+        let events = world.store.read(Subject::root(), ReadOptions::recursive());
+        events.try_collect::<Vec<_>>().await.unwrap().len()
+    };
+    eventually(async || count().await == 2).await;
+    running.abort();
+    world.send("b").await;
+    world.clock.set(DUE.parse().unwrap());
+    let (running, _) = world.start(&dunning);
+    eventually(async || world.reminded().await.len() == 2).await;
+    running.abort();
+    world.catch_up::<Dunning>().await;
+    assert_eq!(world.reminded().await, ["/invoices/a", "/invoices/b"]);
+}
+
+#[tokio::test]
+async fn several_instances_send_each_command_once() {
+    let world = World::at("2026-02-01T00:00:00Z");
+    let dunning = [ReactionDescriptor::of::<Dunning>()];
+    let running: Vec<_> = (0..3).map(|_| world.start(&dunning).0).collect();
+    for id in 0..50 {
+        world.send(&id.to_string()).await;
+    }
+    world.clock.set(DUE.parse().unwrap());
+    eventually(async || world.reminded().await.len() >= 50).await;
+    running.iter().for_each(tokio::task::JoinHandle::abort);
+    world.catch_up::<Dunning>().await;
+    let mut reminded = world.reminded().await;
+    reminded.sort();
+    reminded.dedup();
+    assert_eq!((reminded.len(), world.reminded().await.len()), (50, 50));
+}
+
+#[tokio::test]
+async fn a_reaction_may_pass_over_what_was_there_before_it() {
+    let world = World::at(DUE);
+    world.send("old").await;
+    world.catch_up::<Haste>().await;
+    world.send("new").await;
+    world.catch_up::<Haste>().await;
+    assert_eq!(world.reminded().await, ["/invoices/new"]);
+}
+
+#[test]
+fn two_reactions_of_one_name_do_not_start() {
+    let other = ReactionDescriptor {
+        declaration: declaration!(),
+        ..ReactionDescriptor::of::<Dunning>()
+    };
+    let refused = Reactions::new([ReactionDescriptor::of::<Dunning>(), other]).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .starts_with("two reactions are named Dunning")
+    );
+}

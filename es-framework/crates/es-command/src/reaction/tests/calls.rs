@@ -1,0 +1,132 @@
+//! Tests of calls: retries, and poison events.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU32, Ordering},
+};
+
+use futures_util::FutureExt as _;
+
+use super::{
+    super::{
+        React, ReactionAction, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming,
+        Reactions, StartPosition, check_services,
+    },
+    DUE, Dunning, InvoiceSentEvent, World, eventually,
+};
+use crate::command::{Parameter, Services};
+use crate::prelude::*;
+use es_event::{Declaration, declaration};
+
+/// A reaction that calls somebody who answers from the third call on, if at all.
+struct Calling;
+
+#[derive(Service)]
+struct Phone {
+    answers: bool,
+    calls: Mutex<Vec<String>>,
+}
+
+impl React for Calling {
+    const NAME: &'static str = "Calling";
+    const START: StartPosition = StartPosition::First;
+    const ATTEMPTS: u32 = 3;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
+        name: "call",
+        event: InvoiceSentEvent::TYPE,
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Call(|_, context| {
+            let phone = context.service::<Phone>("Phone")?;
+            let key = context.key();
+            Ok(async move {
+                let mut calls = phone.calls.lock().unwrap();
+                calls.push(key.to_string());
+                match phone.answers && calls.len() % 3 == 0 {
+                    true => Ok(()),
+                    false => Err(ReactionError::call("nobody answers")),
+                }
+            }
+            .boxed())
+        }),
+        parameters: check_services(&[Parameter::given::<Phone>("phone")]),
+    }];
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
+    let mut world = World::at(DUE);
+    let phone = Arc::new(Phone {
+        answers: true,
+        calls: Mutex::default(),
+    });
+    world.services = world.services.with_shared(Arc::clone(&phone));
+    world.send("a").await;
+    world.catch_up::<Calling>().await;
+    world.send("b").await;
+    world.catch_up::<Calling>().await;
+    let calls = phone.calls.lock().unwrap().clone();
+    let [a, b] = [&calls[0], &calls[3]];
+    assert_eq!(calls, [a, a, a, b, b, b].map(String::clone));
+    assert_ne!(a, b);
+    // The checkpoint records the call, so that the next start does not repeat it.
+    world.catch_up::<Calling>().await;
+    assert_eq!(phone.calls.lock().unwrap().len(), 6);
+}
+
+static PANICS: AtomicU32 = AtomicU32::new(0);
+
+/// A reaction that panics at every invoice.
+struct Panicking;
+
+impl React for Panicking {
+    const NAME: &'static str = "Panicking";
+    const START: StartPosition = StartPosition::First;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
+        name: "panic",
+        event: InvoiceSentEvent::TYPE,
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Send(|_, _| {
+            PANICS.fetch_add(1, Ordering::Relaxed);
+            panic!("no more invoices")
+        }),
+        parameters: &[],
+    }];
+}
+
+#[tokio::test]
+async fn an_event_that_one_cannot_deal_with_stops_no_other() {
+    let mut world = World::at(DUE);
+    let phone = Phone {
+        answers: false,
+        calls: Mutex::default(),
+    };
+    world.services = world.services.with(phone);
+    world.send("a").await;
+    let all = [
+        ReactionDescriptor::of::<Panicking>(),
+        ReactionDescriptor::of::<Calling>(),
+        ReactionDescriptor::of::<Dunning>(),
+    ];
+    let (running, operator) = world.start(&all);
+    let statuses = operator.statuses();
+    eventually(async || world.reminded().await.len() == 1).await;
+    eventually(async || statuses.all()["Calling"].is_stopped()).await;
+    let all = statuses.all();
+    assert!(all["Panicking"].is_stopped());
+    assert!(!all["Dunning"].is_stopped());
+    let trouble = |name: &str| all[name].trouble.clone().unwrap();
+    let expected = "cannot handle event 0 on /invoices/a: the reaction panicked: no more invoices";
+    assert_eq!(trouble("Panicking"), expected);
+    assert!(trouble("Calling").ends_with("the call failed: nobody answers"));
+    assert_eq!(PANICS.load(Ordering::Relaxed), 1);
+    running.abort();
+}
+
+#[test]
+fn what_a_call_takes_has_to_be_provided() {
+    let reactions = Reactions::new([ReactionDescriptor::of::<Calling>()]).unwrap();
+    let refused = reactions.check_services(&Services::default()).unwrap_err();
+    assert!(refused.to_string().contains("`.provide(Phone { … })`"));
+}

@@ -1,0 +1,225 @@
+//! Tests of operator commands on a parked reaction, across several processes.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use super::{
+    super::{
+        Deadline, DeadlineTime as _, IntoCommands as _, PendingCall, React, ReactionAction,
+        ReactionContext, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming,
+        StartPosition, box_call, check_services,
+    },
+    DUE, InvoiceSentEvent, RemindPayerCommand, World, eventually,
+};
+use crate::command::Parameter;
+use crate::prelude::*;
+use es_event::{Declaration, EventId, EventView, declaration};
+use es_runtime::operator::{ComponentKind, OperatorCommand, OperatorError};
+
+/// An invoice of an older program that cannot be decoded any more.
+#[derive(Debug, Event)]
+#[event(name = "InvoiceSentEvent")]
+struct PoisonEvent {}
+
+#[derive(Service)]
+struct Letterbox {
+    is_open: AtomicBool,
+    letters: AtomicUsize,
+}
+
+/// A reaction that posts a letter, which may be impossible, and then sends a command.
+struct Posting;
+
+fn post(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
+    let letterbox = context.service::<Letterbox>("Letterbox")?;
+    Ok(box_call(async move {
+        match letterbox.is_open.load(Ordering::Relaxed) {
+            true => {
+                letterbox.letters.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            }
+            false => Err("it is closed"),
+        }
+    }))
+}
+
+impl React for Posting {
+    const NAME: &'static str = "Posting";
+    const START: StartPosition = StartPosition::First;
+    const ATTEMPTS: u32 = 1;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [ReactionStep] = &[
+        ReactionStep {
+            name: "post",
+            event: InvoiceSentEvent::TYPE,
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Call(post),
+            parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
+        },
+        ReactionStep {
+            name: "remind",
+            event: InvoiceSentEvent::TYPE,
+            when: ReactionTiming::Immediate,
+            action: ReactionAction::Send(|view, commands| {
+                let InvoiceSentEvent { id, .. } = view.payload()?;
+                RemindPayerCommand { id }.send(commands)
+            }),
+            parameters: &[],
+        },
+    ];
+}
+
+/// A reaction that posts a letter when an invoice is due.
+struct Dunning;
+
+impl React for Dunning {
+    const NAME: &'static str = "Dunning";
+    const START: StartPosition = StartPosition::First;
+    const ATTEMPTS: u32 = 1;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
+        name: "post",
+        event: InvoiceSentEvent::TYPE,
+        when: ReactionTiming::Deadline(Deadline {
+            at: |view| Ok(view.payload::<InvoiceSentEvent>()?.due_at.time()),
+            unless: &[],
+        }),
+        action: ReactionAction::Call(post),
+        parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
+    }];
+}
+
+const POSTING: [ReactionDescriptor; 1] = [ReactionDescriptor::of::<Posting>()];
+
+fn world() -> (World, Arc<Letterbox>) {
+    let mut world = World::at(DUE);
+    let letterbox = Arc::new(Letterbox {
+        is_open: AtomicBool::new(false),
+        letters: AtomicUsize::new(0),
+    });
+    world.services = world.services.with_shared(Arc::clone(&letterbox));
+    (world, letterbox)
+}
+
+/// Waits until the reaction is parked and returns the event.
+async fn stops(operator: &super::Operator) -> EventId {
+    let stopped = || {
+        let all = operator.statuses().all();
+        all.into_values().find_map(|status| status.stopped_at)
+    };
+    eventually(async || stopped().is_some()).await;
+    stopped().unwrap().id
+}
+
+#[tokio::test]
+async fn what_an_operator_has_left_out_is_left_out_by_every_instance_and_every_start() {
+    let (world, _) = world();
+    world.send("a").await;
+    let (first, operator) = world.start(&POSTING);
+    let (second, other) = world.start(&POSTING);
+    assert_eq!(
+        (stops(&operator).await, stops(&other).await),
+        (EventId::FIRST, EventId::FIRST)
+    );
+    assert!(world.reminded().await.is_empty());
+    let left_out = operator.send("Posting", OperatorCommand::Skip).await;
+    let left_out = left_out.unwrap().unwrap();
+    assert_eq!(left_out.id, EventId::FIRST);
+    assert!(left_out.reason.ends_with("it is closed"), "{left_out}");
+    // What else follows from the event is done.
+    eventually(async || world.reminded().await == ["/invoices/a"]).await;
+    let goes_on = |operator: &super::Operator| !operator.statuses().all()["Posting"].is_stopped();
+    eventually(async || goes_on(&operator) && goes_on(&other)).await;
+    first.abort();
+    second.abort();
+    world.catch_up::<Posting>().await;
+    assert_eq!(world.reminded().await, ["/invoices/a"]);
+}
+
+#[tokio::test]
+async fn an_event_without_a_meaning_is_left_out_altogether() {
+    let (world, letterbox) = world();
+    letterbox.is_open.store(true, Ordering::Relaxed);
+    world.write("a", PoisonEvent {}).await;
+    world.send("b").await;
+    let (running, operator) = world.start(&POSTING);
+    assert_eq!(stops(&operator).await, EventId::FIRST);
+    operator
+        .send("Posting", OperatorCommand::Skip)
+        .await
+        .unwrap();
+    eventually(async || world.reminded().await == ["/invoices/b"]).await;
+    running.abort();
+    world.catch_up::<Posting>().await;
+    assert_eq!(world.reminded().await, ["/invoices/b"]);
+}
+
+#[tokio::test]
+async fn an_event_that_is_taken_again_may_succeed_or_stop_the_reaction_once_more() {
+    let (world, letterbox) = world();
+    world.send("a").await;
+    let (running, operator) = world.start(&POSTING);
+    let (second, other) = world.start(&POSTING);
+    stops(&operator).await;
+    stops(&other).await;
+    let again = operator.send("Posting", OperatorCommand::Retry).await;
+    let again = again.unwrap().unwrap();
+    assert_eq!(again.id, EventId::FIRST);
+    stops(&operator).await;
+    letterbox.is_open.store(true, Ordering::Relaxed);
+    operator
+        .send("Posting", OperatorCommand::Retry)
+        .await
+        .unwrap();
+    eventually(async || world.reminded().await == ["/invoices/a"]).await;
+    // The other instance need not be asked.
+    eventually(async || !other.statuses().all()["Posting"].is_stopped()).await;
+    running.abort();
+    second.abort();
+}
+
+#[tokio::test]
+async fn a_deadline_that_is_left_out_is_settled_and_those_after_it_are_met() {
+    let (world, letterbox) = world();
+    world.send("a").await;
+    world.send("b").await;
+    let dunning = [ReactionDescriptor::of::<Dunning>()];
+    let (first, operator) = world.start(&dunning);
+    let (second, other) = world.start(&dunning);
+    assert_eq!(stops(&operator).await, stops(&other).await);
+    letterbox.is_open.store(true, Ordering::Relaxed);
+    operator
+        .send("Dunning", OperatorCommand::Skip)
+        .await
+        .unwrap();
+    // That of the second invoice is met, by one of them.
+    eventually(async || letterbox.letters.load(Ordering::Relaxed) == 1).await;
+    eventually(async || {
+        let goes_on = |one: &super::Operator| !one.statuses().all()["Dunning"].is_stopped();
+        goes_on(&operator) && goes_on(&other)
+    })
+    .await;
+    first.abort();
+    second.abort();
+    world.catch_up::<Dunning>().await;
+    assert_eq!(letterbox.letters.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_left_out_where_nothing_has_stopped() {
+    let (world, letterbox) = world();
+    letterbox.is_open.store(true, Ordering::Relaxed);
+    world.send("a").await;
+    let (running, operator) = world.start(&POSTING);
+    eventually(async || world.reminded().await == ["/invoices/a"]).await;
+    for asked in [OperatorCommand::Retry, OperatorCommand::Skip] {
+        let refused = operator.send("Posting", asked).await.unwrap_err();
+        let reaction = ComponentKind::Reaction;
+        assert_eq!(refused, OperatorError::NotStopped(reaction, "Posting"));
+        let refused = operator.send("Cups", asked).await.unwrap_err();
+        assert_eq!(refused.to_string(), "there is no reaction named Cups");
+    }
+    running.abort();
+}

@@ -1,0 +1,131 @@
+//! Settings that an application declares: flags, with environment variables behind them, that
+//! handlers take as parameters.
+
+mod clash;
+mod parser;
+
+pub use clash::SettingsClash;
+pub use clash::check;
+pub use parser::{SettingValue, parser};
+
+use clap::{Arg, ArgMatches, error::ErrorKind};
+
+use crate::command::{Inject, ServiceKind, Services};
+use es_event::Declaration;
+
+/// Settings of an application. `#[derive(Settings)]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, settings::DeclaredSettings as _};
+///
+/// /// What the library allows its readers.
+/// #[derive(Settings)]
+/// struct Lending {
+///     /// How many days a copy is lent for.
+///     #[setting(default = 28)]
+///     loan_days: u32,
+/// }
+///
+/// let command = clap::Command::new("library-app").args(Lending::arguments());
+/// let matches = command.get_matches_from(["library-app", "--loan-days", "14"]);
+/// assert_eq!(Lending::read(&matches)?.loan_days, 14);
+/// # Ok::<_, clap::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not hold settings",
+    label = "these are no settings",
+    note = "put `#[derive(Settings)]` on the struct `{Self}`"
+)]
+pub trait DeclaredSettings: Inject + Sized {
+    /// The place of their declaration in the source.
+    const DECLARATION: Declaration;
+
+    /// One argument for each field.
+    fn arguments() -> Vec<Arg>;
+
+    /// The values that were given, or the defaults.
+    ///
+    /// # Errors
+    /// A value is missing; clap has reported those that are wrong.
+    fn read(matches: &ArgMatches) -> Result<Self, clap::Error>;
+}
+
+/// A declaration of settings without its Rust type.
+///
+/// ```
+/// use es_framework::{prelude::*, settings::SettingsDescriptor};
+///
+/// #[derive(Settings)]
+/// struct Lending {
+///     /// How many copies a reader may have.
+///     #[setting(default = 3)]
+///     copies_at_once: u32,
+/// }
+///
+/// let lending = SettingsDescriptor::of::<Lending>("Lending");
+/// assert_eq!((lending.kind.name, (lending.arguments)().len()), ("Lending", 1));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SettingsDescriptor {
+    /// The type that handlers take.
+    pub kind: ServiceKind,
+    /// The place of their declaration in the source.
+    pub declaration: Declaration,
+    /// One argument for each field.
+    pub arguments: fn() -> Vec<Arg>,
+    /// Reads the values and provides handlers with them.
+    pub provide: fn(&ArgMatches, Services) -> Result<Services, clap::Error>,
+}
+
+inventory::collect!(SettingsDescriptor);
+
+impl SettingsDescriptor {
+    /// The descriptor of the settings `S`, which are called `name`.
+    #[must_use]
+    pub const fn of<S: DeclaredSettings>(name: &'static str) -> Self {
+        Self {
+            kind: ServiceKind::of::<S>(name),
+            declaration: S::DECLARATION,
+            arguments: S::arguments,
+            provide: |matches, services| Ok(services.with(S::read(matches)?)),
+        }
+    }
+}
+
+/// The declared settings that are wanted, in the order of their places.
+pub fn declared(
+    is_wanted: impl Fn(&SettingsDescriptor) -> bool,
+) -> Vec<&'static SettingsDescriptor> {
+    let mut settings: Vec<_> = inventory::iter::<SettingsDescriptor>()
+        .filter(|settings| is_wanted(settings))
+        .collect();
+    settings.sort_by_key(|settings| settings.declaration);
+    settings
+}
+
+/// The value of one setting, as what `#[derive(Settings)]` writes asks for it.
+///
+/// ```
+/// use clap::{Arg, Command};
+/// use es_framework::settings::{parser, value};
+///
+/// let days = Arg::new("loan_days").long("loan-days").value_parser(parser::<u32>());
+/// let command = Command::new("library-app").arg(days);
+/// let matches = command.get_matches_from(["library-app", "--loan-days", "14"]);
+/// assert_eq!(value::<u32>(&matches, "loan_days")?, 14);
+/// assert!(value::<u32>(&matches, "copies_at_once").is_err());
+/// # Ok::<_, clap::Error>(())
+/// ```
+///
+/// # Errors
+/// It was not given and has no default.
+pub fn value<T: Clone + Send + Sync + 'static>(
+    matches: &ArgMatches,
+    name: &'static str,
+) -> Result<T, clap::Error> {
+    let value = matches.try_get_one::<T>(name).ok().flatten().cloned();
+    value.ok_or_else(|| {
+        let message = format!("the setting {name} has no value\n");
+        clap::Error::raw(ErrorKind::MissingRequiredArgument, message)
+    })
+}

@@ -1,0 +1,182 @@
+//! Rebuilt states without their Rust types. The command pipeline handles the states of any handler
+//! through them.
+
+use std::any::{Any, TypeId};
+
+use futures_util::{FutureExt as _, future::BoxFuture};
+
+use super::{Evolve, LastEvent, RebuildError, RebuiltState, StateLoader};
+use es_event::Subject;
+
+/// The events that a state is rebuilt from.
+///
+/// ```
+/// use es_framework::state::StateSource;
+///
+/// let reader = StateSource { subject: "/readers/ada".parse()?, recursive: true };
+/// assert!(reader.recursive); // includes the events of /readers/ada/loans/1
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateSource {
+    /// The subject.
+    pub subject: Subject,
+    /// True if the events of the subjects below it are included.
+    pub recursive: bool,
+}
+
+/// The descriptor of a state type: how its states are rebuilt and cached.
+///
+/// ```
+/// use es_framework::{prelude::*, state::StateKind};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// let book = StateKind::of::<Book>();
+/// assert!(book.is::<Book>());
+/// assert_eq!(book.events, ["com.example.library.BookPurchasedEvent"]);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct StateKind {
+    /// The type's name.
+    pub name: &'static str,
+    /// The types of the events that change the state.
+    pub events: &'static [&'static str],
+    id: TypeId,
+    rebuild: RebuildFunction,
+    store_in_cache: fn(&StateLoader, &StateSource, AnyState),
+}
+
+type RebuildFunction = for<'a> fn(
+    &'a StateLoader,
+    &'a StateSource,
+    CachePolicy,
+) -> BoxFuture<'a, Result<CachedState, RebuildError>>;
+type AnyState = Box<dyn Any + Send + Sync>;
+
+/// The permission to rebuild a state from the cache of this process.
+///
+/// ```
+/// # use es_framework::state::CachePolicy;
+/// /// A wrong cache entry can cause conflicts.
+/// fn cache_policy(conflicts: u32) -> CachePolicy {
+///     if conflicts == 0 { CachePolicy::Use } else { CachePolicy::Bypass }
+/// }
+/// # assert_eq!(cache_policy(1), CachePolicy::Bypass);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CachePolicy {
+    /// Start from the cached state and read only newer events.
+    Use,
+    /// Ignore the cached state, because it may be wrong.
+    Bypass,
+}
+
+/// A rebuilt state of any type. It goes back into the cache after the decision.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{
+///     prelude::*,
+///     state::{CachePolicy, StateKind, StateLoader, StateSource},
+///     store::memory::MemoryStore,
+/// };
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let states = StateLoader::new(Arc::new(MemoryStore::new()));
+/// let source = StateSource { subject: "/books/42".parse()?, recursive: false };
+/// let book = StateKind::of::<Book>().rebuild(&states, &source, CachePolicy::Use).await?;
+/// assert!(!book.exists && book.state::<Book>().is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct CachedState {
+    /// The last event of its subject.
+    pub latest: Option<LastEvent>,
+    /// True if the events lead to a state.
+    pub exists: bool,
+    rebuilt: AnyState,
+}
+
+impl StateKind {
+    /// Returns the descriptor of `S`.
+    #[must_use]
+    pub const fn of<S: Evolve>() -> Self {
+        Self {
+            name: S::NAME,
+            events: S::EVENTS,
+            id: TypeId::of::<S>(),
+            rebuild: |states, source, cache| rebuild::<S>(states, source, cache).boxed(),
+            store_in_cache: |states, source, rebuilt| {
+                if let Ok(rebuilt) = rebuilt.downcast::<RebuiltState<S>>() {
+                    states.store_in_cache(&source.subject, source.recursive, *rebuilt);
+                }
+            },
+        }
+    }
+
+    /// Returns whether this is the descriptor of `S`.
+    #[must_use]
+    pub fn is<S: 'static>(&self) -> bool {
+        self.id == TypeId::of::<S>()
+    }
+
+    /// Rebuilds the current state of a source.
+    ///
+    /// # Errors
+    /// The event store failed, or an event does not fit its declaration.
+    pub async fn rebuild(
+        &self,
+        states: &StateLoader,
+        source: &StateSource,
+        cache: CachePolicy,
+    ) -> Result<CachedState, RebuildError> {
+        (self.rebuild)(states, source, cache).await
+    }
+
+    /// Caches a state for the next command on its source.
+    pub fn store_in_cache(&self, states: &StateLoader, source: &StateSource, state: CachedState) {
+        (self.store_in_cache)(states, source, state.rebuilt);
+    }
+}
+
+impl CachedState {
+    /// Returns the state, if it exists and has this type.
+    #[must_use]
+    pub fn state<S: 'static>(&self) -> Option<&S> {
+        let rebuilt = self.rebuilt.downcast_ref::<RebuiltState<S>>()?;
+        rebuilt.state.as_ref()
+    }
+}
+
+async fn rebuild<S: Evolve>(
+    states: &StateLoader,
+    source: &StateSource,
+    cache: CachePolicy,
+) -> Result<CachedState, RebuildError> {
+    let StateSource { subject, recursive } = source;
+    let rebuilt: RebuiltState<S> = match cache {
+        CachePolicy::Use => states.rebuild(subject, *recursive).await?,
+        CachePolicy::Bypass => states.rebuild_uncached(subject, *recursive).await?,
+    };
+    Ok(CachedState {
+        latest: rebuilt.latest,
+        exists: rebuilt.state.is_some(),
+        rebuilt: Box::new(rebuilt),
+    })
+}

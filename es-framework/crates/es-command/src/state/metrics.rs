@@ -1,0 +1,62 @@
+//! Metrics about rebuilding states.
+
+use std::sync::LazyLock;
+
+use metrics::{Counter, Histogram};
+
+use super::Evolve;
+use es_runtime::{
+    metrics as registry,
+    metrics::{MetricHandles, STATE_LOOKUPS, STATE_REBUILD},
+};
+
+/// The starting point of a rebuild.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RebuildStart {
+    /// The state in the cache of this process.
+    Cache,
+    /// A snapshot.
+    Snapshot,
+    /// The subject's first event.
+    FirstEvent,
+}
+
+/// The metrics of one state type.
+struct StateMetrics {
+    from_cache: Counter,
+    from_snapshot: Counter,
+    from_first_event: Counter,
+    events: Histogram,
+}
+
+static STATES: LazyLock<MetricHandles<&'static str, StateMetrics>> =
+    LazyLock::new(MetricHandles::default);
+
+fn register(state: &&'static str) -> StateMetrics {
+    let lookups =
+        |source| registry::counter(&STATE_LOOKUPS, &[("state", state), ("source", source)]);
+    StateMetrics {
+        from_cache: lookups("memory"),
+        from_snapshot: lookups("snapshot"),
+        from_first_event: lookups("events"),
+        events: registry::histogram(&STATE_REBUILD, &[("state", state)]),
+    }
+}
+
+/// Counts a rebuild by its starting point.
+pub(super) fn count_rebuild<S: Evolve>(start: RebuildStart) {
+    STATES.with(S::NAME, register, |state| {
+        let counter = match start {
+            RebuildStart::Cache => &state.from_cache,
+            RebuildStart::Snapshot => &state.from_snapshot,
+            RebuildStart::FirstEvent => &state.from_first_event,
+        };
+        counter.increment(1);
+    });
+}
+
+/// Records the number of events that a rebuild read.
+pub(super) fn record_events<S: Evolve>(events: u32) {
+    tracing::Span::current().record("events", events);
+    STATES.with(S::NAME, register, |state| state.events.record(events));
+}

@@ -1,0 +1,234 @@
+//! Rebuilds the state of a subject from its events.
+
+use std::sync::Arc;
+
+use futures_util::TryStreamExt as _;
+
+use super::{
+    Evolve, LastEvent, RebuiltState, Snapshots,
+    cache::StateCache,
+    metrics::{self, RebuildStart},
+};
+use es_event::{DecodeError, RecordedEvent, Subject, Upcasters};
+use es_store::{Bound, EventStore, EventStream, ReadOptions, StoreError};
+
+/// The number of events after which a new snapshot is saved.
+const SNAPSHOT_INTERVAL: u64 = 500;
+
+/// The reason why a state cannot be rebuilt.
+///
+/// ```
+/// use es_framework::state::RebuildError;
+///
+/// /// Returns the HTTP status code.
+/// fn status_code(error: &RebuildError) -> u16 {
+///     match error {
+///         RebuildError::Store(error) if error.is_transient() => 503,
+///         RebuildError::Store(_) | RebuildError::Decode(_) => 500,
+///     }
+/// }
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    /// The event store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A stored event does not fit its declaration.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+}
+
+/// Rebuilds states from the events of a store. Cheap to clone; clones share one cache.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{prelude::*, state::StateLoader, store::memory::MemoryStore};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let states = StateLoader::new(Arc::new(MemoryStore::new()));
+/// let book = states.rebuild::<Book>(&"/books/42".parse()?, false).await?;
+/// assert!(book.state.is_none() && book.latest.is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct StateLoader {
+    store: Arc<dyn EventStore>,
+    upcasters: Upcasters,
+    cache: StateCache,
+    snapshots: Option<Snapshots>,
+}
+
+impl StateLoader {
+    /// Creates a loader that reads the events of this store without upcasters and snapshots.
+    #[must_use]
+    pub fn new(store: Arc<dyn EventStore>) -> Self {
+        Self {
+            store,
+            upcasters: Upcasters::default(),
+            cache: StateCache::default(),
+            snapshots: None,
+        }
+    }
+
+    /// Upcasts old events with these upcasters.
+    #[must_use]
+    pub fn with_upcasters(self, upcasters: Upcasters) -> Self {
+        Self { upcasters, ..self }
+    }
+
+    /// Stores snapshots of the states of long subjects.
+    #[must_use]
+    pub fn with_snapshots(self, snapshots: Snapshots) -> Self {
+        let snapshots = Some(snapshots);
+        Self { snapshots, ..self }
+    }
+
+    /// Rebuilds the current state of a subject from the cached state and the events after it.
+    ///
+    /// # Errors
+    /// See [`RebuildError`].
+    pub async fn rebuild<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Result<RebuiltState<S>, RebuildError> {
+        if let Some(cached) = self.cache.take(subject, recursive) {
+            metrics::count_rebuild::<S>(RebuildStart::Cache);
+            return self.fold_newer_events(subject, recursive, cached).await;
+        }
+        self.rebuild_uncached(subject, recursive).await
+    }
+
+    /// Rebuilds the current state of a subject without the cache of this process. The cache is
+    /// wrong if the event store was restored from a backup.
+    ///
+    /// # Errors
+    /// See [`RebuildError`].
+    pub async fn rebuild_uncached<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Result<RebuiltState<S>, RebuildError> {
+        if let Some(snapshot) = self.load_snapshot(subject, recursive).await
+            && let Some(rebuilt) = self
+                .fold_after_snapshot(subject, recursive, snapshot)
+                .await?
+        {
+            metrics::count_rebuild::<S>(RebuildStart::Snapshot);
+            return Ok(rebuilt);
+        }
+        metrics::count_rebuild::<S>(RebuildStart::FirstEvent);
+        let empty = RebuiltState::EMPTY;
+        self.fold_newer_events(subject, recursive, empty).await
+    }
+
+    /// Caches a state for the next command on its subject. Saves a snapshot if many events were
+    /// read since the last one.
+    pub fn store_in_cache<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        mut rebuilt: RebuiltState<S>,
+    ) {
+        if rebuilt.events_since_snapshot >= SNAPSHOT_INTERVAL
+            && let Some(snapshots) = &self.snapshots
+            && let (Some(state), Some(latest)) = (&rebuilt.state, rebuilt.latest)
+        {
+            snapshots.save(subject, recursive, state, latest);
+            rebuilt.events_since_snapshot = 0;
+        }
+        self.cache.put(subject, recursive, rebuilt);
+    }
+
+    async fn load_snapshot<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Option<RebuiltState<S>> {
+        let snapshots = self.snapshots.as_ref()?;
+        let (state, latest) = snapshots.load::<S>(subject, recursive).await?;
+        Some(RebuiltState {
+            state: Some(state),
+            latest: Some(latest),
+            events_since_snapshot: 0,
+        })
+    }
+
+    /// Reads the events after `rebuilt` and folds them into it.
+    async fn fold_newer_events<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        rebuilt: RebuiltState<S>,
+    ) -> Result<RebuiltState<S>, RebuildError> {
+        let lower_bound = rebuilt.latest.map(|latest| Bound::Exclusive(latest.id));
+        let events = self.read(subject, recursive, lower_bound);
+        self.fold(rebuilt, events, 0).await
+    }
+
+    /// Folds the events after a snapshot. Returns nothing if the last event of the snapshot is not
+    /// the one in the store, as after a restore from a backup.
+    async fn fold_after_snapshot<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+        snapshot: RebuiltState<S>,
+    ) -> Result<Option<RebuiltState<S>>, RebuildError> {
+        let lower_bound = snapshot.latest.map(|latest| Bound::Inclusive(latest.id));
+        let mut events = self.read(subject, recursive, lower_bound);
+        let first = events.try_next().await?;
+        if first.map(|event| LastEvent::of(&event)) != snapshot.latest {
+            return Ok(None);
+        }
+        self.fold(snapshot, events, 1).await.map(Some)
+    }
+
+    fn read(&self, subject: &Subject, recursive: bool, lower_bound: Option<Bound>) -> EventStream {
+        let options = ReadOptions {
+            recursive,
+            lower_bound,
+            ..ReadOptions::default()
+        };
+        self.store.read(subject.clone(), options)
+    }
+
+    /// Folds all of these events into a state. `already_read` counts for the metrics.
+    async fn fold<S: Evolve>(
+        &self,
+        mut rebuilt: RebuiltState<S>,
+        mut events: EventStream,
+        already_read: u32,
+    ) -> Result<RebuiltState<S>, RebuildError> {
+        let mut count = already_read;
+        while let Some(event) = events.try_next().await? {
+            self.apply(&mut rebuilt, &event)?;
+            count = count.saturating_add(1);
+        }
+        metrics::record_events::<S>(count);
+        Ok(rebuilt)
+    }
+
+    fn apply<S: Evolve>(
+        &self,
+        rebuilt: &mut RebuiltState<S>,
+        event: &RecordedEvent,
+    ) -> Result<(), DecodeError> {
+        self.upcasters.read(event, |view| {
+            rebuilt.state = S::evolve(rebuilt.state.take(), &view)?;
+            Ok::<_, DecodeError>(())
+        })?;
+        rebuilt.latest = Some(LastEvent::of(event));
+        rebuilt.events_since_snapshot = rebuilt.events_since_snapshot.saturating_add(1);
+        Ok(())
+    }
+}

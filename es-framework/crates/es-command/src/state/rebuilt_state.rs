@@ -1,0 +1,63 @@
+//! A rebuilt state and its last event.
+
+use es_event::{EventId, Hash, RecordedEvent};
+
+/// A state and the last event that was folded into it.
+///
+/// ```
+/// # use es_framework::state::{RebuildError, RebuiltState, StateLoader};
+/// # use es_framework::{event::Subject, prelude::*};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent {}
+/// # #[derive(State)]
+/// # struct Book {}
+/// # #[evolve]
+/// # impl Book {
+/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+/// # }
+/// async fn has_events(states: &StateLoader, book: &Subject) -> Result<bool, RebuildError> {
+///     let rebuilt: RebuiltState<Book> = states.rebuild(book, false).await?;
+///     Ok(rebuilt.latest.is_some())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RebuiltState<S> {
+    /// The state. It is missing if no event leads to one.
+    pub state: Option<S>,
+    /// The last event of the subject, even if the state ignores its type.
+    pub latest: Option<LastEvent>,
+    /// The number of events that were read since the last snapshot.
+    pub(super) events_since_snapshot: u64,
+}
+
+/// The last event of a subject.
+///
+/// ```
+/// use es_framework::{event::{EventId, Hash}, state::LastEvent};
+///
+/// let seen = LastEvent { id: EventId::FIRST, hash: Hash::from_bytes([1; 32]) };
+/// // After a restore from a backup, the store can have another event with the same id.
+/// assert_ne!(seen, LastEvent { hash: Hash::from_bytes([2; 32]), ..seen });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastEvent {
+    /// Its id.
+    pub id: EventId,
+    /// Its hash. An event of a restored store can have the same id, but not the same hash.
+    pub hash: Hash,
+}
+
+impl<S> RebuiltState<S> {
+    pub(super) const EMPTY: Self = Self {
+        state: None,
+        latest: None,
+        events_since_snapshot: 0,
+    };
+}
+
+impl LastEvent {
+    pub(super) fn of(event: &RecordedEvent) -> Self {
+        let RecordedEvent { id, hash, .. } = *event;
+        Self { id, hash }
+    }
+}

@@ -1,0 +1,19 @@
+//! The paths of the facade that the macros write, for the unit tests.
+
+#![allow(missing_docs)]
+
+pub use crate as event;
+
+pub mod __private {
+    pub use {inventory, schemars, serde};
+}
+
+pub mod command {
+    pub trait HandlerEvent: crate::Event {}
+}
+
+pub mod prelude {
+    pub use es_macros::{Event, upcast};
+
+    pub use crate::{Event as _, Metadata};
+}

@@ -1,0 +1,59 @@
+//! Events before and after the store records them, with their subjects, types, hash chain, upcasters
+//! and schema lock. Only the schema lock reads and writes files.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+// Lets the paths `::es_framework::…`, which the macros write, resolve in the unit tests.
+#[cfg(test)]
+extern crate self as es_framework;
+#[cfg(test)]
+mod facade;
+#[cfg(test)]
+pub use facade::*;
+
+mod candidate;
+mod codec;
+mod declaration;
+mod descriptor;
+mod dialect;
+mod envelope;
+mod event_fields;
+mod event_type;
+mod event_view;
+mod hash;
+mod id;
+mod invalid_stream_line;
+mod parse_cache;
+mod poison_event;
+mod raw_event;
+mod recorded_event;
+pub mod schema_lock;
+mod subject;
+mod subject_value;
+mod time;
+mod trace;
+mod upcast;
+mod upcasters;
+
+pub use candidate::{EventCandidate, InvalidData, compact_object};
+pub use codec::{StreamLine, StreamLineParser};
+pub use declaration::Declaration;
+pub use descriptor::{Event, EventDescriptor, UnreadablePayload};
+pub use dialect::Dialect;
+pub use envelope::{DecodeError, Metadata, encode};
+pub use event_type::{EventType, InvalidEventType};
+pub use event_view::EventView;
+pub use hash::{Hash, HashedMetadata, InvalidHash};
+pub use id::{EventId, InvalidEventId};
+pub use invalid_stream_line::InvalidStreamLine;
+pub use parse_cache::ParseCache;
+pub use poison_event::PoisonEvent;
+pub use raw_event::{LineShape, RawEvent};
+pub use recorded_event::{BrokenChain, DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
+pub use subject::{InvalidSubject, InvalidSubjectPart, Subject, SubjectPart};
+pub use subject_value::SubjectValue;
+pub use time::EventTime;
+pub use trace::{InvalidTrace, TraceContext};
+pub use upcast::{IntoUpcast, Upcast, UpcastEvent, UpcasterDescriptor};
+pub use upcasters::{Upcasters, UpcastersError};

@@ -1,0 +1,51 @@
+//! A cache that avoids parsing equal members of neighbouring events.
+
+use std::sync::Arc;
+
+use serde::{Deserialize as _, de::value};
+
+use super::{EventTime, EventType, InvalidEventType};
+
+/// The source, type and time of the last parsed event. Neighbouring events often share them: all
+/// events of one commit have the same time.
+#[derive(Debug, Default)]
+pub struct ParseCache {
+    source: Option<Arc<str>>,
+    event_type: Option<EventType>,
+    time: Option<EventTime>,
+}
+
+impl ParseCache {
+    /// Returns a source that shares its text with earlier ones.
+    pub fn source(&mut self, text: &str) -> Arc<str> {
+        match &self.source {
+            Some(source) if **source == *text => Arc::clone(source),
+            _ => Arc::clone(self.source.insert(text.into())),
+        }
+    }
+
+    /// Parses an event type, or returns the one of the previous event.
+    ///
+    /// # Errors
+    /// The text is not an event type.
+    pub fn event_type(&mut self, text: &str) -> Result<EventType, InvalidEventType> {
+        match &self.event_type {
+            Some(parse_cache) if parse_cache.as_str() == text => Ok(parse_cache.clone()),
+            _ => Ok(self.event_type.insert(text.parse()?).clone()),
+        }
+    }
+
+    /// Parses a time, or returns the one of the previous event.
+    ///
+    /// # Errors
+    /// The text is not a time of RFC 3339.
+    pub fn time(&mut self, text: &str) -> Result<EventTime, value::Error> {
+        match &self.time {
+            Some(parse_cache) if parse_cache.as_str() == text => Ok(parse_cache.clone()),
+            _ => {
+                let time = EventTime::deserialize(value::StrDeserializer::new(text))?;
+                Ok(self.time.insert(time).clone())
+            }
+        }
+    }
+}

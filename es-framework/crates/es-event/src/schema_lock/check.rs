@@ -1,0 +1,288 @@
+//! Finds data of stored events that today's code would lose. The check deserializes samples of the
+//! locked schema with today's code and serializes them again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{
+    breaking_change::{BreakingChange, DataLoss, member},
+    canonical::canonical,
+    narrowing,
+    sample_generator::samples,
+    samples::{SampleVariation, SchemaSamples},
+};
+use crate::{EventDescriptor, UnreadablePayload};
+
+/// The maximum number of reported mistakes for one event.
+const MAX_REPAIRS: usize = 64;
+
+/// Compares an event with its locked schema. An upcaster may drop data, but it has to be able to
+/// deserialize the event.
+pub(super) fn event(
+    locked: &Value,
+    event: &EventDescriptor,
+    is_upcast: bool,
+) -> Vec<BreakingChange> {
+    let Some(stored) = samples(locked) else {
+        return vec![];
+    };
+    let today = canonical((event.schema)().as_value());
+    let mut check = SampleCheck {
+        event: *event,
+        stored,
+        today: samples(&today).map(|samples| samples.base),
+        repairs: BTreeMap::new(),
+        losses: vec![],
+    };
+    check.repair();
+    let outcomes = check.outcomes();
+    if !is_upcast {
+        check.compare(&outcomes);
+        let narrowed = narrowing::narrowed(locked, &today);
+        check.add_unless_known(narrowed);
+    }
+    let renamed = new_members(locked, &today);
+    check
+        .losses
+        .into_iter()
+        .map(|loss| BreakingChange::Loss {
+            event_type: event.event_type,
+            declaration: event.declaration,
+            loss,
+            new_members: renamed.clone(),
+        })
+        .collect()
+}
+
+/// Returns the members that the locked schema does not have.
+fn new_members(locked: &Value, today: &Value) -> Vec<String> {
+    let names = |schema: &Value| -> BTreeSet<String> {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        properties
+            .into_iter()
+            .flat_map(|all| all.keys().cloned())
+            .collect()
+    };
+    names(today).difference(&names(locked)).cloned().collect()
+}
+
+struct SampleCheck {
+    event: EventDescriptor,
+    stored: SchemaSamples,
+    /// A sample of today's schema.
+    today: Option<Value>,
+    /// Values that replace unreadable ones, so that the check can continue.
+    repairs: BTreeMap<Vec<String>, Value>,
+    losses: Vec<DataLoss>,
+}
+
+/// The results of recoding the values at one path.
+#[derive(Default)]
+struct RecodedValues {
+    /// The first value that led to each result.
+    by_outcome: BTreeMap<String, Value>,
+    /// Two values that led to the same result.
+    same: Option<(Value, Value)>,
+    has_difference: bool,
+}
+
+impl SampleCheck {
+    fn recode(&self, value: &Value) -> Result<Value, UnreadablePayload> {
+        (self.event.recode)(&self.repaired(value).to_string())
+    }
+
+    fn repaired(&self, value: &Value) -> Value {
+        let mut whole = value.clone();
+        for (path, repair) in &self.repairs {
+            put(&mut whole, path, repair);
+        }
+        whole
+    }
+
+    /// Reports the obstacles to deserializing a complete sample, one after the other.
+    fn repair(&mut self) {
+        for _ in 0..MAX_REPAIRS {
+            let Err(unreadable) = self.recode(&self.stored.base) else {
+                return;
+            };
+            let missing = unreadable.missing_member();
+            let mut path = unreadable.path.clone();
+            path.extend(missing.map(str::to_owned));
+            if self.repairs.contains_key(&path) {
+                // Even a sample of today's schema cannot be deserialized here.
+                self.stored.others.clear();
+                return;
+            }
+            let loss = match missing {
+                Some(_) => DataLoss::Required {
+                    member: member(&path),
+                },
+                None => DataLoss::UnreadablePayload {
+                    member: member(&path),
+                    value: at(&self.stored.base, &path).cloned().unwrap_or_default(),
+                    reason: unreadable.reason.clone(),
+                },
+            };
+            self.losses.push(loss);
+            let repair = self.today.as_ref().and_then(|today| at(today, &path));
+            match repair.cloned() {
+                Some(repair) if !path.is_empty() => {
+                    self.repairs.insert(path, repair);
+                }
+                // The obstacle affects every sample.
+                _ => {
+                    self.stored.others.clear();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Recodes every sample and reports those that cannot be deserialized.
+    fn outcomes(&mut self) -> BTreeMap<Vec<String>, RecodedValues> {
+        let mut outcomes: BTreeMap<Vec<String>, RecodedValues> = BTreeMap::new();
+        let mut unreadable = BTreeSet::new();
+        for variation in std::mem::take(&mut self.stored.others) {
+            let SampleVariation { path, value, from } = variation;
+            if self.repairs.keys().any(|broken| path.starts_with(broken)) {
+                continue;
+            }
+            let of_place = outcomes.entry(path.clone()).or_default();
+            match (self.recode(&value), self.recode(&from)) {
+                (Ok(written), before) => {
+                    let earlier = before.ok().zip(at(&from, &path));
+                    earlier
+                        .into_iter()
+                        .for_each(|(written, value)| of_place.add(value, &written));
+                    at(&value, &path)
+                        .into_iter()
+                        .for_each(|value| of_place.add(value, &written));
+                }
+                (Err(error), _) if unreadable.insert(path.clone()) => {
+                    self.losses
+                        .push(unreadable_at(&path, at(&value, &path), error));
+                }
+                (Err(_), _) => {}
+            }
+        }
+        outcomes
+    }
+
+    /// Adds losses, at most one for each member.
+    fn add_unless_known(&mut self, losses: Vec<DataLoss>) {
+        for loss in losses {
+            if self
+                .losses
+                .iter()
+                .all(|known| known.member() != loss.member())
+            {
+                self.losses.push(loss);
+            }
+        }
+    }
+
+    /// Reports paths whose values disappear, and paths where different values become equal.
+    fn compare(&mut self, outcomes: &BTreeMap<Vec<String>, RecodedValues>) {
+        let is_lost = |path: &[String]| {
+            let mut within = outcomes
+                .iter()
+                .filter(|(other, outcomes)| other.starts_with(path) && outcomes.is_tested())
+                .peekable();
+            within.peek().is_some() && within.all(|(_, outcomes)| !outcomes.has_difference)
+        };
+        let mut lost: BTreeSet<Vec<String>> = BTreeSet::new();
+        for (path, outcomes) in outcomes.iter().filter(|(path, _)| !path.is_empty()) {
+            if is_lost(path) {
+                // Reports only the outermost lost path.
+                let outermost = (1..=path.len())
+                    .filter_map(|length| path.get(..length))
+                    .find(|outer| is_lost(outer));
+                lost.extend(outermost.map(<[String]>::to_vec));
+            } else if let Some((one, other)) = &outcomes.same {
+                self.losses.push(DataLoss::Merged {
+                    member: member(path),
+                    one: one.clone(),
+                    other: other.clone(),
+                });
+            }
+        }
+        self.losses.extend(lost.iter().map(|path| DataLoss::Lost {
+            member: member(path),
+        }));
+    }
+}
+
+impl RecodedValues {
+    /// Adds a result. `null` and absent values are ignored, because both may become a default.
+    fn add(&mut self, value: &Value, written: &Value) {
+        if value.is_null() {
+            return;
+        }
+        let written = written.to_string();
+        match self.by_outcome.get(&written) {
+            Some(earlier) if earlier == value => {}
+            Some(earlier) => self.same = Some((earlier.clone(), value.clone())),
+            None => {
+                self.has_difference = !self.by_outcome.is_empty();
+                self.by_outcome.insert(written, value.clone());
+            }
+        }
+    }
+
+    /// Returns true if the path has at least two different values.
+    fn is_tested(&self) -> bool {
+        self.has_difference || self.same.is_some()
+    }
+}
+
+/// Creates the loss for a value, or an absent value, that cannot be deserialized.
+fn unreadable_at(path: &[String], value: Option<&Value>, error: UnreadablePayload) -> DataLoss {
+    match value {
+        None => DataLoss::Required {
+            member: member(path),
+        },
+        Some(value) => DataLoss::UnreadablePayload {
+            member: member(path),
+            value: value.clone(),
+            reason: error.reason,
+        },
+    }
+}
+
+/// Returns the value at a path.
+fn at<'a>(value: &'a Value, path: &[String]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |value, name| match value {
+        Value::Object(members) => members.get(name),
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// Replaces the value at a path, if the path exists.
+fn put(value: &mut Value, path: &[String], new: &Value) {
+    let Some((name, rest)) = path.split_first() else {
+        *value = new.clone();
+        return;
+    };
+    match value {
+        Value::Object(members) if rest.is_empty() => {
+            members.insert(name.clone(), new.clone());
+        }
+        Value::Object(members) => {
+            if let Some(inner) = members.get_mut(name) {
+                put(inner, rest, new);
+            }
+        }
+        Value::Array(items) => {
+            if let Some(inner) = name
+                .parse()
+                .ok()
+                .and_then(|index: usize| items.get_mut(index))
+            {
+                put(inner, rest, new);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,228 @@
+//! Changes of events, each as a declaration before and one after it.
+
+// Also the functions that tests share panic on what they do not expect.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod messages;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use es_framework::{
+    event::{EventDescriptor, Upcasters},
+    prelude::*,
+    schema_lock::{LockDifference, SchemaLock},
+};
+
+/// How the second declaration differs from a lock of the first.
+fn change(before: EventDescriptor, after: EventDescriptor) -> LockDifference {
+    let lock = SchemaLock::of(&[before]);
+    let written: SchemaLock = serde_json::from_str(&lock.text()).unwrap();
+    assert_eq!(written, lock);
+    written.compare(&[after], &Upcasters::default())
+}
+
+/// What is lost, each without the ways out.
+fn lost(difference: &LockDifference) -> Vec<String> {
+    let first_line = |text: String| text.lines().next().unwrap_or_default().to_owned();
+    let sentence = |line: String| line.split_once(": ").unwrap().1.to_owned();
+    let breaking_changes = difference.breaking_changes.iter();
+    breaking_changes
+        .map(|one| sentence(first_line(one.to_string())))
+        .collect()
+}
+
+/// Declares an event before and after a change, and says what is lost by it.
+macro_rules! changes {
+    ($($test:ident: { $($before:tt)* } => { $($after:tt)* }, $lost:expr;)*) => {$(
+        #[test]
+        fn $test() {
+            mod before {
+                #[allow(unused_imports)]
+                use super::*;
+                #[derive(Event)]
+                #[event(name = "ChangedEvent")]
+                pub(crate) struct Changed { $($before)* }
+            }
+            mod after {
+                #[allow(unused_imports)]
+                use super::*;
+                #[derive(Event)]
+                #[event(name = "ChangedEvent")]
+                pub(crate) struct Changed { $($after)* }
+            }
+            let (before, after) = (
+                EventDescriptor::of::<before::Changed>(),
+                EventDescriptor::of::<after::Changed>(),
+            );
+            let same = change(before, before);
+            assert!(same.is_empty(), "{same:?}");
+            let expected: &[&str] = &$lost;
+            assert_eq!(lost(&change(before, after)), expected);
+        }
+    )*};
+}
+
+#[derive(Value)]
+pub(crate) enum Cover {
+    Hard,
+    Soft,
+    /// Read aloud.
+    Audio,
+}
+
+#[derive(Value)]
+pub(crate) enum PaperCover {
+    Hard,
+    Soft,
+}
+
+#[derive(Value)]
+pub(crate) enum Binding {
+    Hard,
+    #[serde(alias = "soft")]
+    Paper,
+    Audio,
+    Video,
+}
+
+#[derive(Value)]
+pub(crate) struct Address {
+    street: String,
+    town: String,
+}
+
+#[derive(Value)]
+pub(crate) struct Place {
+    town: String,
+}
+
+#[derive(Value)]
+pub(crate) enum Holder {
+    Reader { id: Uuid, since: Timestamp },
+    Shelf { number: u16 },
+    Nobody,
+}
+
+#[derive(Value)]
+pub(crate) enum LooseHolder {
+    Reader { id: Uuid },
+    Shelf { number: u16 },
+    Nobody,
+}
+
+#[derive(Value)]
+pub(crate) struct Shelf {
+    number: u8,
+    below: Vec<Shelf>,
+}
+
+fn number_or_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Number(i64),
+        Text(String),
+    }
+    Ok(
+        match <Either as serde::Deserialize>::deserialize(deserializer)? {
+            Either::Number(number) => number.to_string(),
+            Either::Text(text) => text,
+        },
+    )
+}
+
+changes! {
+    a_member_that_may_be_absent_is_an_addition:
+        { id: Uuid } => { id: Uuid, note: Option<String>, #[serde(default)] pages: u32 }, [];
+    a_wider_number_is_no_loss:
+        { pages: u16, weight: f32 } => { pages: i64, weight: f64 }, [];
+    a_member_that_may_be_null_now_is_no_loss:
+        { title: String } => { title: Option<String> }, [];
+    one_more_value_is_no_loss:
+        { cover: PaperCover } => { cover: Cover }, [];
+    a_renamed_value_with_its_old_name_is_no_loss:
+        { cover: Cover } => { cover: Binding }, [];
+    a_renamed_member_with_its_old_name_is_no_loss:
+        { pages: u32, title: String }
+        => { #[serde(alias = "pages")] num_pages: u32, title: String }, [];
+    a_renamed_member_that_is_optional_with_its_old_name_is_no_loss:
+        { pages: Option<u32> } => { #[serde(alias = "pages")] num_pages: Option<u32> }, [];
+    a_type_that_reads_the_old_form_too_is_no_loss:
+        { pages: i64 }
+        => { #[serde(deserialize_with = "number_or_text")] pages: String }, [];
+    a_map_a_list_and_a_pair_stay_what_they_are:
+        { a: BTreeMap<String, u8>, b: Vec<Vec<bool>>, c: (u8, String), d: BTreeSet<String> }
+        => { a: BTreeMap<String, u16>, b: Vec<Vec<bool>>, c: (u8, String), d: Vec<String> }, [];
+    a_type_that_holds_itself_stays_what_it_is:
+        { root: Shelf } => { root: Shelf, note: Option<String> }, [];
+    any_json_stays_what_it_is:
+        { details: serde_json::Value } => { details: Option<serde_json::Value> }, [];
+
+    a_member_that_is_removed_is_lost:
+        { id: Uuid, pages: u32 } => { id: Uuid },
+        ["the member pages is stored, and nothing is left of it once the event is read"];
+    an_optional_member_that_is_removed_is_lost:
+        { id: Uuid, pages: Option<u32> } => { id: Uuid },
+        ["the member pages is stored, and nothing is left of it once the event is read"];
+    a_renamed_member_with_a_default_is_lost:
+        { pages: u32 } => { #[serde(default)] num_pages: u32 },
+        ["the member pages is stored, and nothing is left of it once the event is read"];
+    a_renamed_member_is_missed_and_lost:
+        { pages: u32, title: String } => { num_pages: u32, title: String },
+        [
+            "the member numPages is required, and stored events need not have it",
+            "the member pages is stored, and nothing is left of it once the event is read",
+        ];
+    required_members_that_are_added_are_all_told:
+        { id: Uuid } => { id: Uuid, title: String, pages: u32 },
+        [
+            "the member title is required, and stored events need not have it",
+            "the member pages is required, and stored events need not have it",
+        ];
+    a_member_that_must_be_there_now_cannot_be_absent_or_null:
+        { #[serde(default)] pages: u32, title: Option<String> } => { pages: u32, title: String },
+        [
+            "the member pages is required, and stored events need not have it",
+            "the member title may be stored as null, which cannot be read: invalid type: null, expected a string",
+        ];
+    a_smaller_number_is_too_small:
+        { pages: u32 } => { pages: u16 },
+        ["the member pages may be stored as 4294967295, which cannot be read: invalid value: integer `4294967295`, expected u16"];
+    a_number_without_a_sign_is_no_number_with_one:
+        { balance: i64 } => { balance: u64 },
+        ["the member balance may be stored as -9223372036854775808, which cannot be read: invalid value: integer `-9223372036854775808`, expected u64"];
+    a_whole_number_is_no_fraction:
+        { price: f64 } => { price: i64 },
+        ["the member price may be stored as 1.5, which cannot be read: invalid type: floating point `1.5`, expected i64"];
+    single_precision_blurs:
+        { price: f64 } => { price: f32 },
+        ["the values 16777216.25 and 16777216.75 of the member price become one once the event is read"];
+    a_text_is_no_uuid:
+        { id: String } => { id: Uuid },
+        ["the member id may be stored as \"a\", which cannot be read: UUID parsing failed: invalid length: found 1"];
+    a_value_that_is_removed_cannot_be_read:
+        { cover: Cover } => { cover: PaperCover },
+        ["the member cover may be stored as \"audio\", which cannot be read: unknown variant `audio`, expected `hard` or `soft`"];
+    a_list_is_no_set:
+        { tags: Vec<String> } => { tags: BTreeSet<String> },
+        ["the values [\"a\"] and [\"a\",\"a\"] of the member tags become one once the event is read"];
+    a_member_inside_is_told_with_its_place:
+        { address: Address, others: Vec<Address> } => { address: Place, others: Vec<Place> },
+        [
+            "the member address.street is stored, and nothing is left of it once the event is read",
+            "the member others[].street is stored, and nothing is left of it once the event is read",
+        ];
+    a_whole_object_that_is_removed_is_told_once:
+        { id: Uuid, address: Address } => { id: Uuid },
+        ["the member address is stored, and nothing is left of it once the event is read"];
+    a_member_of_a_variant_is_told_with_its_place:
+        { holder: Holder } => { holder: LooseHolder },
+        ["the member holder.reader.since is stored, and nothing is left of it once the event is read"];
+    a_bound_that_is_only_stated_misleads:
+        { pages: i64, tags: Vec<String> }
+        => { #[schemars(range(min = 1))] pages: i64, #[schemars(length(max = 3))] tags: Vec<String> },
+        [
+            "the member pages is declared with minimum 1, and was stored without",
+            "the member tags is declared with maxItems 3, and was stored without",
+        ];
+}

@@ -1,0 +1,21 @@
+//! The error of a function call.
+
+use super::cast::describe;
+use crate::{function::Function, query_error::QueryErrorKind, value::Value};
+
+/// Creates the error for the first argument that a function does not accept.
+pub(super) fn argument_error(
+    function: Function,
+    expected: &'static str,
+    found: &Value,
+) -> QueryErrorKind {
+    let found = match found {
+        Value::Int(_) | Value::Float(_) => format!("the number {}", describe(found)).into(),
+        other => other.kind().into(),
+    };
+    QueryErrorKind::WrongArgument {
+        function: function.name(),
+        expected,
+        found,
+    }
+}

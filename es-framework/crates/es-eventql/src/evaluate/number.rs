@@ -1,0 +1,28 @@
+//! Conversions between integers and floats.
+
+use crate::{query_error::QueryErrorKind, value::Value};
+
+/// Converts a number to a float. Integers above 2^53 are rounded.
+pub(super) const fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(value) => Some(*value as f64),
+        Value::Float(value) => Some(*value),
+        _ => None,
+    }
+}
+
+pub(super) fn finite(value: f64) -> Result<Value, QueryErrorKind> {
+    if value.is_finite() {
+        Ok(Value::Float(value))
+    } else {
+        Err(QueryErrorKind::OutOfRange)
+    }
+}
+
+/// Converts a float without a fraction to an integer, if it is in range.
+pub(super) fn whole(value: f64) -> Option<i64> {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    // The range check above makes the cast exact.
+    #[allow(clippy::cast_possible_truncation)]
+    (-BEYOND..BEYOND).contains(&value).then_some(value as i64)
+}

@@ -1,0 +1,136 @@
+//! EventQL, the query language of the EventSourcingDB protocol: parses, checks and runs queries.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+mod ast;
+mod check;
+mod evaluate;
+mod event_source;
+mod execute;
+mod function;
+mod lexer;
+mod parser;
+mod print;
+mod query_error;
+mod query_limits;
+mod read_plan;
+#[cfg(test)]
+mod tests;
+mod token;
+mod value;
+
+use std::{fmt, sync::Arc};
+
+use futures_util::{StreamExt as _, stream::BoxStream};
+use serde_json::value::RawValue;
+
+use ast::Statement;
+
+pub use event_source::{EventSource, ReadHint};
+pub use query_error::{QueryError, QueryErrorKind, QueryErrorPayload};
+pub use query_limits::{MAX_LENGTH, QueryLimits};
+pub use token::{Token, TokenKind};
+
+/// The result rows of a query as a stream of JSON values. The first error ends the stream. Dropping
+/// the stream ends the query.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{
+///     eventql::{QueryLimits, EventQlQuery, QueryRows, EventSource},
+///     store::{EventStore, memory::MemoryStore},
+/// };
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::eventql::QueryError> {
+/// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+/// let query = EventQlQuery::parse("FROM e IN events PROJECT INTO e.id")?;
+/// let rows: QueryRows = query.run(Arc::new(store), QueryLimits::DEFAULT);
+/// assert_eq!(rows.count().await, 0);
+/// # Ok(())
+/// # }
+/// ```
+pub type QueryRows = BoxStream<'static, Result<Box<RawValue>, QueryError>>;
+
+/// A parsed and checked query. `Display` writes its canonical form.
+///
+/// ```
+/// use es_framework::eventql::EventQlQuery;
+///
+/// let query = EventQlQuery::parse("from e in events where e.subject == '/a' project into e.id")?;
+/// assert_eq!(
+///     query.to_string(),
+///     r#"FROM e IN events WHERE e.subject == "/a" PROJECT INTO e.id"#
+/// );
+/// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "unknown alias `f`: this query knows `e` (line 1, column 31)"
+/// );
+/// # Ok::<_, es_framework::eventql::QueryError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct EventQlQuery {
+    statement: Arc<Statement>,
+    tokens: Arc<[Token]>,
+}
+
+impl EventQlQuery {
+    /// Parses and checks a query.
+    ///
+    /// # Errors
+    /// Fails if the query is too long or too deep, does not follow the grammar, or is invalid for
+    /// every possible event. The error names the tokens at fault.
+    pub fn parse(text: &str) -> Result<Self, QueryError> {
+        let (length, limit) = (text.len(), MAX_LENGTH);
+        if length > limit {
+            return Err(QueryError::nowhere(QueryErrorKind::TooLong {
+                length,
+                limit,
+            }));
+        }
+        let tokens = lexer::tokens(text)?;
+        let statement = parser::parse(&tokens)
+            .and_then(|statement| check::check(&statement).map(|()| statement))
+            .map_err(|fault| fault.locate(&tokens))?;
+        Ok(Self {
+            statement: Arc::new(statement),
+            tokens: tokens.into(),
+        })
+    }
+
+    /// Runs the query over the events of `source`. Needs a Tokio runtime with time enabled.
+    #[must_use]
+    pub fn run(&self, source: Arc<dyn EventSource>, limits: QueryLimits) -> QueryRows {
+        execute::run(self, source, limits, true)
+    }
+
+    /// Returns true if the query returns exactly one row and that row is `true`. The precondition
+    /// `isEventQlQueryTrue` needs this.
+    ///
+    /// # Errors
+    /// Fails if the query fails before the result is known.
+    pub async fn yields_true(
+        &self,
+        source: Arc<dyn EventSource>,
+        limits: QueryLimits,
+    ) -> Result<bool, QueryError> {
+        let mut rows = self.run(source, limits);
+        let Some(first) = rows.next().await.transpose()? else {
+            return Ok(false);
+        };
+        if first.get() != "true" {
+            return Ok(false);
+        }
+        Ok(rows.next().await.transpose()?.is_none())
+    }
+}
+
+impl fmt::Display for EventQlQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.statement.fmt(f)
+    }
+}

@@ -1,0 +1,93 @@
+//! What the query language does, end to end.
+
+mod errors;
+mod events;
+mod generate;
+mod language;
+mod limits;
+mod plan;
+mod precedence;
+mod properties;
+mod protocol;
+mod reference;
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use serde_json::value::RawValue;
+
+use super::{EventQlQuery, EventSource, QueryError, QueryLimits, execute};
+use es_event::EventCandidate;
+use es_store::{EventStore, memory::MemoryStore};
+
+/// An event as tests write it: subject, type, data.
+type Given<'a> = (&'a str, &'a str, &'a str);
+
+fn candidate((subject, event_type, data): Given<'_>) -> EventCandidate {
+    EventCandidate {
+        source: "https://example.io".into(),
+        subject: subject.parse().unwrap(),
+        event_type: event_type.parse().unwrap(),
+        data: RawValue::from_string(data.to_owned()).unwrap(),
+        trace: None,
+    }
+}
+
+async fn store(events: &[Given<'_>]) -> Arc<dyn EventStore> {
+    let store = MemoryStore::new();
+    for event in events {
+        store.append(vec![candidate(*event)], vec![]).await.unwrap();
+    }
+    Arc::new(store)
+}
+
+async fn source(events: &[Given<'_>]) -> Arc<dyn EventSource> {
+    Arc::new(store(events).await)
+}
+
+/// Events of one subject and type with these data.
+async fn data(data: &[&str]) -> Arc<dyn EventSource> {
+    let given: Vec<_> = data
+        .iter()
+        .map(|data| ("/a", "io.example.x", *data))
+        .collect();
+    source(&given).await
+}
+
+/// The rows up to the first error, and that error.
+async fn answer(
+    query: &EventQlQuery,
+    source: &Arc<dyn EventSource>,
+    uses_hints: bool,
+) -> (Vec<String>, Option<QueryError>) {
+    let mut rows = execute::run(
+        query,
+        Arc::clone(source),
+        QueryLimits::default(),
+        uses_hints,
+    );
+    let mut seen = Vec::new();
+    while let Some(row) = rows.next().await {
+        match row {
+            Ok(row) => seen.push(row.get().to_owned()),
+            Err(error) => return (seen, Some(error)),
+        }
+    }
+    (seen, None)
+}
+
+async fn rows(query: &str, source: &Arc<dyn EventSource>) -> Vec<String> {
+    let (rows, error) = answer(&EventQlQuery::parse(query).unwrap(), source, true).await;
+    assert!(error.is_none(), "{query}: {error:?}");
+    rows
+}
+
+/// What an expression without events gives.
+async fn value(expr: &str) -> Result<String, QueryError> {
+    let query = EventQlQuery::parse(&format!("FROM e IN events PROJECT INTO {expr}"))?;
+    let (mut rows, error) = answer(&query, &data(&["{}"]).await, true).await;
+    match error {
+        Some(error) => Err(error),
+        None => Ok(rows.remove(0)),
+    }
+}

@@ -1,0 +1,102 @@
+//! The changes that a batch of events makes to one read model, gathered in memory.
+
+use super::{
+    Database, DatabaseError, ProjectionError, Table,
+    fold::{Fold, FoldFailure, RowChanges, RowPosition},
+    projected_model::ProjectedModel,
+};
+use es_event::{EventId, RecordedEvent, Upcasters};
+
+/// The number of events that an upcaster may make of one event. Each of them may make a row.
+const VIEWS: i64 = 1_024;
+
+/// The changes that a batch of events makes to one read model.
+///
+/// Events are added without the table, so that the next batch is decoded while the current one is
+/// written.
+pub(super) struct BatchFold {
+    fold: Box<dyn Fold>,
+    poison: Option<FoldFailure>,
+    first: Option<EventId>,
+    count: usize,
+}
+
+impl BatchFold {
+    pub(super) fn new(table: &Table) -> Self {
+        Self {
+            fold: (table.model.fold)(),
+            poison: None,
+            first: None,
+            count: 0,
+        }
+    }
+
+    /// Decodes and upcasts the next event and adds its changes. Events after one that cannot be decoded
+    /// are only counted.
+    pub(super) fn add(
+        &mut self,
+        model: &ProjectedModel,
+        upcasters: &Upcasters,
+        event: &RecordedEvent,
+    ) {
+        let index = self.count;
+        self.first.get_or_insert(event.id);
+        self.count = self.count.saturating_add(1);
+        if self.poison.is_some() || model.skipped.contains(&event.id) {
+            return;
+        }
+        if let Err(error) = decode(&mut *self.fold, upcasters, index, event) {
+            self.poison = Some(FoldFailure { index, error });
+        }
+    }
+
+    /// Returns true if exactly these events were added.
+    pub(super) fn covers(&self, events: &[RecordedEvent]) -> bool {
+        self.count == events.len() && self.first == events.first().map(|event| event.id)
+    }
+
+    /// Loads the rows that the changes depend on and applies the changes to them.
+    ///
+    /// Returns the changes of the table and the event that cannot be applied, if there is one. The
+    /// changes are `None` if that event failed late: the events before it have to be folded again.
+    pub(super) async fn finish(
+        mut self,
+        database: &Database,
+        table: &Table,
+    ) -> Result<(Option<RowChanges>, Option<FoldFailure>), DatabaseError> {
+        for row in database.load(table, self.fold.required_keys()).await? {
+            // No event is at fault if the read model cannot read its own row: another release wrote
+            // the row, and a rebuild helps.
+            self.fold
+                .load_row(row)
+                .map_err(|error| DatabaseError::Row {
+                    table: table.model.name,
+                    reason: error.to_string(),
+                })?;
+        }
+        Ok(match self.fold.finish() {
+            Ok(changes) => (Some(changes), self.poison),
+            Err(earlier) => (None, Some(earlier)),
+        })
+    }
+}
+
+fn decode(
+    fold: &mut dyn Fold,
+    upcasters: &Upcasters,
+    index: usize,
+    event: &RecordedEvent,
+) -> Result<(), ProjectionError> {
+    let mut view: RowPosition = 0;
+    upcasters.read(event, |read| {
+        let position = row_position(event.id, view);
+        view = view.saturating_add(1);
+        fold.add_event(index, position, &read)
+    })
+}
+
+/// Returns the position of a row, which orders rows as their events are ordered.
+fn row_position(id: EventId, view: RowPosition) -> RowPosition {
+    let id = i64::try_from(id.get()).unwrap_or(i64::MAX);
+    id.saturating_mul(VIEWS).saturating_add(view)
+}

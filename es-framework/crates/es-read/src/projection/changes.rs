@@ -1,0 +1,70 @@
+//! The wait for new positions of read models.
+
+use futures_util::future::select_all;
+use tokio::sync::watch;
+
+use super::{ProgressRegistry, progress::State};
+use es_event::EventId;
+
+/// The changes of some read models.
+#[derive(Debug)]
+pub struct Changes(Vec<watch::Receiver<State>>);
+
+impl Changes {
+    /// Subscribes to the read models with these names, or to all of them if there is no name.
+    pub fn of(models: &[&str], positions: &ProgressRegistry) -> Self {
+        let selected = positions
+            .iter()
+            .filter(|(name, _)| models.is_empty() || models.contains(name));
+        Self(selected.map(|(_, progress)| progress.subscribe()).collect())
+    }
+
+    /// Returns the last event that all of them have applied. A later event is a change.
+    pub fn position(&mut self) -> Option<EventId> {
+        let states = self.0.iter_mut();
+        let positions = states.map(|state| state.borrow_and_update().position);
+        positions.min().flatten()
+    }
+
+    /// Waits for the next change.
+    pub async fn next(&mut self) {
+        let models = self.0.iter_mut().map(|state| {
+            Box::pin(async move {
+                if state.changed().await.is_err() {
+                    // The processor has ended.
+                    std::future::pending::<()>().await;
+                }
+            })
+        });
+        let models: Vec<_> = models.collect();
+        match models.is_empty() {
+            true => std::future::pending().await,
+            false => drop(select_all(models).await),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_another_read_model_takes_is_no_change() {
+        let positions = ProgressRegistry::of(["books", "loans"]);
+        let mut changes = Changes::of(&["books"], &positions);
+        let mut all = Changes::of(&[], &positions);
+        assert_eq!(changes.position(), None);
+        positions.get("loans").unwrap().reached(EventId::new(7));
+        let brief = Duration::from_millis(20);
+        let waited = tokio::time::timeout(brief, changes.next()).await;
+        assert!(waited.is_err(), "nothing changed in the books");
+        all.next().await;
+        assert_eq!(all.position(), None);
+        positions.get("books").unwrap().reached(EventId::new(5));
+        changes.next().await;
+        assert_eq!(changes.position(), EventId::new(5));
+        assert_eq!(all.position(), EventId::new(5));
+    }
+}

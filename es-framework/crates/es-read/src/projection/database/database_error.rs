@@ -1,0 +1,112 @@
+//! The errors of a database of read models.
+
+/// A statement of the database of read models failed.
+///
+/// ```
+/// use es_framework::projection::DatabaseError;
+///
+/// /// Returns true if the same query may succeed in a moment.
+/// fn try_again(error: &DatabaseError) -> bool {
+///     matches!(error, DatabaseError::Busy | DatabaseError::Lost)
+/// }
+///
+/// assert!(try_again(&DatabaseError::Busy));
+/// assert!(!try_again(&DatabaseError::TooExpensive));
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// PostgreSQL failed.
+    #[cfg(feature = "postgres")]
+    #[error("the database of read models failed: {0}")]
+    Postgres(#[source] sqlx::Error),
+    /// The program was compiled without PostgreSQL.
+    #[cfg(not(feature = "postgres"))]
+    #[error("postgres:// needs the feature `postgres`, without which this program was compiled")]
+    MissingFeature,
+    /// SQLite failed.
+    #[error("the database of read models failed: {0}")]
+    Sqlite(#[source] rusqlite::Error),
+    /// A query took longer than it may.
+    #[error("the query took too long and was ended")]
+    TooExpensive,
+    /// Other queries use all connections.
+    #[error("no connection to the database of read models came free in time")]
+    Busy,
+    /// A database in memory has reached its size limit.
+    #[error(
+        "the database of read models holds 1 GiB, more than which SQLite keeps in memory: set DATABASE_URL to a file or to PostgreSQL"
+    )]
+    Full,
+    /// Another process may write by now.
+    #[error("the connection that holds the right to write was lost")]
+    Lost,
+    /// The thread of a statement ended before the statement.
+    #[error("the database of read models stopped in the middle of a statement")]
+    Interrupted,
+    /// A stored row does not fit its read model.
+    #[error(
+        "a row of {table} cannot be read: {reason}: count the version of the read model up, so that it is rebuilt"
+    )]
+    Row {
+        /// The table.
+        table: &'static str,
+        /// The defect of the row.
+        reason: String,
+    },
+    /// The file cannot be used.
+    #[error("{path} cannot be used: {source}")]
+    File {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The error of the file system.
+        source: std::io::Error,
+    },
+}
+
+/// PostgreSQL's error code of a statement that exceeded its time limit.
+#[cfg(feature = "postgres")]
+const QUERY_CANCELED: &str = "57014";
+
+#[cfg(feature = "postgres")]
+impl From<sqlx::Error> for DatabaseError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::PoolTimedOut => Self::Busy,
+            sqlx::Error::Database(database)
+                if database.code().as_deref() == Some(QUERY_CANCELED) =>
+            {
+                Self::TooExpensive
+            }
+            _ => Self::Postgres(error),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for DatabaseError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => Self::TooExpensive,
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
+impl DatabaseError {
+    /// Returns true if the database refused the data, so that a retry fails again.
+    pub(crate) fn is_refusal(&self) -> bool {
+        use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
+
+        match self {
+            Self::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ConstraintViolation | TooBig | TypeMismatch)
+            ),
+            // Of PostgreSQL's classes, 22 is data that does not fit and 23 a constraint.
+            #[cfg(feature = "postgres")]
+            Self::Postgres(sqlx::Error::Database(error)) => error
+                .code()
+                .is_some_and(|code| code.starts_with("22") || code.starts_with("23")),
+            _ => false,
+        }
+    }
+}

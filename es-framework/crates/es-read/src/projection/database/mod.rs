@@ -1,0 +1,285 @@
+//! The database of the read models.
+
+mod database_error;
+mod lease;
+mod numbered;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod rows;
+mod sqlite;
+mod store;
+mod table_checkpoint;
+mod url;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use super::{
+    Cell, ReadModels, RowKey, Table,
+    fold::{RowChanges, StoredRow},
+};
+use es_event::EventId;
+
+pub use database_error::DatabaseError;
+use numbered::numbered;
+#[cfg(feature = "postgres")]
+use postgres::PostgresReadModelStore;
+pub(super) use rows::{WrittenColumn, written_columns};
+use sqlite::{Location, SqliteReadModelStore};
+use store::ReadModelStore;
+pub(super) use table_checkpoint::{Checkpoint, TableCheckpoint};
+pub use url::{DatabaseUrl, InvalidDatabaseUrl};
+
+/// The default time limit of a query.
+const QUERY_TIME: Duration = Duration::from_secs(10);
+
+/// The database of the read models. Clones share it.
+///
+/// ```
+/// use es_framework::projection::{Database, ReadModels};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::projection::DatabaseError> {
+/// let database = Database::in_memory(&ReadModels::default()).await?;
+/// assert_eq!(database.kind(), "SQLite");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Database {
+    store: Arc<dyn ReadModelStore>,
+    tables: Arc<BTreeMap<&'static str, Table>>,
+}
+
+/// A hand-written statement in the dialect of each kind of database.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Cell, Sql}};
+///
+/// const BY_AUTHOR: Sql = Sql {
+///     sqlite: "SELECT json_object('title', title) FROM book_copies WHERE author = ?1",
+///     postgres: "SELECT json_build_object('title', title)::text FROM book_copies WHERE author = $1",
+/// };
+///
+/// async fn titles(context: &QueryContext<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
+///     context.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
+/// }
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Sql {
+    /// For SQLite, with `?1` for the first parameter.
+    pub sqlite: &'static str,
+    /// For PostgreSQL, with `$1` for the first parameter.
+    pub postgres: &'static str,
+}
+
+impl Database {
+    /// Opens the database that a setting names.
+    ///
+    /// # Errors
+    /// It cannot be opened or reached.
+    pub async fn open(url: &DatabaseUrl, models: &ReadModels) -> Result<Self, DatabaseError> {
+        Self::open_within(url, models, QUERY_TIME).await
+    }
+
+    /// Opens the database that a setting names, and ends each query that it works on for longer.
+    pub async fn open_within(
+        url: &DatabaseUrl,
+        models: &ReadModels,
+        query_time: Duration,
+    ) -> Result<Self, DatabaseError> {
+        let sqlite = async |location| {
+            let store = SqliteReadModelStore::open(location, query_time).await?;
+            Ok::<Arc<dyn ReadModelStore>, DatabaseError>(Arc::new(store))
+        };
+        let store = match url {
+            DatabaseUrl::Memory => sqlite(Location::new_in_memory()).await?,
+            DatabaseUrl::File(path) => sqlite(Location::File(path.clone())).await?,
+            #[cfg(not(feature = "postgres"))]
+            DatabaseUrl::Postgres(_) => return Err(DatabaseError::MissingFeature),
+            #[cfg(feature = "postgres")]
+            DatabaseUrl::Postgres(url) => {
+                Arc::new(PostgresReadModelStore::open(url, query_time).await?)
+            }
+        };
+        let tables = Arc::new(models.by_name());
+        Ok(Self { store, tables })
+    }
+
+    /// Opens a database in memory, which is empty.
+    ///
+    /// # Errors
+    /// SQLite cannot be opened.
+    pub async fn in_memory(models: &ReadModels) -> Result<Self, DatabaseError> {
+        Self::open(&DatabaseUrl::Memory, models).await
+    }
+
+    /// Returns the name of the database product.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        self.store.kind()
+    }
+
+    /// Returns the size of the database in memory or on disk, in bytes.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn size(&self) -> Result<u64, DatabaseError> {
+        self.store.size().await
+    }
+
+    pub(crate) fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.get(name)
+    }
+
+    /// Returns the rows that a statement selects, each with its position. The statement marks its
+    /// parameters with `?`.
+    pub(crate) async fn fetch(
+        &self,
+        table: &Table,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<StoredRow>, DatabaseError> {
+        let statement = self.numbered(&statement, 0);
+        self.store.fetch_rows(table, statement, parameters).await
+    }
+
+    /// Returns the first column of what a statement selects. The statement numbers its parameters.
+    pub(crate) async fn texts(
+        &self,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<String>, DatabaseError> {
+        self.store.fetch_texts(statement, parameters).await
+    }
+
+    /// Returns the number that a statement selects. The statement marks its parameters with `?`.
+    pub(crate) async fn count(
+        &self,
+        statement: String,
+        parameters: Vec<Cell>,
+    ) -> Result<u64, DatabaseError> {
+        let statement = self.numbered(&statement, 0);
+        self.store.fetch_count(statement, parameters).await
+    }
+
+    /// Returns a hand-written statement in the dialect of this database.
+    pub(crate) fn own(&self, statement: Sql) -> &'static str {
+        self.store.statement_of(statement)
+    }
+
+    /// Numbers the parameters `?` of a statement, which follow `others` other parameters.
+    pub(crate) fn numbered(&self, sql: &str, others: usize) -> String {
+        numbered(sql, self.store.parameter_sign(), others)
+    }
+
+    /// Returns the SQL expression of a group of rows as JSON: the values of the columns that the rows
+    /// are grouped by, the number of rows, and the values of `collected` in the rows that meet the
+    /// condition `only`, sorted by `order`.
+    pub(crate) fn json_group(
+        &self,
+        columns: &str,
+        collected: &str,
+        order: &str,
+        only: &str,
+    ) -> String {
+        self.store.json_group(columns, collected, order, only)
+    }
+
+    /// Returns the conditions that a column contains a substring, whatever the case of its letters,
+    /// and the parameter of each.
+    pub(crate) fn contains(
+        &self,
+        table: &Table,
+        column: &str,
+        substring: &str,
+    ) -> Vec<(String, Cell)> {
+        self.store.contains(table, column, substring)
+    }
+
+    /// Returns true if texts of the database cannot contain the character zero.
+    pub(crate) fn lacks_zero(&self) -> bool {
+        self.store.rejects_zero()
+    }
+
+    /// Acquires the right to write, unless another process has it, and creates the missing tables.
+    pub(super) async fn acquire_lease(&self) -> Result<bool, DatabaseError> {
+        self.store.acquire_lease(&self.tables).await
+    }
+
+    /// Loads the definition and the checkpoint of a table.
+    pub(super) async fn load_checkpoint(
+        &self,
+        table: &Table,
+    ) -> Result<Option<TableCheckpoint>, DatabaseError> {
+        self.store.load_checkpoint(table).await
+    }
+
+    /// Replaces a table by an empty one without a checkpoint.
+    pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
+        self.store.reset_table(table).await
+    }
+
+    /// Drops a table, if it exists.
+    pub(super) async fn remove(&self, table: &Table) -> Result<(), DatabaseError> {
+        self.store.drop_table(table).await
+    }
+
+    /// Replaces a table by its shadow table.
+    pub(super) async fn swap(&self, table: &Table) -> Result<(), DatabaseError> {
+        self.store.swap_tables(table).await
+    }
+
+    /// Makes a read model skip an event from now on.
+    pub(super) async fn skip(&self, table: &Table, event: EventId) -> Result<(), DatabaseError> {
+        let position = i64::try_from(event.get()).unwrap_or(i64::MAX);
+        self.store.skip_event(table.model.name, position).await
+    }
+
+    /// Loads the events that a read model skips.
+    pub(super) async fn skipped(&self, table: &Table) -> Result<BTreeSet<EventId>, DatabaseError> {
+        let positions = self.store.load_skipped(table.model.name).await?.into_iter();
+        let ids = positions.filter_map(|position| u64::try_from(position).ok());
+        Ok(ids.filter_map(EventId::new).collect())
+    }
+
+    /// Loads the rows with these keys.
+    pub(super) async fn load(
+        &self,
+        table: &Table,
+        keys: Vec<RowKey>,
+    ) -> Result<Vec<StoredRow>, DatabaseError> {
+        match keys.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.store.load_rows(table, keys).await,
+        }
+    }
+
+    /// Writes the changes of a table and its checkpoint in one transaction.
+    pub(super) async fn write(
+        &self,
+        table: &Table,
+        changes: RowChanges,
+        checkpoint: Checkpoint,
+    ) -> Result<(), DatabaseError> {
+        self.store.write_batch(table, changes, checkpoint).await
+    }
+
+    /// Deletes the checkpoint of a read model but not its rows.
+    #[cfg(test)]
+    pub(super) async fn forget_position(&self, model: &str) -> Result<(), DatabaseError> {
+        match self.table(model) {
+            Some(table) => self.store.forget_position(table).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Limits the size of the database to a number of pages.
+    #[cfg(test)]
+    pub(super) async fn limit(&self, pages: u32) -> Result<(), DatabaseError> {
+        self.store.limit_pages(pages).await
+    }
+}

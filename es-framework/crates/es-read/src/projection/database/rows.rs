@@ -1,0 +1,59 @@
+//! The columns that a table has and the cells that a row writes to them.
+
+use super::super::{Cell, ColumnKind, Identity, Table, fold::StoredRow, sql_names};
+
+/// A column of a table: one of the read model or one of the framework.
+#[derive(Debug)]
+pub(crate) struct WrittenColumn {
+    /// The name as SQL.
+    pub(crate) name: String,
+    pub(crate) kind: ColumnKind,
+}
+
+/// Returns the columns of a table in the order in which rows write them.
+pub(crate) fn written_columns(table: &Table) -> Vec<WrittenColumn> {
+    let column = |name: String, kind| WrittenColumn { name, kind };
+    let mut columns = vec![column(
+        sql_names::POSITION_COLUMN.to_owned(),
+        ColumnKind::Integer,
+    )];
+    if table.model.identity == Identity::Event {
+        columns.push(column(sql_names::SUBJECT.to_owned(), ColumnKind::Text));
+    }
+    let declared = table.model.columns.iter();
+    columns.extend(declared.map(|one| column(sql_names::quoted(one.name), one.kind)));
+    let searched = table.searched.iter();
+    columns
+        .extend(searched.map(|name| column(sql_names::lowercase_column(name), ColumnKind::Text)));
+    columns
+}
+
+/// Returns the cells of a row in the same order.
+pub(super) fn written(table: &Table, row: StoredRow) -> impl Iterator<Item = Cell> {
+    let lowered: Vec<_> = table
+        .searched
+        .iter()
+        .map(|name| {
+            let mut columns = table.model.columns.iter();
+            let index = columns.position(|column| column.name == *name);
+            in_lower_case(index.and_then(|index| row.cells.get(index)))
+        })
+        .collect();
+    let subject = match table.model.identity {
+        Identity::Event => Some(row.subject.map_or(Cell::Null, Cell::Text)),
+        Identity::Column(_) => None,
+    };
+    let place = Cell::Integer(row.place);
+    [place]
+        .into_iter()
+        .chain(subject)
+        .chain(row.cells)
+        .chain(lowered)
+}
+
+fn in_lower_case(cell: Option<&Cell>) -> Cell {
+    match cell {
+        Some(Cell::Text(text)) => Cell::Text(text.to_lowercase()),
+        _ => Cell::Null,
+    }
+}

@@ -1,0 +1,77 @@
+//! The connections to a SQLite database and their settings.
+
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags};
+
+/// The time that a statement waits for the transaction of another connection.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The size limit of a database in memory in bytes. SQLite refuses the transaction that exceeds it.
+const MEMORY_LIMIT: u32 = 1 << 30;
+const PAGE: u32 = 4_096;
+/// The page cache of the connection that writes a file, in KiB.
+const CACHE_KIB: i32 = 32 << 10;
+/// The number of prepared statements that a connection caches.
+const STATEMENTS: usize = 128;
+
+/// The place of a database.
+#[derive(Debug, Clone)]
+pub(crate) enum Location {
+    /// In memory, under a name that the connections of this process share.
+    Memory(String),
+    /// In a file.
+    File(PathBuf),
+}
+
+impl Location {
+    /// Returns a new place in memory.
+    pub(crate) fn new_in_memory() -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Self::Memory(format!("/read-models-{number}"))
+    }
+
+    pub(super) const fn is_in_memory(&self) -> bool {
+        matches!(self, Self::Memory(_))
+    }
+}
+
+/// Opens the connection that writes, and creates the database if it does not exist.
+pub(super) fn open_writer(location: &Location) -> Result<Connection, rusqlite::Error> {
+    let connection = open(location)?;
+    if location.is_in_memory() {
+        connection.pragma_update(None, "page_size", PAGE)?;
+        connection.execute_batch("PRAGMA journal_mode = MEMORY")?;
+        let pages = MEMORY_LIMIT.checked_div(PAGE).unwrap_or(MEMORY_LIMIT);
+        connection.pragma_update(None, "max_page_count", pages)?;
+    } else {
+        // A power cut may remove the last transactions. Their events are applied again.
+        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")?;
+        connection.pragma_update(None, "cache_size", CACHE_KIB.wrapping_neg())?;
+    }
+    Ok(connection)
+}
+
+/// Opens a connection that only reads.
+pub(super) fn open_reader(location: &Location) -> Result<Connection, rusqlite::Error> {
+    let connection = open(location)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+fn open(location: &Location) -> Result<Connection, rusqlite::Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = match location {
+        Location::Memory(name) => Connection::open_with_flags_and_vfs(name, flags, "memdb")?,
+        Location::File(path) => Connection::open_with_flags(path, flags)?,
+    };
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}

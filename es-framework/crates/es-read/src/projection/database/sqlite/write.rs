@@ -1,0 +1,135 @@
+//! The statements of a transaction that writes.
+
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+
+use super::{
+    super::{
+        super::{
+            Cell, Table,
+            fold::{RowChanges, StoredRow},
+            tables::{self, IndexNames},
+        },
+        Checkpoint, TableCheckpoint, rows,
+    },
+    cells::read_cells,
+    search_index_update::SearchIndexUpdate,
+};
+
+/// Writes the changes of a table.
+pub(super) fn write_rows(
+    connection: &Connection,
+    table: &Table,
+    changes: RowChanges,
+) -> Result<(), rusqlite::Error> {
+    let mut index = SearchIndexUpdate::new(connection, table);
+    if !changes.removed.is_empty() {
+        let mut delete = connection.prepare_cached(&tables::delete(table))?;
+        for key in changes.removed {
+            let key = Cell::from(key);
+            index.delete_row(key.clone())?;
+            delete.execute([key])?;
+        }
+    }
+    let mut upsert = connection.prepare_cached(&tables::upsert(table))?;
+    for row in changes.rows {
+        let cells: Vec<_> = rows::written(table, row).collect();
+        index.write_row(&cells)?;
+        upsert.execute(params_from_iter(cells))?;
+    }
+    index.apply()
+}
+
+/// Creates the tables that do not exist yet.
+pub(super) fn prepare_tables(
+    connection: &Connection,
+    tables: &[Table],
+) -> Result<(), rusqlite::Error> {
+    connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
+    connection.execute_batch(tables::CREATE_SKIPPED)?;
+    for table in tables {
+        let stored = read_checkpoint(connection, table)?;
+        // The processor rebuilds a table of another definition beside the current one.
+        if !stored.is_some_and(|stored| stored.is_current(table) || stored.checkpoint.is_some()) {
+            reset_table(connection, table)?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces a table by an empty one without a checkpoint.
+pub(super) fn reset_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    drop_rows(connection, table)?;
+    let is_taken = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?1)";
+    let is_taken =
+        connection.query_row(is_taken, [tables::first_index(table)], |row| row.get(0))?;
+    for statement in tables::create(table, IndexNames::free(is_taken)) {
+        connection.execute_batch(&statement)?;
+    }
+    write_checkpoint(connection, table, None)
+}
+
+fn drop_rows(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    connection.execute_batch(&tables::drop(table))?;
+    connection.execute_batch(&tables::drop_search_index(table))
+}
+
+/// Drops a table and its checkpoint.
+pub(super) fn drop_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    drop_rows(connection, table)?;
+    connection
+        .prepare_cached(tables::DELETE_CHECKPOINT)?
+        .execute([table.name()])?;
+    Ok(())
+}
+
+/// Replaces a table by its shadow table.
+pub(super) fn swap_tables(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    let shadow = table.shadow();
+    let built = read_checkpoint(connection, &shadow)?.and_then(|stored| stored.checkpoint);
+    for statement in tables::swap(table) {
+        connection.execute_batch(&statement)?;
+    }
+    drop_table(connection, &shadow)?;
+    write_checkpoint(connection, table, built)
+}
+
+/// Reads the definition and the checkpoint of a table.
+pub(super) fn read_checkpoint(
+    connection: &Connection,
+    table: &Table,
+) -> Result<Option<TableCheckpoint>, rusqlite::Error> {
+    connection
+        .prepare_cached(tables::READ_CHECKPOINT)?
+        .query_row([table.name()], |row| {
+            Ok(TableCheckpoint {
+                definition: row.get(0)?,
+                checkpoint: Checkpoint::from_columns(row.get(1)?, row.get(2)?),
+            })
+        })
+        .optional()
+}
+
+/// Writes the definition and the checkpoint of a table.
+pub(super) fn write_checkpoint(
+    connection: &Connection,
+    table: &Table,
+    checkpoint: Option<Checkpoint>,
+) -> Result<(), rusqlite::Error> {
+    let (position, hash) = Checkpoint::to_columns(checkpoint);
+    connection
+        .prepare_cached(tables::WRITE_CHECKPOINT)?
+        .execute((table.name(), tables::definition(table), position, hash))?;
+    Ok(())
+}
+
+/// Reads the position and the columns of a row.
+pub(super) fn read_row(
+    row: &rusqlite::Row<'_>,
+    columns: usize,
+) -> Result<StoredRow, rusqlite::Error> {
+    Ok(StoredRow {
+        place: row.get(0)?,
+        subject: None,
+        cells: read_cells(row, columns)?,
+    })
+}

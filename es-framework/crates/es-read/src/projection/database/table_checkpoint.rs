@@ -1,0 +1,54 @@
+//! The checkpoint of a table.
+
+use super::super::{Table, tables};
+use es_event::{EventId, Hash, RecordedEvent};
+
+/// The last event that a table has applied. The hash tells events of different event stores apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    pub(crate) id: EventId,
+    pub(crate) hash: Hash,
+}
+
+impl Checkpoint {
+    pub(crate) const fn at(event: &RecordedEvent) -> Self {
+        Self {
+            id: event.id,
+            hash: event.hash,
+        }
+    }
+
+    /// Returns the checkpoint that two columns store.
+    pub(super) fn from_columns(position: Option<i64>, hash: Option<String>) -> Option<Self> {
+        let id = position.and_then(|position| u64::try_from(position).ok());
+        let hash = hash.and_then(|hash| hash.parse().ok());
+        let (id, hash) = id.and_then(EventId::new).zip(hash)?;
+        Some(Self { id, hash })
+    }
+
+    /// Returns the columns that store a checkpoint.
+    pub(super) fn to_columns(checkpoint: Option<Self>) -> (Option<i64>, Option<String>) {
+        let position = checkpoint.map(|last| i64::try_from(last.id.get()).unwrap_or(i64::MAX));
+        (position, checkpoint.map(|last| last.hash.to_string()))
+    }
+}
+
+/// The definition of a table that exists, and its checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TableCheckpoint {
+    pub(super) definition: String,
+    pub(crate) checkpoint: Option<Checkpoint>,
+}
+
+impl TableCheckpoint {
+    /// Returns true if the table was created from the current declaration of the read model.
+    pub(crate) fn is_current(&self, table: &Table) -> bool {
+        self.definition == tables::definition(table)
+    }
+
+    /// Returns true if queries of the current declaration can read the table.
+    pub(crate) fn is_readable(&self, table: &Table) -> bool {
+        let layout = self.definition.split('.').next();
+        layout == Some(tables::layout(table).as_str())
+    }
+}

@@ -1,0 +1,120 @@
+//! The declaration of a read model as plain data.
+
+use schemars::{Schema, SchemaGenerator};
+
+use super::{
+    ColumnDescriptor, EventRow, Project,
+    fold::{EventRows, Fold, RowFold},
+};
+use es_event::Declaration;
+
+/// The declaration of a read model as plain data.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::ReadModelDescriptor};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let copies = ReadModelDescriptor::of::<BookCopy>();
+/// assert_eq!((copies.name, copies.version), ("book_copies", 1));
+/// ```
+#[derive(Clone, Copy)]
+pub struct ReadModelDescriptor {
+    /// The table's name.
+    pub name: &'static str,
+    /// The types of the events that it applies.
+    pub events: &'static [&'static str],
+    /// The columns, in the order of the fields.
+    pub columns: &'static [ColumnDescriptor],
+    /// The identity of its rows.
+    pub identity: Identity,
+    /// The columns with an index besides those that queries compare.
+    pub indexed: &'static [&'static str],
+    /// The version of the declaration. A new version rebuilds the read model.
+    pub version: u32,
+    /// The place of the declaration.
+    pub declaration: Declaration,
+    /// The JSON schema of a row, if the framework itself serves the rows.
+    pub row: Option<fn(&mut SchemaGenerator) -> Schema>,
+    pub(super) fold: fn() -> Box<dyn Fold>,
+}
+
+/// The identity of the rows of a read model.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Identity, ReadModelDescriptor}};
+///
+/// #[derive(Event)]
+/// #[event(read_model = "donations")]
+/// struct BookDonatedEvent {
+///     title: String,
+/// }
+///
+/// let donations = ReadModelDescriptor::of_events::<BookDonatedEvent>();
+/// assert_eq!(donations.identity, Identity::Event);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Identity {
+    /// Each row has its own value of this column.
+    Column(&'static str),
+    /// Each row is an event. The rows are served at `/<name>`, the first row of a subject at
+    /// `/<name>/<key>`.
+    Event,
+}
+
+inventory::collect!(ReadModelDescriptor);
+
+impl ReadModelDescriptor {
+    /// Returns the descriptor of the read model `R`.
+    #[must_use]
+    pub const fn of<R: Project>() -> Self {
+        Self {
+            name: R::TABLE,
+            events: R::EVENTS,
+            columns: R::COLUMNS,
+            identity: Identity::Column(R::KEY),
+            indexed: R::INDEXED,
+            version: R::VERSION,
+            declaration: R::DECLARATION,
+            row: None,
+            fold: || Box::new(RowFold::<R>::default()),
+        }
+    }
+
+    /// Returns the descriptor of a table with a row for each `E`: `#[event(read_model = "…")]`.
+    #[must_use]
+    pub const fn of_events<E: EventRow>() -> Self {
+        Self {
+            name: E::TABLE,
+            events: &[E::TYPE],
+            columns: E::COLUMNS,
+            identity: Identity::Event,
+            indexed: &[],
+            version: 1,
+            declaration: E::DECLARATION,
+            row: Some(SchemaGenerator::subschema_for::<E>),
+            fold: || Box::new(EventRows::<E>::default()),
+        }
+    }
+}
+
+impl std::fmt::Debug for ReadModelDescriptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadModelDescriptor")
+            .field("name", &self.name)
+            .field("declaration", &self.declaration)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,36 @@
+//! Read models: tables that are built from events and answer queries.
+
+mod batch_fold;
+mod batch_reader;
+mod changes;
+pub mod column;
+mod database;
+mod descriptor;
+mod fold;
+mod key_in_subject;
+mod models;
+mod pipeline;
+mod processor;
+mod progress;
+mod projected_model;
+mod read_model;
+mod rebuild_progress;
+mod row_key;
+mod search_index;
+mod sql_names;
+pub(crate) mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use changes::Changes;
+pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnValue};
+pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
+pub use descriptor::{Identity, ReadModelDescriptor};
+pub use es_event::PoisonEvent;
+pub(crate) use fold::StoredRow;
+pub use key_in_subject::key_in_subject;
+pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
+pub use processor::Processor;
+pub use progress::{Pace, ProgressError, ProgressRegistry, ReadModelProgress};
+pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowChange};
+pub use row_key::{KeyError, RowKey};

@@ -1,0 +1,208 @@
+//! The read models of an application, checked before anything starts.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use super::ReadModelDescriptor;
+use es_event::Declaration;
+
+/// The checked read models of an application, sorted by name.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{ReadModelDescriptor, ReadModels}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
+/// assert!(models.get("book_copies").is_some());
+/// # Ok::<_, es_framework::projection::ReadModelsError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ReadModels(Vec<Table>);
+
+/// The table of a read model, with the columns that queries use.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Identity, ReadModelDescriptor, ReadModels}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
+/// let mut keys = models.iter().map(|table| table.model.identity);
+/// assert_eq!(keys.next(), Some(Identity::Column("id")));
+/// # Ok::<_, es_framework::projection::ReadModelsError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// The read model.
+    pub model: ReadModelDescriptor,
+    /// The columns with an index.
+    pub(crate) indexed: BTreeSet<&'static str>,
+    /// The columns that queries search for a substring. Each has a companion in lower case, since SQL
+    /// ignores the case of ASCII letters at most.
+    pub(crate) searched: BTreeSet<&'static str>,
+    /// True for a shadow table.
+    pub(super) is_shadow: bool,
+}
+
+impl Table {
+    /// Returns the name in the database.
+    pub(crate) fn name(&self) -> Cow<'static, str> {
+        match self.is_shadow {
+            true => format!("es_next_{}", self.model.name).into(),
+            false => self.model.name.into(),
+        }
+    }
+
+    /// Returns the shadow table, in which a rebuild writes while this table answers queries.
+    pub(super) fn shadow(&self) -> Self {
+        Self {
+            is_shadow: true,
+            ..self.clone()
+        }
+    }
+}
+
+/// The use that queries make of a column.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::ColumnUse};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// assert_eq!(BrowseStock::INDEXES[0].by, ColumnUse::Searched);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnUse {
+    /// It is compared or sorted by: an index helps.
+    Compared,
+    /// It is searched for a substring.
+    Searched,
+}
+
+/// The reason why an application with these read models does not start.
+///
+/// ```
+/// use es_framework::projection::ReadModelsError;
+///
+/// let [first, second] = [es_framework::declaration!(), es_framework::declaration!()];
+/// let error = ReadModelsError::DuplicateName { name: "book_copies", first, second };
+/// assert!(error.to_string().starts_with("two read models are named book_copies: at "));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadModelsError {
+    /// Two read models have one name.
+    #[error("two read models are named {name}: at {first} and at {second}: rename one of them")]
+    DuplicateName {
+        /// The name.
+        name: &'static str,
+        /// The place of one declaration.
+        first: Declaration,
+        /// The place of the other declaration.
+        second: Declaration,
+    },
+}
+
+impl ReadModels {
+    /// Checks the read models that were declared.
+    ///
+    /// # Errors
+    /// Two read models have the same name.
+    pub fn new(
+        declared: impl IntoIterator<Item = ReadModelDescriptor>,
+    ) -> Result<Self, ReadModelsError> {
+        let mut models: Vec<_> = declared.into_iter().collect();
+        models.sort_by_key(|model| (model.name, model.declaration));
+        models.dedup_by_key(|model| (model.name, model.declaration));
+        for (first, second) in models.iter().zip(models.iter().skip(1)) {
+            if first.name == second.name {
+                return Err(ReadModelsError::DuplicateName {
+                    name: first.name,
+                    first: first.declaration,
+                    second: second.declaration,
+                });
+            }
+        }
+        let table = |model: ReadModelDescriptor| Table {
+            model,
+            indexed: model.indexed.iter().copied().collect(),
+            searched: BTreeSet::new(),
+            is_shadow: false,
+        };
+        Ok(Self(models.into_iter().map(table).collect()))
+    }
+
+    /// Adds the index that a use of a column needs.
+    #[must_use]
+    pub fn used(mut self, table: &str, column: &'static str, by: ColumnUse) -> Self {
+        let tables = self.0.iter_mut().filter(|known| known.model.name == table);
+        for known in tables {
+            match by {
+                ColumnUse::Compared => known.indexed.insert(column),
+                ColumnUse::Searched => known.searched.insert(column),
+            };
+        }
+        self
+    }
+
+    /// Returns the read models, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Table> {
+        self.0.iter()
+    }
+
+    /// Returns the read model with this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Table> {
+        self.0.iter().find(|table| table.model.name == name)
+    }
+
+    /// Returns the read models by name.
+    pub(crate) fn by_name(&self) -> BTreeMap<&'static str, Table> {
+        let named = |table: &Table| (table.model.name, table.clone());
+        self.0.iter().map(named).collect()
+    }
+}

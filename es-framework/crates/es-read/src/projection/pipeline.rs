@@ -1,0 +1,278 @@
+//! The way of an event into the read models: subscribe, decode and upcast, fold a batch in memory,
+//! write rows and checkpoint in one transaction, publish the position.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use tokio::sync::watch;
+
+use super::{
+    Database, DatabaseError, PoisonEvent,
+    batch_fold::BatchFold,
+    batch_reader::{BATCH, BatchReader, EventBatch},
+    database::Checkpoint,
+    fold::FoldFailure,
+    projected_model::ProjectedModel,
+    rebuild_progress::RebuildProgress,
+};
+use es_event::{EventId, RecordedEvent, Upcasters};
+use es_store::{EventStore, ObserveOptions, StoreError, newest_id};
+
+/// The batching window: the time in which events gather between two transactions. A transaction costs
+/// far more than a row. Without the window, the transactions of a busy store took a third of the
+/// machine.
+const BATCHING_WINDOW: Duration = Duration::from_millis(15);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LAST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Keeps read models up to date that have applied the same events.
+#[derive(Debug)]
+pub(super) struct ProjectionPipeline {
+    pub(super) store: Arc<dyn EventStore>,
+    pub(super) database: Database,
+    pub(super) upcasters: Upcasters,
+    pub(super) models: Vec<ProjectedModel>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum PipelineError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error("the event store ended the observation")]
+    SubscriptionEnded,
+}
+
+/// The reason why a pipeline has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PipelineEnd {
+    /// All of its read models have stopped at an event.
+    AllStopped,
+    /// Another process may write by now.
+    LeaseLost,
+    /// A shadow table is up to date.
+    ShadowBuilt,
+    /// The processor requested the end.
+    Requested,
+}
+
+/// Requests the end of a pipeline between two batches. A pipeline that is dropped within a batch leaves
+/// a write behind that nobody awaits.
+pub(super) type EndRequest = watch::Receiver<bool>;
+
+async fn requested(end: &mut EndRequest) {
+    if end.wait_for(|is_requested| *is_requested).await.is_err() {
+        // The processor is gone, so nobody can request the end.
+        std::future::pending::<()>().await;
+    }
+}
+
+impl ProjectionPipeline {
+    /// Processes events until one of the reasons of [`PipelineEnd`] occurs. After a failure it subscribes
+    /// again behind the checkpoint.
+    pub(super) async fn run(self, mut end: EndRequest) -> PipelineEnd {
+        let mut pause = RetryPause::default();
+        while self.running().next().is_some() {
+            let before = self.position();
+            let error = match self.process_events(&mut end).await {
+                Ok(reason) => return reason,
+                Err(error) => error,
+            };
+            if self.position() > before {
+                pause = RetryPause::default();
+            }
+            tracing::warn!(%error, "the read models do not follow the event store; they try again");
+            for model in self.running() {
+                model.progress.troubled(&error.to_string());
+            }
+            if matches!(error, PipelineError::Database(DatabaseError::Lost)) {
+                return PipelineEnd::LeaseLost;
+            }
+            tokio::select! {
+                () = pause.wait() => {}
+                () = requested(&mut end) => return PipelineEnd::Requested,
+            }
+        }
+        PipelineEnd::AllStopped
+    }
+
+    /// Subscribes to the event store and applies batch after batch.
+    async fn process_events(&self, end: &mut EndRequest) -> Result<PipelineEnd, PipelineError> {
+        let newest = newest_id(&*self.store).await?;
+        let mut rebuild = RebuildProgress::new(newest, self.position());
+        rebuild.update(self.position(), self.running());
+        let options = ObserveOptions::recursive_after(self.position());
+        let events = self.store.observe(es_event::Subject::root(), options);
+        let mut reader = BatchReader::new(&self.models, &self.upcasters, events);
+        while !self.models.iter().any(ProjectedModel::is_built) {
+            if !rebuild.is_over() {
+                // During a rebuild, a larger batch costs less.
+                let full = reader.fill(rebuild.newest());
+                let _ = tokio::time::timeout(BATCHING_WINDOW, full).await;
+            }
+            let batch = tokio::select! {
+                batch = reader.next() => batch,
+                () = requested(end) => return Ok(PipelineEnd::Requested),
+            };
+            let EventBatch {
+                events,
+                folds,
+                failure,
+                ..
+            } = batch;
+            let mut applying = std::pin::pin!(self.apply_batch(&events, folds));
+            tokio::select! {
+                applied = &mut applying => applied?,
+                // A rebuild reads and decodes the next batch during the write.
+                () = reader.fill(rebuild.newest()), if !rebuild.is_over() => applying.await?,
+            }
+            rebuild.update(self.position(), self.running());
+            match failure {
+                None => {}
+                Some(Some(error)) => return Err(error.into()),
+                Some(None) => return Err(PipelineError::SubscriptionEnded),
+            }
+            if self.running().next().is_none() {
+                return Ok(PipelineEnd::AllStopped);
+            }
+            // More events are waiting behind a batch that is half full.
+            if rebuild.is_over() && events.len() < BATCH / 2 {
+                tokio::time::sleep(BATCHING_WINDOW).await;
+            }
+        }
+        Ok(PipelineEnd::ShadowBuilt)
+    }
+
+    /// Applies events to each read model that has not applied them yet.
+    pub(super) async fn apply_events(&self, events: &[RecordedEvent]) -> Result<(), DatabaseError> {
+        self.apply_batch(events, Vec::new()).await
+    }
+
+    /// Applies events to each read model. The folds, in the order of the read models, already contain
+    /// the changes of these events.
+    async fn apply_batch(
+        &self,
+        events: &[RecordedEvent],
+        folds: Vec<Option<BatchFold>>,
+    ) -> Result<(), DatabaseError> {
+        let folds = folds.into_iter().chain(std::iter::repeat_with(|| None));
+        let models = self.models.iter().zip(folds);
+        for (model, fold) in models.filter(|(model, _)| !model.progress.is_stopped()) {
+            let position = model.progress.position();
+            let new = events.partition_point(|event| Some(event.id) <= position);
+            let events = events.get(new..).unwrap_or_default();
+            let begin = SystemTime::now();
+            let poison = self.apply_to_model(model, events, fold).await?;
+            // A rebuild does not belong to the traces of old commands.
+            if model.progress.position() > position && model.progress.is_rebuilt() {
+                model.trace(events, begin);
+            }
+            if let Some(poison) = poison {
+                tracing::error!(
+                    read_model = model.table.model.name,
+                    event = %poison.id,
+                    subject = %poison.subject,
+                    error = poison.reason,
+                    "a read model stops at an event that it cannot take; the others go on"
+                );
+                model.progress.stopped(poison);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies events to a read model: all at once, or one by one if the database refuses that, to name
+    /// the event at fault. Returns the event that cannot be applied.
+    async fn apply_to_model(
+        &self,
+        model: &ProjectedModel,
+        events: &[RecordedEvent],
+        fold: Option<BatchFold>,
+    ) -> Result<Option<PoisonEvent>, DatabaseError> {
+        let fold = fold.filter(|fold| fold.covers(events));
+        match self.write_and_publish(model, events, fold).await {
+            Err(error) if error.is_refusal() => {}
+            result => return result,
+        }
+        for event in events {
+            let alone = std::slice::from_ref(event);
+            let poison = match self.write_and_publish(model, alone, None).await {
+                Err(error) if error.is_refusal() => Some(PoisonEvent::new(event, error)),
+                result => result?,
+            };
+            if poison.is_some() {
+                return Ok(poison);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Folds events, writes the rows with the checkpoint in one transaction, and publishes the position.
+    /// Returns the event that cannot be applied; the events before it are written.
+    async fn write_and_publish(
+        &self,
+        model: &ProjectedModel,
+        events: &[RecordedEvent],
+        fold: Option<BatchFold>,
+    ) -> Result<Option<PoisonEvent>, DatabaseError> {
+        let (mut events, mut fold) = (events, fold);
+        let mut refused = None;
+        loop {
+            let folded = fold.take().unwrap_or_else(|| self.fold(model, events));
+            let (changes, poison) = folded.finish(&self.database, &model.table).await?;
+            if let Some(FoldFailure { index, error }) = poison {
+                let (before, from) = events.split_at_checked(index).unwrap_or((events, &[]));
+                refused = from.first().map(|event| PoisonEvent::new(event, error));
+                events = before;
+            }
+            let Some(changes) = changes else { continue };
+            if let Some(last) = events.last().map(Checkpoint::at) {
+                self.database.write(&model.table, changes, last).await?;
+                model.progress.reached(Some(last.id));
+            }
+            return Ok(refused);
+        }
+    }
+
+    fn fold(&self, model: &ProjectedModel, events: &[RecordedEvent]) -> BatchFold {
+        let mut fold = BatchFold::new(&model.table);
+        for event in events {
+            fold.add(model, &self.upcasters, event);
+        }
+        fold
+    }
+
+    fn running(&self) -> impl Iterator<Item = &ProjectedModel> {
+        self.models
+            .iter()
+            .filter(|model| !model.progress.is_stopped())
+    }
+
+    /// Returns the last event that all of its read models have applied.
+    fn position(&self) -> Option<EventId> {
+        self.running()
+            .map(|model| model.progress.position())
+            .min()
+            .flatten()
+    }
+}
+
+/// The pause before a retry, which doubles from the first to the last.
+#[derive(Debug)]
+pub(super) struct RetryPause(Duration);
+
+impl Default for RetryPause {
+    fn default() -> Self {
+        Self(FIRST_PAUSE)
+    }
+}
+
+impl RetryPause {
+    pub(super) async fn wait(&mut self) {
+        tokio::time::sleep(self.0).await;
+        self.0 = self.0.saturating_mul(2).min(LAST_PAUSE);
+    }
+}

@@ -1,0 +1,232 @@
+//! The processor that keeps all read models up to date.
+
+mod table_arrangement;
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use tokio::sync::watch;
+
+use super::{
+    Database, DatabaseError, ProgressRegistry, ReadModels,
+    pipeline::{PipelineEnd, ProjectionPipeline, RetryPause},
+};
+use es_event::Upcasters;
+use es_runtime::operator::{
+    ComponentKind, OperatorClient, OperatorCommand, OperatorError, OperatorRequest,
+    OperatorRequests, OperatorResult,
+};
+use es_store::{EventStore, StoreError, newest_id};
+
+/// The interval in which a standby process reads the positions of the active process.
+const STAND_BY: Duration = Duration::from_millis(50);
+
+#[derive(Debug, thiserror::Error)]
+enum BeginError {
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Keeps the read models up to date while it runs.
+///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+///
+/// use es_framework::{
+///     prelude::*,
+///     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+///     store::memory::MemoryStore,
+/// };
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
+/// let database = Database::in_memory(&models).await?;
+/// let processor = Processor::new(Arc::new(MemoryStore::new()), database, models);
+/// let positions = processor.positions();
+/// let running = tokio::spawn(processor.run());
+/// positions.reach(&["book_copies"], None, Duration::from_secs(10)).await?;
+/// # running.abort();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Processor {
+    store: Arc<dyn EventStore>,
+    database: Database,
+    models: ReadModels,
+    upcasters: Upcasters,
+    positions: ProgressRegistry,
+    operator: OperatorClient,
+    requests: OperatorRequests,
+}
+
+impl Processor {
+    /// Creates a processor that does not run yet.
+    #[must_use]
+    pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
+        let positions = ProgressRegistry::of(models.iter().map(|table| table.model.name));
+        let names = models.iter().map(|table| table.model.name);
+        let (operator, requests) = OperatorClient::shared(ComponentKind::ReadModel, names);
+        Self {
+            store,
+            database,
+            models,
+            upcasters: Upcasters::default(),
+            positions,
+            operator,
+            requests,
+        }
+    }
+
+    /// Reads stored events through these upcasters.
+    #[must_use]
+    pub fn with_upcasters(self, upcasters: Upcasters) -> Self {
+        Self { upcasters, ..self }
+    }
+
+    /// Returns the progress of the read models.
+    #[must_use]
+    pub fn positions(&self) -> ProgressRegistry {
+        self.positions.clone()
+    }
+
+    /// Returns the client that sends the commands of operators to the read models.
+    #[must_use]
+    pub fn operator(&self) -> OperatorClient {
+        self.operator.clone()
+    }
+
+    /// Runs until the returned future is dropped. After a failure it restarts from the checkpoints. While
+    /// another process writes to the same database, it stands by, and it takes over when that process
+    /// ends.
+    pub async fn run(mut self) {
+        let mut pause = RetryPause::default();
+        loop {
+            let followed = match self.begin().await {
+                Ok(pipelines) => self.follow(pipelines).await,
+                Err(error) => Err(error),
+            };
+            match followed {
+                Ok(()) => pause = RetryPause::default(),
+                Err(error) => {
+                    tracing::warn!(%error, "the read models cannot be followed yet");
+                    pause.wait().await;
+                }
+            }
+        }
+    }
+
+    async fn begin(&mut self) -> Result<Vec<ProjectionPipeline>, BeginError> {
+        if !self.database.acquire_lease().await? {
+            tracing::info!("another process keeps the read models up to date; this one stands by");
+            self.stand_by().await?;
+            tracing::info!("this process keeps the read models up to date from now on");
+        }
+        self.pipelines().await
+    }
+
+    /// Publishes the positions of the active process until that process ends.
+    async fn stand_by(&mut self) -> Result<(), BeginError> {
+        let newest = newest_id(&*self.store).await?;
+        loop {
+            for table in self.models.iter() {
+                let kept = self.database.load_checkpoint(table).await?;
+                // The active process may be a release with another definition.
+                let usable = kept.filter(|kept| kept.is_readable(table));
+                let position = usable.and_then(|kept| kept.checkpoint);
+                let position = position.map(|checkpoint| checkpoint.id);
+                if let Some(progress) = self.positions.get(table.model.name) {
+                    progress.reached(position);
+                    if position >= newest {
+                        progress.rebuilt();
+                    }
+                }
+            }
+            while let Ok(request) = self.requests.try_recv() {
+                request.respond(Err(OperatorError::StandsBy));
+            }
+            if self.database.acquire_lease().await? {
+                return Ok(());
+            }
+            tokio::time::sleep(STAND_BY).await;
+        }
+    }
+
+    /// Runs the pipelines until they have to be arranged anew: a shadow table is built, an operator
+    /// requests something, or another process may write.
+    async fn follow(&mut self, pipelines: Vec<ProjectionPipeline>) -> Result<(), BeginError> {
+        let (end, told) = watch::channel(false);
+        let run = |pipeline: ProjectionPipeline| pipeline.run(told.clone());
+        let mut running: FuturesUnordered<_> = pipelines.into_iter().map(run).collect();
+        let mut request = None;
+        loop {
+            tokio::select! {
+                Some(ended) = running.next() => if ended != PipelineEnd::AllStopped { break },
+                received = self.requests.recv() => {
+                    request = received;
+                    break;
+                }
+            }
+        }
+        // Each pipeline finishes the batch that it is writing.
+        end.send_replace(true);
+        while running.next().await.is_some() {}
+        if let Some(request) = request.filter(OperatorRequest::is_awaited) {
+            let result = self.execute(&request).await;
+            request.respond(result);
+        }
+        self.swap_built().await
+    }
+
+    /// Executes a command of an operator.
+    async fn execute(&self, request: &OperatorRequest) -> OperatorResult {
+        const KIND: ComponentKind = ComponentKind::ReadModel;
+        let unknown = || OperatorError::Unknown(KIND, request.component.to_owned());
+        let table = self.models.get(request.component).ok_or_else(unknown)?;
+        let name = table.model.name;
+        let progress = self.positions.get(name).ok_or_else(unknown)?;
+        let failed = |error: DatabaseError| OperatorError::Failed(KIND, error.to_string());
+        let beside = progress.beside();
+        if request.command == OperatorCommand::Rebuild {
+            if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.is_rebuilt() {
+                return Err(OperatorError::Rebuilding(KIND, name));
+            }
+            let reset = self.database.reset(&table.shadow()).await;
+            reset.map_err(failed)?;
+            progress.builds(None);
+            tracing::warn!(read_model = name, "an operator rebuilds the read model");
+            return Ok(None);
+        }
+        let stopped = [Some(progress.clone()), beside].into_iter().flatten();
+        let mut stopped = stopped.filter_map(|progress| Some((progress.refused()?, progress)));
+        let stopped = stopped.next().ok_or(OperatorError::NotStopped(KIND, name));
+        let (refused, stopped) = stopped?;
+        let (event, subject) = (refused.id, &refused.subject);
+        if request.command == OperatorCommand::Skip {
+            let skipped = self.database.skip(table, event).await;
+            skipped.map_err(failed)?;
+            tracing::warn!(read_model = name, %event, %subject, "an operator skips an event of the read model");
+        } else {
+            tracing::warn!(read_model = name, %event, %subject, "an operator retries an event of the read model");
+        }
+        stopped.resumed();
+        Ok(Some(refused))
+    }
+}

@@ -1,0 +1,211 @@
+//! The arrangement of tables and shadow tables into pipelines.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures_util::StreamExt as _;
+
+use super::{
+    super::{
+        ReadModelProgress, Table,
+        database::{Checkpoint, TableCheckpoint},
+        pipeline::ProjectionPipeline,
+        projected_model::ProjectedModel,
+    },
+    BeginError, Processor,
+};
+use es_event::{EventId, Subject};
+use es_store::{Bound, EventStream, ReadOptions};
+
+/// The number of events in a batch before a swap.
+const BATCH: usize = 2_000;
+
+impl Processor {
+    /// Returns one pipeline for all tables with the same position, so that their events are read once. A
+    /// table with another position catches up in a pipeline of its own.
+    pub(super) async fn pipelines(&self) -> Result<Vec<ProjectionPipeline>, BeginError> {
+        let mut groups: BTreeMap<Option<EventId>, Vec<ProjectedModel>> = BTreeMap::new();
+        for table in self.models.iter() {
+            let Some(progress) = self.positions.get(table.model.name) else {
+                continue;
+            };
+            let serves = self.serving(table, progress).await?;
+            let beside = self.beside(table, progress, !serves).await?;
+            let serving = serves.then(|| (table.clone(), progress.clone()));
+            for (table, progress) in serving.into_iter().chain(beside) {
+                if progress.is_stopped() {
+                    continue;
+                }
+                let skipped = self.database.skipped(&table).await?;
+                let followed = ProjectedModel {
+                    table,
+                    progress,
+                    skipped,
+                };
+                let position = followed.progress.position();
+                groups.entry(position).or_default().push(followed);
+            }
+        }
+        let pipelines = groups.into_values().map(|models| self.pipeline(models));
+        Ok(pipelines.collect())
+    }
+
+    fn pipeline(&self, models: Vec<ProjectedModel>) -> ProjectionPipeline {
+        ProjectionPipeline {
+            store: Arc::clone(&self.store),
+            database: self.database.clone(),
+            upcasters: self.upcasters.clone(),
+            models,
+        }
+    }
+
+    /// Publishes the position of a table. Returns false if the table has another definition, so that a
+    /// shadow table has to replace it. Until then, the table answers queries if they can read it.
+    async fn serving(
+        &self,
+        table: &Table,
+        progress: &ReadModelProgress,
+    ) -> Result<bool, BeginError> {
+        let name = table.model.name;
+        let kept = self.database.load_checkpoint(table).await?;
+        let checkpoint = kept.as_ref().and_then(|kept| kept.checkpoint);
+        let is_ours = match checkpoint {
+            Some(checkpoint) => self.is_stored(checkpoint).await?,
+            None => true,
+        };
+        if !is_ours {
+            tracing::warn!(
+                "the rows of {name} follow from another event store: they are made anew"
+            );
+            self.database.remove(&table.shadow()).await?;
+            progress.builds(None);
+        }
+        let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
+        let position = checkpoint.filter(|_| is_ours).map(|last| last.id);
+        let is_current = kept.as_ref().is_some_and(|kept| kept.is_current(table));
+        let is_usable = kept.is_some_and(|kept| kept.is_readable(table));
+        if position.is_some() && !is_current {
+            if progress.beside().is_none() {
+                tracing::info!(
+                    still_answers = is_usable,
+                    "the read model {name} is declared differently: it is rebuilt beside the old one"
+                );
+            }
+            progress.reached(position.filter(|_| is_usable));
+            if is_usable {
+                progress.rebuilt();
+            }
+            return Ok(false);
+        }
+        if !is_current {
+            self.database.reset(table).await?;
+        }
+        progress.reached(position);
+        Ok(true)
+    }
+
+    /// Returns the shadow table of a table, if it is being built or `is_needed`.
+    async fn beside(
+        &self,
+        table: &Table,
+        progress: &ReadModelProgress,
+        is_needed: bool,
+    ) -> Result<Option<(Table, ReadModelProgress)>, BeginError> {
+        let beside = table.shadow();
+        let kept = self.database.load_checkpoint(&beside).await?;
+        let goes_on = match &kept {
+            Some(kept) if kept.is_current(table) => match kept.checkpoint {
+                Some(checkpoint) => self.is_stored(checkpoint).await?,
+                None => true,
+            },
+            _ => false,
+        };
+        if !goes_on && !is_needed {
+            if kept.is_some() {
+                self.database.remove(&beside).await?;
+            }
+            progress.builds(None);
+            return Ok(None);
+        }
+        if !goes_on {
+            self.database.reset(&beside).await?;
+        }
+        let position = kept.filter(|_| goes_on).and_then(|kept| kept.checkpoint);
+        let building = progress.beside().unwrap_or_default();
+        if !building.is_stopped() {
+            building.reached(position.map(|checkpoint| checkpoint.id));
+        }
+        progress.builds(Some(building.clone()));
+        Ok(Some((beside, building)))
+    }
+
+    /// Returns true if this event store contains the event of a checkpoint. Rows that were built from
+    /// another event store are useless.
+    async fn is_stored(&self, checkpoint: Checkpoint) -> Result<bool, BeginError> {
+        let only = Some(Bound::Inclusive(checkpoint.id));
+        let stored = self.read(only, only).next().await.transpose()?;
+        Ok(stored.is_some_and(|event| Checkpoint::at(&event) == checkpoint))
+    }
+
+    fn read(&self, lower_bound: Option<Bound>, upper_bound: Option<Bound>) -> EventStream {
+        let options = ReadOptions {
+            lower_bound,
+            upper_bound,
+            ..ReadOptions::recursive()
+        };
+        self.store.read(Subject::root(), options)
+    }
+
+    /// Replaces tables by their shadow tables that are up to date.
+    pub(super) async fn swap_built(&self) -> Result<(), BeginError> {
+        for table in self.models.iter() {
+            let Some(progress) = self.positions.get(table.model.name) else {
+                continue;
+            };
+            let built = progress.beside().filter(ReadModelProgress::is_rebuilt);
+            let Some(built) = built.filter(|built| !built.is_stopped()) else {
+                continue;
+            };
+            // A client that has seen an event must not miss it in the new rows.
+            self.catch_up(table.shadow(), &built, progress.position())
+                .await?;
+            if built.is_stopped() {
+                continue;
+            }
+            self.database.swap(table).await?;
+            progress.swapped(built.position());
+            let read_model = table.model.name;
+            let position = built.position().map(EventId::get);
+            tracing::info!(
+                read_model,
+                position,
+                "queries are answered from the rows that were built anew"
+            );
+        }
+        Ok(())
+    }
+
+    async fn catch_up(
+        &self,
+        table: Table,
+        built: &ReadModelProgress,
+        until: Option<EventId>,
+    ) -> Result<(), BeginError> {
+        if built.position() >= until {
+            return Ok(());
+        }
+        let lower = built.position().and_then(EventId::next);
+        let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
+        let skipped = self.database.skipped(&table).await?;
+        let pipeline = self.pipeline(vec![ProjectedModel {
+            table,
+            progress: built.clone(),
+            skipped,
+        }]);
+        let mut batches = events.ready_chunks(BATCH);
+        while let Some(batch) = batches.next().await {
+            let events = batch.into_iter().collect::<Result<Vec<_>, _>>()?;
+            pipeline.apply_events(&events).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! A read model that a pipeline keeps up to date.
+
+use std::{collections::BTreeSet, time::SystemTime};
+
+use super::{ReadModelProgress, Table};
+use es_event::{EventId, RecordedEvent};
+use es_runtime::telemetry::traces;
+
+/// A read model that a pipeline keeps up to date.
+#[derive(Debug)]
+pub(super) struct ProjectedModel {
+    pub(super) table: Table,
+    pub(super) progress: ReadModelProgress,
+    /// The events that an operator has skipped.
+    pub(super) skipped: BTreeSet<EventId>,
+}
+
+impl ProjectedModel {
+    /// Returns true if the table is a shadow table that can replace the current one.
+    pub(super) fn is_built(&self) -> bool {
+        self.table.is_shadow && self.progress.is_rebuilt()
+    }
+
+    /// Adds a span to the traces of the commands whose events were applied.
+    pub(super) fn trace(&self, events: &[RecordedEvent], begin: SystemTime) {
+        let model = self.table.model;
+        let own = |event: &&RecordedEvent| model.events.contains(&event.event_type.as_str());
+        let span = format!("project {}", model.name);
+        traces::record_handling(&span, events.iter().filter(own), begin);
+    }
+}

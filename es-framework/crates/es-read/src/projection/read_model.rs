@@ -1,0 +1,288 @@
+//! The traits of a read model: a row for each key, folded from events by pure functions.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Cell, CellError, ColumnDescriptor, ColumnValue, KeyError, RowKey};
+use es_event::{Declaration, DecodeError, Event, EventView};
+
+/// A row of a table that queries read. `#[derive(ReadModel)]` implements it.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {
+///     id: String,
+/// }
+///
+/// #[derive(ReadModel)]
+/// #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// struct BookCopy {
+///     #[key]
+///     id: String,
+/// }
+///
+/// #[projection]
+/// impl BookCopy {
+///     fn purchased(event: BookPurchasedEvent) -> Self {
+///         Self { id: event.id }
+///     }
+/// }
+///
+/// assert_eq!((BookCopy::TABLE, BookCopy::KEY), ("book_copies", "id"));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a read model",
+    label = "this is no read model",
+    note = "put `#[derive(ReadModel)]` on the struct `{Self}`"
+)]
+pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'static {
+    /// The type of the key.
+    type Key: ColumnValue;
+
+    /// The table's name.
+    const TABLE: &'static str;
+    /// The subject of the events of a row, with the key's field in braces. Empty if each function of the
+    /// projection names its key.
+    const SUBJECT: &'static str;
+    /// The columns, in the order of the fields.
+    const COLUMNS: &'static [ColumnDescriptor];
+    /// The name of the key's column.
+    const KEY: &'static str;
+    /// The columns with an index besides those that queries compare.
+    const INDEXED: &'static [&'static str];
+    /// The version of the declaration. A new version rebuilds the read model.
+    const VERSION: u32;
+    /// The place of the declaration.
+    const DECLARATION: Declaration;
+
+    /// Returns the key of this row.
+    fn key(&self) -> &Self::Key;
+
+    /// Converts the row to cells, one for each column.
+    ///
+    /// # Errors
+    /// A field does not fit its column.
+    fn to_cells(&self) -> Result<Vec<Cell>, CellError>;
+
+    /// Converts cells to a row.
+    ///
+    /// # Errors
+    /// A cell does not fit its field.
+    fn from_cells(cells: Cells) -> Result<Self, CellError>;
+}
+
+/// The projection of events into a read model. `#[projection]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::Project};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// assert_eq!(BookCopy::EVENTS, ["com.example.library.BookPurchasedEvent"]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "nothing says how `{Self}` follows from events",
+    label = "this read model has no projection",
+    note = "write `#[projection] impl {Self} {{ fn purchased(event: &BookPurchasedEvent) -> Self {{ … }} }}`"
+)]
+pub trait Project: ReadModel {
+    /// The types of the events that it applies.
+    const EVENTS: &'static [&'static str];
+    /// The place of the projection.
+    const PROJECTION: Declaration;
+
+    /// Returns the change that an event makes, or `None` if it makes none.
+    ///
+    /// # Errors
+    /// The event does not fit its declaration, or has no key.
+    fn change(event: &EventView<'_>) -> Result<Option<RowChange<Self>>, ProjectionError>;
+}
+
+/// The reason why a read model cannot apply an event.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{RowChange, ProjectionError, RowKey}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let row = BookCopy { id: Uuid::nil(), title: "The Ring".into() };
+/// let misplaced = RowChange::put(RowKey::Integer(42), row);
+/// assert!(matches!(misplaced, Err(ProjectionError::OtherKey { .. })));
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectionError {
+    /// It does not fit its declaration.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// It has no key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The new row does not fit the table.
+    #[error("the row that follows does not fit its table: {0}")]
+    Cell(#[from] CellError),
+    /// The key of the new row differs from the key of the event.
+    #[error("the row that follows has the key {row:?}, but the event is about {event:?}")]
+    OtherKey {
+        /// The row's key.
+        row: RowKey,
+        /// The event's key.
+        event: RowKey,
+    },
+    /// A function of the projection panicked.
+    #[error("the projection panicked: {0}")]
+    Panicked(String),
+}
+
+/// The change that an event makes in a read model.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{RowChange, RowKey}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// let key = RowKey::of(&Uuid::nil())?;
+/// let renamed = RowChange::update(key, |copy: BookCopy| Some(BookCopy { title: "The Ring".into(), ..copy }));
+/// # drop(renamed);
+/// # Ok::<_, es_framework::projection::KeyError>(())
+/// ```
+pub struct RowChange<R> {
+    pub(super) key: RowKey,
+    pub(super) kind: Kind<R>,
+}
+
+pub(super) enum Kind<R> {
+    /// The row is replaced.
+    Put(R),
+    /// The row is computed from the stored row.
+    Follow(Follow<R>),
+}
+
+type Follow<R> = Box<dyn FnOnce(Option<R>) -> Option<R> + Send>;
+
+impl<R: ReadModel> RowChange<R> {
+    /// Returns a change that replaces the row.
+    ///
+    /// # Errors
+    /// The row's key is not this key.
+    pub fn put(key: RowKey, row: R) -> Result<Self, ProjectionError> {
+        let own = RowKey::of(row.key())?;
+        if own != key {
+            return Err(ProjectionError::OtherKey {
+                row: own,
+                event: key,
+            });
+        }
+        let kind = Kind::Put(row);
+        Ok(Self { key, kind })
+    }
+
+    /// Returns a change of the row with this key. It has no effect if there is no row.
+    #[must_use]
+    pub fn update(key: RowKey, change: impl FnOnce(R) -> Option<R> + Send + 'static) -> Self {
+        Self::follow(key, move |row| change(row?))
+    }
+
+    /// Returns a change that computes the row with this key from the stored row, if there is one.
+    #[must_use]
+    pub fn follow(
+        key: RowKey,
+        change: impl FnOnce(Option<R>) -> Option<R> + Send + 'static,
+    ) -> Self {
+        let kind = Kind::Follow(Box::new(change));
+        Self { key, kind }
+    }
+}
+
+/// The cells of a row, which its fields read one by one.
+///
+/// ```
+/// use es_framework::projection::{Cell, Cells};
+///
+/// let mut cells = Cells::new(vec![Cell::Text("The Ring".into()), Cell::Integer(310)]);
+/// assert_eq!(cells.next::<String>("title")?, "The Ring");
+/// assert_eq!(cells.next::<u32>("numPages")?, 310);
+/// # Ok::<_, es_framework::projection::CellError>(())
+/// ```
+#[derive(Debug)]
+pub struct Cells(std::vec::IntoIter<Cell>);
+
+impl Cells {
+    /// Returns the cells of a row, in the order of its columns.
+    #[must_use]
+    pub fn new(cells: Vec<Cell>) -> Self {
+        Self(cells.into_iter())
+    }
+
+    /// Reads the next field.
+    ///
+    /// # Errors
+    /// The cell does not fit the field.
+    pub fn next<T: ColumnValue>(&mut self, name: &str) -> Result<T, CellError> {
+        self.0.next().unwrap_or(Cell::Null).read(name)
+    }
+}
+
+/// An event that is also a row. `#[event(read_model = "…")]` implements it.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::{Cell, EventRow}};
+///
+/// #[derive(Event)]
+/// #[event(read_model = "donations")] // served at /donations
+/// struct BookDonatedEvent {
+///     title: String,
+/// }
+///
+/// let donated = BookDonatedEvent { title: "The Ring".into() };
+/// assert_eq!(donated.to_cells()?, [Cell::Text("The Ring".into())]);
+/// # Ok::<_, es_framework::projection::CellError>(())
+/// ```
+pub trait EventRow: Event {
+    /// The table's name, which is also its path: `books` is served at `/books`.
+    const TABLE: &'static str;
+    /// The columns, in the order of the fields.
+    const COLUMNS: &'static [ColumnDescriptor];
+
+    /// Converts the event to cells, one for each column.
+    ///
+    /// # Errors
+    /// A field does not fit its column.
+    fn to_cells(&self) -> Result<Vec<Cell>, CellError>;
+}

@@ -1,0 +1,305 @@
+//! The SQL of the tables of read models.
+
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    ColumnKind, Identity, Table,
+    database::{WrittenColumn, written_columns},
+    search_index,
+    sql_names::conflict_column,
+};
+
+pub(crate) use super::sql_names::{POSITION_COLUMN, key_column, quoted};
+
+pub(super) const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
+     (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position INTEGER, hash TEXT) STRICT";
+
+pub(super) const READ_CHECKPOINT: &str =
+    "SELECT definition, position, hash FROM es_checkpoint WHERE model = ?1";
+
+pub(super) const DELETE_CHECKPOINT: &str = "DELETE FROM es_checkpoint WHERE model = $1";
+
+pub(super) const SKIP: &str =
+    "INSERT INTO es_skipped (model, position) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
+pub(super) const SKIPPED: &str = "SELECT position FROM es_skipped WHERE model = $1";
+
+/// The events that an operator has skipped.
+pub(super) const CREATE_SKIPPED: &str = "CREATE TABLE IF NOT EXISTS es_skipped \
+     (model TEXT NOT NULL, position BIGINT NOT NULL, PRIMARY KEY (model, position))";
+
+pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
+     VALUES (?1, ?2, ?3, ?4) ON CONFLICT (model) DO UPDATE SET \
+     definition = excluded.definition, position = excluded.position, hash = excluded.hash";
+
+const fn is_event(table: &Table) -> bool {
+    matches!(table.model.identity, Identity::Event)
+}
+
+/// Returns the index of this column among the written columns.
+pub(super) fn conflict_index(table: &Table) -> usize {
+    let column = conflict_column(table);
+    let columns = written_columns(table);
+    let index = columns.iter().position(|written| written.name == column);
+    index.unwrap_or_default()
+}
+
+/// The names of the indexes of a table. A shadow table keeps its indexes when it replaces the current
+/// table, so the names of the two alternate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IndexNames {
+    First,
+    Second,
+}
+
+impl IndexNames {
+    /// Returns the names that are free, given whether the first ones are taken.
+    pub(super) const fn free(is_taken: bool) -> Self {
+        match is_taken {
+            true => Self::Second,
+            false => Self::First,
+        }
+    }
+}
+
+/// Returns the first name of the index that each table has.
+pub(super) fn first_index(table: &Table) -> String {
+    index_name(table, key_column(table), IndexNames::First)
+}
+
+fn index_name(table: &Table, column: &str, names: IndexNames) -> String {
+    let end = match names {
+        IndexNames::First => "",
+        IndexNames::Second => "_2",
+    };
+    format!("{}_{column}{end}", table.model.name)
+}
+
+/// Returns the statements that create the table of a read model, its indexes and its search index in
+/// SQLite. STRICT refuses a value that does not fit its column.
+pub(super) fn create(table: &Table, names: IndexNames) -> Vec<String> {
+    let mut statements = create_with(table, names, sqlite_type, " STRICT");
+    statements.extend(search_index::create_fts_table(table));
+    statements
+}
+
+/// Returns the statements that create the table of a read model and its indexes in PostgreSQL, with a
+/// search index if the server has the extension for it.
+#[cfg(feature = "postgres")]
+pub(super) fn create_on_postgres(
+    table: &Table,
+    names: IndexNames,
+    has_trigrams: bool,
+) -> Vec<String> {
+    let mut statements = create_with(table, names, postgres_column, "");
+    if has_trigrams {
+        statements.extend(search_index::create_gin_index(table));
+    }
+    statements
+}
+
+fn create_with(
+    table: &Table,
+    names: IndexNames,
+    sql_type: fn(ColumnKind) -> &'static str,
+    end: &str,
+) -> Vec<String> {
+    let name = table.name();
+    let columns: Vec<_> = written_columns(table)
+        .iter()
+        .map(|column| {
+            let primary = if column.name == POSITION_COLUMN {
+                " PRIMARY KEY"
+            } else {
+                ""
+            };
+            format!("{} {}{primary}", column.name, sql_type(column.kind))
+        })
+        .collect();
+    let unique = if is_event(table) { "" } else { "UNIQUE " };
+    let key = key_column(table);
+    let mut statements = vec![
+        format!(
+            "CREATE TABLE IF NOT EXISTS {} ({}){end}",
+            quoted(&name),
+            columns.join(", ")
+        ),
+        create_index(table, key, names, unique, &quoted(key)),
+    ];
+    for column in table.indexed.iter().filter(|column| **column != key) {
+        let by = format!("{}, {POSITION_COLUMN}", quoted(column));
+        statements.push(create_index(table, column, names, "", &by));
+    }
+    statements
+}
+
+const fn sqlite_type(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
+        ColumnKind::Integer | ColumnKind::Boolean => "INTEGER",
+        ColumnKind::Real => "REAL",
+    }
+}
+
+/// Texts sort by their bytes, as in SQLite.
+#[cfg(feature = "postgres")]
+const fn postgres_column(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT COLLATE \"C\"",
+        kind => postgres_type(kind),
+    }
+}
+
+#[cfg(feature = "postgres")]
+const fn postgres_type(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
+        ColumnKind::Integer => "BIGINT",
+        ColumnKind::Boolean => "BOOLEAN",
+        ColumnKind::Real => "DOUBLE PRECISION",
+    }
+}
+
+fn create_index(table: &Table, column: &str, names: IndexNames, unique: &str, by: &str) -> String {
+    format!(
+        "CREATE {unique}INDEX IF NOT EXISTS {} ON {} ({by})",
+        quoted(&index_name(table, column, names)),
+        quoted(&table.name()),
+    )
+}
+
+/// Returns the statement that drops the table of a read model.
+pub(super) fn drop(table: &Table) -> String {
+    format!("DROP TABLE IF EXISTS {}", quoted(&table.name()))
+}
+
+/// Returns the statement that drops the search index of a table in SQLite. Older releases give their
+/// index the same name.
+pub(super) fn drop_search_index(table: &Table) -> String {
+    format!("DROP TABLE IF EXISTS {}", search_index::fts_table(table))
+}
+
+/// Returns the statements that replace the table of a read model by its shadow table.
+#[cfg(feature = "postgres")]
+pub(super) fn swap_on_postgres(table: &Table) -> Vec<String> {
+    let shadow = table.shadow();
+    vec![drop(table), rename(&shadow.name(), &table.name())]
+}
+
+/// Returns the statements that replace the table of a read model and its search index by the shadow
+/// table and its search index in SQLite.
+pub(super) fn swap(table: &Table) -> Vec<String> {
+    let shadow = table.shadow();
+    let mut statements = vec![drop(table), drop_search_index(table)];
+    statements.push(rename(&shadow.name(), &table.name()));
+    if !table.searched.is_empty() {
+        let (built, name) = (
+            search_index::fts_table(&shadow),
+            search_index::fts_table(table),
+        );
+        statements.push(format!("ALTER TABLE {built} RENAME TO {name}"));
+    }
+    statements
+}
+
+fn rename(from: &str, to: &str) -> String {
+    format!("ALTER TABLE {} RENAME TO {}", quoted(from), quoted(to))
+}
+
+/// Returns a hash of all that the rows of a table depend on. Another hash means that the table has to be
+/// rebuilt. The part before the dot is the layout.
+pub(super) fn definition(table: &Table) -> String {
+    let serving = Table {
+        is_shadow: false,
+        ..table.clone()
+    };
+    let text = format!(
+        "{:?} {:?} {}",
+        create(&serving, IndexNames::First),
+        table.model.events,
+        table.model.version
+    );
+    format!("{}.{}", layout(table), hashed(&text))
+}
+
+/// Returns the part of a definition that the statements of queries depend on.
+pub(super) fn layout(table: &Table) -> String {
+    // Queries of searched columns need the search index.
+    let search_index = match table.searched.is_empty() {
+        true => String::new(),
+        false => format!(" fts5 trigram {:?}", table.searched),
+    };
+    hashed(&format!(
+        "{:?} {:?}{search_index}",
+        written_columns(table),
+        table.model.identity
+    ))
+}
+
+fn hashed(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    hash.iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Returns the statement that writes a row. It replaces the row with the same key, which keeps its
+/// position. A row that is an event is never replaced, since an event always makes the same row.
+pub(super) fn upsert(table: &Table) -> String {
+    let columns = written_columns(table);
+    let parameters = vec!["?"; columns.len()].join(", ");
+    insert(table, &columns, &format!("VALUES ({parameters})"))
+}
+
+/// Returns the statement that writes many rows in PostgreSQL. Each column is an array.
+#[cfg(feature = "postgres")]
+pub(super) fn upsert_on_postgres(table: &Table) -> String {
+    let columns = written_columns(table);
+    let arrays: Vec<_> = (1..)
+        .zip(&columns)
+        .map(|(number, column): (usize, _)| format!("${number}::{}[]", postgres_type(column.kind)))
+        .collect();
+    let values = format!("SELECT * FROM unnest({})", arrays.join(", "));
+    insert(table, &columns, &values)
+}
+
+fn insert(table: &Table, columns: &[WrittenColumn], values: &str) -> String {
+    let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+    let key = conflict_column(table);
+    let changed = names
+        .iter()
+        .filter(|name| **name != POSITION_COLUMN && **name != key);
+    let set: Vec<_> = changed
+        .map(|name| format!("{name} = excluded.{name}"))
+        .collect();
+    let on_conflict = match is_event(table) || set.is_empty() {
+        true => format!("({key}) DO NOTHING"),
+        false => format!("({key}) DO UPDATE SET {}", set.join(", ")),
+    };
+    format!(
+        "INSERT INTO {} ({}) {values} ON CONFLICT {on_conflict}",
+        quoted(&table.name()),
+        names.join(", "),
+    )
+}
+
+/// Returns the statement that deletes the row with a key.
+pub(super) fn delete(table: &Table) -> String {
+    let key = quoted(key_column(table));
+    format!("DELETE FROM {} WHERE {key} = ?", quoted(&table.name()))
+}
+
+/// Returns the start of a statement that selects the position and the columns of rows.
+pub(crate) fn select(table: &Table) -> String {
+    format!("SELECT {} FROM {}", read(table), quoted(&table.name()))
+}
+
+/// Returns the list of the columns that are selected.
+pub(crate) fn read(table: &Table) -> String {
+    let columns = table.model.columns.iter();
+    let columns: String = columns
+        .map(|column| format!(", {}", quoted(column.name)))
+        .collect();
+    format!("{POSITION_COLUMN}{columns}")
+}

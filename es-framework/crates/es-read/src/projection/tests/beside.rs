@@ -1,0 +1,304 @@
+//! Read models that are built beside those that answer queries, and what an operator asks of them.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{PATIENCE, write_event};
+use crate::prelude::*;
+use crate::{
+    projection::{
+        Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModelProgress, ReadModels,
+    },
+    query::PageParameters,
+};
+use es_event::EventId;
+use es_runtime::operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError};
+use es_store::memory::MemoryStore;
+
+#[derive(Debug, Event)]
+struct JarFilledEvent {
+    grams: u32,
+}
+
+/// Whether a jar of this content can be taken.
+static SPILLS: AtomicBool = AtomicBool::new(true);
+/// A jar that never can.
+const BROKEN: u32 = 666;
+/// A jar that cannot for some time.
+const SPILLED: u32 = 777;
+
+#[derive(Debug, Clone, PartialEq, ReadModel)]
+#[read_model(table = "jars", subject = "/jars/{number}")]
+struct Jar {
+    #[key]
+    number: u32,
+    #[index]
+    grams: u32,
+}
+
+fn number(recorded: &es_event::RecordedEvent) -> u32 {
+    let number = recorded.subject.as_str().rsplit('/').next();
+    number.and_then(|number| number.parse().ok()).unwrap()
+}
+
+#[projection]
+impl Jar {
+    fn filled(
+        row: Option<Self>,
+        event: &JarFilledEvent,
+        recorded: &es_event::RecordedEvent,
+    ) -> Option<Self> {
+        assert_ne!(event.grams, BROKEN, "a broken jar");
+        let spills = SPILLS.load(Ordering::Relaxed);
+        assert!(event.grams != SPILLED || !spills, "a jar that spills");
+        Some(Self {
+            number: number(recorded),
+            grams: row.map_or(0, |row| row.grams) + event.grams,
+        })
+    }
+}
+
+/// The same with another column.
+#[derive(Debug, Clone, PartialEq, ReadModel)]
+#[read_model(table = "jars", subject = "/jars/{number}")]
+struct LabelledJar {
+    #[key]
+    number: u32,
+    #[index]
+    grams: u32,
+    label: String,
+}
+
+#[projection]
+impl LabelledJar {
+    fn filled(event: &JarFilledEvent, recorded: &es_event::RecordedEvent) -> Self {
+        assert_ne!(event.grams, BROKEN, "a broken jar");
+        Self {
+            number: number(recorded),
+            grams: event.grams,
+            label: format!("{} g", event.grams),
+        }
+    }
+}
+
+/// A processor at work.
+struct RunningProcessor {
+    database: Database,
+    progress: ReadModelProgress,
+    operator: OperatorClient,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl RunningProcessor {
+    async fn start(store: &MemoryStore, file: &Path, model: ReadModelDescriptor) -> Self {
+        let models = ReadModels::new([model]).unwrap();
+        let url = DatabaseUrl::File(file.to_owned());
+        let database = Database::open(&url, &models).await.unwrap();
+        let processor = Processor::new(Arc::new(store.clone()), database.clone(), models);
+        let progress = processor.positions().get("jars").unwrap().clone();
+        let operator = processor.operator();
+        let task = tokio::spawn(processor.run());
+        Self {
+            database,
+            progress,
+            operator,
+            task,
+        }
+    }
+
+    async fn stop(self) {
+        self.task.abort();
+        let _ = self.task.await;
+    }
+
+    async fn rows<R: ReadModel>(&self) -> Vec<R> {
+        let context = crate::query::QueryContext::new(
+            &self.database,
+            PageParameters::default(),
+            Timestamp::now(),
+        );
+        context.rows::<R>().all(100).await.unwrap()
+    }
+
+    async fn grams(&self) -> Vec<u32> {
+        let jars = self.rows::<Jar>().await;
+        jars.into_iter().map(|jar| jar.grams).collect()
+    }
+
+    async fn reach(&self, id: u64) {
+        self.progress
+            .reach(EventId::new(id), PATIENCE)
+            .await
+            .unwrap();
+    }
+
+    async fn until(&self, what: impl Fn(&ReadModelProgress) -> bool) {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        while !what(&self.progress) {
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "{:?}",
+                self.progress
+            );
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+}
+
+async fn fill(store: &MemoryStore, jar: u32, grams: u32) {
+    write_event(store, &format!("/jars/{jar}"), &JarFilledEvent { grams }).await;
+}
+
+fn changed() -> ReadModelDescriptor {
+    let mut model = ReadModelDescriptor::of::<Jar>();
+    model.version += 1;
+    model
+}
+
+#[tokio::test]
+async fn the_old_rows_answer_until_the_new_ones_are_built() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
+    let file = folder.path().join("jars.db");
+    fill(&store, 1, 10).await;
+    fill(&store, 2, 20).await;
+    let old = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    old.reach(1).await;
+    old.stop().await;
+    fill(&store, 3, BROKEN).await;
+    fill(&store, 1, 5).await;
+    let new = RunningProcessor::start(&store, &file, changed()).await;
+    new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
+        .await;
+    assert_eq!(new.progress.reach(None, PATIENCE).await, Ok(()));
+    assert_eq!(new.progress.position(), EventId::new(1));
+    assert_eq!(new.grams().await, [10, 20]);
+    // A build that was begun goes on after a restart.
+    new.stop().await;
+    let new = RunningProcessor::start(&store, &file, changed()).await;
+    new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
+        .await;
+    let beside = new.progress.beside().unwrap();
+    assert_eq!(beside.position(), EventId::new(1));
+    let skipped = new
+        .operator
+        .send("jars", OperatorCommand::Skip)
+        .await
+        .unwrap();
+    assert_eq!(skipped.unwrap().id.get(), 2);
+    new.reach(3).await;
+    assert_eq!(new.grams().await, [15, 20]);
+    assert!(new.progress.beside().is_none());
+    new.stop().await;
+    let again = RunningProcessor::start(&store, &file, changed()).await;
+    again.reach(3).await;
+    assert!(again.progress.beside().is_none(), "nothing is built twice");
+}
+
+#[tokio::test]
+async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
+    let file = folder.path().join("jars.db");
+    fill(&store, 1, 10).await;
+    let old = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    old.reach(0).await;
+    old.stop().await;
+    fill(&store, 2, BROKEN).await;
+    let labelled = ReadModelDescriptor::of::<LabelledJar>;
+    let new = RunningProcessor::start(&store, &file, labelled()).await;
+    new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
+        .await;
+    let brief = Duration::from_millis(5);
+    assert!(new.progress.reach(None, brief).await.is_err());
+    new.stop().await;
+    // The release before still finds its rows.
+    let back = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    back.until(ReadModelProgress::is_stopped).await;
+    assert_eq!(back.grams().await, [10]);
+    back.operator
+        .send("jars", OperatorCommand::Skip)
+        .await
+        .unwrap();
+    back.reach(1).await;
+    back.stop().await;
+    let new = RunningProcessor::start(&store, &file, labelled()).await;
+    new.reach(1).await;
+    let rows = new.rows::<LabelledJar>().await;
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].label, "10 g");
+}
+
+#[tokio::test]
+async fn an_operator_has_rows_made_again_while_events_come() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
+    let file = folder.path().join("jars.db");
+    for number in 0..50 {
+        fill(&store, number, 1).await;
+    }
+    let running = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    running.reach(49).await;
+    for round in 1..=3_u32 {
+        let spoil = rusqlite::Connection::open(&file).unwrap();
+        spoil.busy_timeout(PATIENCE).unwrap();
+        spoil.execute("UPDATE jars SET grams = 99", ()).unwrap();
+        assert_eq!(
+            running
+                .operator
+                .send("jars", OperatorCommand::Rebuild)
+                .await,
+            Ok(None)
+        );
+        for number in 0..50 {
+            fill(&store, number, 1).await;
+            assert_eq!(running.progress.reach(None, PATIENCE).await, Ok(()));
+        }
+        running.reach(u64::from(round) * 50 + 49).await;
+        running.until(|progress| progress.beside().is_none()).await;
+        assert_eq!(running.grams().await, [round + 1; 50]);
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
+    fill(&store, 1, SPILLED).await;
+    fill(&store, 2, 2).await;
+    let file = folder.path().join("jars.db");
+    let running = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    running.until(ReadModelProgress::is_stopped).await;
+    let refused = running.progress.refused().unwrap();
+    assert_eq!((refused.id.get(), refused.subject.as_str()), (0, "/jars/1"));
+    assert!(refused.reason.contains("spills"), "{}", refused.reason);
+    let again = running.operator.send("jars", OperatorCommand::Retry).await;
+    assert_eq!(again.unwrap(), Some(refused));
+    running.until(ReadModelProgress::is_stopped).await;
+    SPILLS.store(false, Ordering::Relaxed);
+    running
+        .operator
+        .send("jars", OperatorCommand::Retry)
+        .await
+        .unwrap();
+    running.reach(1).await;
+    assert_eq!(running.grams().await, [SPILLED, 2]);
+    let nothing = running.operator.send("jars", OperatorCommand::Skip).await;
+    assert_eq!(
+        nothing,
+        Err(OperatorError::NotStopped(ComponentKind::ReadModel, "jars"))
+    );
+    let unknown = running
+        .operator
+        .send("cups", OperatorCommand::Rebuild)
+        .await;
+    assert_eq!(
+        unknown,
+        Err(OperatorError::Unknown(
+            ComponentKind::ReadModel,
+            "cups".into()
+        ))
+    );
+}

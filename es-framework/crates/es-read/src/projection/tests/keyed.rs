@@ -1,0 +1,321 @@
+//! Read models whose rows have keys: whatever the batches, the rows are those of a naive fold.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use proptest::{collection::vec, prelude::*};
+use serde_json::value::RawValue;
+
+use super::{PATIENCE, write_event};
+use crate::prelude::*;
+use crate::{
+    projection::{
+        Database, Processor, ProgressRegistry, ReadModelDescriptor, ReadModelProgress, ReadModels,
+    },
+    query::PageParameters,
+};
+use es_event::{EventCandidate, EventId};
+use es_store::{EventStore as _, memory::MemoryStore};
+
+#[derive(Debug, Clone, Event)]
+struct PotFilledEvent {
+    plant: String,
+    liters: u32,
+}
+
+#[derive(Debug, Clone, Event)]
+struct PotWateredEvent {
+    liters: u32,
+}
+
+#[derive(Debug, Clone, Event)]
+struct PotEmptiedEvent {}
+
+/// On the gardener's subject, and about a pot.
+#[derive(Debug, Clone, Event)]
+struct PotGivenEvent {
+    pot: u32,
+    to: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, ReadModel)]
+#[read_model(table = "pots", subject = "/pots/{number}")]
+struct Pot {
+    #[key]
+    number: u32,
+    plant: String,
+    liters: u32,
+    owners: Vec<String>,
+}
+
+#[projection]
+impl Pot {
+    fn filled(event: &PotFilledEvent, recorded: &es_event::RecordedEvent) -> Self {
+        let number = recorded.subject.as_str().rsplit('/').next();
+        Self {
+            number: number.and_then(|number| number.parse().ok()).unwrap(),
+            plant: event.plant.clone(),
+            liters: event.liters,
+            owners: vec![],
+        }
+    }
+
+    fn watered(&mut self, event: PotWateredEvent) {
+        self.liters = self
+            .liters
+            .checked_add(event.liters)
+            .expect("the pot overflows");
+    }
+
+    fn emptied(self, _: &PotEmptiedEvent) -> Option<Self> {
+        None
+    }
+
+    #[key(pot)]
+    fn given(row: Option<Self>, event: &PotGivenEvent) -> Option<Self> {
+        let mut row = row?;
+        row.owners.push(event.to.clone()?);
+        Some(row)
+    }
+}
+
+/// How often each gardener was given something.
+#[derive(Debug, Clone, PartialEq, ReadModel)]
+#[read_model(table = "gifts")]
+struct Gifts {
+    #[key]
+    gardener: String,
+    count: u32,
+}
+
+#[derive(Debug, Clone, Event)]
+struct GiftCountedEvent {
+    gardener: String,
+}
+
+#[projection]
+impl Gifts {
+    #[key(gardener)]
+    fn counted(row: Option<Self>, event: &GiftCountedEvent) -> Option<Self> {
+        let before = row.map_or(0, |row| row.count);
+        Some(Self {
+            gardener: event.gardener.clone(),
+            count: before + 1,
+        })
+    }
+}
+
+/// Something that happens to a pot.
+#[derive(Debug, Clone)]
+enum Happened {
+    Filled(PotFilledEvent),
+    Watered(PotWateredEvent),
+    Emptied,
+    Given(Option<String>),
+}
+
+fn happened() -> impl Strategy<Value = (u32, Happened)> {
+    let any = prop_oneof![
+        3 => ("[a-z]{1,3}", 0..9_u32)
+            .prop_map(|(plant, liters)| Happened::Filled(PotFilledEvent { plant, liters })),
+        3 => (0..9_u32).prop_map(|liters| Happened::Watered(PotWateredEvent { liters })),
+        1 => Just(Happened::Emptied),
+        2 => proptest::option::of("[a-z]{1,3}").prop_map(Happened::Given),
+    ];
+    (0..4_u32, any)
+}
+
+/// The fold as anyone would write it, and the order in which rows came to be.
+fn naive(history: &[(u32, Happened)]) -> Vec<Pot> {
+    let mut pots: BTreeMap<u32, (usize, Pot)> = BTreeMap::new();
+    for (place, (number, happened)) in history.iter().enumerate() {
+        match happened {
+            Happened::Filled(event) => {
+                let pot = Pot {
+                    number: *number,
+                    plant: event.plant.clone(),
+                    liters: event.liters,
+                    owners: vec![],
+                };
+                let first = pots.get(number).map_or(place, |(first, _)| *first);
+                pots.insert(*number, (first, pot));
+            }
+            Happened::Watered(event) => {
+                if let Some((_, pot)) = pots.get_mut(number) {
+                    pot.liters += event.liters;
+                }
+            }
+            Happened::Emptied | Happened::Given(None) => {
+                pots.remove(number);
+            }
+            Happened::Given(Some(owner)) => {
+                if let Some((_, pot)) = pots.get_mut(number) {
+                    pot.owners.push(owner.clone());
+                }
+            }
+        }
+    }
+    let mut pots: Vec<_> = pots.into_values().collect();
+    pots.sort_by_key(|(place, _)| *place);
+    pots.into_iter().map(|(_, pot)| pot).collect()
+}
+
+async fn record(store: &MemoryStore, number: u32, happened: &Happened) {
+    let pot = format!("/pots/{number}");
+    match happened {
+        Happened::Filled(event) => write_event(store, &pot, event).await,
+        Happened::Watered(event) => write_event(store, &pot, event).await,
+        Happened::Emptied => write_event(store, &pot, &PotEmptiedEvent {}).await,
+        Happened::Given(to) => {
+            let to = to.clone();
+            let event = PotGivenEvent { pot: number, to };
+            write_event(store, "/gardeners/1", &event).await;
+        }
+    }
+}
+
+fn models() -> ReadModels {
+    let pots = ReadModelDescriptor::of::<Pot>();
+    ReadModels::new([pots, ReadModelDescriptor::of::<Gifts>()]).unwrap()
+}
+
+fn follow(
+    store: &MemoryStore,
+    database: &Database,
+) -> (ProgressRegistry, tokio::task::JoinHandle<()>) {
+    let processor = Processor::new(Arc::new(store.clone()), database.clone(), models());
+    let positions = processor.positions();
+    (positions, tokio::spawn(processor.run()))
+}
+
+async fn rows<R: crate::projection::ReadModel>(database: &Database) -> Vec<R> {
+    let context = QueryContext::new(database, PageParameters::default(), Timestamp::now());
+    context.rows::<R>().all(1_000).await.unwrap()
+}
+
+async fn rows_after(history: &[(u32, Happened)], batch: usize) -> Vec<Pot> {
+    let store = MemoryStore::new();
+    let database = Database::in_memory(&models()).await.unwrap();
+    let mut written = 0;
+    for events in history.chunks(batch.max(1)) {
+        for (number, happened) in events {
+            record(&store, *number, happened).await;
+        }
+        // A processor for each batch: what the one before wrote is what this one goes on from.
+        let (positions, following) = follow(&store, &database);
+        written += events.len();
+        let last = EventId::new(u64::try_from(written - 1).unwrap());
+        positions.reach(&[], last, PATIENCE).await.unwrap();
+        following.abort();
+        let _ = following.await;
+    }
+    rows(&database).await
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn rows_are_those_of_a_naive_fold_whatever_the_batches(
+        history in vec(happened(), 1..40),
+        batch in 1..20_usize,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let rows = runtime.block_on(rows_after(&history, batch));
+        prop_assert_eq!(rows, naive(&history));
+    }
+}
+
+async fn stopped(progress: &ReadModelProgress) -> String {
+    let begin = std::time::Instant::now();
+    while !progress.is_stopped() {
+        assert!(begin.elapsed() < PATIENCE, "it goes on");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    progress.trouble().unwrap()
+}
+
+async fn fill_and_count(store: &MemoryStore) {
+    let filled = PotFilledEvent {
+        plant: "fern".into(),
+        liters: 1,
+    };
+    write_event(store, "/pots/1", &filled).await;
+    let gardener = "ada".to_owned();
+    write_event(store, "/gifts", &GiftCountedEvent { gardener }).await;
+}
+
+#[tokio::test]
+async fn a_poison_event_stops_its_own_read_model_and_no_other() {
+    let store = MemoryStore::new();
+    let database = Database::in_memory(&models()).await.unwrap();
+    fill_and_count(&store).await;
+    let text = RawValue::from_string(r#"{"metadata":{},"payload":{"liters":-1}}"#.into());
+    super::write_raw(&store, "/pots/1", PotWateredEvent::TYPE, text.unwrap()).await;
+    fill_and_count(&store).await;
+    let (positions, _) = follow(&store, &database);
+    let trouble = stopped(positions.get("pots").unwrap()).await;
+    assert!(trouble.contains("event 2 on /pots/1"), "{trouble}");
+    let last = EventId::new(4);
+    positions.reach(&["gifts"], last, PATIENCE).await.unwrap();
+    assert_eq!(positions.get("pots").unwrap().position(), EventId::new(1));
+    assert_eq!(rows::<Pot>(&database).await.len(), 1);
+    assert_eq!(rows::<Gifts>(&database).await[0].count, 2);
+}
+
+#[tokio::test]
+async fn a_projection_that_panics_stops_with_what_came_before() {
+    let store = MemoryStore::new();
+    let database = Database::in_memory(&models()).await.unwrap();
+    fill_and_count(&store).await;
+    write_event(&store, "/pots/1", &PotWateredEvent { liters: 2 }).await;
+    write_event(&store, "/pots/1", &PotWateredEvent { liters: u32::MAX }).await;
+    let (positions, _) = follow(&store, &database);
+    let trouble = stopped(positions.get("pots").unwrap()).await;
+    assert!(trouble.contains("event 3"), "{trouble}");
+    assert!(trouble.contains("the pot overflows"), "{trouble}");
+    assert_eq!(rows::<Pot>(&database).await[0].liters, 3);
+}
+
+#[tokio::test]
+async fn a_row_with_another_key_than_its_event_stops_its_read_model() {
+    let store = MemoryStore::new();
+    let database = Database::in_memory(&models()).await.unwrap();
+    let filled = PotFilledEvent {
+        plant: "fern".into(),
+        liters: 1,
+    };
+    write_event(&store, "/pots/seven", &filled).await;
+    let (positions, _) = follow(&store, &database);
+    let trouble = stopped(positions.get("pots").unwrap()).await;
+    assert!(trouble.contains("\"seven\" is no key"), "{trouble}");
+}
+
+#[tokio::test]
+async fn a_row_that_many_batches_change_misses_no_change() {
+    let (store, database) = (
+        MemoryStore::new(),
+        Database::in_memory(&models()).await.unwrap(),
+    );
+    fill_and_count(&store).await;
+    let watered = super::candidate("/pots/1", &PotWateredEvent { liters: 1 });
+    let broken = EventCandidate {
+        data: RawValue::from_string(r#"{"metadata":{},"payload":{"liters":-1}}"#.into()).unwrap(),
+        ..watered.clone()
+    };
+    for candidates in [
+        vec![watered.clone(); 6_999],
+        vec![broken],
+        vec![watered; 99],
+    ] {
+        store.append(candidates, vec![]).await.unwrap();
+    }
+    let (positions, _) = follow(&store, &database);
+    let trouble = stopped(positions.get("pots").unwrap()).await;
+    assert!(trouble.contains("event 7001 on /pots/1"), "{trouble}");
+    assert_eq!(rows::<Pot>(&database).await[0].liters, 7_000);
+    let last = EventId::new(7_100);
+    positions.reach(&["gifts"], last, PATIENCE).await.unwrap();
+}

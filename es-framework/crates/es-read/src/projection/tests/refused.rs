@@ -1,0 +1,133 @@
+//! A batch that the database refuses, taken event by event.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures_util::TryStreamExt as _;
+use serde_json::json;
+
+use super::{TREES, database, write};
+use crate::projection::{
+    Cell, Database, DatabaseError, DatabaseUrl, ProgressRegistry, ReadModels,
+    database::Checkpoint,
+    fold::{RowChanges, StoredRow},
+    pipeline::ProjectionPipeline,
+    projected_model::ProjectedModel,
+};
+use es_event::{EventId, Hash, Subject, Upcasters};
+use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
+
+/// Refuses an elm as long as nothing was taken; afterwards it fails.
+const TROUBLE: &str = "CREATE TRIGGER trouble BEFORE INSERT ON trees WHEN new.kind = 'elm' BEGIN \
+     SELECT CASE WHEN position IS NULL THEN RAISE(ABORT, 'no') ELSE json('{') END \
+     FROM es_checkpoint WHERE model = 'trees'; END";
+
+#[tokio::test]
+async fn what_was_written_before_a_failure_is_not_taken_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("trees.sqlite");
+    let models = ReadModels::new([TREES]).unwrap();
+    let url = DatabaseUrl::File(file.clone());
+    let database = Database::open(&url, &models).await.unwrap();
+    assert!(database.acquire_lease().await.unwrap());
+    let outside = rusqlite::Connection::open(file).unwrap();
+    outside.execute_batch(TROUBLE).unwrap();
+
+    let store = MemoryStore::new();
+    for (number, kind) in ["oak", "elm"].into_iter().enumerate() {
+        write(&store, number, &json!({ "kind": kind, "numLeaves": 1 })).await;
+    }
+    let events = store.read(Subject::root(), ReadOptions::recursive());
+    let events: Vec<_> = events.try_collect().await.unwrap();
+    let progress = ProgressRegistry::of(["trees"])
+        .get("trees")
+        .unwrap()
+        .clone();
+    let pipeline = ProjectionPipeline {
+        store: Arc::new(store),
+        database: database.clone(),
+        upcasters: Upcasters::default(),
+        models: vec![ProjectedModel {
+            table: database.table("trees").unwrap().clone(),
+            progress: progress.clone(),
+            skipped: BTreeSet::new(),
+        }],
+    };
+    let failure = pipeline.apply_events(&events).await.unwrap_err();
+    assert!(failure.to_string().contains("malformed"), "{failure}");
+    assert_eq!(progress.position(), EventId::new(0));
+    outside.execute_batch("DROP TRIGGER trouble").unwrap();
+    pipeline.apply_events(&events).await.unwrap();
+    assert_eq!(progress.position(), EventId::new(1));
+}
+
+/// Rows for several times the pages that SQLite keeps at hand.
+const MANY: i64 = 50_000;
+
+/// The leaves of a tree of each of these places.
+async fn grow(
+    database: &Database,
+    places: std::ops::Range<i64>,
+    num_leaves: impl Fn(i64) -> Cell,
+) -> Result<(), DatabaseError> {
+    let row = |place| StoredRow {
+        place,
+        subject: Some(format!("/trees/{place}")),
+        cells: vec![Cell::Text("oak".into()), num_leaves(place)],
+    };
+    let changes = RowChanges {
+        removed: Vec::new(),
+        rows: places.map(row).collect(),
+    };
+    let checkpoint = Checkpoint {
+        id: EventId::FIRST,
+        hash: Hash::ZERO,
+    };
+    let table = database.table("trees").unwrap();
+    database.write(table, changes, checkpoint).await
+}
+
+async fn grown(database: &Database) -> (u64, Vec<String>) {
+    let count = "SELECT count(*) FROM trees".to_owned();
+    let count = database.count(count, Vec::new()).await.unwrap();
+    let check = "PRAGMA integrity_check".to_owned();
+    (count, database.texts(check, Vec::new()).await.unwrap())
+}
+
+#[tokio::test]
+async fn a_large_batch_in_memory_that_is_refused_at_its_end_changes_nothing() {
+    let database = database().await;
+    assert!(database.acquire_lease().await.unwrap());
+    grow(&database, 0..MANY, Cell::Integer).await.unwrap();
+    let sound = (u64::try_from(MANY).unwrap(), vec!["ok".to_owned()]);
+    assert_eq!(grown(&database).await, sound);
+
+    let unfit_at_the_end = |place| match place {
+        place if place < 2 * MANY - 1 => Cell::Integer(place),
+        _ => Cell::Text("many".into()),
+    };
+    let refused = grow(&database, MANY..2 * MANY, unfit_at_the_end).await;
+    assert!(refused.unwrap_err().is_refusal());
+    assert_eq!(grown(&database).await, sound);
+
+    grow(&database, MANY..2 * MANY, Cell::Integer)
+        .await
+        .unwrap();
+    let twice = (sound.0 * 2, sound.1);
+    assert_eq!(grown(&database).await, twice);
+}
+
+#[tokio::test]
+async fn a_database_in_memory_that_is_full_says_what_to_do_and_keeps_its_rows() {
+    let database = database().await;
+    assert!(database.acquire_lease().await.unwrap());
+    grow(&database, 0..MANY, Cell::Integer).await.unwrap();
+    let before = grown(&database).await;
+    let pages = "SELECT page_count FROM pragma_page_count()".to_owned();
+    let pages = database.count(pages, Vec::new()).await.unwrap();
+    let limit = u32::try_from(pages + 100).unwrap();
+    database.limit(limit).await.unwrap();
+    let full = grow(&database, MANY..2 * MANY, Cell::Integer).await;
+    let full = full.unwrap_err();
+    assert!(full.to_string().contains("set DATABASE_URL"), "{full}");
+    assert_eq!(grown(&database).await, before);
+}

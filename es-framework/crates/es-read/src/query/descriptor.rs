@@ -1,0 +1,146 @@
+//! The descriptor of a query: what the registry, the routes and the OpenAPI document know about it.
+
+use std::{future::Future, pin::Pin};
+
+use jiff::Timestamp;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::value::RawValue;
+
+use super::{
+    ColumnIndex, PageParameters, ParameterDescriptions, QueryContext, QueryError, QueryHandler,
+    QueryParameters,
+};
+use crate::projection::Database;
+use es_event::Declaration;
+
+/// The description of a query as plain data, without its Rust type.
+///
+/// ```
+/// use es_framework::{prelude::*, query::QueryDescriptor};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let browse = QueryDescriptor::of::<BrowseStock>();
+/// assert_eq!((browse.path, browse.paged), ("/books", true));
+/// ```
+#[derive(Clone, Copy)]
+pub struct QueryDescriptor {
+    /// The name of its Rust type.
+    pub name: &'static str,
+    /// The first sentence of its doc comment.
+    pub summary: &'static str,
+    /// The rest of its doc comment.
+    pub description: &'static str,
+    /// The path of its route.
+    pub path: &'static str,
+    /// True if its output is a page.
+    pub paged: bool,
+    /// The tables that it reads; if empty, it may read all of them.
+    pub tables: &'static [&'static str],
+    /// The columns that need an index.
+    pub indexes: &'static [ColumnIndex],
+    /// The role that a caller needs if the service authenticates callers.
+    pub role: Option<&'static str>,
+    /// The place of its declaration in the source code.
+    pub declaration: Declaration,
+    /// Describes its parameters.
+    pub describe: fn(&mut ParameterDescriptions<'_>),
+    /// Returns the JSON schema of its output.
+    pub output: fn(&mut SchemaGenerator) -> Schema,
+    /// Parses its parameters.
+    pub parse: fn(QueryParameters) -> Result<Box<dyn ErasedQuery>, QueryError>,
+}
+
+inventory::collect!(QueryDescriptor);
+
+impl QueryDescriptor {
+    /// Describes the query `Q`.
+    #[must_use]
+    pub const fn of<Q: QueryHandler>() -> Self {
+        Self {
+            name: Q::NAME,
+            summary: Q::SUMMARY,
+            description: Q::DESCRIPTION,
+            path: Q::PATH,
+            paged: Q::PAGED,
+            tables: Q::TABLES,
+            indexes: Q::INDEXES,
+            role: Q::ROLE,
+            declaration: Q::DECLARATION,
+            describe: Q::describe,
+            output: SchemaGenerator::subschema_for::<Q::Output>,
+            parse: parse::<Q>,
+        }
+    }
+}
+
+impl std::fmt::Debug for QueryDescriptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QueryDescriptor")
+            .field("name", &self.name)
+            .field("path", &self.path)
+            .field("declaration", &self.declaration)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A query with its parameters, without its Rust type.
+pub trait ErasedQuery: Send {
+    /// Runs the query and returns its output as JSON.
+    fn run<'a>(
+        self: Box<Self>,
+        database: &'a Database,
+        now: Timestamp,
+    ) -> Pin<Box<dyn Future<Output = Result<Box<RawValue>, QueryError>> + Send + 'a>>;
+}
+
+/// A query whose parameters are parsed.
+struct ParsedQuery<Q> {
+    query: Q,
+    paging: PageParameters,
+}
+
+fn parse<Q: QueryHandler>(
+    mut parameters: QueryParameters,
+) -> Result<Box<dyn ErasedQuery>, QueryError> {
+    let query = Q::parse(&mut parameters)?;
+    let paging = match Q::PAGED {
+        true => PageParameters::parse(&mut parameters)?,
+        false => PageParameters::default(),
+    };
+    parameters.check_all_taken()?;
+    Ok(Box::new(ParsedQuery { query, paging }))
+}
+
+impl<Q: QueryHandler> ErasedQuery for ParsedQuery<Q> {
+    fn run<'a>(
+        self: Box<Self>,
+        database: &'a Database,
+        now: Timestamp,
+    ) -> Pin<Box<dyn Future<Output = Result<Box<RawValue>, QueryError>> + Send + 'a>> {
+        Box::pin(async move {
+            let Self { query, paging } = *self;
+            let context = QueryContext::new(database, paging, now);
+            let output = query.handle(&context).await?;
+            Ok(serde_json::value::to_raw_value(&output)?)
+        })
+    }
+}

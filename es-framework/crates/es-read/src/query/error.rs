@@ -1,0 +1,59 @@
+//! The error of a query.
+
+use crate::projection::{CellError, DatabaseError};
+
+/// The reason why a query has no output.
+///
+/// ```
+/// use es_framework::prelude::QueryError;
+///
+/// let error = QueryError::invalid("letter", "must be one letter");
+/// assert_eq!(error.to_string(), "must be one letter");
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// A parameter has a value that is not valid.
+    #[error("{message}")]
+    Invalid {
+        /// The parameter's name.
+        parameter: String,
+        /// The mistake, and how to correct it.
+        message: String,
+    },
+    /// No row matches the parameters.
+    #[error("no row matches the parameters")]
+    NotFound,
+    /// The database failed.
+    #[error("the database did not answer the query: {0}")]
+    Database(#[from] DatabaseError),
+    /// A value does not fit its column.
+    #[error("a value does not fit its column: {0}")]
+    Row(#[from] CellError),
+    /// A value is not valid JSON.
+    #[error("a value of the query is not valid JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The query names a table that the application does not serve.
+    #[error("the query reads {what}, which the application does not serve")]
+    Undeclared {
+        /// The table.
+        what: String,
+    },
+}
+
+#[cfg(feature = "postgres")]
+impl From<sqlx::Error> for QueryError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+impl QueryError {
+    /// Makes the error of a parameter whose value is not valid.
+    #[must_use]
+    pub fn invalid(parameter: &str, message: impl Into<String>) -> Self {
+        Self::Invalid {
+            parameter: parameter.chars().take(40).collect(),
+            message: message.into(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The queries for read models whose rows are events, `#[event(read_model = "…")]`.
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, value::RawValue};
+
+use super::{
+    Page, PageParameters, QueryError, QueryParameters,
+    cursor::{PageCursor, RowCursor},
+};
+use crate::projection::{
+    Cell, Database, Table,
+    tables::{self, POSITION_COLUMN, quoted},
+};
+use es_event::Subject;
+
+/// Returns the requested page of a read model whose rows are events, the oldest event first.
+///
+/// ```
+/// use es_framework::{
+///     prelude::*,
+///     projection::{Database, ReadModelDescriptor, ReadModels},
+///     query::{QueryParameters, browse_events},
+/// };
+///
+/// #[derive(Event)]
+/// #[event(read_model = "donations")]
+/// struct BookDonatedEvent {
+///     title: String,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let models = ReadModels::new([ReadModelDescriptor::of_events::<BookDonatedEvent>()])?;
+/// let database = Database::in_memory(&models).await?;
+/// # tokio::spawn(es_framework::projection::Processor::new(
+/// #     std::sync::Arc::new(es_framework::store::memory::MemoryStore::new()), database.clone(), models.clone(),
+/// # ).run());
+/// # while database.size().await? == 0 || browse_events(&database, models.iter().next().unwrap(), QueryParameters::new([])?).await.is_err() { tokio::task::yield_now().await }
+/// for table in models.iter() {
+///     let page = browse_events(&database, table, QueryParameters::new([])?).await?;
+///     assert!(page.items.is_empty() && page.next_cursor.is_none());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// A parameter is unknown or malformed, or the database failed.
+pub async fn browse_events(
+    database: &Database,
+    table: &Table,
+    mut parameters: QueryParameters,
+) -> Result<Page<Box<RawValue>>, QueryError> {
+    let paging = PageParameters::parse(&mut parameters)?;
+    parameters.check_all_taken()?;
+    let statement = format!(
+        "{} WHERE {POSITION_COLUMN} > ? ORDER BY {POSITION_COLUMN} LIMIT ?",
+        tables::select(table)
+    );
+    let after = match paging.after.as_ref().map(PageCursor::row).transpose()? {
+        None => -1,
+        Some(RowCursor { position, by: None }) => *position,
+        Some(_) => return Err(PageCursor::of_another_query()),
+    };
+    let cells = vec![Cell::Integer(after), paging.limit_and_one()];
+    let rows = database.fetch(table, statement, cells).await?;
+    let total = match paging.total {
+        true => {
+            let count = format!("SELECT count(*) FROM {}", quoted(table.model.name));
+            Some(database.count(count, Vec::new()).await?)
+        }
+        false => None,
+    };
+    let page = Page::new(rows, &paging, total, |last| {
+        let (position, by) = (last.place, None);
+        Ok(PageCursor::Row(RowCursor { position, by }))
+    })?;
+    page.try_map(|row| to_json(table, row.cells))
+}
+
+/// Returns the row of the subject's first event.
+///
+/// ```
+/// use es_framework::{event::Subject, prelude::*, projection::{Database, Table}, query::find_event};
+///
+/// /// Returns whether a donation has this subject.
+/// async fn is_known(database: &Database, donations: &Table, subject: &Subject) -> Result<bool, QueryError> {
+///     Ok(find_event(database, donations, subject).await?.is_some())
+/// }
+/// ```
+///
+/// # Errors
+/// The database failed.
+pub async fn find_event(
+    database: &Database,
+    table: &Table,
+    subject: &Subject,
+) -> Result<Option<Box<RawValue>>, QueryError> {
+    let statement = format!(
+        "{} WHERE {} = ? ORDER BY {POSITION_COLUMN} LIMIT 1",
+        tables::select(table),
+        tables::key_column(table)
+    );
+    let subject = Cell::Text(subject.as_str().to_owned());
+    let rows = database.fetch(table, statement, vec![subject]).await?;
+    let first = rows.into_iter().next();
+    first.map(|row| to_json(table, row.cells)).transpose()
+}
+
+fn to_json(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError> {
+    let columns = table.model.columns.iter();
+    let members = columns.zip(cells).map(|(column, cell)| {
+        let value = cell.into_json(column.kind)?;
+        Ok((column.member, value))
+    });
+    let members = members.collect::<Result<_, serde_json::Error>>()?;
+    Ok(serde_json::value::to_raw_value(&JsonObject(members))?)
+}
+
+/// A JSON object whose members have the order of the columns.
+struct JsonObject(Vec<(&'static str, Value)>);
+
+impl Serialize for JsonObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}

@@ -1,0 +1,31 @@
+//! Queries of clients, which the read models alone answer.
+
+mod condition;
+mod cursor;
+mod descriptor;
+mod error;
+mod event_rows;
+mod group_query;
+pub mod page;
+mod parameter_descriptions;
+pub mod parameters;
+mod queries;
+mod query_context;
+mod query_handler;
+mod row_query;
+mod typed_column;
+
+pub use condition::Condition;
+pub use descriptor::ErasedQuery;
+pub use descriptor::QueryDescriptor;
+pub use error::QueryError;
+pub use event_rows::{browse_events, find_event};
+pub use group_query::{Group, GroupQuery};
+pub use page::{Page, PageParameters};
+pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};
+pub use parameters::QueryParameters;
+pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteKind};
+pub use query_context::QueryContext;
+pub use query_handler::{Query, QueryHandler};
+pub use row_query::RowQuery;
+pub use typed_column::{Column, ColumnIndex, ComparedWith, OrderedValue, TextValue};

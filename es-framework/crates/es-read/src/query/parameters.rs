@@ -1,0 +1,170 @@
+//! The parameters of a query: pairs from the query string and the path.
+
+use std::collections::BTreeMap;
+
+use super::QueryError;
+use crate::projection::{ColumnValue, column};
+
+/// The largest number of values of a parameter that takes several.
+pub const MOST_VALUES: usize = 100;
+/// The largest number of characters of a value.
+pub const LONGEST_VALUE: usize = 1_000;
+
+/// The parameters that a client sent. Each method takes one out, so that unknown ones remain.
+///
+/// ```
+/// use es_framework::query::QueryParameters;
+///
+/// let pairs = [("title", "ring"), ("status", "available,lent")];
+/// let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+/// let mut parameters = QueryParameters::new(pairs)?;
+/// assert_eq!(parameters.optional::<String>("title")?.as_deref(), Some("ring"));
+/// assert_eq!(parameters.several::<String>("status")?, ["available", "lent"]);
+/// assert!(parameters.required::<i64>("minPages").is_err());
+/// # Ok::<_, es_framework::query::QueryError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct QueryParameters {
+    values: BTreeMap<String, Vec<String>>,
+    known: Vec<&'static str>,
+}
+
+impl QueryParameters {
+    /// Collects the parameters from pairs of name and value.
+    ///
+    /// # Errors
+    /// A value is too long or not UTF-8.
+    pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, QueryError> {
+        let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, value) in pairs {
+            if value.chars().count() > LONGEST_VALUE {
+                let message = format!("has more than {LONGEST_VALUE} characters");
+                return Err(QueryError::invalid(&name, message));
+            }
+            // The replacement character stands for bytes that are not UTF-8. PostgreSQL stores no zero.
+            if value.contains([char::REPLACEMENT_CHARACTER, '\0']) {
+                return Err(QueryError::invalid(&name, "is no text in UTF-8"));
+            }
+            values.entry(name).or_default().push(value);
+        }
+        let known = Vec::new();
+        Ok(Self { values, known })
+    }
+
+    /// Takes a parameter that has to be present.
+    ///
+    /// # Errors
+    /// It is missing, given twice or malformed.
+    pub fn required<T: ColumnValue>(&mut self, name: &'static str) -> Result<T, QueryError> {
+        self.optional(name)?
+            .ok_or_else(|| QueryError::invalid(name, "is missing"))
+    }
+
+    /// Takes a parameter that may be absent.
+    ///
+    /// # Errors
+    /// It is given twice or malformed.
+    pub fn optional<T: ColumnValue>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<T>, QueryError> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        let value = column::parse(&text).map_err(|message| QueryError::invalid(name, message))?;
+        Ok(Some(value))
+    }
+
+    /// Takes the values of a parameter that may be present several times, or once with commas between
+    /// the values.
+    ///
+    /// # Errors
+    /// One of its values is malformed, or there are too many.
+    pub fn several<T: ColumnValue>(&mut self, name: &'static str) -> Result<Vec<T>, QueryError> {
+        self.known.push(name);
+        let values = self.values.remove(name).unwrap_or_default();
+        let texts: Vec<_> = values.iter().flat_map(|value| value.split(',')).collect();
+        if texts.len() > MOST_VALUES {
+            let message = format!("has more than {MOST_VALUES} values");
+            return Err(QueryError::invalid(name, message));
+        }
+        let value =
+            |text: &str| column::parse(text).map_err(|message| QueryError::invalid(name, message));
+        texts.into_iter().map(value).collect()
+    }
+
+    /// Takes the text of a parameter that may be absent.
+    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, QueryError> {
+        self.known.push(name);
+        match self.values.remove(name).unwrap_or_default().as_slice() {
+            [] => Ok(None),
+            [only] => Ok(Some(only.clone())),
+            _ => Err(QueryError::invalid(name, "is given twice")),
+        }
+    }
+
+    /// Refuses a parameter that nothing took.
+    pub(crate) fn check_all_taken(&self) -> Result<(), QueryError> {
+        let Some(name) = self.values.keys().next() else {
+            return Ok(());
+        };
+        let message = match self.known.as_slice() {
+            [] => "is unknown: there are no parameters".to_owned(),
+            known => format!("is unknown: there are {}", known.join(", ")),
+        };
+        Err(QueryError::invalid(name, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters(pairs: &[(&str, &str)]) -> QueryParameters {
+        let pairs = pairs
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).into()));
+        QueryParameters::new(pairs).unwrap()
+    }
+
+    #[test]
+    fn parameters_are_read_as_their_fields() {
+        let mut given = parameters(&[
+            ("pages", "7"),
+            ("kind", "oak"),
+            ("ids", "1,2"),
+            ("ids", "3"),
+        ]);
+        assert_eq!(given.optional::<i64>("pages").unwrap(), Some(7));
+        assert_eq!(given.required::<String>("kind").unwrap(), "oak");
+        assert_eq!(given.several::<i64>("ids").unwrap(), [1, 2, 3]);
+        assert_eq!(given.optional::<i64>("age").unwrap(), None);
+        assert!(given.check_all_taken().is_ok());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let message = |error: QueryError| match error {
+            QueryError::Invalid { parameter, message } => format!("{parameter} {message}"),
+            other => panic!("{other}"),
+        };
+        let mut given = parameters(&[("a", "x"), ("b", "1"), ("b", "2"), ("c", "1")]);
+        let malformed = given.optional::<i64>("a").unwrap_err();
+        assert_eq!(message(malformed), "a must be a whole number");
+        let twice = given.optional::<i64>("b").unwrap_err();
+        assert_eq!(message(twice), "b is given twice");
+        let missing = given.required::<i64>("d").unwrap_err();
+        assert_eq!(message(missing), "d is missing");
+        let unknown = given.check_all_taken().unwrap_err();
+        assert_eq!(message(unknown), "c is unknown: there are a, b, d");
+    }
+
+    #[test]
+    fn a_parameter_has_bounds() {
+        let long = ("a".to_owned(), "x".repeat(LONGEST_VALUE + 1));
+        assert!(QueryParameters::new([long]).is_err());
+        let many = vec!["1"; MOST_VALUES + 1].join(",");
+        let mut given = parameters(&[("ids", &many)]);
+        assert!(given.several::<i64>("ids").is_err());
+    }
+}

@@ -1,0 +1,320 @@
+//! The queries of an application, which it checks before it starts.
+
+use std::collections::BTreeMap;
+
+use super::QueryDescriptor;
+use crate::projection::{Identity, ReadModels, Table};
+use es_event::Declaration;
+
+/// All queries of an application, sorted and checked.
+///
+/// ```
+/// use es_framework::{
+///     prelude::*,
+///     projection::{ReadModelDescriptor, ReadModels},
+///     query::{Queries, QueryDescriptor},
+/// };
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
+/// let (queries, models) = Queries::new([QueryDescriptor::of::<BrowseStock>()], models)?;
+/// assert_eq!(queries.routes(&models)[0].path, "/books");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Queries(Vec<QueryDescriptor>);
+
+/// A mistake in the queries of an application, which does not start then. Each names the places at
+/// fault.
+///
+/// ```
+/// use es_framework::{
+///     prelude::*,
+///     projection::ReadModels,
+///     query::{Queries, QueriesError, QueryDescriptor},
+/// };
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let without_rows = Queries::new([QueryDescriptor::of::<BrowseStock>()], ReadModels::default());
+/// let error = without_rows.unwrap_err();
+/// assert!(matches!(error, QueriesError::NoSuchTable { table: "book_copies", .. }));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QueriesError {
+    /// Two queries have the same path.
+    #[error(
+        "two queries have the path {path}: the one at {first} and the one at {second}: give one of them another path with #[query(path = \"…\")]"
+    )]
+    DuplicateRoute {
+        /// The path.
+        path: String,
+        /// The declaration of one query.
+        first: Declaration,
+        /// The declaration of the other query.
+        second: Declaration,
+    },
+    /// A query has a path that belongs to the framework.
+    #[error(
+        "{name} at {declaration} has the path {path}, which belongs to the framework: give it another path with #[query(path = \"…\")]"
+    )]
+    ReservedRoute {
+        /// The query.
+        name: &'static str,
+        /// The path.
+        path: &'static str,
+        /// The place of its declaration.
+        declaration: Declaration,
+    },
+    /// A query reads a read model that the application does not serve.
+    #[error(
+        "{name} at {declaration} reads the read model {table}, which the application does not serve: mount its package with App::mount(\"…\"), or register it with App::register_read_model"
+    )]
+    NoSuchTable {
+        /// The query.
+        name: &'static str,
+        /// The table.
+        table: &'static str,
+        /// The declaration of the query.
+        declaration: Declaration,
+    },
+}
+
+/// The first segments of the framework's own paths.
+const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
+
+/// A path that answers `GET`.
+///
+/// ```
+/// use es_framework::{
+///     prelude::*,
+///     projection::{ReadModelDescriptor, ReadModels},
+///     query::Queries,
+/// };
+///
+/// #[derive(Event)]
+/// #[event(read_model = "donations")]
+/// struct BookDonatedEvent {
+///     title: String,
+/// }
+///
+/// let models = ReadModels::new([ReadModelDescriptor::of_events::<BookDonatedEvent>()])?;
+/// let (queries, models) = Queries::new([], models)?;
+/// let routes = queries.routes(&models);
+/// let paths: Vec<_> = routes.iter().map(|route| route.path.as_str()).collect();
+/// assert_eq!(paths, ["/donations", "/donations/{key}"]);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct QueryRoute {
+    /// The path, with parameters in braces.
+    pub path: String,
+    /// The place of its declaration.
+    pub declaration: Declaration,
+    /// The rows or query that answer.
+    pub kind: QueryRouteKind,
+}
+
+/// The query or read model that answers at a path.
+///
+/// ```
+/// use es_framework::{prelude::*, query::{QueryDescriptor, QueryRouteKind}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let kind = QueryRouteKind::Query(QueryDescriptor::of::<BrowseStock>());
+/// assert!(matches!(kind, QueryRouteKind::Query(query) if query.name == "BrowseStock"));
+/// ```
+#[derive(Debug, Clone)]
+pub enum QueryRouteKind {
+    /// A query.
+    Query(QueryDescriptor),
+    /// A page of a read model whose rows are events.
+    BrowseEvents(Table),
+    /// One row of such a read model.
+    FindEvent(Table),
+}
+
+impl QueryRoute {
+    /// Returns the role that a caller needs if the service authenticates callers.
+    #[must_use]
+    pub const fn role(&self) -> Option<&'static str> {
+        match &self.kind {
+            QueryRouteKind::Query(query) => query.role,
+            QueryRouteKind::BrowseEvents(_) | QueryRouteKind::FindEvent(_) => None,
+        }
+    }
+}
+
+impl Queries {
+    /// Checks the declared queries, and adds the indexes that they need to the read models.
+    ///
+    /// # Errors
+    /// See [`QueriesError`].
+    pub fn new(
+        declared: impl IntoIterator<Item = QueryDescriptor>,
+        mut models: ReadModels,
+    ) -> Result<(Self, ReadModels), QueriesError> {
+        let mut queries: Vec<_> = declared.into_iter().collect();
+        queries.sort_by_key(|query| (query.path, query.declaration, query.name));
+        queries.dedup_by_key(|query| (query.path, query.declaration, query.name));
+        for query in &queries {
+            check(query, &models)?;
+            for index in query.indexes {
+                models = models.used(index.table, index.column, index.by);
+            }
+        }
+        let queries = Self(queries);
+        queries.check_routes(&models)?;
+        Ok((queries, models))
+    }
+
+    fn check_routes(&self, models: &ReadModels) -> Result<(), QueriesError> {
+        let mut seen = BTreeMap::new();
+        for route in self.routes(models) {
+            let QueryRoute {
+                path, declaration, ..
+            } = route;
+            if let Some(first) = seen.insert(shape(&path), declaration) {
+                return Err(QueriesError::DuplicateRoute {
+                    path,
+                    first,
+                    second: declaration,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns all routes, those of read models whose rows are events included.
+    #[must_use]
+    pub fn routes(&self, models: &ReadModels) -> Vec<QueryRoute> {
+        let mut routes = Vec::new();
+        for query in &self.0 {
+            routes.push(QueryRoute {
+                path: query.path.to_owned(),
+                declaration: query.declaration,
+                kind: QueryRouteKind::Query(*query),
+            });
+        }
+        let are_events = |table: &&Table| table.model.identity == Identity::Event;
+        for table in models.iter().filter(are_events) {
+            let name = table.model.name;
+            let kinds = [
+                (
+                    format!("/{name}"),
+                    QueryRouteKind::BrowseEvents(table.clone()),
+                ),
+                (
+                    format!("/{name}/{{key}}"),
+                    QueryRouteKind::FindEvent(table.clone()),
+                ),
+            ];
+            for (path, kind) in kinds {
+                let declaration = table.model.declaration;
+                routes.push(QueryRoute {
+                    path,
+                    declaration,
+                    kind,
+                });
+            }
+        }
+        routes
+    }
+}
+
+fn check(query: &QueryDescriptor, models: &ReadModels) -> Result<(), QueriesError> {
+    let QueryDescriptor {
+        name,
+        path,
+        declaration,
+        ..
+    } = *query;
+    let is_reserved = |head: &&str| {
+        path.strip_prefix(*head)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    if RESERVED.iter().any(is_reserved) {
+        return Err(QueriesError::ReservedRoute {
+            name,
+            path,
+            declaration,
+        });
+    }
+    match query
+        .tables
+        .iter()
+        .find(|table| models.get(table).is_none())
+    {
+        None => Ok(()),
+        Some(table) => Err(QueriesError::NoSuchTable {
+            name,
+            table,
+            declaration,
+        }),
+    }
+}
+
+/// Returns a path without the names of its parameters: `/books/{id}` and `/books/{isbn}` are one route.
+fn shape(path: &str) -> String {
+    let anonymous = |segment| match str::starts_with(segment, '{') {
+        true => "{}",
+        false => segment,
+    };
+    path.split('/').map(anonymous).collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,130 @@
+//! The declaration of a query: its parameters, and the handler that answers it.
+
+use std::future::Future;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{ColumnIndex, ParameterDescriptions, QueryContext, QueryError, QueryParameters};
+use es_event::Declaration;
+
+/// A query of clients: a struct whose fields are the parameters of a `GET`. `#[derive(Query)]`
+/// implements it.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: String, title: String }
+/// # #[derive(Debug, PartialEq, ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy { #[key] id: String, title: String }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: BookPurchasedEvent) -> Self { Self { id: event.id, title: event.title } }
+/// # }
+///
+/// /// Browses the stock.
+/// #[derive(Query)]
+/// #[query(path = "/books", rows = BookCopy)]
+/// struct BrowseStock {
+///     #[filter(contains)]
+///     title: Option<String>,
+/// }
+///
+/// assert_eq!((BrowseStock::PATH, BrowseStock::SUMMARY), ("/books", "Browses the stock."));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a query",
+    label = "this is no query",
+    note = "put `#[derive(Query)]` on the struct `{Self}`"
+)]
+pub trait Query: Sized + Send + 'static {
+    /// The name of its Rust type.
+    const NAME: &'static str;
+    /// The first sentence of its doc comment.
+    const SUMMARY: &'static str;
+    /// The rest of its doc comment.
+    const DESCRIPTION: &'static str = "";
+    /// The path of its route, such as `/books/{id}`.
+    const PATH: &'static str;
+    /// True if its output is a page. Then it takes `limit`, `cursor` and `total`.
+    const PAGED: bool;
+    /// The tables that it reads; if empty, it may read all of them.
+    const TABLES: &'static [&'static str];
+    /// The columns that need an index because it compares, sorts by or searches them.
+    const INDEXES: &'static [ColumnIndex];
+    /// The role that a caller needs if the service authenticates callers. Without it, any caller may
+    /// send the query.
+    const ROLE: Option<&'static str> = None;
+    /// The place of its declaration in the source code.
+    const DECLARATION: Declaration;
+
+    /// Takes the values of its fields from the parameters.
+    ///
+    /// # Errors
+    /// A parameter is missing or malformed.
+    fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError>;
+
+    /// Describes the parameters that [`Query::parse`] takes, for the OpenAPI document.
+    fn describe(parameters: &mut ParameterDescriptions<'_>) {
+        let _ = parameters;
+    }
+}
+
+/// The handler of a query. `rows = …` and `row = …` in `#[query(…)]` implement it; an `impl` by hand
+/// can answer anything else.
+///
+/// ```standalone_crate
+/// use es_framework::{prelude::*, testing::given};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: String, title: String }
+/// # #[derive(Debug, PartialEq, ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy { #[key] id: String, title: String }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: BookPurchasedEvent) -> Self { Self { id: event.id, title: event.title } }
+/// # }
+///
+/// /// Lists the books whose title begins with a letter or comes after it.
+/// #[derive(Query)]
+/// #[query(path = "/books/by-letter", paged)]
+/// struct ByLetter {
+///     letter: String,
+/// }
+///
+/// impl QueryHandler for ByLetter {
+///     type Output = Page<BookCopy>;
+///
+///     async fn handle(self, context: &QueryContext<'_>) -> Result<Page<BookCopy>, QueryError> {
+///         if self.letter.chars().count() != 1 {
+///             return Err(QueryError::invalid("letter", "must be one letter"));
+///         }
+///         let rows = context.rows::<BookCopy>().filter(BookCopy::title().at_least(&self.letter));
+///         rows.sort(BookCopy::title()).page(context.paging()).await
+///     }
+/// }
+///
+/// let hobbit = BookPurchasedEvent { id: "42".into(), title: "The Hobbit".into() };
+/// let page = given().event_on("/books/42", hobbit).query(ByLetter { letter: "T".into() })?;
+/// assert_eq!(page.items[0].title, "The Hobbit");
+/// # Ok::<_, QueryError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "nothing handles the query `{Self}`",
+    label = "this query has no handler",
+    note = "name a read model with `#[query(rows = BookCopy)]` or `#[query(row = BookCopy)]`, or write `impl QueryHandler for {Self}`"
+)]
+pub trait QueryHandler: Query {
+    /// The value that clients get as JSON.
+    type Output: Serialize + JsonSchema;
+
+    /// Answers the query.
+    ///
+    /// # Errors
+    /// No row matches the parameters, a parameter is not valid, or the database failed.
+    fn handle(
+        self,
+        context: &QueryContext<'_>,
+    ) -> impl Future<Output = Result<Self::Output, QueryError>> + Send;
+}

@@ -1,0 +1,20 @@
+//! Services of a process: errors, log and traces, metrics, the TLS listener, file watchers and secrets.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+mod api_token;
+mod application_error;
+pub mod bearer;
+mod dialect_name;
+pub mod file_watcher;
+pub mod metrics;
+pub mod net;
+pub mod operator;
+pub mod secret_file;
+pub mod shutdown;
+pub mod telemetry;
+
+pub use api_token::{ApiToken, InvalidApiToken};
+pub use application_error::{Error, Result};
+pub use dialect_name::DialectName;

@@ -1,0 +1,154 @@
+//! Metrics for Prometheus. The catalogue defines every metric. The program registers a metric once per set
+//! of labels, and labels contain only names that the application declares.
+
+mod catalogue;
+mod handles;
+mod process;
+
+use std::{sync::LazyLock, time::Duration};
+
+use metrics::{Counter, Gauge, Histogram, Key, KeyName, Label, Level, Metadata, Recorder as _};
+use metrics_exporter_prometheus::{
+    BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
+};
+
+pub use catalogue::{ALL, MetricDefinition, MetricKind};
+pub use catalogue::{
+    APPEND_DURATION, COMMAND_RETRIES, COMMANDS, HTTP_DURATION, HTTP_IN_FLIGHT, LIVE_QUERIES,
+    REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG, READ_MODEL_LAG_SECONDS,
+    READ_MODEL_STOPPED, STATE_LOOKUPS, STATE_REBUILD, STORE_COMMIT_APPENDS, STORE_COMMIT_DURATION,
+    STORE_COMMIT_EVENTS, SUBSCRIPTION_RECONNECTS,
+};
+pub use handles::MetricHandles;
+
+/// The interval at which values of histograms move into their buckets. Until then, each value takes
+/// memory.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The name and the value of a label.
+pub(crate) type LabelPair<'a> = (&'static str, &'a str);
+
+struct MetricsRecorder {
+    recorder: PrometheusRecorder,
+    handle: PrometheusHandle,
+}
+
+static RECORDER: LazyLock<MetricsRecorder> = LazyLock::new(|| {
+    let builder = with_buckets(PrometheusBuilder::new()).unwrap_or_else(|error| {
+        // Only empty buckets are an error, and a test of the catalogue rejects them.
+        tracing::error!(%error, "histograms appear as summaries");
+        PrometheusBuilder::new()
+    });
+    let recorder = builder.build_recorder();
+    let handle = recorder.handle();
+    describe_all(&recorder);
+    let upkeep = handle.clone();
+    let thread = std::thread::Builder::new().name("metrics".into());
+    let thread = thread.spawn(move || {
+        loop {
+            std::thread::sleep(UPKEEP_INTERVAL);
+            upkeep.run_upkeep();
+        }
+    });
+    if let Err(error) = thread {
+        tracing::warn!(%error, "the upkeep thread of the metrics cannot start: metrics use more memory until somebody reads them");
+    }
+    MetricsRecorder { recorder, handle }
+});
+
+fn with_buckets(builder: PrometheusBuilder) -> Result<PrometheusBuilder, BuildError> {
+    ALL.iter().try_fold(builder, |builder, metric| {
+        if metric.buckets.is_empty() {
+            return Ok(builder);
+        }
+        builder.set_buckets_for_metric(Matcher::Full(metric.name.into()), metric.buckets)
+    })
+}
+
+fn describe_all(recorder: &PrometheusRecorder) {
+    for metric in ALL {
+        let (name, description) = (KeyName::from(metric.name), metric.description.into());
+        match metric.kind {
+            MetricKind::Counter => recorder.describe_counter(name, None, description),
+            MetricKind::Gauge => recorder.describe_gauge(name, None, description),
+            MetricKind::Histogram => recorder.describe_histogram(name, None, description),
+        }
+    }
+}
+
+const METADATA: Metadata<'static> = Metadata::new("es_framework", Level::INFO, None);
+
+fn key(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Key {
+    let labels = labels
+        .iter()
+        .map(|(name, value)| Label::new(*name, (*value).to_owned()));
+    Key::from_parts(metric.name, labels.collect::<Vec<_>>())
+}
+
+/// Returns the counter with these labels.
+pub fn counter(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Counter {
+    RECORDER
+        .recorder
+        .register_counter(&key(metric, labels), &METADATA)
+}
+
+/// Returns the gauge with these labels.
+pub fn gauge(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Gauge {
+    RECORDER
+        .recorder
+        .register_gauge(&key(metric, labels), &METADATA)
+}
+
+/// Returns the histogram with these labels.
+pub fn histogram(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Histogram {
+    RECORDER
+        .recorder
+        .register_histogram(&key(metric, labels), &METADATA)
+}
+
+/// Makes this the recorder for the macros of the crate `metrics`, so that metrics of the application
+/// appear, too.
+pub fn install() {
+    if metrics::set_global_recorder(&RECORDER.recorder).is_err() {
+        tracing::info!("the application has another recorder for the macros of the crate metrics");
+    }
+}
+
+/// Renders all metrics in Prometheus' text format.
+///
+/// ```
+/// let text = es_framework::metrics::render();
+/// assert!(text.contains("process_resident_memory_bytes"));
+/// ```
+#[must_use]
+pub fn render() -> String {
+    process::collect(&RECORDER.recorder);
+    RECORDER.handle.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_measured_is_rendered_with_its_meaning() {
+        histogram(&STORE_COMMIT_EVENTS, &[]).record(3.0);
+        let text = render();
+        assert!(
+            text.contains("# TYPE es_store_commit_events histogram"),
+            "{text}"
+        );
+        assert!(text.contains("# HELP es_store_commit_events "), "{text}");
+        assert!(
+            text.contains("es_store_commit_events_bucket{le=\"5\"}"),
+            "{text}"
+        );
+        let memory = text
+            .lines()
+            .find_map(|line| line.strip_prefix("process_resident_memory_bytes "));
+        assert!(
+            memory.unwrap().parse::<f64>().unwrap() > 1_000_000.0,
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,225 @@
+//! The loop behind every HTTP listener: accepts connections, limits each of them, and lets open
+//! requests end before it returns.
+
+mod client_wait;
+mod connection_limit;
+mod limits;
+#[cfg(test)]
+mod tests;
+pub mod tls;
+
+use std::{
+    convert::Infallible,
+    future::Future,
+    io,
+    net::{IpAddr, SocketAddr},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::{Router, body::Body, extract::Request};
+use hyper::{
+    body::{Body as _, Incoming},
+    server::conn::http1,
+    service::{Service as _, service_fn},
+};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::{GracefulShutdown, Watcher},
+    service::TowerToHyperService,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+    time::timeout,
+};
+use tokio_io_timeout::TimeoutWriter;
+
+use client_wait::{ClientWait, GuardedBody};
+use connection_limit::ConnectionLimit;
+pub use limits::ConnectionLimits;
+use tls::ServerTls;
+
+/// The socket that clients connect to.
+#[derive(Debug)]
+pub struct HttpListener {
+    /// The socket.
+    pub tcp: TcpListener,
+    /// `None` means plain HTTP.
+    pub tls: Option<ServerTls>,
+}
+
+impl HttpListener {
+    /// Wraps a socket that serves plain HTTP.
+    pub const fn plain(tcp: TcpListener) -> Self {
+        Self { tcp, tls: None }
+    }
+}
+
+/// The address of the client. Every request has it among its extensions.
+#[derive(Debug, Clone, Copy)]
+pub struct PeerAddress(pub IpAddr);
+
+/// The pause after the system refuses a connection. That happens when files run out, and they come
+/// back only as other connections end.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves HTTP until `shutdown` completes, and then waits for open requests within the drain time.
+pub async fn serve(
+    listener: HttpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    shutdown: impl Future<Output = ()>,
+) {
+    let HttpListener { tcp, tls } = listener;
+    let graceful = GracefulShutdown::new();
+    let mut connections = JoinSet::new();
+    let limit = ConnectionLimit::new(limits.connections);
+    let http = http1_builder(&limits);
+    let limits = Arc::new(limits);
+    let mut shutdown = std::pin::pin!(shutdown);
+    loop {
+        let (stream, peer) = tokio::select! {
+            () = &mut shutdown => break,
+            accepted = accept(&tcp, &limit) => accepted,
+            Some(_) = connections.join_next() => continue,
+        };
+        let permit = tokio::select! {
+            () = &mut shutdown => break,
+            permit = limit.acquire() => permit,
+        };
+        let wait = ClientWait::new();
+        let connection = AcceptedConnection {
+            http: http.clone(),
+            router: router.clone(),
+            peer: PeerAddress(peer.ip()),
+            wait: Arc::clone(&wait),
+            watcher: graceful.watcher(),
+        };
+        let (tls, limit, limits) = (tls.clone(), limit.clone(), Arc::clone(&limits));
+        connections.spawn(async move {
+            let _permit = permit;
+            tokio::select! {
+                served = connection.serve(stream, tls, &limits) => {
+                    if let Err(error) = served {
+                        tracing::debug!(%error, "a connection broke");
+                    }
+                }
+                () = limit.idle_too_long(&wait, &limits) => {
+                    tracing::debug!("an idle connection was closed because the connection limit is reached");
+                }
+            }
+        });
+    }
+    drop(tcp);
+    if timeout(limits.drain_time, graceful.shutdown())
+        .await
+        .is_err()
+    {
+        tracing::warn!("the drain time ended while requests were still open");
+    }
+    connections.shutdown().await;
+}
+
+/// A connection that was accepted.
+struct AcceptedConnection {
+    http: http1::Builder,
+    router: Router,
+    peer: PeerAddress,
+    wait: Arc<ClientWait>,
+    watcher: Watcher,
+}
+
+impl AcceptedConnection {
+    /// Serves the requests of this connection, after the TLS handshake if there is one.
+    async fn serve(
+        self,
+        stream: TcpStream,
+        tls: Option<ServerTls>,
+        limits: &ConnectionLimits,
+    ) -> io::Result<()> {
+        let stream = with_write_timeout(stream, limits.write_time);
+        let Some(tls) = tls else {
+            return self.serve_requests(stream).await;
+        };
+        let handshake = timeout(limits.handshake_time, tls.acceptor().accept(stream)).await;
+        self.serve_requests(handshake.map_err(io::Error::other)??)
+            .await
+    }
+
+    async fn serve_requests<S>(self, stream: S) -> io::Result<()>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Self { peer, wait, .. } = self;
+        let routes = TowerToHyperService::new(self.router);
+        let service = service_fn(move |request: Request<Incoming>| {
+            let response_guard = wait.start_response();
+            let mut request = request.map(|body| guard_request_body(body, &wait));
+            request.extensions_mut().insert(peer);
+            let response = routes.call(request);
+            async move {
+                let response = response.await?;
+                Ok::<_, Infallible>(response.map(|body| GuardedBody {
+                    body,
+                    _guard: response_guard,
+                }))
+            }
+        });
+        let served = self.http.serve_connection(TokioIo::new(stream), service);
+        self.watcher.watch(served).await.map_err(io::Error::other)
+    }
+}
+
+fn guard_request_body(body: Incoming, wait: &Arc<ClientWait>) -> Body {
+    if body.is_end_stream() {
+        return Body::empty();
+    }
+    let _guard = wait.start_request_body();
+    Body::new(GuardedBody { body, _guard })
+}
+
+/// Breaks the connection when the client does not read. Without it, a client that stops reading a
+/// stream would occupy a connection for ever.
+fn with_write_timeout(stream: TcpStream, time: Duration) -> Pin<Box<TimeoutWriter<TcpStream>>> {
+    let mut stream = TimeoutWriter::new(stream);
+    stream.set_timeout(Some(time));
+    Box::pin(stream)
+}
+
+fn http1_builder(limits: &ConnectionLimits) -> http1::Builder {
+    // hyper panics below this size.
+    const SMALLEST_BUFFER: usize = 8 * 1024;
+    // hyper's default limit. Up to it, hyper parses headers without an allocation.
+    const DEFAULT_HEADERS: usize = 100;
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time)
+        .max_buf_size(limits.head_bytes.max(SMALLEST_BUFFER))
+        .keep_alive(true);
+    if limits.headers > DEFAULT_HEADERS {
+        http.max_headers(limits.headers);
+    }
+    http
+}
+
+/// Accepts the next connection.
+async fn accept(listener: &TcpListener, limit: &ConnectionLimit) -> (TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                // Responses are written whole, so waiting to fill a packet only delays them.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "TCP_NODELAY cannot be set on a connection");
+                }
+                return (stream, peer);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                limit.reach_for(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The commands of an operator to projections and reactions. Nothing here happens by itself.
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use tokio::sync::{mpsc, oneshot};
+
+use es_event::PoisonEvent;
+
+/// Time that a projection or a reaction has to handle a command.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Number of commands that may wait.
+const QUEUE_LENGTH: usize = 8;
+
+/// A command of an operator to a projection or a reaction.
+///
+/// ```
+/// # use es_framework::operator::{OperatorClient, OperatorCommand, OperatorError};
+/// /// Skips an event that nobody can repair.
+/// async fn skip(operator: &OperatorClient) -> Result<(), OperatorError> {
+///     let skipped = operator.send("book_copies", OperatorCommand::Skip).await?;
+///     println!("skipped: {skipped:?}");
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperatorCommand {
+    /// Rebuilds a read model in a shadow table while the current one keeps answering queries.
+    /// Reactions do not have this command.
+    Rebuild,
+    /// Handles the event that stopped the component again.
+    Retry,
+    /// Skips the event that stopped the component, in every later run.
+    Skip,
+}
+
+/// The kind of component that an operator commands.
+///
+/// ```
+/// use es_framework::operator::ComponentKind;
+///
+/// assert_eq!(ComponentKind::ReadModel.to_string(), "read model");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComponentKind {
+    /// A read model with its projection.
+    ReadModel,
+    /// A reaction.
+    Reaction,
+}
+
+impl fmt::Display for ComponentKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ReadModel => "read model",
+            Self::Reaction => "reaction",
+        })
+    }
+}
+
+/// The reason why a component does not carry out a command of an operator.
+///
+/// ```
+/// use es_framework::operator::{ComponentKind, OperatorError};
+///
+/// let error = OperatorError::Unknown(ComponentKind::ReadModel, "boks".into());
+/// assert_eq!(error.to_string(), "there is no read model named boks");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OperatorError {
+    /// No component has this name.
+    #[error("there is no {0} named {1}")]
+    Unknown(ComponentKind, String),
+    /// No event stopped the component.
+    #[error("the {0} {1} has not stopped at an event")]
+    NotStopped(ComponentKind, &'static str),
+    /// Reactions cannot be rebuilt.
+    #[error("the reaction {0} cannot be rebuilt")]
+    CannotRebuild(&'static str),
+    /// The read model is being rebuilt already.
+    #[error("the {0} {1} is being rebuilt already")]
+    Rebuilding(ComponentKind, &'static str),
+    /// Another process updates the read models.
+    #[error("another process keeps the read models up to date: send the command to that process")]
+    StandsBy,
+    /// The database or the event store failed.
+    #[error("the {0} cannot save the result of the command: {1}")]
+    Failed(ComponentKind, String),
+    /// The component is busy, waits for its database, or has ended.
+    #[error("the {0}s do not answer at the moment: try again")]
+    Busy(ComponentKind),
+}
+
+/// The event that a command was about, if there is one.
+pub type OperatorResult = Result<Option<PoisonEvent>, OperatorError>;
+
+/// A command of an operator that waits for its result.
+#[derive(Debug)]
+pub struct OperatorRequest {
+    /// The name of the component.
+    pub component: &'static str,
+    /// The command.
+    pub command: OperatorCommand,
+    result: oneshot::Sender<OperatorResult>,
+}
+
+impl OperatorRequest {
+    /// Sends the result to the operator, who may have stopped waiting.
+    pub fn respond(self, result: OperatorResult) {
+        let _ = self.result.send(result);
+    }
+
+    /// Returns whether the operator still waits for the result.
+    pub fn is_awaited(&self) -> bool {
+        !self.result.is_closed()
+    }
+}
+
+/// The receiving end of an operator's commands.
+pub type OperatorRequests = mpsc::Receiver<OperatorRequest>;
+
+/// Sends the commands of an operator to the projections or the reactions of an application.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{
+///     operator::{ComponentKind, OperatorCommand, OperatorError},
+///     projection::{Database, Processor, ReadModels},
+///     store::memory::MemoryStore,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_framework::projection::DatabaseError> {
+/// let models = ReadModels::default();
+/// let database = Database::in_memory(&models).await?;
+/// let processor = Processor::new(Arc::new(MemoryStore::new()), database, models);
+/// let operator = processor.operator();
+/// let running = tokio::spawn(processor.run());
+/// let result = operator.send("book_copies", OperatorCommand::Rebuild).await;
+/// let unknown = OperatorError::Unknown(ComponentKind::ReadModel, "book_copies".into());
+/// assert_eq!(result, Err(unknown));
+/// # running.abort();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct OperatorClient {
+    kind: ComponentKind,
+    components: Arc<BTreeMap<&'static str, mpsc::Sender<OperatorRequest>>>,
+}
+
+impl OperatorClient {
+    /// Creates a client of components that share one queue, as read models do.
+    pub fn shared(
+        kind: ComponentKind,
+        names: impl Iterator<Item = &'static str>,
+    ) -> (Self, OperatorRequests) {
+        let (sender, requests) = mpsc::channel(QUEUE_LENGTH);
+        let components = names.map(|name| (name, sender.clone())).collect();
+        (Self::new(kind, components), requests)
+    }
+
+    /// Creates a client of components that have a queue each, as reactions do.
+    pub fn separate(
+        kind: ComponentKind,
+        names: impl Iterator<Item = &'static str>,
+    ) -> (Self, BTreeMap<&'static str, OperatorRequests>) {
+        let (mut components, mut requests) = (BTreeMap::new(), BTreeMap::new());
+        for name in names {
+            let (sender, receiver) = mpsc::channel(QUEUE_LENGTH);
+            components.insert(name, sender);
+            requests.insert(name, receiver);
+        }
+        (Self::new(kind, components), requests)
+    }
+
+    fn new(
+        kind: ComponentKind,
+        components: BTreeMap<&'static str, mpsc::Sender<OperatorRequest>>,
+    ) -> Self {
+        let components = Arc::new(components);
+        Self { kind, components }
+    }
+
+    /// Sends a command to the component of this name, and returns the event that it was about.
+    ///
+    /// # Errors
+    /// See [`OperatorError`].
+    pub async fn send(
+        &self,
+        component: &str,
+        command: OperatorCommand,
+    ) -> Result<Option<PoisonEvent>, OperatorError> {
+        let Some((&component, sender)) = self.components.get_key_value(component) else {
+            let name = component.chars().take(100).collect();
+            return Err(OperatorError::Unknown(self.kind, name));
+        };
+        let (result, received) = oneshot::channel();
+        let request = OperatorRequest {
+            component,
+            command,
+            result,
+        };
+        let response = async {
+            sender.send(request).await.ok()?;
+            received.await.ok()
+        };
+        let response = tokio::time::timeout(TIMEOUT, response).await.ok().flatten();
+        response.unwrap_or(Err(OperatorError::Busy(self.kind)))
+    }
+}

@@ -1,0 +1,51 @@
+//! Files with secrets. Only their owner can access them, and readers never see half of a file.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use uuid::Uuid;
+
+/// Generates a secret. Two random UUIDs have 244 random bits.
+pub fn generate_secret() -> String {
+    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
+}
+
+/// Fails if anyone except the owner can read or write a file.
+pub fn check_owner_only(file: &Path) -> io::Result<()> {
+    let mode = fs::metadata(file)?.mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "others than its owner may use it (its mode is {mode:o}): run `chmod 600 {}`",
+        file.display()
+    )))
+}
+
+/// Replaces a file: writes a draft next to it and renames the draft. Readers never see half of the file,
+/// even if the program ends in between.
+pub fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let draft = with_suffix(file, "draft");
+    let _ = fs::remove_file(&draft);
+    let mut options = fs::OpenOptions::new();
+    let mut opened = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&draft)?;
+    opened.write_all(text.as_bytes())?;
+    opened.sync_all()?;
+    fs::rename(&draft, file)
+}
+
+/// Returns the path with a suffix added to the file name.
+pub fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}

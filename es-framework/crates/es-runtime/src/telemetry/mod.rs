@@ -1,0 +1,162 @@
+//! The log on standard error, and the traces that go to a collector if one is configured.
+
+mod log_writer;
+mod single_line;
+#[cfg(feature = "otel")]
+pub mod traces;
+#[cfg(not(feature = "otel"))]
+#[path = "no_traces.rs"]
+pub mod traces;
+
+use std::{io, time::Instant};
+
+use clap::ValueEnum;
+use tracing::Subscriber;
+use tracing_subscriber::{
+    EnvFilter, Layer, Registry, filter, fmt::MakeWriter, layer::SubscriberExt as _,
+    registry::LookupSpan, util::SubscriberInitExt as _,
+};
+
+use crate::{Error, Result};
+
+use log_writer::LogWriterGuard;
+use traces::TraceExporter;
+
+/// A layer that receives spans and events.
+type TelemetryLayer = Box<dyn Layer<Registry> + Send + Sync>;
+
+/// The settings of the log and of traces.
+#[derive(Debug, Clone)]
+pub struct TelemetrySettings {
+    /// Format of the log.
+    pub log_format: LogFormat,
+    /// Filter of the log, such as `info,es_framework::http=off`.
+    pub log_filter: String,
+    /// Collector of traces that speaks OTLP over HTTP. Without it, there are no traces.
+    pub otel_exporter_otlp_endpoint: Option<String>,
+}
+
+/// The format of the log.
+///
+/// ```
+/// use clap::ValueEnum as _;
+/// use es_framework::telemetry::LogFormat;
+///
+/// assert_eq!(LogFormat::from_str("json", false), Ok(LogFormat::Json));
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// A line of text for each event.
+    #[default]
+    Text,
+    /// A line with a JSON object for each event.
+    Json,
+}
+
+/// The running log and the running traces.
+#[derive(Debug)]
+pub struct Telemetry {
+    exporter: Option<TraceExporter>,
+    /// Dropped last, so that the end of the traces is logged.
+    _log_writer: LogWriterGuard,
+}
+
+impl Telemetry {
+    /// Starts the log and the traces. Call it outside an asynchronous runtime, because the exporter
+    /// of traces starts its own.
+    pub fn start(application: &'static str, settings: &TelemetrySettings) -> Result<Self> {
+        let filter = filter(&settings.log_filter)?;
+        let exporter = settings
+            .otel_exporter_otlp_endpoint
+            .as_deref()
+            .map(|endpoint| TraceExporter::new(application, endpoint))
+            .transpose()?;
+        let spans = exporter
+            .as_ref()
+            .map(|exporter| traces::layer(exporter, application));
+        let (writer, _log_writer) = log_writer::start(io::stderr());
+        subscriber(log(settings.log_format, filter, writer), spans)
+            .try_init()
+            .map_err(|error| Error::because("the log cannot start", error))?;
+        Ok(Self {
+            exporter,
+            _log_writer,
+        })
+    }
+
+    /// Sends the traces that were not sent yet, and ends.
+    pub fn shut_down(self) {
+        if let Some(exporter) = self.exporter {
+            exporter.shut_down();
+        }
+    }
+}
+
+/// Starts a log of text lines on standard error, without further settings.
+pub fn log_to_stderr(filter: EnvFilter) {
+    subscriber(log(LogFormat::Text, filter, io::stderr), None).init();
+}
+
+/// Returns the time since `begin`, as a field of the log.
+pub fn milliseconds_since(begin: Instant) -> u64 {
+    u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+fn filter(text: &str) -> Result<EnvFilter> {
+    let filter = EnvFilter::builder().with_default_directive(tracing::Level::INFO.into());
+    filter.parse(text).map_err(|error| {
+        let message = "RUST_LOG is not a filter, such as info or es_framework=debug";
+        Error::because(message, error)
+    })
+}
+
+/// Collects the layers in a list, because a layer that is `None` would request all spans.
+fn subscriber(log: TelemetryLayer, spans: Option<TelemetryLayer>) -> impl Subscriber + Send + Sync {
+    let layers: Vec<_> = std::iter::once(log).chain(spans).collect();
+    tracing_subscriber::registry().with(layers)
+}
+
+fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> TelemetryLayer
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let log = tracing_subscriber::fmt::layer().with_writer(writer);
+    let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
+    match format {
+        LogFormat::Text => {
+            let log = log.with_ansi(is_terminal).with_target(false);
+            only_events(log.fmt_fields(single_line::SingleLineFields), filter)
+        }
+        LogFormat::Json => {
+            let log = log.with_ansi(false).json().flatten_event(true);
+            only_events(log.with_current_span(false).with_span_list(false), filter)
+        }
+    }
+}
+
+/// Restricts a layer to events. Without a collector, no layer requests spans then, and spans that no
+/// layer requests cost nothing.
+fn only_events<S>(
+    log: impl Layer<S> + Send + Sync + 'static,
+    filter: EnvFilter,
+) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    log.with_filter(filter)
+        .with_filter(filter::filter_fn(|metadata| metadata.is_event()))
+        .boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_cost_nothing_where_no_traces_are_collected() {
+        let log = log(LogFormat::Text, filter("trace").unwrap(), io::sink);
+        let span = tracing::info_span!("request");
+        let interest = subscriber(log, None).register_callsite(span.metadata().unwrap());
+        assert!(interest.is_never());
+    }
+}

@@ -1,0 +1,168 @@
+//! Sends spans of this process to a collector. The W3C trace context of requests and events connects
+//! them with the spans of other processes.
+
+use std::{
+    sync::OnceLock,
+    time::{Duration, SystemTime},
+};
+
+use opentelemetry::{
+    Context, KeyValue,
+    trace::{
+        Span as _, SpanContext, SpanId, SpanKind, TraceContextExt as _, TraceFlags, TraceId,
+        TraceState, Tracer as _, TracerProvider as _,
+    },
+};
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _};
+use opentelemetry_sdk::{
+    Resource,
+    trace::{SdkTracer, SdkTracerProvider},
+};
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use tracing_subscriber::{Layer as _, filter::LevelFilter};
+
+use super::TelemetryLayer;
+use crate::{Error, Result};
+use es_event::{RecordedEvent, TraceContext};
+
+/// The time that the collector has for one export, and that the end of the program waits for it.
+const EXPORT_TIME: Duration = Duration::from_secs(5);
+
+/// Creates spans that started in the past.
+static TRACER: OnceLock<SdkTracer> = OnceLock::new();
+
+/// Sends spans to a collector, in batches and from a separate thread.
+#[derive(Debug)]
+pub(super) struct TraceExporter(SdkTracerProvider);
+
+impl TraceExporter {
+    pub(super) fn new(application: &'static str, endpoint: &str) -> Result<Self> {
+        let is_http = ["http://", "https://"]
+            .iter()
+            .any(|scheme| endpoint.starts_with(scheme));
+        if !is_http {
+            let message = "OTEL_EXPORTER_OTLP_ENDPOINT is not a URL such as http://localhost:4318";
+            return Err(Error::new(message));
+        }
+        crate::net::tls::install_cryptography();
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_protocol(Protocol::HttpBinary)
+            .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+            .with_timeout(EXPORT_TIME)
+            .build()
+            .map_err(|error| Error::because("OTEL_EXPORTER_OTLP_ENDPOINT cannot be used", error))?;
+        let resource = Resource::builder().with_service_name(application).build();
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(exporter)
+            .with_resource(resource)
+            .build();
+        let _ = TRACER.set(provider.tracer(application));
+        Ok(Self(provider))
+    }
+
+    pub(super) fn shut_down(self) {
+        if let Err(error) = self.0.shutdown_with_timeout(EXPORT_TIME) {
+            tracing::warn!(%error, "the last traces were not sent");
+        }
+    }
+}
+
+/// Creates the layer that hands spans to the exporter.
+pub(super) fn layer(exporter: &TraceExporter, application: &'static str) -> TelemetryLayer {
+    tracing_opentelemetry::layer()
+        .with_tracer(exporter.0.tracer(application))
+        .with_location(false)
+        .with_threads(false)
+        .with_tracked_inactivity(false)
+        .with_filter(LevelFilter::INFO)
+        .boxed()
+}
+
+/// Continues the trace of a request or an event with a span.
+pub fn continue_trace(span: &Span, trace: &TraceContext) {
+    if !span.is_disabled()
+        && let Some(parent) = span_context(trace)
+    {
+        // Fails only where no traces are collected.
+        let _ = span.set_parent(Context::new().with_remote_span_context(parent));
+    }
+}
+
+/// Returns the trace context of a span for other processes, or `None` if traces are off.
+pub fn trace_of(span: &Span) -> Option<TraceContext> {
+    if span.is_disabled() {
+        return None;
+    }
+    let context = span.context();
+    let span = context.span();
+    let span = span.span_context();
+    if !span.is_valid() {
+        return None;
+    }
+    let flags = span.trace_flags().to_u8();
+    let parent = format!("00-{}-{}-{flags:02x}", span.trace_id(), span.span_id());
+    let state = span.trace_state().header();
+    let state = Some(state.as_str()).filter(|state| !state.is_empty());
+    let trace = TraceContext::new(Some(&parent), state);
+    trace
+        .or_else(|_| TraceContext::new(Some(&parent), None))
+        .ok()
+        .flatten()
+}
+
+/// Records one span for each event that has a trace: from `begin` until now, a subscriber handled it.
+pub fn record_handling<'a>(
+    span_name: &str,
+    events: impl IntoIterator<Item = &'a RecordedEvent>,
+    begin: SystemTime,
+) {
+    let Some(tracer) = TRACER.get() else { return };
+    for event in events {
+        let Some(parent) = event.trace.as_ref().and_then(span_context) else {
+            continue;
+        };
+        let parent = Context::new().with_remote_span_context(parent);
+        let attributes = [
+            KeyValue::new("event.id", event.id.to_string()),
+            KeyValue::new("event.type", event.event_type.to_string()),
+            KeyValue::new("subject", event.subject.to_string()),
+        ];
+        let span = tracer
+            .span_builder(span_name.to_owned())
+            .with_kind(SpanKind::Consumer)
+            .with_start_time(begin)
+            .with_attributes(attributes);
+        span.start_with_context(tracer, &parent).end();
+    }
+}
+
+fn span_context(trace: &TraceContext) -> Option<SpanContext> {
+    let mut parts = trace.parent().split('-').skip(1);
+    let id = TraceId::from_hex(parts.next()?).ok()?;
+    let span = SpanId::from_hex(parts.next()?).ok()?;
+    let flags = u8::from_str_radix(parts.next()?, 16).ok()?;
+    let state = trace.state().and_then(|state| state.parse().ok());
+    let state: TraceState = state.unwrap_or_default();
+    let flags = TraceFlags::new(flags) & TraceFlags::SAMPLED;
+    Some(SpanContext::new(id, span, flags, true, state))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_trace_of_an_event_is_that_of_its_parent() {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let trace = TraceContext::new(Some(parent), Some("a=b"))
+            .unwrap()
+            .unwrap();
+        let span = span_context(&trace).unwrap();
+        assert_eq!(span.trace_id().to_string(), &parent[3..35]);
+        assert_eq!(span.span_id().to_string(), &parent[36..52]);
+        assert!(span.is_sampled() && span.is_remote());
+        assert_eq!(span.trace_state().header(), "a=b");
+    }
+}

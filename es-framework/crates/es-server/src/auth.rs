@@ -1,0 +1,26 @@
+//! Authentication: every request except a ping must carry the API token.
+
+use std::sync::Arc;
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+
+use super::{error_response::ErrorResponse, state::ServerState};
+use es_runtime::bearer;
+
+/// Extractor that rejects a request without the token. Put it before the body in a handler's
+/// parameters, so that the server reads no body of an unauthorized client.
+pub(super) struct RequireApiToken;
+
+impl FromRequestParts<Arc<ServerState>> for RequireApiToken {
+    type Rejection = ErrorResponse;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        server: &Arc<ServerState>,
+    ) -> Result<Self, Self::Rejection> {
+        match bearer::credential(&parts.headers) {
+            Ok(credential) if server.settings.api_token.matches(credential) => Ok(Self),
+            _ => Err(ErrorResponse::unauthorized()),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The command line of the program `event-store`. It has the flags of the event store whose protocol it
+//! speaks, so that scripts and test containers work without a change.
+
+mod cli_error;
+mod offline;
+mod output;
+mod progress_bar;
+mod stats;
+mod transfer;
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+};
+
+use clap::{Args, Parser, Subcommand};
+use tokio::{net::TcpListener, runtime::Runtime};
+use tracing_subscriber::EnvFilter;
+
+use self::{
+    cli_error::{CliError, StartError},
+    offline::{BackupArguments, DataDirectory, RestoreArguments},
+    transfer::{ExportArguments, ImportArguments},
+};
+use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
+use es_runtime::{DialectName, shutdown, telemetry};
+use es_store::EventStore as _;
+use es_store_sqlite::EmbeddedStore;
+
+/// An event store that speaks version 1 of EventSourcingDB's HTTP API.
+///
+/// `run` serves the store. The other commands work on a data directory that no running event store
+/// uses. A running event store offers the same at its endpoints, such as POST /api/v1/backup.
+#[derive(Debug, Parser)]
+#[command(name = "event-store", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: EventStoreCommand,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  event-store run --api-token secret --data-directory ./events
+      Stores events in ./events and serves http://127.0.0.1:3000.
+  event-store verify --data-directory ./events
+      Checks that no event was changed, removed or inserted.
+  event-store backup --data-directory ./events --output monday.ndjson
+  event-store restore --data-directory ./elsewhere --input monday.ndjson
+      Copies a store byte for byte, including ids and hashes.
+  event-store export --data-directory ./events --subject /books | \\
+      event-store import --data-directory ./other
+      Copies some events to another store, as new events with new ids.";
+
+#[derive(Debug, Subcommand)]
+enum EventStoreCommand {
+    /// Starts the event store and serves it until SIGINT or SIGTERM.
+    Run(RunArguments),
+    /// Checks the whole hash chain and reports where it breaks.
+    ///
+    /// The exit code is 0 for a valid chain, 1 for a broken chain and 2 if the check failed.
+    Verify(DataDirectory),
+    /// Writes all schemas and events as lines of JSON, for `restore`.
+    Backup(BackupArguments),
+    /// Creates an exact copy of a store from its backup.
+    ///
+    /// The command rejects an incomplete backup and one with a changed event. It then leaves no file
+    /// behind.
+    Restore(RestoreArguments),
+    /// Writes events as lines of JSON, in the format that clients read.
+    Export(ExportArguments),
+    /// Writes the events of an export, or candidates as clients send them, as new events.
+    ///
+    /// The events get new ids, times and hashes. They must match the schemas of their types. The
+    /// command writes a thousand events at a time, and reports after an error how many it has written.
+    Import(ImportArguments),
+    /// Counts the events, subjects and event types of a store.
+    Stats(DataDirectory),
+}
+
+#[derive(Args)]
+struct RunArguments {
+    /// The token that clients send as `Authorization: Bearer <API_TOKEN>`.
+    #[arg(long, env = "EVENT_STORE_API_TOKEN", hide_env_values = true)]
+    api_token: String,
+    /// Stores the events in this directory.
+    #[arg(
+        long,
+        env = "EVENT_STORE_DATA_DIR",
+        conflicts_with = "data_directory_temporary"
+    )]
+    data_directory: Option<PathBuf>,
+    /// Stores the events in a temporary directory, which the end of the program removes.
+    #[arg(long, env = "EVENT_STORE_DATA_DIRECTORY_TEMPORARY")]
+    data_directory_temporary: bool,
+    /// Serves HTTP. It must stay true, because the program serves nothing else.
+    #[arg(long, env = "EVENT_STORE_HTTP_ENABLED", num_args = 0..=1, require_equals = true,
+          default_value = "true", default_missing_value = "true", action = clap::ArgAction::Set)]
+    http_enabled: bool,
+    /// Serves HTTPS. It must stay false: put a TLS proxy in front instead.
+    #[arg(long, env = "EVENT_STORE_HTTPS_ENABLED", num_args = 0..=1, require_equals = true,
+          default_value = "false", default_missing_value = "true", action = clap::ArgAction::Set)]
+    https_enabled: bool,
+    /// The address on which the server listens.
+    #[arg(long, env = "EVENT_STORE_HTTP_HOST", default_value = "127.0.0.1")]
+    http_host: IpAddr,
+    /// The port on which the server listens. 0 selects a free port, which the log names.
+    #[arg(long, env = "EVENT_STORE_HTTP_PORT", default_value_t = 3000)]
+    http_port: u16,
+    /// A PKCS#8 PEM file with the Ed25519 private key that signs events in dialect `event`.
+    #[arg(long, env = "EVENT_STORE_SIGNING_KEY_FILE")]
+    signing_key_file: Option<PathBuf>,
+    /// The largest number of observers at once. One more gets status 503.
+    #[arg(long, env = "EVENT_STORE_OBSERVER_LIMIT", default_value_t = 100)]
+    observer_limit: usize,
+    /// The format of events: `item` as before protocol version 1.0, `event` as since then.
+    #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
+    dialect: DialectName,
+}
+
+impl std::fmt::Debug for RunArguments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RunArguments")
+    }
+}
+
+/// Returns the definition of the command line, for its reference.
+#[must_use]
+pub fn clap_command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
+/// Runs the program with the arguments of this process.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     es_framework::server::cli::main()
+/// }
+/// ```
+#[must_use]
+pub fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    // Other commands print their results, but a server shows only its log.
+    let level = if matches!(command, EventStoreCommand::Run(_)) {
+        "info"
+    } else {
+        "warn"
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    telemetry::log_to_stderr(filter);
+    match run_command(&command) {
+        Ok(code) => code,
+        Err(error) => {
+            // Printed instead of logged, because a log filter must not hide it.
+            eprintln!("error: {error}");
+            match command {
+                EventStoreCommand::Verify(_) => ExitCode::from(2),
+                _ => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+fn run_command(command: &EventStoreCommand) -> Result<ExitCode, CliError> {
+    if let EventStoreCommand::Run(arguments) = command {
+        run_server(arguments)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    Runtime::new()?.block_on(async {
+        match command {
+            EventStoreCommand::Run(_) => {}
+            EventStoreCommand::Verify(directory) => return offline::verify_store(directory).await,
+            EventStoreCommand::Backup(arguments) => offline::back_up(arguments).await?,
+            EventStoreCommand::Restore(arguments) => offline::restore(arguments)?,
+            EventStoreCommand::Export(arguments) => transfer::export(arguments).await?,
+            EventStoreCommand::Import(arguments) => transfer::import(arguments).await?,
+            EventStoreCommand::Stats(directory) => stats::print_stats(directory).await?,
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn run_server(arguments: &RunArguments) -> Result<(), StartError> {
+    let settings = server_settings(arguments)?;
+    Runtime::new()?.block_on(async {
+        let store = open_store(arguments)?;
+        let address = SocketAddr::new(arguments.http_host, arguments.http_port);
+        let failed = |error| StartError::Listen(address, error);
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let stop = shutdown::stop_signal()?;
+        tracing::info!("{}: listening on http://{address}", store.description());
+        serve(listener, Arc::new(store.clone()), settings, stop).await;
+        store.close().await;
+        tracing::info!("stopped");
+        Ok(())
+    })
+}
+
+fn server_settings(run: &RunArguments) -> Result<ServerSettings, StartError> {
+    if run.https_enabled {
+        return Err(StartError::Https);
+    }
+    if !run.http_enabled {
+        return Err(StartError::NothingServed);
+    }
+    let mut settings = ServerSettings::new(run.api_token.parse()?);
+    settings.dialect = run.dialect.into();
+    settings.observers_limit = run.observer_limit;
+    let key = run.signing_key_file.as_deref().map(SigningKey::load);
+    settings.signing_key = key.transpose()?;
+    Ok(settings)
+}
+
+fn open_store(run: &RunArguments) -> Result<EmbeddedStore, StartError> {
+    match &run.data_directory {
+        Some(directory) => Ok(EmbeddedStore::open(directory)?),
+        None if run.data_directory_temporary => Ok(EmbeddedStore::temporary()?),
+        None => Err(StartError::NoDirectory),
+    }
+}

@@ -1,0 +1,50 @@
+//! The errors of the subcommands.
+
+use std::{io, net::SocketAddr, path::PathBuf};
+
+use super::super::signing::InvalidSigningKey;
+use es_runtime::InvalidApiToken;
+use es_store::StoreError;
+use es_store_sqlite::{OpenError, RestoreError};
+
+/// The reasons that the event store does not start.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StartError {
+    #[error("HTTPS is not served: start with --https-enabled=false and put a TLS proxy in front")]
+    Https,
+    #[error("the server has nothing to serve: start with --http-enabled")]
+    NothingServed,
+    #[error("--api-token: {0}")]
+    Token(#[from] InvalidApiToken),
+    #[error("--signing-key-file: {0}")]
+    SigningKey(#[from] InvalidSigningKey),
+    #[error("say where the events are kept: --data-directory <PATH> or --data-directory-temporary")]
+    NoDirectory,
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("cannot listen on http://{0}: {1}")]
+    Listen(SocketAddr, io::Error),
+    #[error("the operating system refuses a basic service: {0}")]
+    System(#[from] io::Error),
+}
+
+/// The reasons that a subcommand fails.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CliError {
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("{} holds no event store", .0.display())]
+    NoStore(PathBuf),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
+    #[error("line {0}: {1}")]
+    Line(usize, String),
+    #[error("line {0}: {1}\n{2} events were imported before")]
+    Import(usize, String, u64),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}

@@ -1,0 +1,144 @@
+//! The commands `verify`, `backup` and `restore`. They need a data directory that no running event store
+//! uses.
+
+use std::{
+    fs::File,
+    io::{self, BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use clap::Args;
+use futures_util::TryStreamExt as _;
+
+use super::{cli_error::CliError, output::LineOutput, progress_bar::ProgressDisplay};
+use es_event::EventId;
+use es_store::{
+    backup::{self, BackupLine},
+    newest_id, verify,
+};
+use es_store_sqlite::{EmbeddedStore, Restore};
+
+/// The data directory of a command.
+#[derive(Debug, Args)]
+pub(super) struct DataDirectory {
+    /// The data directory of the event store, which must not be running.
+    #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
+    data_directory: PathBuf,
+}
+
+impl DataDirectory {
+    /// Opens an existing store. A wrong path must not create a new one.
+    pub(super) fn open(&self) -> Result<EmbeddedStore, CliError> {
+        let directory = &self.data_directory;
+        if !directory.join("events.sqlite").is_file() {
+            return Err(CliError::NoStore(directory.clone()));
+        }
+        Ok(EmbeddedStore::open(directory)?)
+    }
+}
+
+/// Counts the events of a store.
+pub(super) async fn count_events(store: &EmbeddedStore) -> Result<u64, CliError> {
+    Ok(EventId::count_to(newest_id(store).await?))
+}
+
+/// Reads the lines of a file or of standard input, with their numbers and without blank lines.
+pub(super) fn numbered_lines(
+    file: Option<&Path>,
+) -> io::Result<impl Iterator<Item = (usize, io::Result<Vec<u8>>)>> {
+    let input: Box<dyn io::Read> = match file {
+        None => Box::new(io::stdin()),
+        Some(file) => Box::new(File::open(file)?),
+    };
+    let lines = BufReader::with_capacity(1 << 20, input).split(b'\n');
+    // People count lines from one.
+    let numbered = (1..).zip(lines);
+    Ok(numbered.filter(|(_, line)| {
+        let is_blank = |line: &Vec<u8>| line.trim_ascii().is_empty();
+        !line.as_ref().is_ok_and(is_blank)
+    }))
+}
+
+pub(super) async fn verify_store(directory: &DataDirectory) -> Result<ExitCode, CliError> {
+    let store = directory.open()?;
+    let mut progress = ProgressDisplay::new("verify", count_events(&store).await.ok());
+    let verified = verify(&store, |events| progress.update(events)).await;
+    progress.finish();
+    let verified = verified?;
+    store.close().await;
+    if let Some(flaw) = verified.flaw {
+        eprintln!(
+            "broken at event {}: {}\n{} events before it are whole",
+            flaw.event, flaw.reason, verified.events
+        );
+        return Ok(ExitCode::FAILURE);
+    }
+    eprintln!(
+        "whole: {} events, the last with the hash {}",
+        verified.events, verified.hash
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The arguments of `backup`.
+#[derive(Debug, Args)]
+pub(super) struct BackupArguments {
+    #[command(flatten)]
+    directory: DataDirectory,
+    /// The file to write, which must not exist. Without it, standard output.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) async fn back_up(arguments: &BackupArguments) -> Result<(), CliError> {
+    let store = arguments.directory.open()?;
+    let mut progress = ProgressDisplay::new("backup", Some(count_events(&store).await?));
+    let mut output = LineOutput::create(arguments.output.as_deref())?;
+    let mut lines = backup::lines(Arc::new(store.clone()));
+    let (mut events, mut text) = (0_u64, Vec::new());
+    while let Some(line) = lines.try_next().await? {
+        events = events.saturating_add(u64::from(matches!(line, BackupLine::Event(_))));
+        text.clear();
+        line.write(&mut text);
+        output.write(&text)?;
+        progress.update(events);
+    }
+    output.finish()?;
+    progress.finish();
+    drop(lines);
+    store.close().await;
+    eprintln!("backed up {events} events");
+    Ok(())
+}
+
+/// The arguments of `restore`.
+#[derive(Debug, Args)]
+pub(super) struct RestoreArguments {
+    /// The directory of the new store, which must be missing or empty.
+    #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
+    data_directory: PathBuf,
+    /// The backup. Without it, standard input.
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+}
+
+pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CliError> {
+    let lines = numbered_lines(arguments.input.as_deref())?;
+    let mut restore = Restore::begin(&arguments.data_directory)?;
+    let mut progress = ProgressDisplay::new("restore", None);
+    for (number, line) in lines {
+        let line = BackupLine::parse(&line?);
+        restore.add(line.map_err(|error| CliError::Line(number, error.to_string()))?)?;
+        progress.update(restore.events());
+    }
+    let chain = restore.finish()?;
+    progress.finish();
+    eprintln!(
+        "restored {} events, the last with the hash {}",
+        chain.events(),
+        chain.hash()
+    );
+    Ok(())
+}

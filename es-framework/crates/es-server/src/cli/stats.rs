@@ -1,0 +1,64 @@
+//! The command `stats`.
+
+use std::io::{self, Write as _};
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+
+use super::{
+    cli_error::CliError,
+    offline::{DataDirectory, count_events},
+};
+use es_event::Subject;
+use es_store::{EventStore as _, Order, ReadOptions};
+
+/// Prints the size of a store and its numbers of events, subjects and event types.
+pub(super) async fn print_stats(directory: &DataDirectory) -> Result<(), CliError> {
+    let store = directory.open()?;
+    let time_of_first = async |order| -> Result<String, CliError> {
+        let options = ReadOptions {
+            order,
+            ..ReadOptions::recursive()
+        };
+        let event = store.read(Subject::root(), options.first()).next().await;
+        let event = event.transpose()?;
+        Ok(event.map_or_else(|| "-".into(), |event| event.time.as_str().to_owned()))
+    };
+    let mut subjects = 0_u64;
+    let mut stream = store.read_subjects(Subject::root());
+    while stream.try_next().await?.is_some() {
+        subjects = subjects.saturating_add(1);
+    }
+    let types: Vec<_> = store.read_event_types().try_collect().await?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "file:        {}", store.file().display())?;
+    writeln!(out, "bytes:       {}", store.file().metadata()?.len())?;
+    writeln!(out, "events:      {}", count_events(&store).await?)?;
+    writeln!(
+        out,
+        "first event: {}",
+        time_of_first(Order::Chronological).await?
+    )?;
+    writeln!(
+        out,
+        "last event:  {}",
+        time_of_first(Order::Antichronological).await?
+    )?;
+    writeln!(out, "subjects:    {subjects}, parents included")?;
+    writeln!(out, "event types: {}", types.len())?;
+    for known in types {
+        let has_schema = if known.schema.is_some() {
+            ", has a schema"
+        } else {
+            ""
+        };
+        let phantom = if known.is_phantom {
+            ", no event yet"
+        } else {
+            ""
+        };
+        writeln!(out, "  {}{has_schema}{phantom}", known.event_type)?;
+    }
+    drop(out);
+    store.close().await;
+    Ok(())
+}

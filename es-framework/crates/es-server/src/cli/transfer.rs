@@ -1,0 +1,172 @@
+//! The commands `export` and `import`: events as lines of JSON. An import gives them new ids.
+
+use std::{path::PathBuf, sync::Arc};
+
+use clap::Args;
+use futures_util::TryStreamExt as _;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    cli_error::CliError,
+    offline::{DataDirectory, numbered_lines},
+    output::LineOutput,
+    progress_bar::ProgressDisplay,
+};
+use es_event::{Dialect, EventCandidate, EventType, Subject, TraceContext, compact_object};
+use es_store::{AppendError, EventStore as _, ReadOptions};
+use es_store_sqlite::EmbeddedStore;
+
+/// The number of events that an import writes at once.
+const BATCH_SIZE: usize = 1_000;
+
+/// The arguments of `export`.
+#[derive(Debug, Args)]
+pub(super) struct ExportArguments {
+    #[command(flatten)]
+    directory: DataDirectory,
+    /// Exports only the events of this subject and of the subjects below it.
+    #[arg(long, default_value = "/")]
+    subject: Subject,
+    /// The file to write, which must not exist. Without it, standard output.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) async fn export(arguments: &ExportArguments) -> Result<(), CliError> {
+    let store = arguments.directory.open()?;
+    let mut output = LineOutput::create(arguments.output.as_deref())?;
+    let mut progress = ProgressDisplay::new("export", None);
+    let mut events = store.read(arguments.subject.clone(), ReadOptions::recursive());
+    let (mut count, mut text) = (0_u64, Vec::new());
+    while let Some(event) = events.try_next().await? {
+        text.clear();
+        Dialect::Event.write_line(&event, None, &mut text);
+        output.write(&text)?;
+        count = count.saturating_add(1);
+        progress.update(count);
+    }
+    output.finish()?;
+    progress.finish();
+    store.close().await;
+    eprintln!("exported {count} events");
+    Ok(())
+}
+
+/// The arguments of `import`.
+#[derive(Debug, Args)]
+pub(super) struct ImportArguments {
+    /// The data directory of the event store, which must not be running. The command creates a missing
+    /// one.
+    #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
+    data_directory: PathBuf,
+    /// The events. Without it, standard input.
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+}
+
+pub(super) async fn import(arguments: &ImportArguments) -> Result<(), CliError> {
+    let lines = numbered_lines(arguments.input.as_deref())?;
+    let store = EmbeddedStore::open(&arguments.data_directory)?;
+    let mut progress = ProgressDisplay::new("import", None);
+    let mut batch = Vec::with_capacity(BATCH_SIZE);
+    let (mut written, mut last) = (0_u64, 0_usize);
+    for (number, line) in lines {
+        let parsed = parse_candidate(&line?);
+        batch.push(parsed.map_err(|reason| CliError::Import(number, reason, written))?);
+        last = number;
+        if batch.len() == BATCH_SIZE {
+            append_batch(&store, &mut batch, number, &mut written).await?;
+            progress.update(written);
+        }
+    }
+    append_batch(&store, &mut batch, last, &mut written).await?;
+    progress.finish();
+    store.close().await;
+    eprintln!("imported {written} events");
+    Ok(())
+}
+
+async fn append_batch(
+    store: &EmbeddedStore,
+    batch: &mut Vec<EventCandidate>,
+    line: usize,
+    written: &mut u64,
+) -> Result<(), CliError> {
+    let recorded = store.append(std::mem::take(batch), vec![]).await;
+    let failed = |error: AppendError| CliError::Import(line, error.to_string(), *written);
+    let recorded = recorded.map_err(failed)?.len();
+    *written = written.saturating_add(u64::try_from(recorded).unwrap_or(u64::MAX));
+    Ok(())
+}
+
+/// A line of an export or of a backup. An event as a client sends it has no payload.
+#[derive(Deserialize)]
+struct ExportedLine<'a> {
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ExportedPayload<'a> {
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct CandidateFields {
+    source: Arc<str>,
+    subject: Subject,
+    r#type: EventType,
+    data: Box<RawValue>,
+    traceparent: Option<String>,
+    tracestate: Option<String>,
+}
+
+fn parse_fields(line: &[u8]) -> serde_json::Result<CandidateFields> {
+    let ExportedLine { payload } = serde_json::from_slice(line)?;
+    let Some(payload) = payload else {
+        return serde_json::from_slice(line);
+    };
+    let ExportedPayload { event } = serde_json::from_str(payload.get())?;
+    serde_json::from_str(event.unwrap_or(payload).get())
+}
+
+fn parse_candidate(line: &[u8]) -> Result<EventCandidate, String> {
+    let fields = parse_fields(line).map_err(|error| error.to_string())?;
+    let data = compact_object(&fields.data).map_err(|error| error.to_string())?;
+    let trace = TraceContext::new(fields.traceparent.as_deref(), fields.tracestate.as_deref());
+    Ok(EventCandidate {
+        source: fields.source,
+        subject: fields.subject,
+        event_type: fields.r#type,
+        data,
+        trace: trace.map_err(|error| error.to_string())?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_shapes_of_an_event_are_the_same_candidate() {
+        let event = r#"{"source":"tag:a","subject":"/a","type":"io.example.a","data":{"b":1.50}}"#;
+        for line in [
+            event.to_owned(),
+            format!(r#"{{"type":"event","payload":{event}}}"#),
+            format!(r#"{{"type":"event","payload":{{"event":{event},"hash":"x"}}}}"#),
+        ] {
+            let candidate = parse_candidate(line.as_bytes()).unwrap();
+            assert_eq!(candidate.data.get(), r#"{"b":1.50}"#);
+        }
+        for broken in [
+            "{",
+            "{}",
+            r#"{"type":"error","payload":{"error":"x"}}"#,
+            "1",
+        ] {
+            assert!(parse_candidate(broken.as_bytes()).is_err(), "{broken}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Error responses: a status and one line of plain text.
+
+use std::borrow::Cow;
+
+use axum::{
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+
+use es_store::{AppendError, Conflict, InvalidOptions, RegisterError, SchemaConflict, StoreError};
+
+/// A status and a text without its final line break.
+#[derive(Debug)]
+pub(super) struct ErrorResponse {
+    status: StatusCode,
+    text: Cow<'static, str>,
+}
+
+impl ErrorResponse {
+    /// Creates a response of this status.
+    pub(super) fn new(status: StatusCode, text: impl Into<Cow<'static, str>>) -> Self {
+        let text = text.into();
+        Self { status, text }
+    }
+
+    /// Returns the response to an invalid request.
+    pub(super) fn invalid(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, text)
+    }
+
+    /// Returns the response to a request without the right token.
+    pub(super) fn unauthorized() -> Self {
+        let text = "unauthorized: send the header Authorization: Bearer <API_TOKEN>";
+        Self::new(StatusCode::UNAUTHORIZED, text)
+    }
+
+    /// Returns the response to an unknown path. Clients of both generations know this text of the
+    /// original server.
+    pub(super) fn unknown_route() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "404 page not found")
+    }
+
+    /// Returns the response to a known path with another method.
+    pub(super) fn wrong_method() -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "405 method not allowed")
+    }
+
+    /// Returns the response to a body beyond the limit.
+    pub(super) fn body_too_large(limit: usize) -> Self {
+        let text = format!("the request body is larger than {limit} bytes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, text)
+    }
+
+    /// Returns the response to a body that does not arrive in time.
+    pub(super) fn body_too_slow() -> Self {
+        let text = "the request body did not arrive in time";
+        Self::new(StatusCode::REQUEST_TIMEOUT, text)
+    }
+
+    /// Returns the response to one observer too many.
+    pub(super) fn too_many_observers(limit: usize) -> Self {
+        let text = format!("there are {limit} observers already: try again later");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
+    }
+
+    /// Returns the response to a write that did not end in time. Clients treat this status as an
+    /// unknown outcome.
+    pub(super) fn unknown_outcome() -> Self {
+        let text = "the write took too long: it is unknown whether the events were written";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+    }
+}
+
+impl IntoResponse for ErrorResponse {
+    fn into_response(self) -> Response {
+        let mut headers = HeaderMap::new();
+        let text_type = HeaderValue::from_static("text/plain; charset=utf-8");
+        headers.insert(header::CONTENT_TYPE, text_type);
+        match self.status {
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        (self.status, headers, format!("{}\n", self.text)).into_response()
+    }
+}
+
+impl From<Conflict> for ErrorResponse {
+    fn from(conflict: Conflict) -> Self {
+        Self::new(StatusCode::CONFLICT, conflict.to_string())
+    }
+}
+
+impl From<SchemaConflict> for ErrorResponse {
+    fn from(conflict: SchemaConflict) -> Self {
+        Self::new(StatusCode::CONFLICT, conflict.to_string())
+    }
+}
+
+impl From<RegisterError> for ErrorResponse {
+    fn from(error: RegisterError) -> Self {
+        match error {
+            RegisterError::Conflict(conflict) => conflict.into(),
+            RegisterError::Store(error) => error.into(),
+            RegisterError::Unknown { .. } => {
+                tracing::error!(%error, "the outcome of a schema registration is unknown");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+            }
+        }
+    }
+}
+
+impl From<InvalidOptions> for ErrorResponse {
+    fn from(error: InvalidOptions) -> Self {
+        Self::invalid(error.to_string())
+    }
+}
+
+impl From<AppendError> for ErrorResponse {
+    fn from(error: AppendError) -> Self {
+        match error {
+            AppendError::Conflict(conflict) => conflict.into(),
+            AppendError::Schema(conflict) => conflict.into(),
+            AppendError::Store(error) => error.into(),
+            AppendError::Unknown { .. } => {
+                tracing::error!(%error, "the outcome of a write is unknown");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+            }
+        }
+    }
+}
+
+impl From<StoreError> for ErrorResponse {
+    fn from(error: StoreError) -> Self {
+        let status = match &error {
+            StoreError::Refused(_) | StoreError::Options(_) => StatusCode::BAD_REQUEST,
+            StoreError::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            StoreError::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
+            StoreError::Unauthorized { .. } | StoreError::Corrupt { .. } => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+        };
+        if status.is_server_error() {
+            tracing::error!(%error, "the store failed");
+        }
+        match error {
+            StoreError::Full(_) => Self::new(status, "insufficient storage"),
+            // Concerns the credential of this server, which the client cannot change.
+            StoreError::Unauthorized { .. } => {
+                Self::new(status, "the server has no access to its store")
+            }
+            error => Self::new(status, error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status_of(error: StoreError) -> u16 {
+        ErrorResponse::from(error).into_response().status().as_u16()
+    }
+
+    #[test]
+    fn each_error_of_the_store_has_its_status() {
+        let (address, reason) = (|| "here".to_owned(), || "disk".to_owned());
+        let unavailable = StoreError::Unavailable {
+            address: address(),
+            reason: reason(),
+        };
+        let response = ErrorResponse::from(unavailable).into_response();
+        assert_eq!(response.status(), 503);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "1");
+        assert_eq!(status_of(StoreError::Full("disk".into())), 507);
+        assert_eq!(status_of(StoreError::Refused("no".into())), 400);
+        assert_eq!(status_of(StoreError::Options(InvalidOptions)), 400);
+        assert_eq!(
+            status_of(StoreError::Corrupt {
+                address: address(),
+                reason: reason()
+            }),
+            500
+        );
+        let unknown = AppendError::Unknown {
+            address: address(),
+            reason: reason(),
+        };
+        assert_eq!(ErrorResponse::from(unknown).status, 500);
+    }
+}

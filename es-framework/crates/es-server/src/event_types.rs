@@ -1,0 +1,94 @@
+//! `POST /api/v1/read-event-type` and `/api/v1/read-event-types` describe the event types of the store.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
+use futures_util::TryStreamExt as _;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{
+    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody,
+    ndjson::rows_response, state::ServerState,
+};
+use es_event::{Dialect, EventType};
+use es_store::KnownEventType;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReadEventTypeRequest {
+    event_type: String,
+}
+
+/// The description of an event type in a response.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EventTypeResponse {
+    event_type: EventType,
+    is_phantom: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<SchemaResponse>,
+}
+
+/// A schema in a response. The older dialect has its text in a string.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum SchemaResponse {
+    Object(Box<RawValue>),
+    Text(String),
+}
+
+fn describe(known: KnownEventType, dialect: Dialect) -> EventTypeResponse {
+    let KnownEventType {
+        event_type,
+        is_phantom,
+        schema,
+    } = known;
+    let schema = schema.map(|schema| match dialect {
+        Dialect::Item => SchemaResponse::Text(schema.get().to_owned()),
+        Dialect::Event => SchemaResponse::Object(schema),
+    });
+    EventTypeResponse {
+        event_type,
+        is_phantom,
+        schema,
+    }
+}
+
+/// Parses an event type. The error starts with the words that clients look for.
+pub(super) fn parse_event_type(event_type: &str) -> Result<EventType, ErrorResponse> {
+    let parsed = event_type.parse::<EventType>();
+    parsed.map_err(|error| ErrorResponse::invalid(error.to_string()))
+}
+
+pub(super) async fn read_event_type(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<ReadEventTypeRequest>,
+) -> Result<Response, ErrorResponse> {
+    let event_type = parse_event_type(&request.event_type)?;
+    let known = server.store.read_event_type(event_type.clone()).await?;
+    let known = known.ok_or_else(|| {
+        let text = format!("event type '{event_type}' not found");
+        ErrorResponse::new(StatusCode::NOT_FOUND, text)
+    })?;
+    Ok(Json(describe(known, server.settings.dialect)).into_response())
+}
+
+/// Ignores the body: clients send none, `null` or `{}`.
+pub(super) async fn read_event_types(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+) -> Response {
+    let dialect = server.settings.dialect;
+    let known = server.store.read_event_types();
+    rows_response(
+        "eventType",
+        known.map_ok(move |known| describe(known, dialect)),
+    )
+}

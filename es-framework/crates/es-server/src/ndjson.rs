@@ -1,0 +1,83 @@
+//! Streamed responses: one JSON object per line, written as fast as the client reads.
+
+use std::convert::Infallible;
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
+use serde::Serialize;
+use serde_json::json;
+
+use es_store::StoreError;
+
+/// The size in bytes from which a frame is sent although more lines are ready. One frame per line
+/// would cost a system call each.
+pub(super) const FRAME_SIZE: usize = 64 * 1024;
+
+/// The number of rows that share a frame if they are ready.
+const ROWS_PER_FRAME: usize = 512;
+
+pub(super) const HEARTBEAT_LINE: &[u8] = b"{\"type\":\"heartbeat\",\"payload\":{}}\n";
+
+/// Creates a response from frames of complete lines.
+pub(super) fn ndjson_response<B: Into<Bytes> + 'static>(
+    frames: impl Stream<Item = Result<B, Infallible>> + Send + 'static,
+) -> Response {
+    let content_type = HeaderValue::from_static("application/x-ndjson");
+    let headers = [(header::CONTENT_TYPE, content_type)];
+    (headers, Body::from_stream(frames)).into_response()
+}
+
+/// Creates a response with the line `{"type":"<kind>","payload":…}` for each element. An error is the
+/// last line.
+pub(super) fn rows_response<T: Serialize + Send + 'static>(
+    kind: &'static str,
+    elements: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
+) -> Response {
+    let frames = elements.ready_chunks(ROWS_PER_FRAME).map(move |elements| {
+        let mut frame = Vec::new();
+        for element in elements {
+            match element {
+                Ok(payload) => write_row(kind, &payload, &mut frame),
+                Err(error) => {
+                    tracing::error!(%error, "a stream broke off");
+                    write_error_line(&error.to_string(), &mut frame);
+                }
+            }
+        }
+        Ok::<_, Infallible>(frame)
+    });
+    ndjson_response(frames)
+}
+
+/// Appends one line.
+pub(super) fn write_row<T: Serialize>(kind: &'static str, payload: &T, frame: &mut Vec<u8>) {
+    #[derive(Serialize)]
+    struct RowLine<'a, T> {
+        r#type: &'static str,
+        payload: &'a T,
+    }
+    let start = frame.len();
+    let row = RowLine {
+        r#type: kind,
+        payload,
+    };
+    match serde_json::to_writer(&mut *frame, &row) {
+        Ok(()) => frame.push(b'\n'),
+        Err(error) => {
+            frame.truncate(start);
+            write_error_line(&error.to_string(), frame);
+        }
+    }
+}
+
+/// Appends a line with an error. The status of the response is already sent when a stream breaks off.
+pub(super) fn write_error_line(text: &str, frame: &mut Vec<u8>) {
+    let line = json!({"type": "error", "payload": {"error": text}});
+    frame.extend_from_slice(line.to_string().as_bytes());
+    frame.push(b'\n');
+}

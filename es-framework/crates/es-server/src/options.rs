@@ -1,0 +1,156 @@
+//! The options of read-events and observe-events in both generations of the protocol: bounds as
+//! `lowerBound: {id, type}`, and as the older `lowerBoundId`.
+
+use serde::Deserialize;
+
+use super::error_response::ErrorResponse;
+use es_event::{EventId, EventType, Subject};
+use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions};
+
+/// The options of read-events. The server rejects an unknown option, because ignoring it would return
+/// other events than requested.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct WireReadOptions {
+    recursive: Option<bool>,
+    order: Option<WireOrder>,
+    lower_bound: Option<WireBound>,
+    upper_bound: Option<WireBound>,
+    lower_bound_id: Option<EventId>,
+    upper_bound_id: Option<EventId>,
+    from_latest_event: Option<ReadFromLatestEvent>,
+}
+
+/// The options of observe-events, which is always chronological and without an end.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct WireObserveOptions {
+    recursive: Option<bool>,
+    lower_bound: Option<WireBound>,
+    lower_bound_id: Option<EventId>,
+    from_latest_event: Option<ObserveFromLatestEvent>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum WireOrder {
+    Chronological,
+    Antichronological,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireBound {
+    id: EventId,
+    r#type: BoundType,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum BoundType {
+    Inclusive,
+    Exclusive,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ReadFromLatestEvent {
+    subject: Subject,
+    r#type: EventType,
+    if_event_is_missing: ReadIfEventIsMissing,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ReadIfEventIsMissing {
+    ReadEverything,
+    ReadNothing,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ObserveFromLatestEvent {
+    subject: Subject,
+    r#type: EventType,
+    if_event_is_missing: ObserveIfEventIsMissing,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ObserveIfEventIsMissing {
+    ReadEverything,
+    WaitForEvent,
+}
+
+impl From<WireBound> for Bound {
+    fn from(WireBound { id, r#type }: WireBound) -> Self {
+        match r#type {
+            BoundType::Inclusive => Self::Inclusive(id),
+            BoundType::Exclusive => Self::Exclusive(id),
+        }
+    }
+}
+
+/// Combines both spellings of one end of the range.
+fn parse_bound(
+    name: &str,
+    newer: Option<WireBound>,
+    older: Option<EventId>,
+) -> Result<Option<Bound>, ErrorResponse> {
+    match (newer, older) {
+        (Some(_), Some(_)) => Err(ErrorResponse::invalid(format!(
+            "invalid options: {name} and {name}Id cannot be given together"
+        ))),
+        (Some(bound), None) => Ok(Some(bound.into())),
+        // The older spelling knew inclusive bounds only.
+        (None, older) => Ok(older.map(Bound::Inclusive)),
+    }
+}
+
+impl TryFrom<WireReadOptions> for ReadOptions {
+    type Error = ErrorResponse;
+
+    fn try_from(wire: WireReadOptions) -> Result<Self, ErrorResponse> {
+        let options = Self {
+            recursive: wire.recursive.unwrap_or_default(),
+            order: match wire.order {
+                None | Some(WireOrder::Chronological) => Order::Chronological,
+                Some(WireOrder::Antichronological) => Order::Antichronological,
+            },
+            lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
+            upper_bound: parse_bound("upperBound", wire.upper_bound, wire.upper_bound_id)?,
+            from_latest_event: wire.from_latest_event.map(|latest| FromLatestEvent {
+                subject: latest.subject,
+                event_type: latest.r#type,
+                if_missing: match latest.if_event_is_missing {
+                    ReadIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
+                    ReadIfEventIsMissing::ReadNothing => IfEventIsMissing::Nothing,
+                },
+            }),
+            ..Self::default()
+        };
+        options.check()?;
+        Ok(options)
+    }
+}
+
+impl TryFrom<WireObserveOptions> for ObserveOptions {
+    type Error = ErrorResponse;
+
+    fn try_from(wire: WireObserveOptions) -> Result<Self, ErrorResponse> {
+        let options = Self {
+            recursive: wire.recursive.unwrap_or_default(),
+            lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
+            from_latest_event: wire.from_latest_event.map(|latest| FromLatestEvent {
+                subject: latest.subject,
+                event_type: latest.r#type,
+                if_missing: match latest.if_event_is_missing {
+                    ObserveIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
+                    ObserveIfEventIsMissing::WaitForEvent => IfEventIsMissing::Nothing,
+                },
+            }),
+        };
+        options.check()?;
+        Ok(options)
+    }
+}

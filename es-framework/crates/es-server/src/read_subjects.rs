@@ -1,0 +1,34 @@
+//! `POST /api/v1/read-subjects` streams a subject and all subjects below it in order, including those
+//! that have no events themselves.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use futures_util::TryStreamExt as _;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    auth::RequireApiToken, json_body::JsonBody, ndjson::rows_response, state::ServerState,
+};
+use es_event::Subject;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReadSubjectsRequest {
+    base_subject: Subject,
+}
+
+#[derive(Serialize)]
+struct SubjectResponse {
+    subject: Subject,
+}
+
+pub(super) async fn read_subjects(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<ReadSubjectsRequest>,
+) -> Response {
+    let subjects = server.store.read_subjects(request.base_subject);
+    let rows = subjects.map_ok(|subject| SubjectResponse { subject });
+    rows_response("subject", rows)
+}

@@ -1,0 +1,50 @@
+//! `POST /api/v1/register-event-schema` registers the schema that all events of a type must match.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode, response::Response};
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
+
+use super::{
+    auth::RequireApiToken, error_response::ErrorResponse, event_types::parse_event_type,
+    json_body::JsonBody, ping::management_response, state::ServerState,
+};
+use es_store::EventSchema;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RegisterEventSchemaRequest {
+    event_type: String,
+    schema: Box<RawValue>,
+}
+
+pub(super) async fn register_event_schema(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<RegisterEventSchemaRequest>,
+) -> Result<Response, ErrorResponse> {
+    let event_type = parse_event_type(&request.event_type)?;
+    let schema = parse_schema(request.schema).await?;
+    let data = json!({"eventType": event_type, "schema": schema.json()});
+    let registering = server.store.register_event_schema(event_type, schema);
+    registering.await?;
+    Ok(management_response(
+        "/api/v1/register-event-schema",
+        "io.eventsourcingdb.api.event-schema-registered",
+        data,
+    ))
+}
+
+/// Parses a schema in a thread for blocking work, because a large schema with many patterns takes long.
+async fn parse_schema(schema: Box<RawValue>) -> Result<EventSchema, ErrorResponse> {
+    // The older dialect has the schema's text in a string.
+    let text = serde_json::from_str::<String>(schema.get());
+    let text = text.unwrap_or_else(|_| schema.get().to_owned());
+    let parsing = tokio::task::spawn_blocking(move || EventSchema::parse(&text));
+    let failed = |error: tokio::task::JoinError| {
+        ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+    };
+    let schema = parsing.await.map_err(failed)?;
+    schema.map_err(|error| ErrorResponse::invalid(error.to_string()))
+}

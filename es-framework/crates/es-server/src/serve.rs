@@ -1,0 +1,56 @@
+//! Serves the API on a socket until the shutdown.
+
+use std::{future::Future, sync::Arc, time::Instant};
+
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, watch},
+};
+
+use super::{router::router, server_settings::ServerSettings, state::ServerState};
+use es_runtime::net::{self, ConnectionLimits, HttpListener};
+use es_store::EventStore;
+
+/// Serves the events of a store until `shutdown` completes. It then ends the streams of observers, waits
+/// for open requests, and returns.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::{server::{ServerSettings, serve}, store::memory::MemoryStore};
+/// use tokio::net::TcpListener;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let settings = ServerSettings::new("secret".parse()?);
+/// let shutdown = async {};
+/// serve(listener, Arc::new(MemoryStore::new()), settings, shutdown).await;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn serve(
+    listener: TcpListener,
+    store: Arc<dyn EventStore>,
+    settings: ServerSettings,
+    shutdown: impl Future<Output = ()>,
+) {
+    let limits = ConnectionLimits {
+        drain_time: settings.drain_time,
+        ..ConnectionLimits::default()
+    };
+    let (start_shutdown, is_shutting_down) = watch::channel(false);
+    let permits = settings.observers_limit.min(Semaphore::MAX_PERMITS);
+    let router = router(ServerState {
+        store,
+        settings,
+        started: Instant::now(),
+        is_shutting_down,
+        observers: Arc::new(Semaphore::new(permits)),
+    });
+    let shutdown = async {
+        shutdown.await;
+        start_shutdown.send_replace(true);
+    };
+    net::serve(HttpListener::plain(listener), router, limits, shutdown).await;
+}

@@ -1,0 +1,81 @@
+//! The settings of the event store's HTTP API.
+
+use std::time::Duration;
+
+use super::signing::SigningKey;
+use es_event::{Dialect, LineShape, RecordedEvent};
+use es_eventql::QueryLimits;
+use es_runtime::ApiToken;
+
+/// The settings of an event store's HTTP API.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use es_framework::{event::Dialect, server::ServerSettings};
+///
+/// let mut settings = ServerSettings::new("secret".parse()?);
+/// settings.dialect = Dialect::Event;
+/// settings.drain_time = Duration::from_secs(2);
+/// # Ok::<_, es_framework::server::InvalidApiToken>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerSettings {
+    /// The token that every request except a ping must carry.
+    pub api_token: ApiToken,
+    /// The format of events in responses.
+    pub dialect: Dialect,
+    /// The key that signs events in responses, if the dialect has a field for signatures.
+    pub signing_key: Option<SigningKey>,
+    /// The longest body of a request, in bytes.
+    pub body_limit: usize,
+    /// The largest number of events, and of preconditions, in one write.
+    pub events_limit: usize,
+    /// The time in which the body of a request must arrive, and in which a write must end.
+    pub request_time: Duration,
+    /// The time after which an idle observer, or a query without rows, receives a heartbeat.
+    pub heartbeat: Duration,
+    /// The time and memory limits of a query.
+    pub query_limits: QueryLimits,
+    /// The largest number of observers at once.
+    pub observers_limit: usize,
+    /// The time that open requests have to end after the server starts to shut down.
+    pub drain_time: Duration,
+}
+
+impl ServerSettings {
+    /// Creates the default settings with this token.
+    #[must_use]
+    pub const fn new(api_token: ApiToken) -> Self {
+        Self {
+            api_token,
+            dialect: Dialect::Item,
+            signing_key: None,
+            body_limit: 8 * 1024 * 1024,
+            events_limit: 10_000,
+            request_time: Duration::from_secs(30),
+            // The official clients give up after three to thirty seconds of silence, and one of them
+            // expects more than three heartbeats within ten seconds.
+            heartbeat: Duration::from_secs(1),
+            query_limits: QueryLimits::DEFAULT,
+            observers_limit: 100,
+            drain_time: Duration::from_secs(10),
+        }
+    }
+
+    /// Returns the format in which the store can encode lines itself, or `None` if lines need
+    /// signatures.
+    pub(super) fn unsigned_shape(&self) -> Option<LineShape> {
+        let is_signed = self.signing_key.is_some() && self.dialect == Dialect::Event;
+        (!is_signed).then_some(LineShape::Stream(self.dialect))
+    }
+
+    /// Signs an event, if there is a key and the dialect has a field for signatures.
+    pub(super) fn sign(&self, event: &RecordedEvent) -> Option<String> {
+        let key = self.signing_key.as_ref()?;
+        (self.dialect == Dialect::Event)
+            .then(|| key.sign(&event.hash))
+            .flatten()
+    }
+}

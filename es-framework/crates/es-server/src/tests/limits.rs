@@ -1,0 +1,126 @@
+//! What a request may cost.
+
+use std::time::Duration;
+
+use futures_util::stream;
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
+};
+
+use super::{LIMIT, TOKEN, TestServer, candidate};
+use es_event::Dialect;
+use es_store::memory::MemoryStore;
+
+/// What the server says to these bytes until it closes the connection.
+async fn raw(server: &TestServer, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(request).await.unwrap();
+    let mut answer = Vec::new();
+    let reading = stream.read_to_end(&mut answer);
+    timeout(LIMIT, reading).await.unwrap().unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_no_http_does_no_harm() {
+    let server = TestServer::start(Dialect::Item).await;
+    for garbage in [
+        &b"garbage\r\n\r\n"[..],
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        b"GET / HTTP/9.9\r\n\r\n",
+    ] {
+        let answer = raw(&server, garbage).await;
+        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    }
+    server.fill(&["/a"]).await;
+}
+
+#[tokio::test]
+async fn many_events_share_a_frame() {
+    let server = TestServer::start(Dialect::Item).await;
+    let body = json!({"events": vec![candidate("/a"); 5_000]});
+    assert_eq!(server.answer("write-events", &body).await.0, 200);
+    let body = r#"{"subject":"/a"}"#;
+    let length = body.len();
+    let request = format!(
+        "POST /api/v1/read-events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+         authorization: Bearer {TOKEN}\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    let answer = raw(&server, request.as_bytes()).await;
+    let events = answer.matches("\"type\":\"item\"").count();
+    let frames = answer.matches("}\n\r\n").count();
+    assert_eq!(events, 5_000);
+    assert!((1..100).contains(&frames), "{frames}");
+}
+
+#[tokio::test]
+async fn a_body_beyond_the_limit_is_refused() {
+    let server = TestServer::with(MemoryStore::new(), |settings| settings.body_limit = 1_000).await;
+    let mut large = candidate("/a");
+    large["data"] = json!({"text": "x".repeat(2_000)});
+    let (status, text) = server
+        .answer("write-events", &json!({"events": [large]}))
+        .await;
+    assert_eq!(status, 413);
+    assert!(text.contains("1000 bytes"), "{text}");
+    let chunks = stream::iter((0..100).map(|_| Ok::<_, std::io::Error>("x".repeat(100))));
+    let body = reqwest::Body::wrap_stream(chunks);
+    let request = server.post("/api/v1/read-events").body(body);
+    assert_eq!(request.send().await.unwrap().status(), 413);
+    server.fill(&["/a"]).await;
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let server = TestServer::with(MemoryStore::new(), |settings| {
+        settings.request_time = Duration::from_millis(50);
+    })
+    .await;
+    let silence = stream::pending::<Result<String, std::io::Error>>();
+    let body = reqwest::Body::wrap_stream(silence);
+    let request = server.post("/api/v1/read-events").body(body);
+    assert_eq!(request.send().await.unwrap().status(), 408);
+}
+
+#[tokio::test]
+async fn data_as_large_as_official_clients_send_is_taken() {
+    let server = TestServer::start(Dialect::Event).await;
+    let mut large = candidate("/a");
+    large["data"] = json!({"text": "\"\\\n".repeat(64 * 1024)});
+    let (status, _) = server
+        .answer("write-events", &json!({"events": [large]}))
+        .await;
+    assert_eq!(status, 200);
+}
+
+#[tokio::test]
+async fn what_passes_as_data_can_be_read_by_the_same_parser() {
+    let server = TestServer::start(Dialect::Item).await;
+    let mut stored = 0;
+    for depth in [
+        1, 50, 100, 120, 122, 123, 124, 125, 126, 127, 128, 200, 100_000,
+    ] {
+        let data = format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        let body = json!({"events": [candidate("/deep")]}).to_string();
+        let body = body.replace("\"data\":{}", &format!("\"data\":{data}"));
+        let request = server.post("/api/v1/write-events").body(body);
+        let status = request.send().await.unwrap().status();
+        assert!(status == 200 || status == 400, "{depth}: {status}");
+        stored += usize::from(status == 200);
+    }
+    assert!(stored > 3, "{stored}");
+    assert_eq!(server.ids(&json!({"subject": "/deep"})).await.len(), stored);
+}
+
+#[tokio::test]
+async fn a_write_has_a_bounded_number_of_events() {
+    let server = TestServer::with(MemoryStore::new(), |settings| settings.events_limit = 3).await;
+    let events = |count| json!({"events": vec![candidate("/a"); count]});
+    assert_eq!(server.answer("write-events", &events(3)).await.0, 200);
+    let (status, text) = server.answer("write-events", &events(4)).await;
+    assert_eq!(status, 400);
+    assert!(text.contains("at most 3 events"), "{text}");
+}

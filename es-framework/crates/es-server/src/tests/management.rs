@@ -1,0 +1,168 @@
+//! Health, diagnostics, the description of the API, verification and backup.
+
+use std::collections::BTreeSet;
+
+use reqwest::{Response, header};
+use serde_json::{Value, json};
+
+use super::{TOKEN, TestServer};
+use crate::openapi;
+use es_event::{Dialect, Hash};
+use es_store::{Chain, backup::BackupLine};
+use es_store_sqlite::EmbeddedStore;
+
+async fn get(server: &TestServer, path: &str) -> Response {
+    let request = server.get(path).bearer_auth(TOKEN);
+    request.send().await.unwrap()
+}
+
+async fn json_of(response: Response) -> Value {
+    serde_json::from_slice(&response.bytes().await.unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn health_has_a_check_of_the_store() {
+    let server = TestServer::start(Dialect::Event).await;
+    let response = get(&server, "/api/v1/health").await;
+    assert_eq!(response.status(), 200);
+    let health = json_of(response).await;
+    assert_eq!(health["status"], "pass");
+    assert_eq!(health["checks"]["eventStore"]["status"], "pass");
+    let stranger = server.get("/api/v1/health").send().await.unwrap();
+    assert_eq!(stranger.status(), 401);
+}
+
+#[tokio::test]
+async fn health_is_there_as_metrics() {
+    let server = TestServer::start(Dialect::Event).await;
+    let response = get(&server, "/api/v1/health?format=openmetrics").await;
+    let content_type = response.headers()[header::CONTENT_TYPE].to_str().unwrap();
+    assert!(content_type.starts_with("application/openmetrics-text"));
+    let text = response.text().await.unwrap();
+    assert!(text.contains("\nevent_store_up 1\n"), "{text}");
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    let unknown = get(&server, "/api/v1/health?format=xml").await;
+    assert_eq!(unknown.status(), 400);
+}
+
+#[tokio::test]
+async fn diagnostics_say_what_is_there_and_nothing_secret() {
+    let server = TestServer::start(Dialect::Event).await;
+    server.fill(&["/a", "/b"]).await;
+    let found = json_of(get(&server, "/api/v1/diagnostics").await).await;
+    assert_eq!(found["events"]["count"], 2);
+    assert_eq!(found["events"]["lastId"], "1");
+    assert_eq!(found["eventTypes"]["count"], 1);
+    assert!(!found.to_string().contains(TOKEN));
+    let stranger = server.get("/api/v1/diagnostics").send().await.unwrap();
+    assert_eq!(stranger.status(), 401);
+}
+
+#[tokio::test]
+async fn the_api_is_described_as_it_is() {
+    let server = TestServer::start(Dialect::Event).await;
+    let response = server.get("/.well-known/openapi").send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let document = json_of(response).await;
+    assert_eq!(document["openapi"], "3.1.0");
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            let url = format!("{}{path}", server.url());
+            let method = method.to_uppercase().parse().unwrap();
+            let answer = server.client.request(method, url).send().await.unwrap();
+            let status = answer.status().as_u16();
+            assert!(!matches!(status, 404 | 405), "{path}: {status}");
+        }
+    }
+    let routes: BTreeSet<_> = include_str!("../router.rs")
+        .split('"')
+        .filter(|text| text.starts_with("/api/v1/") || text.starts_with("/.well-known/"))
+        .collect();
+    let described: BTreeSet<_> = document["paths"].as_object().unwrap().keys().collect();
+    assert!(routes.iter().copied().eq(described), "{routes:?}");
+}
+
+#[test]
+fn every_reference_of_the_description_leads_somewhere() {
+    let document: Value = serde_json::from_str(openapi::DOCUMENT).unwrap();
+    for part in openapi::DOCUMENT.split("\"$ref\": \"#").skip(1) {
+        let (pointer, _) = part.split_once('"').unwrap();
+        assert!(document.pointer(pointer).is_some(), "{pointer}");
+    }
+}
+
+#[tokio::test]
+async fn a_whole_store_is_verified() {
+    let server = TestServer::start(Dialect::Event).await;
+    let result = async || {
+        let (status, text) = server.answer("verify-store", &json!({})).await;
+        assert_eq!(status, 200);
+        let last = text.lines().last().unwrap();
+        serde_json::from_str::<Value>(last).unwrap()
+    };
+    let empty = json!({"type": "result", "payload": {
+        "isValid": true, "events": 0, "hash": Hash::ZERO.to_string()}});
+    assert_eq!(result().await, empty);
+    server.fill(&["/a", "/b"]).await;
+    let whole = result().await;
+    assert_eq!(whole["payload"]["isValid"], true);
+    assert_eq!(whole["payload"]["events"], 2);
+    let diagnostics = json_of(get(&server, "/api/v1/diagnostics").await).await;
+    assert_eq!(whole["payload"]["hash"], diagnostics["events"]["lastHash"]);
+}
+
+#[tokio::test]
+async fn an_event_that_was_changed_on_disk_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    for (change, reason) in [
+        ("data = '{\"a\":1}'", "event 1 was changed"),
+        ("subject = 'a b'", "event 1 has a broken subject"),
+    ] {
+        let at = directory.path().join(reason.replace(' ', "-"));
+        let store = EmbeddedStore::open(&at).unwrap();
+        let mut server = TestServer::with(store, |_| {}).await;
+        server.fill(&["/a", "/b", "/c"]).await;
+        server.stop().await;
+        let file = rusqlite::Connection::open(at.join("events.sqlite")).unwrap();
+        let statement = format!("UPDATE events SET {change} WHERE id = 1");
+        file.execute_batch(&statement).unwrap();
+        drop(file);
+        let store = EmbeddedStore::open(&at).unwrap();
+        let server = TestServer::with(store, |_| {}).await;
+        let (status, text) = server.answer("verify-store", &json!({})).await;
+        let result: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        let payload = &result["payload"];
+        assert_eq!((status, &payload["isValid"]), (200, &json!(false)));
+        assert_eq!(payload["brokenAt"]["id"], "1");
+        let found = payload["brokenAt"]["reason"].as_str().unwrap();
+        assert!(found.starts_with(reason), "{found}");
+        assert_eq!(payload["events"], 1);
+    }
+}
+
+#[tokio::test]
+async fn a_backup_has_schemas_and_the_whole_chain() {
+    let server = TestServer::start(Dialect::Event).await;
+    server.fill(&["/a", "/b", "/a"]).await;
+    let schema = json!({"type": "object", "properties": {}});
+    let body = json!({"eventType": "io.example.planned", "schema": schema});
+    assert_eq!(server.answer("register-event-schema", &body).await.0, 200);
+    let (status, text) = server.answer("backup", &json!({})).await;
+    assert_eq!(status, 200);
+    let (mut chain, mut schemas) = (Chain::default(), 0);
+    for line in text.lines() {
+        match BackupLine::parse(line.as_bytes()).unwrap() {
+            BackupLine::Event(event) => chain.follow(&event).unwrap(),
+            BackupLine::Schema(event_type, _) => {
+                assert_eq!(event_type.as_str(), "io.example.planned");
+                schemas += 1;
+            }
+            BackupLine::Error(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!((chain.events(), schemas), (3, 1));
+    let event: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(event["type"], "event");
+    assert!(event["payload"]["event"]["id"].is_string());
+    assert!(event["payload"]["hash"].is_string());
+}

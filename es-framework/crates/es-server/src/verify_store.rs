@@ -1,0 +1,86 @@
+//! `POST /api/v1/verify-store` checks the whole hash chain and reports where it breaks.
+//!
+//! The time depends on the number of events, so the response is a stream: lines with the progress, and a
+//! last line with the result.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{extract::State, response::Response};
+use futures_util::stream;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use super::{
+    auth::RequireApiToken,
+    ndjson::{ndjson_response, write_error_line, write_row},
+    state::ServerState,
+};
+use es_event::Hash;
+use es_store::{StoreError, VerificationReport, verify};
+
+#[derive(Serialize)]
+struct VerificationProgress {
+    events: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct VerificationResult {
+    is_valid: bool,
+    events: u64,
+    hash: Hash,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken_at: Option<BrokenEvent>,
+}
+
+#[derive(Serialize)]
+struct BrokenEvent {
+    id: String,
+    reason: String,
+}
+
+pub(super) async fn verify_store(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+) -> Response {
+    let (lines, receiver) = mpsc::channel::<Vec<u8>>(16);
+    tokio::spawn(async move {
+        let verification = verify(&*server.store, |events| {
+            let mut line = Vec::new();
+            write_row("progress", &VerificationProgress { events }, &mut line);
+            // A slow client misses lines about the progress only.
+            let _ = lines.try_send(line);
+        });
+        tokio::select! {
+            outcome = verification => {
+                let _ = lines.send(encode_result(outcome)).await;
+            }
+            // The client is gone.
+            () = lines.closed() => {}
+        }
+    });
+    ndjson_response(stream::unfold(receiver, |mut receiver| async {
+        let line = receiver.recv().await?;
+        Some((Ok::<_, Infallible>(line), receiver))
+    }))
+}
+
+fn encode_result(outcome: Result<VerificationReport, StoreError>) -> Vec<u8> {
+    let mut line = Vec::new();
+    match outcome {
+        Ok(VerificationReport { events, hash, flaw }) => {
+            let result = VerificationResult {
+                is_valid: flaw.is_none(),
+                events,
+                hash,
+                broken_at: flaw.map(|flaw| BrokenEvent {
+                    id: flaw.event.to_string(),
+                    reason: flaw.reason,
+                }),
+            };
+            write_row("result", &result, &mut line);
+        }
+        Err(error) => write_error_line(&error.to_string(), &mut line),
+    }
+    line
+}

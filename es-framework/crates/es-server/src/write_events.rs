@@ -1,0 +1,249 @@
+//! `POST /api/v1/write-events` writes all events of a request or none.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::timeout;
+
+use super::{
+    auth::RequireApiToken, conditional_write::ConditionalWrite, error_response::ErrorResponse,
+    json_body::JsonBody, server_settings::ServerSettings, state::ServerState,
+};
+use es_event::{
+    Dialect, EventCandidate, EventId, EventType, RecordedEvent, Subject, TraceContext,
+    compact_object,
+};
+use es_eventql::EventQlQuery;
+use es_store::Precondition;
+
+#[derive(Deserialize)]
+pub(super) struct WriteEventsRequest {
+    events: Vec<WriteEventsCandidate>,
+    #[serde(default)]
+    preconditions: Option<Vec<WriteEventsPrecondition>>,
+}
+
+#[derive(Deserialize)]
+struct WriteEventsCandidate {
+    source: Arc<str>,
+    subject: Subject,
+    r#type: EventType,
+    data: Box<RawValue>,
+    // One official client writes both names in camel case.
+    #[serde(alias = "traceParent")]
+    traceparent: Option<String>,
+    #[serde(alias = "traceState")]
+    tracestate: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", content = "payload", deny_unknown_fields)]
+enum WriteEventsPrecondition {
+    #[serde(rename = "isSubjectPristine")]
+    Pristine(SubjectPrecondition),
+    #[serde(rename = "isSubjectPopulated")]
+    Populated(SubjectPrecondition),
+    #[serde(rename = "isSubjectOnEventId")]
+    OnEventId(SubjectAndEventIdPrecondition),
+    #[serde(rename = "isEventQlQueryTrue", alias = "isEventQlTrue")]
+    EventQl(QueryPrecondition),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QueryPrecondition {
+    query: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SubjectPrecondition {
+    subject: Subject,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SubjectAndEventIdPrecondition {
+    subject: Subject,
+    event_id: EventId,
+}
+
+pub(super) async fn write_events(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<WriteEventsRequest>,
+) -> Result<Response, ErrorResponse> {
+    let settings = &server.settings;
+    let preconditions = request.preconditions.unwrap_or_default();
+    check_counts(request.events.len(), preconditions.len(), settings)?;
+    let candidates = check_all(request.events, "events", |event| {
+        convert_candidate(event, settings.dialect)
+    })?;
+    let mut write = ConditionalWrite {
+        candidates,
+        ..ConditionalWrite::default()
+    };
+    check_all(preconditions, "preconditions", |condition| {
+        write.add_precondition(condition)
+    })?;
+    let writing = write.execute(&server);
+    let recorded = timeout(settings.request_time, writing)
+        .await
+        .map_err(|_| ErrorResponse::unknown_outcome())??;
+    Ok(recorded_response(&recorded, settings))
+}
+
+fn check_counts(
+    events: usize,
+    preconditions: usize,
+    settings: &ServerSettings,
+) -> Result<(), ErrorResponse> {
+    let limit = settings.events_limit;
+    if events == 0 {
+        return Err(ErrorResponse::invalid(
+            "invalid request: events: a write has at least one event",
+        ));
+    }
+    if events > limit || preconditions > limit {
+        return Err(ErrorResponse::invalid(format!(
+            "invalid request: a write has at most {limit} events and as many preconditions"
+        )));
+    }
+    Ok(())
+}
+
+/// Converts all elements. The error names the index of the first invalid one.
+fn check_all<T, U>(
+    elements: Vec<T>,
+    name: &str,
+    mut convert: impl FnMut(T) -> Result<U, String>,
+) -> Result<Vec<U>, ErrorResponse> {
+    let check = |(index, element)| {
+        convert(element).map_err(|reason| format!("invalid request: {name}[{index}]{reason}"))
+    };
+    let checked: Result<_, String> = elements.into_iter().enumerate().map(check).collect();
+    checked.map_err(ErrorResponse::invalid)
+}
+
+fn convert_candidate(
+    wire: WriteEventsCandidate,
+    dialect: Dialect,
+) -> Result<EventCandidate, String> {
+    check_source(&wire.source, dialect).map_err(|reason| format!(".source: {reason}"))?;
+    let data = compact_object(&wire.data).map_err(|error| format!(".data: {error}"))?;
+    let trace = TraceContext::new(wire.traceparent.as_deref(), wire.tracestate.as_deref());
+    Ok(EventCandidate {
+        source: wire.source,
+        subject: wire.subject,
+        event_type: wire.r#type,
+        data,
+        trace: trace.map_err(|error| format!(": {error}"))?,
+    })
+}
+
+/// The longest source, in bytes. The protocol names no limit.
+const MAX_SOURCE_LENGTH: usize = 2_048;
+
+/// Checks the source of an event: a URI in the newer dialect, any name in the older one.
+fn check_source(source: &str, dialect: Dialect) -> Result<(), &'static str> {
+    if source.is_empty() || source.len() > MAX_SOURCE_LENGTH || source.chars().any(char::is_control)
+    {
+        return Err("a source has 1 to 2048 bytes and no control character");
+    }
+    if dialect == Dialect::Event && !is_uri(source) {
+        return Err("a source is a URI, such as https://library.example.com or tag:library");
+    }
+    Ok(())
+}
+
+/// Tells if the text has a scheme and contains only characters of RFC 3986.
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let mut escapes = rest.split('%');
+    let is_escape = |segment: &str| {
+        let digits = segment.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    is_scheme
+        && !rest.is_empty()
+        && rest
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte))
+        && escapes.next().is_some()
+        && escapes.all(is_escape)
+}
+
+impl ConditionalWrite {
+    /// Adds a precondition of the request.
+    fn add_precondition(&mut self, wire: WriteEventsPrecondition) -> Result<(), String> {
+        self.preconditions.push(match wire {
+            WriteEventsPrecondition::Pristine(SubjectPrecondition { subject }) => {
+                Precondition::SubjectIsPristine(subject)
+            }
+            WriteEventsPrecondition::Populated(SubjectPrecondition { subject }) => {
+                Precondition::SubjectIsPopulated(subject)
+            }
+            WriteEventsPrecondition::OnEventId(SubjectAndEventIdPrecondition {
+                subject,
+                event_id,
+            }) => Precondition::SubjectIsOnEventId(subject, event_id),
+            WriteEventsPrecondition::EventQl(QueryPrecondition { query }) => {
+                let query =
+                    EventQlQuery::parse(&query).map_err(|error| format!(".query: {error}"))?;
+                self.queries.push(query);
+                return Ok(());
+            }
+        });
+        Ok(())
+    }
+}
+
+fn recorded_response(recorded: &[RecordedEvent], settings: &ServerSettings) -> Response {
+    let mut body = vec![b'['];
+    for event in recorded {
+        if body.len() > 1 {
+            body.push(b',');
+        }
+        let signature = settings.sign(event);
+        settings
+            .dialect
+            .write_recorded(event, signature.as_deref(), &mut body);
+    }
+    body.push(b']');
+    let json = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, json)], body).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_has_a_scheme_and_no_character_that_needs_an_escape() {
+        for uri in [
+            "https://www.eventsourcingdb.io",
+            "tag:thenativeweb.io,2023:test",
+            "tag://test-execution",
+            "urn:a%20b",
+        ] {
+            assert!(is_uri(uri), "{uri}");
+        }
+        for text in [
+            "", "my-app", ":x", "1a:x", "tag:", "tag:a b", "tag:ü", "urn:a%2", "a b:c",
+        ] {
+            assert!(!is_uri(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Requests to one server, and the meaning of its error responses.
+
+use std::{error::Error, time::Duration};
+
+use bytes::Bytes;
+use reqwest::{
+    Certificate, Client, Method, RequestBuilder, Response, StatusCode, Url,
+    header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
+    redirect,
+};
+use tokio::time::timeout;
+
+use super::client_settings::{ClientSettings, InvalidClientSettings};
+use es_store::StoreError;
+
+/// The part of an error response that is read, in bytes.
+const ERROR_BYTES: usize = 4 * 1024;
+/// The part of an error text that is reported, in characters.
+const ERROR_CHARACTERS: usize = 400;
+
+/// The time for reading the text of an error response.
+const ERROR_TIME: Duration = Duration::from_secs(5);
+
+/// The lifetime of an idle connection. It is shorter than that of servers, because the outcome of a write
+/// is unknown if the server has just closed its connection.
+const POOL_IDLE: Duration = Duration::from_secs(10);
+
+/// The HTTP client of one server and its API token. It is not `Debug`, so that no log shows the token.
+pub(super) struct ServerConnection {
+    client: Client,
+    base: Url,
+    authorization: HeaderValue,
+    /// The base URL for texts.
+    pub(super) address: String,
+    pub(super) settings: ClientSettings,
+}
+
+/// The error of a request without a response.
+pub(super) struct SendError {
+    pub(super) reason: String,
+    /// The request may have reached the server.
+    pub(super) may_have_arrived: bool,
+}
+
+impl ServerConnection {
+    /// Creates a client for the server of these settings.
+    pub(super) fn new(settings: ClientSettings) -> Result<Self, InvalidClientSettings> {
+        let base = settings.base_url()?;
+        let token = &settings.api_token;
+        if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(InvalidClientSettings::ApiToken);
+        }
+        let mut authorization = HeaderValue::try_from(format!("Bearer {token}"))
+            .map_err(|_| InvalidClientSettings::ApiToken)?;
+        authorization.set_sensitive(true);
+        es_runtime::net::tls::install_cryptography();
+        let certificates = Certificate::from_pem_bundle(&settings.certificates)
+            .map_err(|error| InvalidClientSettings::Certificates(describe_chain(&error)))?;
+        let client = Client::builder()
+            .tls_certs_merge(certificates)
+            // Neither a redirect nor the environment may send the token to another server.
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(settings.connect_time)
+            .pool_idle_timeout(POOL_IDLE)
+            .tcp_nodelay(true)
+            .build()
+            .map_err(|error| InvalidClientSettings::HttpClient(describe_chain(&error)))?;
+        Ok(Self {
+            client,
+            address: base.as_str().trim_end_matches('/').to_owned(),
+            base,
+            authorization,
+            settings,
+        })
+    }
+
+    /// Starts a POST request with the token.
+    pub(super) fn authorized_post(&self, route: &str) -> RequestBuilder {
+        self.request(Method::POST, route)
+            .header(reqwest::header::AUTHORIZATION, self.authorization.clone())
+    }
+
+    /// Starts a GET request without the token.
+    pub(super) fn anonymous_get(&self, route: &str) -> RequestBuilder {
+        self.request(Method::GET, route)
+    }
+
+    fn request(&self, method: Method, route: &str) -> RequestBuilder {
+        let mut url = self.base.clone();
+        let path = format!("{}api/v1/{route}", url.path());
+        url.set_path(&path);
+        self.client.request(method, url)
+    }
+
+    /// Sends a request and waits for the head of its response.
+    pub(super) async fn send(
+        &self,
+        request: RequestBuilder,
+        within: Duration,
+    ) -> Result<Response, SendError> {
+        match timeout(within, request.send()).await {
+            Ok(response) => response.map_err(|error| SendError {
+                may_have_arrived: !error.is_connect() && !error.is_builder(),
+                reason: self.describe(error),
+            }),
+            Err(_) => Err(SendError {
+                reason: format!("no response within {within:?}"),
+                may_have_arrived: true,
+            }),
+        }
+    }
+
+    /// Sends a request that changes nothing. Every status except 200 is an error.
+    pub(super) async fn send_expecting_ok(
+        &self,
+        request: RequestBuilder,
+        within: Duration,
+    ) -> Result<Response, StoreError> {
+        let sent = self.send(request, within).await;
+        let response = sent.map_err(|error| self.unavailable(error.reason))?;
+        if response.status() == StatusCode::OK {
+            return Ok(response);
+        }
+        Err(self.error_of(response).await)
+    }
+
+    /// Adds a JSON body to a request.
+    pub(super) fn with_json(request: RequestBuilder, body: Vec<u8>) -> RequestBuilder {
+        let json = HeaderValue::from_static("application/json");
+        request.header(CONTENT_TYPE, json).body(body)
+    }
+
+    /// Reads the error that a response other than 200 reports, for a request that changes nothing.
+    pub(super) async fn error_of(&self, response: Response) -> StoreError {
+        let status = response.status();
+        let retry_after = response.headers().get(RETRY_AFTER).cloned();
+        let text = self.read_error_text(response).await;
+        match status {
+            StatusCode::UNAUTHORIZED => StoreError::Unauthorized {
+                address: self.address.clone(),
+            },
+            StatusCode::INSUFFICIENT_STORAGE => StoreError::Full(text),
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                let after = retry_after.as_ref().and_then(|value| value.to_str().ok());
+                let after = after.map(|after| format!(" (Retry-After: {})", self.printable(after)));
+                self.unavailable(format!("{status}: {text}{}", after.unwrap_or_default()))
+            }
+            status if status.is_server_error() => self.unavailable(format!("{status}: {text}")),
+            status if status.is_success() => {
+                self.corrupt(format!("it responded with {status} instead of 200"))
+            }
+            status => StoreError::Refused(format!("{status}: {text}")),
+        }
+    }
+
+    /// Reads the start of the text of an error response.
+    async fn read_error_text(&self, mut response: Response) -> String {
+        let mut text = Vec::new();
+        let reading = async {
+            while text.len() < ERROR_BYTES
+                && let Ok(Some(chunk)) = response.chunk().await
+            {
+                text.extend_from_slice(&chunk);
+            }
+        };
+        // The status counts even if the text breaks off or does not arrive.
+        let _ = timeout(ERROR_TIME, reading).await;
+        self.printable(&String::from_utf8_lossy(&text))
+    }
+
+    /// Prepares a text of the server for errors and logs: short, on one line, and without the token,
+    /// which a server could send back.
+    pub(super) fn printable(&self, text: &str) -> String {
+        let plain = |character: char| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        };
+        let text = text.trim().replace(&self.settings.api_token, "***");
+        text.chars().map(plain).take(ERROR_CHARACTERS).collect()
+    }
+
+    /// Reads the whole body, up to the limit.
+    pub(super) async fn read_body(
+        &self,
+        mut response: Response,
+        limit: usize,
+    ) -> Result<Bytes, String> {
+        let mut body = Vec::new();
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| self.describe(error))?
+        {
+            if body.len().saturating_add(chunk.len()) > limit {
+                return Err(format!("the response is longer than {limit} bytes"));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body.into())
+    }
+
+    /// Describes an error and its causes without the URL.
+    pub(super) fn describe(&self, error: reqwest::Error) -> String {
+        describe_chain(&error.without_url())
+    }
+
+    pub(super) fn unavailable(&self, reason: impl Into<String>) -> StoreError {
+        StoreError::Unavailable {
+            address: self.address.clone(),
+            reason: reason.into(),
+        }
+    }
+
+    pub(super) fn corrupt(&self, reason: impl Into<String>) -> StoreError {
+        StoreError::Corrupt {
+            address: self.address.clone(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// Joins an error and its causes, because the outermost one says only that sending failed.
+fn describe_chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}

@@ -1,0 +1,122 @@
+//! A client of event stores that speak version 1 of EventSourcingDB's HTTP API, in both generations.
+//!
+//! An append, a read, a look-up and a health check are one attempt each and end in time. The caller
+//! decides about a retry, because only the caller knows if a retry is safe. A response of 429 or 503
+//! becomes [`StoreError::Unavailable`] with its `Retry-After` in the text. An observation reconnects
+//! itself: see [`ReconnectPolicy`].
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+mod append_request;
+mod availability;
+mod client_settings;
+mod connection;
+mod event_reader;
+mod line_reader;
+mod observation;
+mod reconnect;
+mod refusal;
+mod register;
+mod request_bodies;
+mod row_reader;
+mod subject_reader;
+
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+
+use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
+use es_store::{
+    AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
+    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
+};
+
+use connection::ServerConnection;
+
+pub use client_settings::{ClientSettings, InvalidClientSettings};
+pub use reconnect::ReconnectPolicy;
+
+/// A client of an event store that speaks the protocol of EventSourcingDB. Clones share connections.
+///
+/// ```
+/// use es_framework::store::eventsourcingdb::{EventSourcingDbStore, ClientSettings};
+///
+/// let settings = ClientSettings::new("http://localhost:3000", "secret");
+/// assert!(EventSourcingDbStore::new(settings).is_ok());
+/// assert!(EventSourcingDbStore::new(ClientSettings::new("localhost", "secret")).is_err());
+/// ```
+#[derive(Clone)]
+pub struct EventSourcingDbStore {
+    connection: Arc<ServerConnection>,
+}
+
+impl EventSourcingDbStore {
+    /// Creates a client. It sends no request yet.
+    ///
+    /// # Errors
+    /// The settings are invalid.
+    pub fn new(settings: ClientSettings) -> Result<Self, InvalidClientSettings> {
+        let connection = Arc::new(ServerConnection::new(settings)?);
+        Ok(Self { connection })
+    }
+}
+
+impl fmt::Debug for EventSourcingDbStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EventSourcingDbStore({})", self.connection.address)
+    }
+}
+
+#[async_trait]
+impl EventStore for EventSourcingDbStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        append_request::append(&self.connection, candidates, &preconditions).await
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        event_reader::read(Arc::clone(&self.connection), subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        observation::observe(Arc::clone(&self.connection), subject, options)
+    }
+
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        subject_reader::read_subjects(Arc::clone(&self.connection), base)
+    }
+
+    fn read_event_types(&self) -> EventTypeStream {
+        subject_reader::read_event_types(Arc::clone(&self.connection))
+    }
+
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        subject_reader::read_event_type(&self.connection, event_type).await
+    }
+
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        register::register(&self.connection, &event_type, &schema).await
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        availability::check(&self.connection).await
+    }
+
+    fn description(&self) -> String {
+        format!("EventSourcingDB at {}", self.connection.address)
+    }
+}

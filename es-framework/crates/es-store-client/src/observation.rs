@@ -1,0 +1,134 @@
+//! Observes events. An interrupted observation continues after the last event that it returned.
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::{StreamExt as _, stream};
+use reqwest::StatusCode;
+
+use super::{
+    connection::ServerConnection,
+    event_reader::{ChainLink, EventReader, ExpectedEvents, encode_json},
+    reconnect::{FailedAttempt, Outage, retry_after},
+    request_bodies::ReadEventsBody,
+};
+use es_event::{RecordedEvent, Subject};
+use es_store::{Bound, EventStream, ObserveOptions, Order, StoreError, options::IdRange};
+
+/// One observation over any number of connections.
+struct Observation {
+    connection: Arc<ServerConnection>,
+    subject: Subject,
+    options: ObserveOptions,
+    events: Option<EventReader>,
+    /// The last event that the observation returned.
+    last: Option<ChainLink>,
+    outage: Outage,
+}
+
+/// Observes the events of a subject.
+pub(super) fn observe(
+    connection: Arc<ServerConnection>,
+    subject: Subject,
+    options: ObserveOptions,
+) -> EventStream {
+    let outage = Outage::new(connection.settings.reconnect);
+    let observation = Observation {
+        connection,
+        subject,
+        options,
+        events: None,
+        last: None,
+        outage,
+    };
+    let events = stream::try_unfold(observation, |mut observation| async {
+        let event = observation.next().await?;
+        Ok(Some((event, observation)))
+    });
+    events.boxed()
+}
+
+impl Observation {
+    async fn next(&mut self) -> Result<RecordedEvent, StoreError> {
+        loop {
+            match self.try_next().await {
+                Ok(event) => {
+                    self.last = Some(ChainLink::of(&event));
+                    return Ok(event);
+                }
+                Err(failure) => {
+                    let pause = self.prepare_retry(failure)?;
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    async fn try_next(&mut self) -> Result<RecordedEvent, FailedAttempt> {
+        let events = match &mut self.events {
+            Some(events) => events,
+            none => none
+                .insert(connect(&self.connection, &self.subject, &self.options, self.last).await?),
+        };
+        match events.next().await? {
+            Some(event) => Ok(event),
+            None => Err(self.connection.unavailable("the observation ended").into()),
+        }
+    }
+
+    /// Sets the start of the next attempt and returns the pause before it.
+    ///
+    /// # Errors
+    /// Another attempt would not help or could leave events out.
+    fn prepare_retry(&mut self, failure: FailedAttempt) -> Result<Duration, StoreError> {
+        let events = self.events.take();
+        if let Some(events) = &events
+            && events.is_alive
+        {
+            self.outage.reset();
+        }
+        match self.last {
+            Some(last) => {
+                self.options.lower_bound = Some(Bound::Exclusive(last.id));
+                self.options.from_latest_event = None;
+            }
+            // The server chose a start that the client does not know. The next time it may choose a
+            // later one and leave events out.
+            None if events.is_some() && self.options.from_latest_event.is_some() => {
+                return Err(failure.error);
+            }
+            None => {}
+        }
+        self.outage.next_pause(failure)
+    }
+}
+
+/// Sends the request and returns the reader of its events.
+async fn connect(
+    connection: &Arc<ServerConnection>,
+    subject: &Subject,
+    options: &ObserveOptions,
+    last: Option<ChainLink>,
+) -> Result<EventReader, FailedAttempt> {
+    options.check().map_err(StoreError::from)?;
+    let body = encode_json(&ReadEventsBody::of_observation(subject, options))?;
+    let silence = connection.settings.observe_silence;
+    let request = ServerConnection::with_json(connection.authorized_post("observe-events"), body);
+    let sent = connection.send(request, silence).await;
+    let response = sent.map_err(|error| connection.unavailable(error.reason))?;
+    if response.status() != StatusCode::OK {
+        return Err(FailedAttempt {
+            retry_after: retry_after(&response),
+            error: connection.error_of(response).await,
+        });
+    }
+    let expected = ExpectedEvents {
+        subject: subject.clone(),
+        recursive: options.recursive,
+        order: Order::Chronological,
+        range: IdRange::of(options.lower_bound, None),
+    };
+    let connection = Arc::clone(connection);
+    Ok(EventReader::new(
+        connection, response, silence, expected, last,
+    ))
+}

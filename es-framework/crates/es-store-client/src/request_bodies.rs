@@ -1,0 +1,172 @@
+//! The JSON bodies of requests. They omit options without a value, because servers since version 1.0
+//! reject nulls. They always contain `recursive`, which these servers require.
+
+use serde::Serialize;
+use serde_json::{json, value::RawValue};
+
+use es_event::{EventCandidate, EventId, Subject};
+use es_store::{
+    Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, Precondition, ReadOptions,
+};
+
+/// The body of a write.
+#[derive(Serialize)]
+pub(super) struct WriteEventsBody<'a> {
+    events: Vec<CandidateBody<'a>>,
+    preconditions: Vec<serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct CandidateBody<'a> {
+    source: &'a str,
+    subject: &'a str,
+    r#type: &'a str,
+    data: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tracestate: Option<&'a str>,
+}
+
+impl<'a> WriteEventsBody<'a> {
+    pub(super) fn new(candidates: &'a [EventCandidate], preconditions: &[Precondition]) -> Self {
+        Self {
+            events: candidates.iter().map(CandidateBody::new).collect(),
+            preconditions: preconditions.iter().map(encode_precondition).collect(),
+        }
+    }
+}
+
+impl<'a> CandidateBody<'a> {
+    fn new(candidate: &'a EventCandidate) -> Self {
+        let trace = candidate.trace.as_ref();
+        Self {
+            source: &candidate.source,
+            subject: candidate.subject.as_str(),
+            r#type: candidate.event_type.as_str(),
+            data: &candidate.data,
+            traceparent: trace.map(|trace| trace.parent()),
+            tracestate: trace.and_then(|trace| trace.state()),
+        }
+    }
+}
+
+fn encode_precondition(condition: &Precondition) -> serde_json::Value {
+    let subject = condition.subject();
+    match condition {
+        Precondition::SubjectIsPristine(_) => {
+            json!({"type": "isSubjectPristine", "payload": {"subject": subject}})
+        }
+        Precondition::SubjectIsPopulated(_) => {
+            json!({"type": "isSubjectPopulated", "payload": {"subject": subject}})
+        }
+        Precondition::SubjectIsOnEventId(_, id) => {
+            json!({"type": "isSubjectOnEventId", "payload": {"subject": subject, "eventId": id}})
+        }
+        Precondition::SubtreeIsUnchangedSince(subject, id) => {
+            let base = subject.as_str().trim_end_matches('/');
+            let since = id.map_or_else(|| "-1".to_owned(), |id| id.to_string());
+            let query = format!(
+                "FROM e IN events WHERE e.id AS INT > {since} AND \
+                 (e.subject == '{base}' OR STARTSWITH(e.subject, '{base}/')) \
+                 PROJECT INTO COUNT() == 0"
+            );
+            json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
+        }
+        // Ids have no gaps, so the number of events determines the last id.
+        Precondition::StoreIsOnEventId(id) => {
+            let count = EventId::count_to(*id);
+            let query = format!("FROM e IN events PROJECT INTO COUNT() == {count}");
+            json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
+        }
+    }
+}
+
+/// The body of a read or an observation.
+#[derive(Serialize)]
+pub(super) struct ReadEventsBody<'a> {
+    subject: &'a Subject,
+    options: ReadOptionsBody<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReadOptionsBody<'a> {
+    recursive: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_bound: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_bound: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_latest_event: Option<FromLatestEventBody<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FromLatestEventBody<'a> {
+    subject: &'a str,
+    r#type: &'a str,
+    if_event_is_missing: &'static str,
+}
+
+impl<'a> ReadEventsBody<'a> {
+    /// Encodes the request of a read.
+    pub(super) fn of_read(subject: &'a Subject, options: &'a ReadOptions) -> Self {
+        Self {
+            subject,
+            options: ReadOptionsBody {
+                recursive: options.recursive,
+                order: match options.order {
+                    Order::Chronological => None,
+                    Order::Antichronological => Some("antichronological"),
+                },
+                lower_bound: options.lower_bound.map(encode_bound),
+                upper_bound: options.upper_bound.map(encode_bound),
+                from_latest_event: encode_from_latest(
+                    options.from_latest_event.as_ref(),
+                    "read-nothing",
+                ),
+            },
+        }
+    }
+
+    /// Encodes the request of an observation.
+    pub(super) fn of_observation(subject: &'a Subject, options: &'a ObserveOptions) -> Self {
+        Self {
+            subject,
+            options: ReadOptionsBody {
+                recursive: options.recursive,
+                order: None,
+                lower_bound: options.lower_bound.map(encode_bound),
+                upper_bound: None,
+                from_latest_event: encode_from_latest(
+                    options.from_latest_event.as_ref(),
+                    "wait-for-event",
+                ),
+            },
+        }
+    }
+}
+
+fn encode_bound(bound: Bound) -> serde_json::Value {
+    match bound {
+        Bound::Inclusive(id) => json!({"id": id, "type": "inclusive"}),
+        Bound::Exclusive(id) => json!({"id": id, "type": "exclusive"}),
+    }
+}
+
+fn encode_from_latest<'a>(
+    latest: Option<&'a FromLatestEvent>,
+    nothing: &'static str,
+) -> Option<FromLatestEventBody<'a>> {
+    latest.map(|latest| FromLatestEventBody {
+        subject: latest.subject.as_str(),
+        r#type: latest.event_type.as_str(),
+        if_event_is_missing: match latest.if_missing {
+            IfEventIsMissing::ReadEverything => "read-everything",
+            IfEventIsMissing::Nothing => nothing,
+        },
+    })
+}

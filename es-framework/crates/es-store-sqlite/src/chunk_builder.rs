@@ -1,0 +1,116 @@
+//! Builders of chunks: they turn rows into events, or into the lines of the protocol.
+
+use rusqlite::Row;
+
+use super::{
+    disk_error::DiskError, line_renderer::LineRenderer, row::RowDecoder,
+    store_settings::ChunkLimits,
+};
+use es_event::{LineShape, RecordedEvent};
+
+/// Builds a chunk from rows until it is full.
+pub(super) trait ChunkBuilder {
+    type Output;
+
+    fn push(&mut self, row: &Row<'_>) -> Result<(), DiskError>;
+
+    fn len(&self) -> usize;
+
+    fn is_full(&self) -> bool;
+
+    fn finish(self) -> Self::Output;
+}
+
+/// Builds a chunk of events.
+pub(super) struct EventChunkBuilder {
+    decoder: RowDecoder,
+    events: Vec<RecordedEvent>,
+    bytes: usize,
+    most: usize,
+    most_bytes: usize,
+}
+
+impl EventChunkBuilder {
+    /// Creates a builder of at most `most` events.
+    pub(super) fn new(most: usize, limits: ChunkLimits) -> Self {
+        Self {
+            decoder: RowDecoder::default(),
+            events: Vec::new(),
+            bytes: 0,
+            most,
+            most_bytes: limits.bytes,
+        }
+    }
+}
+
+impl ChunkBuilder for EventChunkBuilder {
+    type Output = Vec<RecordedEvent>;
+
+    fn push(&mut self, row: &Row<'_>) -> Result<(), DiskError> {
+        let event = self.decoder.event(row)?;
+        self.bytes = self.bytes.saturating_add(event.data.get().len());
+        self.events.push(event);
+        Ok(())
+    }
+
+    fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    fn is_full(&self) -> bool {
+        self.events.len() >= self.most || self.bytes >= self.most_bytes
+    }
+
+    fn finish(self) -> Vec<RecordedEvent> {
+        self.events
+    }
+}
+
+/// Builds a chunk of lines.
+pub(super) struct LineChunkBuilder {
+    renderer: LineRenderer,
+    lines: Vec<u8>,
+    count: usize,
+    most: usize,
+    most_bytes: usize,
+}
+
+/// The typical length of a line, in bytes.
+const LINE_LENGTH: usize = 1 << 10;
+
+impl LineChunkBuilder {
+    /// Creates a builder of at most `most` lines.
+    pub(super) fn new(most: usize, shape: LineShape, limits: ChunkLimits) -> Self {
+        let most_bytes = limits.frame;
+        // A frame that grows step by step would be copied several times.
+        let room = most.saturating_mul(LINE_LENGTH).min(most_bytes);
+        Self {
+            renderer: LineRenderer::new(shape),
+            lines: Vec::with_capacity(room.saturating_add(LINE_LENGTH)),
+            count: 0,
+            most,
+            most_bytes,
+        }
+    }
+}
+
+impl ChunkBuilder for LineChunkBuilder {
+    type Output = Vec<u8>;
+
+    fn push(&mut self, row: &Row<'_>) -> Result<(), DiskError> {
+        self.count = self.count.saturating_add(1);
+        self.renderer.render(row, &mut self.lines)
+    }
+
+    fn len(&self) -> usize {
+        self.count
+    }
+
+    fn is_full(&self) -> bool {
+        self.count >= self.most || self.lines.len() >= self.most_bytes
+    }
+
+    fn finish(self) -> Vec<u8> {
+        self.lines
+    }
+}

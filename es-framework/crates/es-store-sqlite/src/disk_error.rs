@@ -1,0 +1,149 @@
+//! Errors of the disk, and the errors that callers get for them.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::ErrorCode;
+
+use es_store::{AppendError, StoreError};
+
+/// An embedded store that cannot be opened.
+///
+/// ```
+/// use es_framework::store::sqlite::OpenError;
+///
+/// let error = OpenError::InUse { directory: "data".into() };
+/// assert_eq!(error.to_string(), "the data directory data is in use: another process has it open");
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The directory cannot be created or used.
+    #[error("cannot use the data directory {}: {source}", directory.display())]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// Another process uses the directory. Two writers would break the hash chain.
+    #[error("the data directory {} is in use: another process has it open", directory.display())]
+    InUse {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The file is not an event store.
+    #[error("{} holds no event store: {found}", file.display())]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+        /// The actual content.
+        found: &'static str,
+    },
+    /// The file has a newer format.
+    #[error(
+        "{} has format {found}, but this version knows only formats up to {known}: use a newer version",
+        file.display()
+    )]
+    Newer {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest format that this version knows.
+        known: i64,
+    },
+    /// The file cannot be read or written.
+    #[error("cannot open {}: {reason}", file.display())]
+    Database {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+}
+
+/// An error of a query or a transaction.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DiskError {
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// A row that no writer of this format leaves.
+    #[error("event {id} {flaw}")]
+    Event { id: i64, flaw: String },
+    #[error("{0}")]
+    Broken(String),
+    /// The database could not be opened again.
+    #[error("{0}")]
+    Unopened(String),
+}
+
+impl DiskError {
+    fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Sqlite(error) => error.sqlite_error_code(),
+            Self::Event { .. } | Self::Broken(_) | Self::Unopened(_) => None,
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.code() == Some(ErrorCode::DiskFull)
+    }
+
+    fn is_corruption(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => matches!(
+                self.code(),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+            ),
+            Self::Event { .. } | Self::Broken(_) => true,
+            Self::Unopened(_) => false,
+        }
+    }
+
+    /// Returns the error that a caller of the store gets.
+    pub(super) fn at(&self, file: &Path) -> StoreError {
+        let (address, reason) = (file.display().to_string(), self.to_string());
+        if self.is_full() {
+            StoreError::Full(format!("{address}: {reason}"))
+        } else if self.is_corruption() {
+            StoreError::Corrupt { address, reason }
+        } else {
+            StoreError::Unavailable { address, reason }
+        }
+    }
+}
+
+/// The reason why a batch was not written, which each of its callers gets.
+#[derive(Debug)]
+pub(super) struct BatchFailure {
+    pub(super) error: DiskError,
+    /// True if the next start may find the events although the commit failed.
+    pub(super) uncertain: bool,
+}
+
+impl BatchFailure {
+    pub(super) fn at(&self, file: &Path) -> AppendError {
+        if self.uncertain {
+            return AppendError::Unknown {
+                address: file.display().to_string(),
+                reason: self.error.to_string(),
+            };
+        }
+        self.error.at(file).into()
+    }
+}
+
+impl From<DiskError> for BatchFailure {
+    fn from(error: DiskError) -> Self {
+        let uncertain = false;
+        Self { error, uncertain }
+    }
+}
+
+impl From<rusqlite::Error> for BatchFailure {
+    fn from(error: rusqlite::Error) -> Self {
+        DiskError::from(error).into()
+    }
+}

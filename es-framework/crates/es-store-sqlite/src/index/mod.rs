@@ -1,0 +1,186 @@
+//! The index of events by subject, by the subjects above it, and by type.
+//!
+//! It is a small log-structured merge tree with a SQLite table as its only level. The entries of new
+//! events go to a memtable. When it is full, a compaction writes it to the table, a step with each
+//! commit, while a second memtable takes the next entries. A plain SQL index on random subjects would
+//! write one page for each event; ADR 0001 has the measurement.
+//!
+//! The table covers the first `covered` events. Later events may be in it or not, so after a crash
+//! the memtable is rebuilt from the events after those.
+
+mod bloom_filter;
+mod compaction;
+mod key;
+mod lookup;
+mod memtable;
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use self::{
+    bloom_filter::{BloomFilter, FilterProgress},
+    memtable::Memtable,
+};
+use es_store::{Order, options::IdRange};
+
+pub(super) use compaction::{Compaction, CompactionStep};
+pub(super) use key::{
+    EventKeys, IndexKey, SubjectKeyRange, descendants_key, subject_key, subject_of_key, type_key,
+};
+pub(super) use lookup::{EventIds, IndexLookup};
+
+const LATEST: &str =
+    "SELECT event_id FROM event_index WHERE key = ?1 ORDER BY event_id DESC LIMIT 1";
+
+/// The index of the store: its entries in memory, and what is known of those on disk.
+#[derive(Debug, Default)]
+pub(super) struct PostingIndex {
+    /// The number of events, from the first, that the table covers.
+    covered: u64,
+    /// The memtable that is being written to disk. All of its entries stay readable here.
+    compacting: Arc<Memtable>,
+    /// The number of events that the table covers when that is finished.
+    compacting_to: u64,
+    newest: Memtable,
+    /// All subjects with an event, in memory or on disk.
+    filter: BloomFilter,
+    length: u64,
+}
+
+impl PostingIndex {
+    /// Creates the index of a store whose table covers the first `covered` events.
+    pub(super) fn covering(covered: u64) -> Self {
+        Self {
+            covered,
+            compacting_to: covered,
+            length: covered,
+            filter: BloomFilter::for_index_of(covered),
+            ..Self::default()
+        }
+    }
+
+    /// The number of events in the index.
+    pub(super) const fn len(&self) -> u64 {
+        self.length
+    }
+
+    pub(super) const fn covered(&self) -> u64 {
+        self.covered
+    }
+
+    /// The number of entries that wait for the next compaction.
+    pub(super) const fn pending(&self) -> usize {
+        self.newest.len()
+    }
+
+    /// Inserts the next event.
+    pub(super) fn insert(&mut self, keys: EventKeys, id: u64) {
+        self.filter.insert(&keys.subject);
+        for key in keys.into_keys() {
+            self.newest.insert(key, id);
+        }
+        self.length = id.saturating_add(1);
+    }
+
+    /// Returns the latest event of a subject.
+    pub(super) fn latest_of_subject(
+        &self,
+        connection: &Connection,
+        key: &[u8],
+    ) -> rusqlite::Result<Option<u64>> {
+        if self.filter.excludes(key) {
+            return Ok(None);
+        }
+        self.latest(connection, key)
+    }
+
+    /// Returns the latest event of a key.
+    pub(super) fn latest(
+        &self,
+        connection: &Connection,
+        key: &[u8],
+    ) -> rusqlite::Result<Option<u64>> {
+        let in_memory = self.newest.latest(key);
+        if let Some(id) = in_memory.or_else(|| self.compacting.latest(key)) {
+            return Ok(Some(id));
+        }
+        let mut statement = connection.prepare_cached(LATEST)?;
+        let id = statement.query_row([key], |row| row.get::<_, i64>(0));
+        Ok(id.optional()?.and_then(|id| u64::try_from(id).ok()))
+    }
+
+    /// Prepares a lookup of the first `limit` events of some keys in a range.
+    pub(super) fn lookup(
+        &self,
+        keys: Vec<IndexKey>,
+        range: IdRange,
+        order: Order,
+        limit: usize,
+    ) -> IndexLookup {
+        let in_memory = |key: IndexKey| {
+            let ids = self.ids_in_memory(&key, range, order, limit);
+            (key, ids)
+        };
+        let keys = keys.into_iter().map(in_memory).collect();
+        IndexLookup::new(keys, self.covered, range, order, limit)
+    }
+
+    fn ids_in_memory(&self, key: &[u8], range: IdRange, order: Order, limit: usize) -> Vec<u64> {
+        let ids = |memtable: &Memtable| memtable.first_ids(key, range, order, limit);
+        let (mut first, then) = match order {
+            Order::Chronological => (ids(&self.compacting), ids(&self.newest)),
+            Order::Antichronological => (ids(&self.newest), ids(&self.compacting)),
+        };
+        first.extend(then);
+        first.truncate(limit);
+        first
+    }
+
+    /// Returns the subjects of a range that are in memory, some of them twice.
+    pub(super) fn subjects_in_memory(&self, range: &SubjectKeyRange) -> Vec<IndexKey> {
+        let mut keys = self.compacting.subjects_in(range);
+        keys.extend(self.newest.subjects_in(range));
+        keys
+    }
+
+    /// Starts to compact the entries in memory, unless a compaction runs already.
+    pub(super) fn start_compaction(&mut self) -> Compaction {
+        if self.compacting.is_empty() {
+            self.compacting = Arc::new(std::mem::take(&mut self.newest));
+            self.compacting_to = self.length;
+        }
+        Compaction::new(Arc::clone(&self.compacting), self.compacting_to)
+    }
+
+    /// Records that the compaction is durable. Returns the old memtable, so that the caller can free
+    /// it after the lock is released.
+    pub(super) fn finish_compaction(&mut self) -> impl Sized + use<> {
+        self.covered = self.compacting_to;
+        std::mem::take(&mut self.compacting)
+    }
+
+    /// Reads the next entries on disk that the Bloom filter lacks. The start of the store does not
+    /// wait for all of them.
+    pub(super) fn read_filter_step(&self, connection: &Connection) -> Option<FilterStep> {
+        match self.filter.progress() {
+            FilterProgress::UpTo(after) => Some(FilterStep(bloom_filter::read_step(
+                connection,
+                after.clone(),
+            ))),
+            FilterProgress::Complete | FilterProgress::Failed => None,
+        }
+    }
+
+    pub(super) fn add_to_filter(&mut self, step: FilterStep) {
+        self.filter.add_step(step.0);
+    }
+
+    pub(super) const fn is_filter_read(&self) -> bool {
+        !matches!(self.filter.progress(), FilterProgress::UpTo(_))
+    }
+}
+
+/// Entries that the Bloom filter lacks.
+#[derive(Debug)]
+pub(super) struct FilterStep(rusqlite::Result<Vec<(IndexKey, i64)>>);

@@ -1,0 +1,335 @@
+//! The embedded event store: the events of one process in one SQLite file.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+mod chunk_builder;
+mod commit_metrics;
+mod database_format;
+mod directory;
+mod disk_error;
+mod index;
+mod latest_events;
+mod line_renderer;
+mod reader;
+mod recent;
+mod restore;
+mod row;
+mod scan_plan;
+mod schema_check;
+mod shared;
+mod startup;
+mod store_settings;
+mod subject_listing;
+mod subscription_reader;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use self::{
+    directory::{DataDirectory, TemporaryDirectory},
+    reader::{EventReader, LineReader},
+    shared::SharedState,
+    store_settings::EngineSettings,
+    subscription_reader::SubscriptionReader,
+    writer::EventWriter,
+};
+use es_event::{EventCandidate, EventType, LineShape, RecordedEvent, Subject};
+use es_store::{
+    AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType, LineStream,
+    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
+    write::{QueuedAppend, SchemaRegistration, WriteQueue, WriterTask, candidate_size},
+};
+
+pub use disk_error::OpenError;
+pub use restore::{Restore, RestoreError};
+
+/// The time that a queued append waits for the disk.
+const WRITE_LIMIT: Duration = Duration::from_secs(30);
+
+/// The time limit of a health check.
+const HEALTH_LIMIT: Duration = Duration::from_secs(2);
+/// The largest append, in bytes. It has to fit into memory and into one transaction.
+const MAX_APPEND_BYTES: usize = 64 << 20;
+
+/// An event store in a directory of its own.
+///
+/// Clones share the store. When the last clone is dropped, or one is closed, the index is written to
+/// disk. Streams that are still open can be read to their end.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use es_framework::store::{EventStore, sqlite::EmbeddedStore};
+///
+/// let store = EmbeddedStore::temporary()?;
+/// store.health().await?;
+/// store.close().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct EmbeddedStore {
+    open: Arc<OpenStore>,
+    reader: EventReader,
+}
+
+/// A running writer, stopped when this is dropped.
+#[derive(Debug)]
+struct OpenStore {
+    queue: Arc<WriteQueue>,
+    room: Arc<Semaphore>,
+    shared: Arc<SharedState>,
+    settings: EngineSettings,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    reader: EventReader,
+    /// Dropped last, when no file in it is open.
+    _temporary: Option<TemporaryDirectory>,
+}
+
+impl EmbeddedStore {
+    /// Opens the store in a directory, and creates the directory if it is missing.
+    ///
+    /// The first start with a file of an older format builds its index, and logs its progress.
+    ///
+    /// # Errors
+    /// Another process has the directory open, it cannot be used, or it holds something else.
+    pub fn open(directory: &Path) -> Result<Self, OpenError> {
+        Self::open_with(directory, EngineSettings::default(), None)
+    }
+
+    /// Creates an empty store in a new directory, which is removed with the store.
+    ///
+    /// # Errors
+    /// The system's directory for temporary files cannot be used.
+    pub fn temporary() -> Result<Self, OpenError> {
+        Self::temporary_with(EngineSettings::default())
+    }
+
+    fn temporary_with(settings: EngineSettings) -> Result<Self, OpenError> {
+        let temporary = TemporaryDirectory::new();
+        let path = temporary.path().to_owned();
+        Self::open_with(&path, settings, Some(temporary))
+    }
+
+    fn open_with(
+        directory: &Path,
+        settings: EngineSettings,
+        temporary: Option<TemporaryDirectory>,
+    ) -> Result<Self, OpenError> {
+        let lock = DataDirectory::lock(directory)?;
+        let queue = Arc::new(WriteQueue::default());
+        let (writer, shared, length) = EventWriter::open(lock, settings, Arc::clone(&queue))?;
+        let thread = std::thread::Builder::new()
+            .name("event-writer".into())
+            .spawn(move || writer.run())
+            .map_err(|source| OpenError::Directory {
+                directory: directory.to_owned(),
+                source,
+            })?;
+        let reader = EventReader::new(Arc::clone(&shared), length, settings);
+        let open = Arc::new(OpenStore {
+            queue,
+            room: Arc::new(Semaphore::new(kib(settings.queue_kib))),
+            shared,
+            settings,
+            writer: Mutex::new(Some(thread)),
+            reader: reader.clone(),
+            _temporary: temporary,
+        });
+        Ok(Self { open, reader })
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
+        self.open.shared.file.clone()
+    }
+
+    /// Writes the waiting appends, rejects further ones, and unlocks the directory. Dropping the last
+    /// clone does the same, but blocks its thread.
+    pub async fn close(&self) {
+        let open = Arc::clone(&self.open);
+        // It fails only by a panic, and then the writer has ended, too.
+        let _ = tokio::task::spawn_blocking(move || open.close()).await;
+    }
+}
+
+impl OpenStore {
+    fn close(&self) {
+        self.queue.close();
+        self.reader.close_idle();
+        let writer = self.writer.lock();
+        let writer = writer.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Err(_)) = writer.map(JoinHandle::join) {
+            tracing::error!("the writer of the event store panicked");
+        }
+    }
+
+    fn unavailable(&self, reason: &str) -> StoreError {
+        StoreError::Unavailable {
+            address: self.shared.file.display().to_string(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Waits for room in the write queue.
+    async fn admit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
+        if bytes > MAX_APPEND_BYTES {
+            let mib = MAX_APPEND_BYTES >> 20;
+            let reason = format!("the events of one append are larger than {mib} MiB together");
+            return Err(StoreError::Refused(reason));
+        }
+        let size = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+        let size = size.saturating_add(1).min(self.settings.queue_kib);
+        let room = Arc::clone(&self.room).acquire_many_owned(size);
+        match tokio::time::timeout(self.settings.queue_wait, room).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) => Err(self.unavailable("it was closed")),
+            Err(_) => Err(self.unavailable("it is overloaded: too many events wait to be written")),
+        }
+    }
+
+    fn push(&self, task: WriterTask) -> Result<(), StoreError> {
+        self.queue
+            .push(task)
+            .map_err(|_| self.unavailable("it was closed"))
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.push(WriterTask::Probe(answer))?;
+        let gone = |_| self.unavailable("its writer does not answer");
+        answered.await.map_err(gone)??;
+        self.reader.check().await
+    }
+}
+
+impl Drop for OpenStore {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn kib(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(Semaphore::MAX_PERMITS)
+}
+
+#[async_trait]
+impl EventStore for EmbeddedStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        let bytes = candidates
+            .iter()
+            .map(candidate_size)
+            .fold(0, usize::saturating_add);
+        let catalogue = self.open.shared.catalogue();
+        catalogue.check(&candidates)?;
+        let schemas = catalogue.schemas();
+        let permit = self.open.admit(bytes).await?;
+        let (answer, answered) = oneshot::channel();
+        self.open.push(WriterTask::Append(QueuedAppend {
+            candidates,
+            preconditions,
+            bytes,
+            schemas,
+            answer,
+            permit,
+        }))?;
+        let unknown = |reason: &str| AppendError::Unknown {
+            address: self.open.shared.file.display().to_string(),
+            reason: reason.to_owned(),
+        };
+        // A disk that hangs may still write the events later.
+        match tokio::time::timeout(WRITE_LIMIT, answered).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => Err(unknown("its writer ended before it answered")),
+            Err(_) => Err(unknown("the disk did not take the events in time")),
+        }
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        scan::read(self.reader.clone(), subject, options)
+    }
+
+    fn read_lines(
+        &self,
+        subject: &Subject,
+        options: &ReadOptions,
+        shape: LineShape,
+    ) -> Option<LineStream> {
+        let reader = self.reader.clone();
+        let lines = LineReader {
+            reader: reader.clone(),
+            shape,
+        };
+        let frames = scan::chunks(reader, lines, subject.clone(), options.clone());
+        let frames = frames.try_filter(|lines| future::ready(!lines.is_empty()));
+        Some(frames.map_ok(Bytes::from).boxed())
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        let source = SubscriptionReader(self.reader.clone());
+        scan::observe(self.reader.clone(), source, subject, options)
+    }
+
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        self.reader.clone().subjects(base)
+    }
+
+    fn read_event_types(&self) -> EventTypeStream {
+        let known = self.open.shared.catalogue().all();
+        stream::iter(known).map(Ok).boxed()
+    }
+
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        Ok(self.open.shared.catalogue().get(&event_type))
+    }
+
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        self.open.shared.catalogue().is_free(&event_type)?;
+        let schema = Arc::new(schema);
+        // The check runs here and not on the writer thread, where all appends would wait for it.
+        let unchecked = self.reader.check_existing(&event_type, &schema).await?;
+        let (answer, answered) = oneshot::channel();
+        self.open.push(WriterTask::Register(SchemaRegistration {
+            event_type,
+            schema,
+            unchecked,
+            answer,
+        }))?;
+        let gone = |_| self.open.unavailable("its writer ended before it answered");
+        answered.await.map_err(gone)?
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        let probed = tokio::time::timeout(HEALTH_LIMIT, self.open.probe()).await;
+        probed.unwrap_or_else(|_| Err(self.open.unavailable("it does not answer in time")))
+    }
+
+    fn description(&self) -> String {
+        format!("embedded, in {}", self.open.shared.file.display())
+    }
+}

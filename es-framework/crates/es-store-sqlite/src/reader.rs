@@ -1,0 +1,263 @@
+//! Reads events in chunks, on a pool of connections. Each chunk is a short transaction, because a
+//! long one would keep the write-ahead log from being reused.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+use tokio::sync::{Semaphore, watch};
+
+use super::{
+    chunk_builder::{ChunkBuilder, EventChunkBuilder, LineChunkBuilder},
+    database_format,
+    disk_error::DiskError,
+    index::{IndexLookup, subject_key},
+    row::{self, row_with_id},
+    scan_plan::ReadPlan,
+    shared::SharedState,
+    store_settings::EngineSettings,
+};
+use es_event::{EventId, EventType, LineShape, RecordedEvent, Subject};
+use es_store::{
+    Order, StoreError,
+    options::IdRange,
+    scan::{Chunk, Chunks, Log, Scan},
+};
+
+const TYPE: &str = "SELECT type FROM events WHERE id = ?1";
+
+/// Reads events. A clone is cheap and does not keep the writer alive.
+#[derive(Debug, Clone)]
+pub(super) struct EventReader {
+    shared: Arc<SharedState>,
+    length: watch::Receiver<u64>,
+    pool: Arc<ConnectionPool>,
+    settings: EngineSettings,
+}
+
+#[derive(Debug)]
+struct ConnectionPool {
+    idle: Mutex<Vec<Connection>>,
+    running: Semaphore,
+}
+
+impl EventReader {
+    pub(super) fn new(
+        shared: Arc<SharedState>,
+        length: watch::Receiver<u64>,
+        settings: EngineSettings,
+    ) -> Self {
+        let pool = Arc::new(ConnectionPool {
+            idle: Mutex::default(),
+            running: Semaphore::new(settings.readers),
+        });
+        Self {
+            shared,
+            length,
+            pool,
+            settings,
+        }
+    }
+
+    pub(super) fn shared(&self) -> &SharedState {
+        &self.shared
+    }
+
+    pub(super) const fn settings(&self) -> &EngineSettings {
+        &self.settings
+    }
+
+    /// Checks whether the disk answers.
+    pub(super) async fn check(&self) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached("SELECT indexed FROM index_state")?;
+            Ok(statement.query_row([], |_| Ok(()))?)
+        })
+        .await
+    }
+
+    /// Closes the idle connections.
+    pub(super) fn close_idle(&self) {
+        let idle = self.pool.idle.lock();
+        idle.unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Runs a query on a connection of the pool, outside the async threads. A connection that
+    /// failed is not used again.
+    pub(super) async fn with<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, DiskError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let gone = |reason: String| StoreError::Unavailable {
+            address: self.shared.file.display().to_string(),
+            reason,
+        };
+        let running = self.pool.running.acquire().await;
+        let _running = running.map_err(|error| gone(error.to_string()))?;
+        let reader = self.clone();
+        let run = move || {
+            let connection = reader.connection()?;
+            let result = query(&connection)?;
+            let idle = reader.pool.idle.lock();
+            idle.unwrap_or_else(PoisonError::into_inner)
+                .push(connection);
+            Ok(result)
+        };
+        match tokio::task::spawn_blocking(run).await {
+            Ok(result) => result.map_err(|error: DiskError| error.at(&self.shared.file)),
+            Err(error) => Err(gone(error.to_string())),
+        }
+    }
+
+    /// Reads the next events of a scan with a builder of at most the given number of events.
+    async fn read_chunk<B: ChunkBuilder<Output: Send>>(
+        &self,
+        scan: &Scan,
+        new_builder: impl FnOnce(usize) -> B + Send + 'static,
+    ) -> Result<Chunk<B::Output>, StoreError>
+    where
+        B::Output: Default + 'static,
+    {
+        let mut scan = scan.clone();
+        let most = scan.at_most(self.settings.chunk.events);
+        // A filter by type may drop most of the rows, so the limit of the scan bounds the lookup only
+        // without such a filter.
+        let lookup_limit = if scan.event_types.is_empty() {
+            most
+        } else {
+            self.settings.chunk.events
+        };
+        let plan = {
+            let log = self.shared.log();
+            let newest = log.index.len().checked_sub(1);
+            let Some(newest) = newest.filter(|newest| scan.range.first <= *newest) else {
+                return Ok(Chunk {
+                    events: B::Output::default(),
+                    count: 0,
+                    rest: None,
+                });
+            };
+            scan.range.last = scan.range.last.min(newest);
+            ReadPlan::of(&scan, &log.index, lookup_limit)
+        };
+        self.with(move |connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let chunk = plan.run(connection, &scan, new_builder(most))?;
+            transaction.commit()?;
+            Ok(chunk)
+        })
+        .await
+    }
+
+    fn connection(&self) -> Result<Connection, DiskError> {
+        let idle = self.pool.idle.lock();
+        let idle = idle.unwrap_or_else(PoisonError::into_inner).pop();
+        match idle {
+            Some(connection) => Ok(connection),
+            None => Ok(database_format::open_reader(
+                &self.shared.file,
+                &self.settings,
+            )?),
+        }
+    }
+}
+
+#[async_trait]
+impl Chunks for EventReader {
+    type Events = Vec<RecordedEvent>;
+
+    const EVENTS: u64 = 1_000;
+
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
+        let limits = self.settings.chunk;
+        self.read_chunk(scan, move |most| EventChunkBuilder::new(most, limits))
+            .await
+    }
+}
+
+/// Reads events as lines.
+#[derive(Debug, Clone)]
+pub(super) struct LineReader {
+    pub(super) reader: EventReader,
+    pub(super) shape: LineShape,
+}
+
+#[async_trait]
+impl Chunks for LineReader {
+    type Events = Vec<u8>;
+
+    const EVENTS: u64 = 512;
+
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk<Vec<u8>>, StoreError> {
+        let (limits, shape) = (self.reader.settings.chunk, self.shape);
+        let lines = move |most| LineChunkBuilder::new(most, shape, limits);
+        self.reader.read_chunk(scan, lines).await
+    }
+}
+
+#[async_trait]
+impl Log for EventReader {
+    fn length(&self) -> watch::Receiver<u64> {
+        self.length.clone()
+    }
+
+    async fn find(
+        &self,
+        subject: &Subject,
+        event_type: &EventType,
+        range: IdRange,
+        order: Order,
+    ) -> Result<Option<EventId>, StoreError> {
+        let mut left = Some(range);
+        while let Some(range) = left.filter(|left| left.first <= left.last) {
+            let limit = self.settings.chunk.events;
+            let keys = vec![subject_key(subject.as_str())];
+            let lookup = self.shared.log().index.lookup(keys, range, order, limit);
+            let event_type = event_type.clone();
+            let search = move |connection: &Connection| {
+                find_type(connection, lookup, &event_type, order, range)
+            };
+            match self.with(search).await? {
+                TypeSearch::Found(id) => return Ok(Some(id)),
+                TypeSearch::Continue(rest) => left = rest,
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The result of a search among some events of a subject.
+enum TypeSearch {
+    Found(EventId),
+    /// The ids that are left to search, if there are any.
+    Continue(Option<IdRange>),
+}
+
+/// Finds the first event of a type among those of a lookup.
+fn find_type(
+    connection: &Connection,
+    lookup: IndexLookup,
+    event_type: &EventType,
+    order: Order,
+    range: IdRange,
+) -> Result<TypeSearch, DiskError> {
+    let transaction = connection.unchecked_transaction()?;
+    let events = lookup.read_ids(connection)?;
+    let mut statement = connection.prepare_cached(TYPE)?;
+    for id in &events.ids {
+        let number = row::number(*id);
+        let is_of_type = row_with_id(&mut statement, number, |row| {
+            let text = row.get_ref(0)?.as_str();
+            let text = text.map_err(|error| row::flawed(number, error))?;
+            Ok(text == event_type.as_str())
+        })?;
+        if is_of_type {
+            return Ok(TypeSearch::Found(row::id(number)?));
+        }
+    }
+    drop(statement);
+    transaction.commit()?;
+    let last = events.ids.last().filter(|_| events.is_truncated);
+    let rest = last.and_then(|last| order.after(range, *last));
+    Ok(TypeSearch::Continue(rest))
+}

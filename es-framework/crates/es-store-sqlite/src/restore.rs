@@ -1,0 +1,223 @@
+//! Restores the events of a backup into an empty directory, exactly as they were recorded.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::Connection;
+
+use super::{
+    database_format,
+    directory::DataDirectory,
+    disk_error::{DiskError, OpenError},
+    row, startup,
+    store_settings::EngineSettings,
+};
+use es_event::{EventType, RecordedEvent};
+use es_store::{Chain, EventSchema, Flaw, InvalidSchema, backup::BackupLine};
+
+/// The number of events in one transaction.
+const BATCH: u64 = 10_000;
+/// The name of the file until all events are restored. An incomplete file must not look like a store.
+const UNFINISHED: &str = "restoring.sqlite";
+
+/// A restore in progress. Dropping it before [`Restore::finish`] removes its files.
+///
+/// ```
+/// use es_framework::{event::Hash, store::sqlite::Restore};
+///
+/// let folder = tempfile::tempdir()?;
+/// let restore = Restore::begin(&folder.path().join("data"))?;
+/// // `restore.add(line)?` for each line of a backup
+/// assert_eq!(restore.finish()?.hash(), Hash::ZERO);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Restore {
+    directory: PathBuf,
+    connection: Option<Connection>,
+    settings: EngineSettings,
+    chain: Chain,
+    types: BTreeSet<EventType>,
+    lock: Option<DataDirectory>,
+}
+
+/// The reason why a backup was not restored.
+///
+/// ```
+/// use es_framework::store::sqlite::{Restore, RestoreError};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("events.sqlite"), "something")?;
+/// assert!(matches!(Restore::begin(folder.path()), Err(RestoreError::NotEmpty(_))));
+/// # Ok::<_, std::io::Error>(())
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// The directory cannot be used.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The directory is not empty.
+    #[error("{} is not empty: restore into a new directory", .0.display())]
+    NotEmpty(PathBuf),
+    /// An event was changed, or one is missing.
+    #[error("the backup is broken at event {}: {}", .0.event, .0.reason)]
+    Broken(Flaw),
+    /// The backup ends with an error of its store.
+    #[error("the backup is not whole, its store said: {0}")]
+    Incomplete(String),
+    /// The backup contains an invalid schema.
+    #[error("the backup has a broken schema of {0}: {1}")]
+    Schema(EventType, InvalidSchema),
+    /// The store cannot be written.
+    #[error("cannot write the store: {0}")]
+    Disk(String),
+}
+
+impl From<DiskError> for RestoreError {
+    fn from(error: DiskError) -> Self {
+        Self::Disk(error.to_string())
+    }
+}
+
+impl From<rusqlite::Error> for RestoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Disk(error.to_string())
+    }
+}
+
+impl From<io::Error> for RestoreError {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error.to_string())
+    }
+}
+
+impl Restore {
+    /// Begins a restore into a missing or empty directory.
+    ///
+    /// # Errors
+    /// The directory is not empty or cannot be used.
+    pub fn begin(directory: &Path) -> Result<Self, RestoreError> {
+        if !is_empty(directory)? {
+            return Err(RestoreError::NotEmpty(directory.to_owned()));
+        }
+        let lock = DataDirectory::lock(directory)?;
+        let directory = directory.to_owned();
+        // An earlier attempt that was killed leaves these files.
+        remove(&directory);
+        let settings = EngineSettings::default();
+        let connection = database_format::open_writer(&directory.join(UNFINISHED), &settings)?;
+        connection.execute_batch("BEGIN")?;
+        Ok(Self {
+            directory,
+            connection: Some(connection),
+            settings,
+            chain: Chain::default(),
+            types: BTreeSet::new(),
+            lock: Some(lock),
+        })
+    }
+
+    /// Returns the number of events restored so far.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.chain.events()
+    }
+
+    /// Restores the next line of the backup.
+    ///
+    /// # Errors
+    /// The line breaks the hash chain or cannot be written.
+    pub fn add(&mut self, line: BackupLine) -> Result<(), RestoreError> {
+        match line {
+            BackupLine::Event(event) => self.add_event(&event),
+            BackupLine::Schema(event_type, schema) => {
+                let read = EventSchema::parse(schema.get());
+                let schema = read.map_err(|error| {
+                    let event_type = event_type.clone();
+                    RestoreError::Schema(event_type, error)
+                })?;
+                self.connection()?.execute(
+                    "INSERT OR IGNORE INTO event_schemas (type, schema) VALUES (?1, ?2)",
+                    (event_type.as_str(), schema.json().get()),
+                )?;
+                Ok(())
+            }
+            BackupLine::Error(error) => Err(RestoreError::Incomplete(error)),
+        }
+    }
+
+    fn add_event(&mut self, event: &RecordedEvent) -> Result<(), RestoreError> {
+        self.chain.follow(event).map_err(RestoreError::Broken)?;
+        let is_new = self.types.insert(event.event_type.clone());
+        let connection = self.connection()?;
+        row::insert(&mut row::insert_statement(connection)?, event)?;
+        if is_new {
+            connection.execute(
+                "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)",
+                (event.event_type.as_str(), row::number(event.id.get())),
+            )?;
+        }
+        if self.chain.events().is_multiple_of(BATCH) {
+            self.connection()?.execute_batch("COMMIT; BEGIN")?;
+        }
+        Ok(())
+    }
+
+    fn connection(&self) -> Result<&Connection, RestoreError> {
+        let closed = || RestoreError::Disk("it is closed".into());
+        self.connection.as_ref().ok_or_else(closed)
+    }
+
+    /// Finishes the restore durably. Returns the end of the chain.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn finish(mut self) -> Result<Chain, RestoreError> {
+        let connection = self.connection()?;
+        connection.execute_batch("COMMIT")?;
+        // Writes most of the index to disk now. Otherwise the first start would do it.
+        startup::load_log(connection, &self.settings)?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        drop(self.connection.take());
+        let to = self.directory.join("events.sqlite");
+        fs::rename(self.directory.join(UNFINISHED), to)?;
+        File::open(&self.directory)?.sync_all()?;
+        Ok(std::mem::take(&mut self.chain))
+    }
+}
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        drop(self.connection.take());
+        remove(&self.directory);
+        drop(self.lock.take());
+    }
+}
+
+/// Returns true if the folder contains nothing but the files of an earlier attempt.
+fn is_empty(directory: &Path) -> io::Result<bool> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        if name != "events.lock" && !name.starts_with(UNFINISHED) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn remove(directory: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        // A missing file need not be removed.
+        let _ = fs::remove_file(directory.join(format!("{UNFINISHED}{suffix}")));
+    }
+}

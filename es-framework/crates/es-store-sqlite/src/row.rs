@@ -1,0 +1,165 @@
+//! Conversion between events and rows.
+
+use std::str::FromStr;
+
+use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
+use serde_json::value::RawValue;
+
+use super::disk_error::DiskError;
+use es_event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
+
+/// Selects the columns in the order that [`RowDecoder::event`] expects.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, subject, type, source, time, traceparent, tracestate, ",
+            "predecessor_hash, hash, data FROM events ",
+            $rest
+        )
+    };
+}
+pub(super) use select;
+
+const INSERT: &str = "INSERT INTO events (id, subject, type, source, time, traceparent, tracestate, \
+     predecessor_hash, hash, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+/// Returns the statement that [`insert`] runs; a batch prepares it once.
+pub(super) fn insert_statement(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
+    connection.prepare_cached(INSERT)
+}
+
+pub(super) fn insert(
+    statement: &mut CachedStatement<'_>,
+    event: &RecordedEvent,
+) -> rusqlite::Result<()> {
+    let trace = event.trace.as_ref();
+    statement.execute(rusqlite::params![
+        number(event.id.get()),
+        event.subject.as_str(),
+        event.event_type.as_str(),
+        &*event.source,
+        event.time.as_str(),
+        trace.map(TraceContext::parent),
+        trace.and_then(TraceContext::state),
+        event.predecessor_hash.as_bytes(),
+        event.hash.as_bytes(),
+        event.data.get(),
+    ])?;
+    Ok(())
+}
+
+/// Converts an id, a length or a limit to SQL's integer type. No id is larger than that.
+pub(super) fn number(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// Converts the id of a row.
+pub(super) fn id(number: i64) -> Result<EventId, DiskError> {
+    u64::try_from(number)
+        .ok()
+        .and_then(EventId::new)
+        .ok_or_else(|| flawed(number, "has a negative id"))
+}
+
+/// Runs a query for one id and reads its row. An id that the index lists has a row.
+pub(super) fn row_with_id<T>(
+    statement: &mut CachedStatement<'_>,
+    id: i64,
+    read: impl FnOnce(&Row<'_>) -> Result<T, DiskError>,
+) -> Result<T, DiskError> {
+    let mut rows = statement.query([id])?;
+    match rows.next()? {
+        Some(row) => read(row),
+        None => Err(flawed(id, "is missing")),
+    }
+}
+
+/// Returns the error of a row that no writer of this format leaves behind.
+pub(super) fn flawed(id: i64, flaw: impl ToString) -> DiskError {
+    let flaw = flaw.to_string();
+    DiskError::Event { id, flaw }
+}
+
+/// Decodes rows to events.
+#[derive(Debug, Default)]
+pub(super) struct RowDecoder {
+    known: ParseCache,
+}
+
+impl RowDecoder {
+    pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, DiskError> {
+        let number: i64 = row.get(0)?;
+        let fields = RowFields { row, id: number };
+        Ok(RecordedEvent {
+            id: id(number)?,
+            subject: fields.parsed(1, "subject")?,
+            event_type: self
+                .known
+                .event_type(fields.text(2, "type")?)
+                .map_err(|error| fields.flawed("type", error))?,
+            source: self.known.source(fields.text(3, "source")?),
+            time: self
+                .known
+                .time(fields.text(4, "time")?)
+                .map_err(|error| fields.flawed("time", error))?,
+            trace: fields.trace()?,
+            predecessor_hash: fields.hash(7, "predecessor_hash")?,
+            hash: fields.hash(8, "hash")?,
+            data: fields.data()?,
+        })
+    }
+}
+
+/// A row whose errors name the event and the column.
+struct RowFields<'a, 'row> {
+    row: &'a Row<'row>,
+    id: i64,
+}
+
+impl<'a> RowFields<'a, '_> {
+    fn flawed(&self, column: &str, flaw: impl std::fmt::Display) -> DiskError {
+        flawed(self.id, format!("has a broken {column}: {flaw}"))
+    }
+
+    fn value(&self, index: usize) -> Result<ValueRef<'a>, DiskError> {
+        Ok(self.row.get_ref(index)?)
+    }
+
+    fn text(&self, index: usize, column: &str) -> Result<&'a str, DiskError> {
+        self.value(index)?
+            .as_str()
+            .map_err(|error| self.flawed(column, error))
+    }
+
+    fn parsed<T: FromStr<Err: std::fmt::Display>>(
+        &self,
+        index: usize,
+        column: &str,
+    ) -> Result<T, DiskError> {
+        self.text(index, column)?
+            .parse()
+            .map_err(|error| self.flawed(column, error))
+    }
+
+    fn hash(&self, index: usize, column: &str) -> Result<Hash, DiskError> {
+        let bytes = self.value(index)?.as_blob();
+        let bytes = bytes.map_err(|error| self.flawed(column, error))?;
+        let bytes = <[u8; 32]>::try_from(bytes);
+        let bytes = bytes.map_err(|error| self.flawed(column, error))?;
+        Ok(Hash::from_bytes(bytes))
+    }
+
+    fn trace(&self) -> Result<Option<TraceContext>, DiskError> {
+        let optional = |index, column| {
+            let text = self.value(index)?.as_str_or_null();
+            text.map_err(|error| self.flawed(column, error))
+        };
+        let (parent, state) = (optional(5, "traceparent")?, optional(6, "tracestate")?);
+        TraceContext::new(parent, state).map_err(|error| self.flawed("trace", error))
+    }
+
+    fn data(&self) -> Result<Box<RawValue>, DiskError> {
+        let text = self.text(9, "data")?;
+        RawValue::from_string(text.to_owned()).map_err(|error| self.flawed("data", error))
+    }
+}

@@ -1,0 +1,101 @@
+//! Checks a new schema against the stored events of its type.
+
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
+use super::{
+    disk_error::DiskError,
+    reader::EventReader,
+    row::{self, flawed},
+};
+use es_event::EventType;
+use es_store::{EventSchema, RegisterError, SchemaConflict};
+
+/// The number of events that one step checks. A long transaction would keep the write-ahead log from
+/// being reused.
+const STEP: u64 = 16_384;
+
+impl EventReader {
+    /// Checks the events that are stored now. Returns the id of the first event that is not checked.
+    pub(super) async fn check_existing(
+        &self,
+        event_type: &EventType,
+        schema: &Arc<EventSchema>,
+    ) -> Result<u64, RegisterError> {
+        let length = self.shared().log().index.len();
+        let first = self.shared().catalogue().first(event_type);
+        let (Some(first), Some(last)) = (first, length.checked_sub(1)) else {
+            return Ok(length);
+        };
+        let mut check = StoredEventsCheck {
+            event_type: event_type.clone(),
+            schema: Arc::clone(schema),
+            next: first.get(),
+            last,
+        };
+        loop {
+            let checked = self.with(move |connection| {
+                let result = check.run_step(connection)?;
+                Ok((check, result))
+            });
+            let (checked, result) = checked.await?;
+            match result {
+                SchemaCheckStep::Passed => return Ok(length),
+                SchemaCheckStep::Conflict(conflict) => return Err(conflict.into()),
+                SchemaCheckStep::Unfinished => check = checked,
+            }
+        }
+    }
+}
+
+/// A check of stored events against a new schema, in steps.
+#[derive(Debug)]
+pub(super) struct StoredEventsCheck {
+    pub(super) event_type: EventType,
+    pub(super) schema: Arc<EventSchema>,
+    pub(super) next: u64,
+    pub(super) last: u64,
+}
+
+/// The result of one step.
+#[derive(Debug)]
+pub(super) enum SchemaCheckStep {
+    /// All events follow the schema.
+    Passed,
+    Conflict(SchemaConflict),
+    /// There are more events to check.
+    Unfinished,
+}
+
+impl StoredEventsCheck {
+    pub(super) fn run_step(
+        &mut self,
+        connection: &Connection,
+    ) -> Result<SchemaCheckStep, DiskError> {
+        if self.next > self.last {
+            return Ok(SchemaCheckStep::Passed);
+        }
+        let end = self.next.saturating_add(STEP);
+        let mut statement = connection.prepare_cached(
+            "SELECT id, data FROM events WHERE id >= ?1 AND id < ?2 AND type = ?3 ORDER BY id",
+        )?;
+        let (first, last) = (row::number(self.next), row::number(end));
+        let mut rows = statement.query((first, last, self.event_type.as_str()))?;
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(0)?;
+            let data = row.get_ref(1)?.as_str();
+            let data = serde_json::from_str(data.map_err(|error| flawed(id, error))?);
+            let data: &serde_json::value::RawValue = data.map_err(|error| flawed(id, error))?;
+            if let Err(reason) = self.schema.check(data) {
+                let id = row::id(id)?;
+                return Ok(SchemaCheckStep::Conflict(SchemaConflict::Event {
+                    id,
+                    reason,
+                }));
+            }
+        }
+        self.next = end;
+        Ok(SchemaCheckStep::Unfinished)
+    }
+}

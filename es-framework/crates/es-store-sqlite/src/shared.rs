@@ -1,0 +1,84 @@
+//! The state that the writer shares with readers and callers.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard},
+};
+
+use super::{index::PostingIndex, recent::RecentEvents};
+use es_store::catalogue::Catalogue;
+
+/// The state that the writer shares with readers and callers.
+#[derive(Debug)]
+pub(super) struct SharedState {
+    pub(super) file: PathBuf,
+    pub(super) log: RwLock<LogState>,
+    /// Changes seldom and is read for long, so readers clone the `Arc`.
+    pub(super) catalogue: RwLock<Arc<Catalogue>>,
+    /// The reason why the last write failed, until a write succeeds.
+    pub(super) failure: Mutex<Option<String>>,
+    /// The fault that a test injects before the writer's next task.
+    #[cfg(test)]
+    pub(super) fault: Mutex<Option<WriterFault>>,
+}
+
+/// A fault that a test injects into the writer.
+#[cfg(test)]
+#[derive(Debug)]
+pub(super) enum WriterFault {
+    /// The disk is full after this many pages.
+    LimitPages(u32),
+    /// The writer has a bug.
+    Panic,
+}
+
+/// The index of all durable events, and the newest of these events.
+#[derive(Debug, Default)]
+pub(super) struct LogState {
+    pub(super) index: PostingIndex,
+    pub(super) recent: RecentEvents,
+}
+
+impl SharedState {
+    /// No change of the state can fail halfway, so a poisoned lock still guards a consistent state.
+    pub(super) fn log(&self) -> RwLockReadGuard<'_, LogState> {
+        self.log.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn change_log<T>(&self, change: impl FnOnce(&mut LogState) -> T) -> T {
+        change(&mut self.log.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the event types and schemas that are registered now.
+    pub(super) fn catalogue(&self) -> Arc<Catalogue> {
+        let catalogue = self.catalogue.read();
+        Arc::clone(&catalogue.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn change_catalogue<T>(&self, change: impl FnOnce(&mut Catalogue) -> T) -> T {
+        let catalogue = self.catalogue.write();
+        change(Arc::make_mut(
+            &mut catalogue.unwrap_or_else(PoisonError::into_inner),
+        ))
+    }
+
+    pub(super) fn set_failure(&self, failure: Option<String>) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+    }
+
+    #[cfg(test)]
+    pub(super) fn inject(&self, fault: WriterFault) {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+    }
+
+    #[cfg(test)]
+    pub(super) fn take_fault(&self) -> Option<WriterFault> {
+        let fault = self.fault.lock();
+        fault.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        let failure = self.failure.lock();
+        failure.unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}

@@ -1,0 +1,148 @@
+//! The state that is read when the database is opened: the end of the hash chain, the entries of
+//! the index that are not on disk, the event types and the schemas.
+
+use std::{collections::HashSet, fmt, sync::Arc};
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::{
+    disk_error::DiskError,
+    index::{CompactionStep, EventKeys, PostingIndex},
+    row::{self, RowDecoder, select},
+    store_settings::EngineSettings,
+};
+use es_event::EventType;
+use es_store::{EventSchema, catalogue::Catalogue, write::ChainHead};
+
+/// Loads the end of the chain and the index. This takes a few milliseconds for any number of events,
+/// except for the first start with a file of an older format, which is indexed then.
+pub(super) fn load_log(
+    connection: &Connection,
+    settings: &EngineSettings,
+) -> Result<(ChainHead, PostingIndex), DiskError> {
+    let head = load_head(connection)?;
+    let length = head.next.map_or(u64::MAX, |next| next.get());
+    let types = load_type_names(connection)?;
+    loop {
+        let covered: i64 =
+            connection.query_row("SELECT indexed FROM index_state", [], |row| row.get(0))?;
+        let covered = u64::try_from(covered).ok();
+        let Some(covered) = covered.filter(|covered| *covered <= length) else {
+            let reason = "the index claims events that are not there";
+            return Err(DiskError::Broken(reason.into()));
+        };
+        let mut index = PostingIndex::covering(covered);
+        // Twice the usual: the memtable of an unfinished compaction is loaded, too.
+        let limit = settings.memtable_entries.saturating_mul(2);
+        fill_memtable(connection, &mut index, &types, limit)?;
+        if index.len() == length {
+            return Ok((head, index));
+        }
+        // Many events that are not indexed yet: they are indexed in parts, so that memory stays
+        // bounded. A crash in between loses no more than the current part.
+        compact_at_once(connection, &mut index)?;
+        tracing::info!("indexed {} of {length} stored events", index.covered());
+    }
+}
+
+/// Loads the event types of events and of schemas.
+pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskError> {
+    let mut catalogue = Catalogue::default();
+    let mut statement = connection.prepare("SELECT type, first_event FROM event_types")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        catalogue.saw(&event_type(row)?, row::id(row.get(1)?)?);
+    }
+    let mut statement = connection.prepare("SELECT type, schema FROM event_schemas")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let event_type = event_type(row)?;
+        let broken = |error: &dyn fmt::Display| {
+            DiskError::Broken(format!("the schema of {event_type} is broken: {error}"))
+        };
+        let text = row.get_ref(1)?.as_str().map_err(|error| broken(&error))?;
+        let schema = EventSchema::parse(text).map_err(|error| broken(&error))?;
+        let registered = catalogue.register(event_type.clone(), Arc::new(schema));
+        registered.map_err(|error| broken(&error))?;
+    }
+    Ok(catalogue)
+}
+
+fn event_type(row: &Row<'_>) -> Result<EventType, DiskError> {
+    let text: String = row.get(0)?;
+    let parsed = text.parse();
+    parsed.map_err(|_| DiskError::Broken(format!("it lists the broken event type {text:?}")))
+}
+
+fn load_head(connection: &Connection) -> Result<ChainHead, DiskError> {
+    let last = connection
+        .prepare(select!("ORDER BY id DESC LIMIT 1"))?
+        .query_row([], |row| Ok(RowDecoder::default().event(row)))
+        .optional()?
+        .transpose()?;
+    let Some(last) = last else {
+        return Ok(ChainHead::EMPTY);
+    };
+    let time = last.time.timestamp();
+    Ok(ChainHead {
+        next: last.id.next(),
+        predecessor: last.hash,
+        time: time.map_err(|error| row::flawed(row::number(last.id.get()), error))?,
+    })
+}
+
+fn load_type_names(connection: &Connection) -> Result<HashSet<String>, DiskError> {
+    let mut statement = connection.prepare("SELECT type FROM event_types")?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Inserts events after those that the index has, until about `limit` entries are in memory.
+fn fill_memtable(
+    connection: &Connection,
+    index: &mut PostingIndex,
+    types: &HashSet<String>,
+    limit: usize,
+) -> Result<(), DiskError> {
+    let mut statement =
+        connection.prepare("SELECT id, subject, type FROM events WHERE id >= ?1 ORDER BY id")?;
+    let mut rows = statement.query([row::number(index.covered())])?;
+    while index.pending() < limit
+        && let Some(row) = rows.next()?
+    {
+        let number: i64 = row.get(0)?;
+        let id = row::id(number)?.get();
+        if id != index.len() {
+            return Err(row::flawed(row::number(index.len()), "is missing"));
+        }
+        let text = |column| {
+            let text = row.get_ref(column)?.as_str();
+            text.map_err(|error| row::flawed(number, error))
+        };
+        let (subject, event_type) = (text(1)?, text(2)?);
+        if !types.contains(event_type) {
+            let flaw = "has a type that the list of types lacks";
+            return Err(row::flawed(number, flaw));
+        }
+        index.insert(EventKeys::new(subject, event_type), id);
+    }
+    Ok(())
+}
+
+/// Writes all entries in memory to the index on disk, in one transaction.
+fn compact_at_once(connection: &Connection, index: &mut PostingIndex) -> Result<(), DiskError> {
+    if index.pending() == 0 {
+        let missing = row::number(index.len());
+        return Err(row::flawed(missing, "is missing"));
+    }
+    let compaction = index.start_compaction();
+    let transaction = connection.unchecked_transaction()?;
+    let step = compaction.write_step(connection, usize::MAX)?;
+    debug_assert!(
+        matches!(step, CompactionStep::Finished),
+        "no budget ends it"
+    );
+    transaction.commit()?;
+    drop(index.finish_compaction());
+    Ok(())
+}

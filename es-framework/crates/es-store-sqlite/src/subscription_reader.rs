@@ -1,0 +1,59 @@
+//! Reads for subscribers: the newest events come from memory, the others from the disk. Reads without
+//! a subscription always use the disk.
+
+use async_trait::async_trait;
+
+use super::reader::EventReader;
+use es_event::RecordedEvent;
+use es_store::{
+    StoreError,
+    options::IdRange,
+    scan::{Chunk, Chunks, Scan},
+};
+
+/// Reads the events of a subscription.
+#[derive(Debug, Clone)]
+pub(super) struct SubscriptionReader(pub(super) EventReader);
+
+impl SubscriptionReader {
+    /// Returns the next events of a scan, if they are in memory.
+    fn recent_chunk(&self, scan: &Scan) -> Option<Chunk> {
+        let limits = self.0.settings().chunk;
+        let most = scan.at_most(limits.events);
+        let log = self.0.shared().log();
+        let commits = log.recent.commits(scan.range, limits.events)?;
+        drop(log);
+        let IdRange { first, last } = scan.range;
+        let events = commits.iter().flat_map(|commit| commit.iter());
+        let (mut matching, mut bytes, mut rest) = (Vec::new(), 0_usize, Some(scan.range));
+        for event in events.skip_while(|event| event.id.get() < first) {
+            if event.id.get() > last || matching.len() >= most || bytes >= limits.bytes {
+                break;
+            }
+            if scan.matches(event) {
+                bytes = bytes.saturating_add(event.data.get().len());
+                matching.push(event.clone());
+            }
+            rest = scan.beyond(event.id);
+        }
+        Some(Chunk {
+            count: matching.len(),
+            events: matching,
+            rest,
+        })
+    }
+}
+
+#[async_trait]
+impl Chunks for SubscriptionReader {
+    type Events = Vec<RecordedEvent>;
+
+    const EVENTS: u64 = EventReader::EVENTS;
+
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
+        match self.recent_chunk(scan) {
+            Some(chunk) => Ok(chunk),
+            None => self.0.chunk(scan).await,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Disks that are full, and disks that lie.
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::support::{append, assert_chain, tiny};
+use crate::{EmbeddedStore, shared::WriterFault};
+use es_event::{EventId, Subject};
+use es_store::{AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError};
+
+#[tokio::test]
+async fn a_full_disk_refuses_the_batch_and_the_store_recovers() {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    for number in 0..6 {
+        append(&store, &[&format!("/a/{number}")]).await.unwrap();
+    }
+    store.open.shared.inject(WriterFault::LimitPages(1));
+    let many: Vec<_> = (0..200).map(|number| format!("/b/{number}")).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    let refused = append(&store, &many).await;
+    assert!(
+        matches!(refused, Err(AppendError::Store(StoreError::Full(_)))),
+        "{refused:?}"
+    );
+    let unwell = store.health().await;
+    assert!(matches!(unwell, Err(StoreError::Full(_))), "{unwell:?}");
+    let read = |at: &str| store.read(at.parse().unwrap(), ReadOptions::recursive());
+    assert_eq!(read("/").try_collect::<Vec<_>>().await.unwrap().len(), 6);
+    assert!(read("/b").try_collect::<Vec<_>>().await.unwrap().is_empty());
+
+    store.open.shared.inject(WriterFault::LimitPages(1_000_000));
+    assert!(store.health().await.is_ok(), "there is room again");
+    assert_eq!(append(&store, &many).await.unwrap()[0].id.get(), 6);
+    assert_chain(&read("/").try_collect::<Vec<_>>().await.unwrap());
+}
+
+#[tokio::test]
+async fn a_lock_that_others_hold_on_the_file_is_no_loss() {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    append(&store, &["/a"]).await.unwrap();
+    let other = Connection::open(store.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = append(&store, &["/b"]).await;
+    assert!(
+        matches!(
+            refused,
+            Err(AppendError::Store(StoreError::Unavailable { .. }))
+        ),
+        "{refused:?}"
+    );
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(append(&store, &["/c"]).await.unwrap()[0].id.get(), 1);
+}
+
+/// Changes the rows of a closed store and says what reading it gives.
+async fn after(change: &str, subject: &str, options: ReadOptions) -> String {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    append(&store, &["/a", "/b", "/a"]).await.unwrap();
+    drop(store);
+    let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
+    file.execute_batch(change).unwrap();
+    drop(file);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let subject: Subject = subject.parse().unwrap();
+    let read = store.read(subject, options).try_collect::<Vec<_>>().await;
+    let Err(StoreError::Corrupt { address, reason }) = read else {
+        panic!("{change}: {read:?}")
+    };
+    assert!(address.ends_with("events.sqlite"), "{address}");
+    reason
+}
+
+#[tokio::test]
+async fn a_broken_row_is_named() {
+    for (change, reason) in [
+        (
+            "UPDATE events SET subject = 'a b' WHERE id = 0",
+            "event 0 has a broken subject",
+        ),
+        (
+            "UPDATE events SET hash = x'00' WHERE id = 0",
+            "event 0 has a broken hash",
+        ),
+        (
+            "UPDATE events SET data = '{' WHERE id = 0",
+            "event 0 has a broken data",
+        ),
+        (
+            "UPDATE events SET time = 'now' WHERE id = 0",
+            "event 0 has a broken time",
+        ),
+        (
+            "UPDATE events SET type = '' WHERE id = 0",
+            "event 0 has a broken type",
+        ),
+        ("DELETE FROM events WHERE id = 0", "event 0 is missing"),
+    ] {
+        for (subject, options) in [
+            ("/a", ReadOptions::default()),
+            ("/", ReadOptions::recursive()),
+        ] {
+            let found = after(change, subject, options).await;
+            assert!(found.starts_with(reason), "{found}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_broken_end_of_the_chain_is_no_panic_at_the_start() {
+    let directory = TempDir::new().unwrap();
+    for (number, change) in [
+        "UPDATE events SET hash = x'00' WHERE id = 2",
+        "UPDATE events SET time = '' WHERE id = 2",
+        "UPDATE index_state SET indexed = 17",
+        "UPDATE index_state SET indexed = -1",
+        "DELETE FROM event_types; UPDATE index_state SET indexed = 0",
+        "DELETE FROM index_state",
+        "UPDATE index_state SET indexed = 0; DELETE FROM events WHERE id = 1",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let directory = directory.path().join(number.to_string());
+        let store = EmbeddedStore::open(&directory).unwrap();
+        append(&store, &["/a", "/b", "/a"]).await.unwrap();
+        drop(store);
+        let file = Connection::open(directory.join("events.sqlite")).unwrap();
+        file.execute_batch(change).unwrap();
+        drop(file);
+        let refused = EmbeddedStore::open(&directory).map(drop);
+        assert!(refused.is_err(), "{change}");
+    }
+}
+
+#[tokio::test]
+async fn observers_take_the_newest_events_from_memory_and_readers_from_the_disk() {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    for number in 0..6 {
+        append(&store, &[&format!("/a/{number}")]).await.unwrap();
+    }
+    let outside = Connection::open(store.file()).unwrap();
+    outside.execute_batch("DELETE FROM events").unwrap();
+    let observe = |lower_bound| {
+        let events = store.observe(
+            Subject::root(),
+            ObserveOptions::recursive_after(lower_bound),
+        );
+        events
+            .map_ok(|event| event.id.get())
+            .take(2)
+            .collect::<Vec<_>>()
+    };
+    let newest: Result<Vec<_>, _> = observe(EventId::new(3)).await.into_iter().collect();
+    assert_eq!(newest.unwrap(), [4, 5]);
+    let oldest = observe(None).await;
+    assert!(matches!(oldest.as_slice(), [Err(_)]), "{oldest:?}");
+    let read = store.read("/a/5".parse().unwrap(), ReadOptions::default());
+    let read: Result<Vec<_>, _> = read.try_collect().await;
+    assert!(read.is_err(), "{read:?}");
+}

@@ -1,0 +1,96 @@
+//! Backups that are restored, and those that are refused.
+
+use std::{path::Path, sync::Arc};
+
+use futures_util::TryStreamExt as _;
+use tempfile::TempDir;
+
+use super::support::{append, assert_chain, tiny};
+use crate::{EmbeddedStore, Restore, RestoreError};
+use es_event::{RecordedEvent, Subject};
+use es_store::{
+    EventSchema, EventStore as _, ReadOptions,
+    backup::{self, BackupLine},
+};
+
+async fn all(store: &EmbeddedStore) -> Vec<RecordedEvent> {
+    let read = store.read(Subject::root(), ReadOptions::recursive());
+    read.try_collect().await.unwrap()
+}
+
+/// A store with eleven events and a schema, and its backup as text.
+async fn backed_up() -> (Vec<RecordedEvent>, Vec<String>) {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    for number in 0..11 {
+        append(&store, &[&format!("/a/{}", number % 3)])
+            .await
+            .unwrap();
+    }
+    let schema = EventSchema::parse(r#"{"type":"object","properties":{}}"#).unwrap();
+    let planned = store.register_event_schema("io.example.Planned".parse().unwrap(), schema);
+    planned.await.unwrap();
+    let lines = backup::lines(Arc::new(store.clone()));
+    let lines: Vec<_> = lines.try_collect().await.unwrap();
+    let text = |line: &BackupLine| {
+        let mut text = Vec::new();
+        line.write(&mut text);
+        String::from_utf8(text).unwrap()
+    };
+    (all(&store).await, lines.iter().map(text).collect())
+}
+
+fn restore(directory: &Path, lines: &[String]) -> Result<u64, RestoreError> {
+    let mut restore = Restore::begin(directory)?;
+    for line in lines {
+        restore.add(BackupLine::parse(line.as_bytes()).unwrap())?;
+    }
+    Ok(restore.finish()?.events())
+}
+
+#[tokio::test]
+async fn a_restored_store_is_the_one_that_was_backed_up() {
+    let (events, lines) = backed_up().await;
+    let directory = TempDir::new().unwrap();
+    assert_eq!(restore(directory.path(), &lines).unwrap(), 11);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let restored = all(&store).await;
+    assert_chain(&restored);
+    assert_eq!(restored[10].hash, events[10].hash);
+    let of_one = store.read("/a/1".parse().unwrap(), ReadOptions::default());
+    assert_eq!(of_one.try_collect::<Vec<_>>().await.unwrap().len(), 4);
+    let known: Vec<_> = store.read_event_types().try_collect().await.unwrap();
+    assert_eq!(known.len(), 2);
+    assert!(known[1].is_phantom && known[1].schema.is_some());
+    assert_eq!(append(&store, &["/b"]).await.unwrap()[0].id.get(), 11);
+}
+
+#[tokio::test]
+async fn a_backup_that_is_not_whole_leaves_nothing_behind() {
+    let (_, lines) = backed_up().await;
+    let directory = TempDir::new().unwrap();
+    let refusal = |change: &dyn Fn(&mut Vec<String>)| {
+        let mut lines = lines.clone();
+        change(&mut lines);
+        let refused = restore(directory.path(), &lines).unwrap_err();
+        assert!(!directory.path().join("events.sqlite").exists());
+        refused.to_string()
+    };
+    let changed = |lines: &mut Vec<String>| lines[4] = lines[4].replace("number\":0", "number\":7");
+    assert!(refusal(&changed).starts_with("the backup is broken at event 3: event 3 was changed"));
+    let without = |lines: &mut Vec<String>| drop(lines.remove(4));
+    assert!(refusal(&without).ends_with("event 3 is missing: 4 follows"));
+    let error = r#"{"type":"error","payload":{"error":"the disk is gone"}}"#;
+    let broken_off = |lines: &mut Vec<String>| lines.push(error.to_owned());
+    assert!(refusal(&broken_off).ends_with("the disk is gone"));
+    // A directory with the traces of an attempt is as good as an empty one.
+    assert_eq!(restore(directory.path(), &lines).unwrap(), 11);
+}
+
+#[tokio::test]
+async fn what_is_there_is_not_overwritten() {
+    let (_, lines) = backed_up().await;
+    let directory = TempDir::new().unwrap();
+    std::fs::write(directory.path().join("thesis.txt"), "mine").unwrap();
+    let refused = restore(directory.path(), &lines).unwrap_err();
+    assert!(matches!(refused, RestoreError::NotEmpty(_)), "{refused}");
+}

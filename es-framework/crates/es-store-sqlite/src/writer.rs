@@ -1,0 +1,357 @@
+//! The writer thread. It takes all waiting appends, executes them in one transaction, commits once
+//! and then answers. When it is idle, it compacts the index.
+
+mod maintenance;
+mod recover;
+mod register_schema;
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, RwLock},
+    time::{Duration, Instant},
+};
+
+use rusqlite::Connection;
+use tokio::sync::watch;
+
+#[cfg(test)]
+use super::shared::WriterFault;
+use super::{
+    commit_metrics, database_format,
+    directory::DataDirectory,
+    disk_error::{BatchFailure, DiskError, OpenError},
+    index::{Compaction, CompactionStep, EventKeys},
+    latest_events::IndexedLatestEvents,
+    recent::CommittedEvents,
+    row,
+    shared::{LogState, SharedState},
+    startup,
+    store_settings::EngineSettings,
+};
+use es_event::{EventId, EventType};
+use es_store::write::{
+    AppendOutcome, BatchLimits, ChainHead, CommitLinger, PreparedBatch, QueueOutcome, QueuedAppend,
+    WriteQueue, WriterTask,
+};
+
+const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)";
+
+/// The writer and the state that only it uses.
+#[derive(Debug)]
+pub(super) struct EventWriter {
+    connection: Connection,
+    head: ChainHead,
+    compaction: Compaction,
+    linger: CommitLinger,
+    /// True if the database must be read again before the next write.
+    is_stale: bool,
+    /// True if something was written since the last checkpoint.
+    has_written: bool,
+    settings: EngineSettings,
+    queue: Arc<WriteQueue>,
+    shared: Arc<SharedState>,
+    length: watch::Sender<u64>,
+    _directory: DataDirectory,
+}
+
+impl EventWriter {
+    /// Opens the database in a locked directory.
+    pub(super) fn open(
+        directory: DataDirectory,
+        settings: EngineSettings,
+        queue: Arc<WriteQueue>,
+    ) -> Result<(Self, Arc<SharedState>, watch::Receiver<u64>), OpenError> {
+        let file = directory.file();
+        let connection = database_format::open_writer(&file, &settings)?;
+        let failed = |error: DiskError| {
+            let (file, reason) = (file.clone(), error.to_string());
+            OpenError::Database { file, reason }
+        };
+        let (head, index) = startup::load_log(&connection, &settings).map_err(failed)?;
+        let catalogue = startup::load_catalogue(&connection).map_err(failed)?;
+        let (length, seen) = watch::channel(index.len());
+        let shared = Arc::new(SharedState {
+            file,
+            log: RwLock::new(LogState {
+                index,
+                ..LogState::default()
+            }),
+            catalogue: RwLock::new(Arc::new(catalogue)),
+            failure: Mutex::default(),
+            #[cfg(test)]
+            fault: Mutex::default(),
+        });
+        let writer = Self {
+            connection,
+            head,
+            compaction: Compaction::default(),
+            linger: CommitLinger::default(),
+            is_stale: false,
+            has_written: false,
+            settings,
+            queue,
+            shared: Arc::clone(&shared),
+            length,
+            _directory: directory,
+        };
+        Ok((writer, shared, seen))
+    }
+
+    /// Runs until the queue is closed and empty.
+    pub(super) fn run(mut self) {
+        // No caller waits any longer, whatever ends this thread.
+        let queue = Arc::clone(&self.queue);
+        let _guard = AbandonOnDrop(&queue);
+        loop {
+            // A bug in one batch does not end the store: the callers without an answer get an error
+            // that says so, and the state is loaded from the disk again.
+            match catch_unwind(AssertUnwindSafe(|| self.run_once())) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => {
+                    self.is_stale = true;
+                    self.shared.set_failure(Some("its writer has a bug".into()));
+                }
+            }
+        }
+        self.close();
+    }
+
+    /// Executes the next tasks, or maintenance when there are none. Returns `false` at the end.
+    fn run_once(&mut self) -> bool {
+        let limits = BatchLimits {
+            events: self.settings.batch_events,
+            bytes: self.settings.batch_bytes,
+        };
+        // Maintenance continues at once while no task comes, unless the disk fails.
+        let idle = if self.is_maintained() || self.shared.has_failed() {
+            self.settings.idle
+        } else {
+            Duration::ZERO
+        };
+        match self.queue.take(self.linger.target(), idle, limits) {
+            QueueOutcome::Tasks(tasks) => self.execute(tasks),
+            QueueOutcome::Idle => self.maintain(),
+            QueueOutcome::Closed => return false,
+        }
+        true
+    }
+
+    fn execute(&mut self, tasks: Vec<WriterTask>) {
+        #[cfg(test)]
+        self.inject_fault();
+        let mut appends = Vec::with_capacity(tasks.len());
+        let (mut registers, mut probes) = (Vec::new(), Vec::new());
+        for task in tasks {
+            match task {
+                WriterTask::Append(append) => appends.push(append),
+                WriterTask::Register(register) => registers.push(register),
+                WriterTask::Probe(answer) => probes.push(answer),
+            }
+        }
+        if !appends.is_empty() {
+            self.write(appends);
+            self.read_filter_step();
+        }
+        for register in registers {
+            self.register(register);
+        }
+        for probe in probes {
+            let _ = probe.send(self.probe());
+        }
+    }
+
+    /// Injects the fault that a test has set.
+    #[cfg(test)]
+    #[allow(clippy::panic)]
+    fn inject_fault(&mut self) {
+        match self.shared.take_fault() {
+            Some(WriterFault::LimitPages(pages)) => {
+                let _ = self.connection.pragma_update(None, "max_page_count", pages);
+            }
+            Some(WriterFault::Panic) => panic!("a test injects a bug"),
+            None => {}
+        }
+    }
+
+    /// Writes a batch and answers each of its callers, whatever happens.
+    fn write(&mut self, mut appends: Vec<QueuedAppend>) {
+        let begun = Instant::now();
+        let shared = Arc::clone(&self.shared);
+        match self.transact(&shared, &mut appends) {
+            Ok((outcomes, mut committed)) => {
+                let time = begun.elapsed();
+                committed.events = outcomes.iter().flatten().flatten().cloned().collect();
+                commit_metrics::record_commit(time, committed.events.len(), appends.len());
+                self.publish(committed);
+                self.linger
+                    .record_commit(time, appends.len(), self.queue.waiting_tasks());
+                for (append, outcome) in appends.into_iter().zip(outcomes) {
+                    drop(append.permit);
+                    let _ = append.answer.send(outcome);
+                }
+            }
+            Err(failure) => {
+                self.record_failure("a batch of events was not written", &failure);
+                // The connection may be unusable after a failed read or write.
+                self.is_stale |= !failure.error.is_full();
+                for append in appends {
+                    let _ = append.answer.send(Err(failure.at(&shared.file)));
+                }
+            }
+        }
+    }
+
+    /// Writes a batch in one transaction. The head of the chain advances only after the commit.
+    fn transact(
+        &mut self,
+        shared: &SharedState,
+        appends: &mut [QueuedAppend],
+    ) -> Result<(Vec<AppendOutcome>, CommittedBatch), BatchFailure> {
+        self.refresh()?;
+        let catalogue = shared.catalogue();
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let batch = {
+            let log = shared.log();
+            let stored = IndexedLatestEvents {
+                index: &log.index,
+                connection: &self.connection,
+            };
+            PreparedBatch::prepare(self.head, &catalogue, &stored, appends)
+        };
+        let batch = batch.inspect_err(|_| self.roll_back())?;
+        let (keys, step) = self.insert(&batch).inspect_err(|_| self.roll_back())?;
+        self.commit()?;
+        self.head = batch.head;
+        let committed = CommittedBatch {
+            events: CommittedEvents::default(),
+            keys,
+            types: batch.new_types,
+            step,
+        };
+        Ok((batch.outcomes, committed))
+    }
+
+    /// Inserts the events of a batch and their types, and continues the compaction.
+    fn insert(
+        &self,
+        batch: &PreparedBatch<'_>,
+    ) -> rusqlite::Result<(Vec<(EventKeys, u64)>, CompactionStep)> {
+        let mut statement = row::insert_statement(&self.connection)?;
+        let (mut keys, mut entries) = (Vec::new(), 0_usize);
+        for event in batch.events() {
+            row::insert(&mut statement, event)?;
+            let event_keys = EventKeys::of(event);
+            entries = entries.saturating_add(event_keys.len());
+            keys.push((event_keys, event.id.get()));
+        }
+        for (event_type, first) in &batch.new_types {
+            let first = row::number(first.get());
+            self.connection
+                .execute(NEW_TYPE, (event_type.as_str(), first))?;
+        }
+        let budget = entries.saturating_mul(self.settings.compaction_factor);
+        let step = self.compaction.write_step(&self.connection, budget)?;
+        Ok((keys, step))
+    }
+
+    fn commit(&mut self) -> Result<(), BatchFailure> {
+        let Err(error) = self.connection.execute_batch("COMMIT") else {
+            self.has_written = true;
+            return Ok(());
+        };
+        self.roll_back();
+        let error = DiskError::from(error);
+        self.is_stale = true;
+        // A full disk ends the transaction before its commit record. After any other failure, the
+        // whole transaction may be in the write-ahead log, where the next start would find it.
+        let uncertain = !error.is_full() && !self.is_undone();
+        Err(BatchFailure { error, uncertain })
+    }
+
+    /// Records a failure until a write succeeds. Logs only the first: a full disk fails every batch.
+    fn record_failure(&self, what: &str, failure: &BatchFailure) {
+        if !self.shared.has_failed() {
+            tracing::error!(error = %failure.error, "{what}");
+        }
+        self.shared.set_failure(Some(failure.error.to_string()));
+    }
+
+    /// Returns true if nothing is left of a failed commit: another commit has overwritten it, and the
+    /// end of the chain is the same as before.
+    fn is_undone(&mut self) -> bool {
+        let end = self.head.next;
+        self.write_nothing().is_ok() && self.refresh().is_ok() && self.head.next == end
+    }
+
+    fn roll_back(&self) {
+        if !self.connection.is_autocommit() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+
+    /// A commit that changes a page and no content.
+    fn write_nothing(&self) -> rusqlite::Result<()> {
+        self.connection
+            .execute_batch("UPDATE index_state SET indexed = indexed")
+    }
+
+    /// Makes committed events visible: first the index, then the length that subscribers watch.
+    fn publish(&mut self, committed: CommittedBatch) {
+        let CommittedBatch {
+            events,
+            keys,
+            types,
+            step,
+        } = committed;
+        if !types.is_empty() {
+            self.shared.change_catalogue(|catalogue| {
+                for (event_type, first) in &types {
+                    catalogue.saw(event_type, *first);
+                }
+            });
+        }
+        let EngineSettings {
+            memtable_entries,
+            recent,
+            ..
+        } = self.settings;
+        let is_finished = self.compaction.step_committed(step);
+        let (length, next, freed) = self.shared.change_log(|log| {
+            let memtable = is_finished.then(|| log.index.finish_compaction());
+            for (event_keys, id) in keys {
+                log.index.insert(event_keys, id);
+            }
+            let evicted = log.recent.push(events, recent);
+            let is_due = self.compaction.is_idle() && log.index.pending() >= memtable_entries;
+            let next = is_due.then(|| log.index.start_compaction());
+            (log.index.len(), next, (memtable, evicted))
+        });
+        // Freed after the lock is released.
+        drop(freed);
+        if let Some(next) = next {
+            self.compaction = next;
+        }
+        self.shared.set_failure(None);
+        self.length.send_replace(length);
+    }
+}
+
+/// The result of a committed transaction.
+struct CommittedBatch {
+    events: CommittedEvents,
+    /// The keys and ids of the events, in order.
+    keys: Vec<(EventKeys, u64)>,
+    /// The new event types, each with its first event.
+    types: Vec<(EventType, EventId)>,
+    step: CompactionStep,
+}
+
+/// Fails all waiting callers when the writer thread ends.
+struct AbandonOnDrop<'a>(&'a WriteQueue);
+
+impl Drop for AbandonOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}

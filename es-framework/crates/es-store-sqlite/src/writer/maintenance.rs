@@ -1,0 +1,84 @@
+//! The idle work of the writer: compacting the index and checkpointing the write-ahead log.
+
+use super::{CommittedBatch, EventWriter};
+use crate::{disk_error::BatchFailure, recent::CommittedEvents};
+
+/// The number of index entries that an idle writer compacts in one transaction.
+const IDLE_BUDGET: usize = 2_048;
+
+impl EventWriter {
+    /// Returns true if there is no maintenance to continue.
+    pub(super) fn is_maintained(&self) -> bool {
+        self.compaction.is_idle() && self.shared.log().index.is_filter_read()
+    }
+
+    /// Reads some entries of the index on disk into the Bloom filter.
+    pub(super) fn read_filter_step(&self) {
+        let step = self.shared.log().index.read_filter_step(&self.connection);
+        if let Some(step) = step {
+            self.shared.change_log(|log| log.index.add_to_filter(step));
+        }
+    }
+
+    /// Takes one step of maintenance: compacts the index, then checkpoints the write-ahead log.
+    pub(super) fn maintain(&mut self) {
+        if let Err(failure) = self.maintain_step() {
+            self.record_failure("the index was not compacted", &failure);
+        }
+    }
+
+    fn maintain_step(&mut self) -> Result<(), BatchFailure> {
+        self.refresh()?;
+        self.read_filter_step();
+        if self.compaction.is_idle() {
+            self.start_compaction();
+        }
+        if self.compaction.is_idle() {
+            return self.checkpoint("PASSIVE");
+        }
+        self.compact(IDLE_BUDGET)
+    }
+
+    fn start_compaction(&mut self) {
+        self.compaction = self.shared.change_log(|log| log.index.start_compaction());
+    }
+
+    fn compact(&mut self, budget: usize) -> Result<(), BatchFailure> {
+        self.refresh()?;
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let step = self.compaction.write_step(&self.connection, budget);
+        let step = step.inspect_err(|_| self.roll_back())?;
+        self.commit()?;
+        self.publish(CommittedBatch {
+            events: CommittedEvents::default(),
+            keys: Vec::new(),
+            types: Vec::new(),
+            step,
+        });
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, mode: &str) -> Result<(), BatchFailure> {
+        if std::mem::take(&mut self.has_written) {
+            let statement = format!("PRAGMA wal_checkpoint({mode})");
+            self.connection.query_row(&statement, [], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Compacts all of the index, so that the next start is fast. Nothing is lost if that fails.
+    pub(super) fn close(mut self) {
+        let mut closing = Ok(());
+        // The compaction that runs, then the entries that came meanwhile.
+        for _ in 0..2 {
+            if self.compaction.is_idle() {
+                self.start_compaction();
+            }
+            closing = closing.and_then(|()| self.compact(usize::MAX));
+        }
+        self.has_written = true;
+        if let Err(failure) = closing.and_then(|()| self.checkpoint("TRUNCATE")) {
+            tracing::warn!(error = %failure.error, "the store was closed before its index was compacted");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Recovery of the writer after a failure: it loads the state from the disk and checks whether writing
+//! works again.
+
+use super::EventWriter;
+use crate::{database_format, disk_error::DiskError, index::Compaction, shared::LogState, startup};
+use es_store::StoreError;
+
+impl EventWriter {
+    /// Loads the state from the disk again after a failure.
+    pub(super) fn refresh(&mut self) -> Result<(), DiskError> {
+        if !self.is_stale {
+            return Ok(());
+        }
+        self.roll_back();
+        self.reopen()?;
+        let (head, index) = startup::load_log(&self.connection, &self.settings)?;
+        let catalogue = startup::load_catalogue(&self.connection)?;
+        let length = index.len();
+        self.shared.change_catalogue(|known| *known = catalogue);
+        (self.head, self.compaction) = (head, Compaction::default());
+        self.shared.change_log(|log| {
+            *log = LogState {
+                index,
+                ..LogState::default()
+            };
+        });
+        self.length.send_replace(length);
+        self.is_stale = false;
+        Ok(())
+    }
+
+    fn reopen(&mut self) -> Result<(), DiskError> {
+        #[cfg(test)]
+        let pages: u32 = self
+            .connection
+            .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
+        self.connection = database_format::open_writer(&self.shared.file, &self.settings)
+            .map_err(|error| DiskError::Unopened(error.to_string()))?;
+        #[cfg(test)]
+        self.connection
+            .pragma_update(None, "max_page_count", pages)?;
+        Ok(())
+    }
+
+    /// Checks whether writing works. After a failure it tries to write.
+    pub(super) fn probe(&mut self) -> Result<(), StoreError> {
+        if !self.shared.has_failed() {
+            return Ok(());
+        }
+        let tried = self.refresh().and_then(|()| self.write_scratch());
+        tried.map_err(|error| error.at(&self.shared.file))?;
+        self.shared.set_failure(None);
+        Ok(())
+    }
+
+    /// Writes and removes as many bytes as a batch may need.
+    fn write_scratch(&self) -> Result<(), DiskError> {
+        let written = self.connection.execute_batch(
+            "BEGIN IMMEDIATE;
+             CREATE TABLE IF NOT EXISTS scratch (body BLOB);
+             INSERT INTO scratch VALUES (zeroblob(65536));
+             COMMIT;
+             DROP TABLE scratch;",
+        );
+        written.inspect_err(|_| self.roll_back())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! Registration of a schema: the writer checks the newest events and inserts the schema.
+
+use std::sync::Arc;
+
+use super::EventWriter;
+use crate::{
+    disk_error::BatchFailure,
+    schema_check::{SchemaCheckStep, StoredEventsCheck},
+};
+use es_event::EventType;
+use es_store::{RegisterError, write::SchemaRegistration};
+
+impl EventWriter {
+    pub(super) fn register(&mut self, registration: SchemaRegistration) {
+        let outcome = self.try_register(&registration);
+        let _ = registration.answer.send(outcome);
+    }
+
+    fn try_register(&mut self, registration: &SchemaRegistration) -> Result<(), RegisterError> {
+        let SchemaRegistration {
+            event_type, schema, ..
+        } = registration;
+        let file = self.shared.file.clone();
+        self.refresh().map_err(|error| error.at(&file))?;
+        self.shared.catalogue().is_free(event_type)?;
+        self.check_newest(registration)?;
+        let inserted = self.insert_schema(event_type, schema.json().get());
+        inserted.map_err(|failure| {
+            self.record_failure("a schema was not registered", &failure);
+            // The next start may find the schema or not. A repeated registration is safe: it reports
+            // that the schema exists.
+            failure.error.at(&file)
+        })?;
+        let schema = Arc::clone(schema);
+        let event_type = event_type.clone();
+        let shared = Arc::clone(&self.shared);
+        Ok(shared.change_catalogue(|catalogue| catalogue.register(event_type, schema))?)
+    }
+
+    /// Checks the events that were stored after the caller checked all others outside this thread.
+    fn check_newest(&self, registration: &SchemaRegistration) -> Result<(), RegisterError> {
+        let newest = self.head.next.and_then(|next| next.get().checked_sub(1));
+        let mut check = StoredEventsCheck {
+            event_type: registration.event_type.clone(),
+            schema: Arc::clone(&registration.schema),
+            next: registration.unchecked,
+            last: newest.unwrap_or_default(),
+        };
+        loop {
+            let step = check.run_step(&self.connection);
+            match step.map_err(|error| error.at(&self.shared.file))? {
+                SchemaCheckStep::Passed => return Ok(()),
+                SchemaCheckStep::Conflict(conflict) => return Err(conflict.into()),
+                SchemaCheckStep::Unfinished => {}
+            }
+        }
+    }
+
+    fn insert_schema(&mut self, event_type: &EventType, schema: &str) -> Result<(), BatchFailure> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let inserted = self.connection.execute(
+            "INSERT INTO event_schemas (type, schema) VALUES (?1, ?2)",
+            (event_type.as_str(), schema),
+        );
+        inserted.inspect_err(|_| self.roll_back())?;
+        self.commit()
+    }
+}

@@ -1,0 +1,200 @@
+//! Backups: all events and schemas of a store as lines of JSON.
+//!
+//! The shape is the protocol's: `{"type":"event","payload":{"event":{…},"hash":"…"}}`, and
+//! `{"type":"schema","payload":{"eventType":"…","schema":{…}}}`.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream, stream::BoxStream};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{EventStore, ReadOptions, StoreError};
+use es_event::{EventType, InvalidStreamLine, LineShape, RecordedEvent, Subject};
+
+/// One line of a backup.
+///
+/// ```
+/// use es_framework::store::backup::BackupLine;
+///
+/// let line = br#"{"type":"error","payload":{"error":"the disk is broken"}}"#;
+/// let BackupLine::Error(error) = BackupLine::parse(line)? else { panic!("it is one") };
+/// assert_eq!(error, "the disk is broken");
+/// # Ok::<_, es_framework::event::InvalidStreamLine>(())
+/// ```
+#[derive(Debug)]
+pub enum BackupLine {
+    /// An event, exactly as it was recorded.
+    Event(Box<RecordedEvent>),
+    /// The schema of an event type.
+    Schema(EventType, Box<RawValue>),
+    /// The error of the store. The backup is incomplete.
+    Error(String),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SchemaPayload {
+    event_type: EventType,
+    schema: Box<RawValue>,
+}
+
+#[derive(Deserialize)]
+struct RawLine<'a> {
+    r#type: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct ErrorPayload {
+    error: String,
+}
+
+impl BackupLine {
+    /// Appends the line and its line break.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Event(event) => event.write_backup_line(out),
+            Self::Schema(event_type, schema) => {
+                let start = br#"{"type":"schema","payload":{"eventType":""#;
+                out.extend_from_slice(start);
+                // Names of event types contain no characters that JSON escapes.
+                out.extend_from_slice(event_type.as_str().as_bytes());
+                out.extend_from_slice(br#"","schema":"#);
+                out.extend_from_slice(schema.get().as_bytes());
+                out.extend_from_slice(b"}}\n");
+            }
+            Self::Error(error) => {
+                let line = serde_json::json!({"type": "error", "payload": {"error": error}});
+                out.extend_from_slice(line.to_string().as_bytes());
+                out.push(b'\n');
+            }
+        }
+    }
+
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// It is not a line of a backup.
+    pub fn parse(line: &[u8]) -> Result<Self, InvalidStreamLine> {
+        let RawLine { r#type, payload } = serde_json::from_slice(line)?;
+        match &*r#type {
+            "event" | "item" => {
+                let event = RecordedEvent::parse_backup(payload)?;
+                Ok(Self::Event(Box::new(event)))
+            }
+            "schema" | "eventType" => {
+                let SchemaPayload { event_type, schema } = serde_json::from_str(payload.get())?;
+                Ok(Self::Schema(event_type, schema))
+            }
+            "error" => {
+                let ErrorPayload { error } = serde_json::from_str(payload.get())?;
+                Ok(Self::Error(error))
+            }
+            other => Err(InvalidStreamLine::Type(other.chars().take(40).collect())),
+        }
+    }
+}
+
+/// Reads the content of a store at the moment of the call: its schemas, then its events in order.
+/// Later events are excluded. All events follow the schemas, because a store never registers a schema
+/// that contradicts an event.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::store::{backup, memory::MemoryStore};
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let empty = backup::lines(Arc::new(MemoryStore::new()));
+/// assert_eq!(empty.count().await, 0);
+/// # }
+/// ```
+pub fn lines(store: Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupLine, StoreError>> {
+    whole(schemas(&store).chain(events(&store)))
+}
+
+/// Reads the same content as text, with many lines in a frame.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use es_framework::store::{EventStore, backup, memory::MemoryStore};
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+/// assert_eq!(backup::frames(&store).count().await, 0);
+/// # }
+/// ```
+pub fn frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<Bytes, StoreError>> {
+    let (root, everything) = (Subject::root(), ReadOptions::recursive());
+    let written = store.read_lines(&root, &everything, LineShape::Backup);
+    whole(match written {
+        Some(events) => schemas(store).map(framed).chain(events).boxed(),
+        None => schemas(store)
+            .chain(events(store))
+            .ready_chunks(LINES)
+            .flat_map(|lines| stream::iter(joined(lines)))
+            .boxed(),
+    })
+}
+
+fn schemas(
+    store: &Arc<dyn EventStore>,
+) -> impl Stream<Item = Result<BackupLine, StoreError>> + Send + 'static {
+    store.read_event_types().try_filter_map(async |known| {
+        let schema = known.schema;
+        Ok(schema.map(|schema| BackupLine::Schema(known.event_type, schema)))
+    })
+}
+
+fn events(
+    store: &Arc<dyn EventStore>,
+) -> impl Stream<Item = Result<BackupLine, StoreError>> + Send + 'static {
+    let events = store.read(Subject::root(), ReadOptions::recursive());
+    events.map_ok(|event| BackupLine::Event(Box::new(event)))
+}
+
+/// The highest number of available lines in one frame.
+const LINES: usize = 256;
+
+fn framed(line: Result<BackupLine, StoreError>) -> Result<Bytes, StoreError> {
+    let mut frame = Vec::new();
+    line?.write(&mut frame);
+    Ok(frame.into())
+}
+
+/// Joins lines to one frame, followed by the error that ended them.
+fn joined(lines: Vec<Result<BackupLine, StoreError>>) -> Vec<Result<Bytes, StoreError>> {
+    let (mut frame, mut error) = (Vec::new(), None);
+    for line in lines {
+        match line {
+            Ok(line) => line.write(&mut frame),
+            Err(broken) => {
+                error = Some(Err(broken));
+                break;
+            }
+        }
+    }
+    let frame = (!frame.is_empty()).then(|| Ok(frame.into()));
+    frame.into_iter().chain(error).collect()
+}
+
+/// Ends the stream after an error. Otherwise a backup with a gap would look complete.
+fn whole<T: Send + 'static>(
+    parts: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
+) -> BoxStream<'static, Result<T, StoreError>> {
+    stream::unfold(Some(parts.boxed()), |parts| async {
+        let mut parts = parts?;
+        let part = parts.next().await?;
+        let rest = part.is_ok().then_some(parts);
+        Some((part, rest))
+    })
+    .boxed()
+}

@@ -1,0 +1,109 @@
+//! Rules of what must hold before a write.
+
+use futures_util::future::join_all;
+
+use super::support::{all, append, candidate, id, subject, write};
+use crate::{AppendError, EventStore, Precondition};
+
+/// Whether a write to `/target` passes under these conditions.
+async fn passes(store: &impl EventStore, preconditions: Vec<Precondition>) -> bool {
+    let written = append(
+        store,
+        vec![candidate("/target", "happened", "{}")],
+        preconditions,
+    )
+    .await;
+    match written {
+        Ok(_) => true,
+        Err(AppendError::Conflict(_)) => false,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub(super) async fn a_pristine_subject_has_no_event_of_its_own(store: &impl EventStore) {
+    let pristine = |at| vec![Precondition::SubjectIsPristine(subject(at))];
+    write(store, &["/a/child", "/b"]).await;
+    assert!(passes(store, pristine("/a")).await, "children do not count");
+    assert!(!passes(store, pristine("/b")).await);
+    assert!(!passes(store, pristine("/target")).await);
+}
+
+pub(super) async fn a_populated_subject_has_an_event_of_its_own(store: &impl EventStore) {
+    let populated = |at| vec![Precondition::SubjectIsPopulated(subject(at))];
+    write(store, &["/a/child", "/b"]).await;
+    assert!(
+        !passes(store, populated("/a")).await,
+        "children do not count"
+    );
+    assert!(!passes(store, populated("/target")).await);
+    assert!(passes(store, populated("/b")).await);
+}
+
+pub(super) async fn a_subject_on_an_event_id_has_not_moved(store: &impl EventStore) {
+    let on = |at, number| vec![Precondition::SubjectIsOnEventId(subject(at), id(number))];
+    write(store, &["/a", "/b", "/a"]).await;
+    assert!(!passes(store, on("/a", 0)).await);
+    assert!(!passes(store, on("/a", 1)).await);
+    assert!(!passes(store, on("/empty", 0)).await);
+    assert!(passes(store, on("/a", 2)).await);
+}
+
+pub(super) async fn a_subtree_is_unchanged_since_an_event(store: &impl EventStore) {
+    let since = |at, number: Option<u64>| {
+        vec![Precondition::SubtreeIsUnchangedSince(
+            subject(at),
+            number.map(id),
+        )]
+    };
+    write(store, &["/a", "/b", "/a/child", "/abc"]).await;
+    assert!(!passes(store, since("/a", Some(1))).await);
+    assert!(!passes(store, since("/a", None)).await);
+    assert!(passes(store, since("/a", Some(2))).await);
+    assert!(passes(store, since("/a", Some(4))).await);
+    assert!(passes(store, since("/empty", None)).await);
+    assert!(!passes(store, since("/", Some(3))).await);
+    assert!(passes(store, since("/", Some(6))).await);
+}
+
+pub(super) async fn a_store_on_an_event_id_has_not_grown(store: &impl EventStore) {
+    let on = |number: Option<u64>| vec![Precondition::StoreIsOnEventId(number.map(id))];
+    assert!(!passes(store, on(Some(0))).await);
+    assert!(passes(store, on(None)).await);
+    assert!(!passes(store, on(None)).await);
+    assert!(passes(store, on(Some(0))).await);
+    write(store, &["/elsewhere"]).await;
+    assert!(!passes(store, on(Some(1))).await);
+    assert!(passes(store, on(Some(2))).await);
+}
+
+pub(super) async fn all_preconditions_must_hold_together(store: &impl EventStore) {
+    write(store, &["/a"]).await;
+    let holds = || Precondition::SubjectIsOnEventId(subject("/a"), id(0));
+    let fails = || Precondition::SubjectIsPristine(subject("/a"));
+    assert!(!passes(store, vec![holds(), fails()]).await);
+    assert!(!passes(store, vec![fails(), holds()]).await);
+    assert!(
+        passes(
+            store,
+            vec![holds(), Precondition::SubjectIsPopulated(subject("/a"))]
+        )
+        .await
+    );
+}
+
+pub(super) async fn of_many_who_want_the_same_pristine_subject_one_gets_it(
+    store: &impl EventStore,
+) {
+    let writers = (0..32).map(|_| {
+        passes(
+            store,
+            vec![Precondition::SubjectIsPristine(subject("/target"))],
+        )
+    });
+    let passed = join_all(writers)
+        .await
+        .into_iter()
+        .filter(|passed| *passed)
+        .count();
+    assert_eq!((passed, all(store).await.len()), (1, 1));
+}

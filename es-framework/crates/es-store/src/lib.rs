@@ -1,0 +1,251 @@
+//! The port to the event store, its adapter in memory, backup and verification.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+pub mod backup;
+pub mod catalogue;
+#[cfg(any(test, feature = "contract"))]
+#[allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "the contract is a test suite"
+)]
+pub mod contract;
+mod error;
+pub mod memory;
+pub mod options;
+mod precondition;
+pub mod scan;
+pub mod schema;
+pub mod subjects;
+mod verify;
+pub mod write;
+
+use std::fmt;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
+
+use es_event::{EventCandidate, EventId, EventType, LineShape, RecordedEvent, Subject};
+
+pub use catalogue::KnownEventType;
+pub use error::{AppendError, RegisterError, StoreError};
+pub use options::{
+    Bound, FromLatestEvent, IdRange, IfEventIsMissing, InvalidOptions, ObserveOptions, Order,
+    ReadOptions,
+};
+pub use precondition::{Conflict, Precondition};
+pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
+pub use verify::{Chain, Flaw, VerificationReport, verify};
+
+/// A stream of events. It ends after the first error.
+///
+/// ```
+/// use es_framework::{event::RecordedEvent, store::{EventStream, StoreError}};
+/// use futures_util::TryStreamExt as _;
+///
+/// async fn first(mut events: EventStream) -> Result<Option<RecordedEvent>, StoreError> {
+///     events.try_next().await
+/// }
+/// ```
+pub type EventStream = BoxStream<'static, Result<RecordedEvent, StoreError>>;
+
+/// A stream of frames with whole lines of the protocol, many in each. It ends after the first error.
+///
+/// ```
+/// use es_framework::store::{LineStream, StoreError};
+/// use futures_util::TryStreamExt as _;
+///
+/// async fn length(lines: LineStream) -> Result<usize, StoreError> {
+///     lines.try_fold(0, async |length, frame| Ok(length + frame.len())).await
+/// }
+/// ```
+pub type LineStream = BoxStream<'static, Result<Bytes, StoreError>>;
+
+/// A stream of subjects in order. It ends after the first error.
+///
+/// ```
+/// use es_framework::{event::Subject, store::{EventStore, SubjectStream, memory::MemoryStore}};
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let subjects: SubjectStream = MemoryStore::new().read_subjects(Subject::root());
+/// assert_eq!(subjects.count().await, 0);
+/// # }
+/// ```
+pub type SubjectStream = BoxStream<'static, Result<Subject, StoreError>>;
+
+/// A stream of event types in order. It ends after the first error.
+///
+/// ```
+/// use es_framework::store::{EventStore, EventTypeStream, memory::MemoryStore};
+/// use futures_util::StreamExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let types: EventTypeStream = MemoryStore::new().read_event_types();
+/// assert_eq!(types.count().await, 0);
+/// # }
+/// ```
+pub type EventTypeStream = BoxStream<'static, Result<KnownEventType, StoreError>>;
+
+/// A store of events. Every adapter passes the whole contract suite.
+///
+/// ```
+/// use es_framework::{
+///     event::{EventCandidate, EventType, Subject},
+///     store::{EventStore, Precondition, ReadOptions, memory::MemoryStore},
+/// };
+/// use futures_util::TryStreamExt as _;
+/// use serde_json::{json, value::to_raw_value};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryStore::new();
+/// let book: Subject = "/books/42".parse()?;
+/// let purchased = EventCandidate {
+///     source: "library-service".into(),
+///     subject: book.clone(),
+///     event_type: EventType::declared("com.example.library.BookPurchasedEvent"),
+///     data: to_raw_value(&json!({"payload": {"title": "The Hobbit"}}))?,
+///     trace: None,
+/// };
+/// let pristine = [Precondition::SubjectIsPristine(book.clone())];
+/// store.append(vec![purchased.clone()], pristine.to_vec()).await?;
+/// assert!(store.append(vec![purchased], pristine.to_vec()).await.is_err());
+///
+/// let events: Vec<_> = store.read(book, ReadOptions::default()).try_collect().await?;
+/// assert_eq!(events.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait EventStore: fmt::Debug + Send + Sync + 'static {
+    /// Appends all candidates in order, or none. After `Ok` they are durable.
+    ///
+    /// # Errors
+    /// [`AppendError::Conflict`] if a precondition does not hold, [`AppendError::Unknown`] if it is
+    /// unknown whether the events are stored.
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError>;
+
+    /// Reads the stored events of a subject in the requested order.
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream;
+
+    /// Reads the same events as [`read`](Self::read) as rendered lines, byte for byte the same as the
+    /// lines of these events. Returns `None` if the store cannot render lines without decoding
+    /// events.
+    fn read_lines(
+        &self,
+        subject: &Subject,
+        options: &ReadOptions,
+        shape: LineShape,
+    ) -> Option<LineStream> {
+        let _ = (subject, options, shape);
+        None
+    }
+
+    /// Subscribes to a subject: returns the stored events and then the new ones. The stream ends only
+    /// with an error.
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream;
+
+    /// Lists the subjects at and below `base`, sorted: the subjects with events, and their parents up
+    /// to `base`. An empty store has none.
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        let _ = base;
+        stream::iter([Err(unsupported("listing subjects"))]).boxed()
+    }
+
+    /// Lists the types of all events and the types with a schema, sorted.
+    fn read_event_types(&self) -> EventTypeStream {
+        stream::iter([Err(unsupported("listing event types"))]).boxed()
+    }
+
+    /// Returns one event type, if the store knows it.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        let _ = event_type;
+        Err(unsupported("looking up an event type"))
+    }
+
+    /// Registers a schema, which all later events of the type must follow. It can never be changed.
+    ///
+    /// # Errors
+    /// The type already has a schema, or an event that does not follow this one.
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        let _ = (event_type, schema);
+        Err(unsupported("registering a schema").into())
+    }
+
+    /// Checks that the store answers and, where it reports that, that it can write.
+    ///
+    /// # Errors
+    /// The store does not answer or cannot write. The error contains the reason.
+    async fn health(&self) -> Result<(), StoreError>;
+
+    /// Describes the store and its address for the log.
+    fn description(&self) -> String;
+}
+
+/// Returns the latest event of a subject, or of a subject and all subjects below it.
+pub async fn latest_event(
+    store: &dyn EventStore,
+    subject: Subject,
+    recursive: bool,
+) -> Result<Option<RecordedEvent>, StoreError> {
+    let newest_first = ReadOptions {
+        recursive,
+        order: Order::Antichronological,
+        ..ReadOptions::default()
+    };
+    let mut newest = store.read(subject, newest_first.first());
+    newest.next().await.transpose()
+}
+
+/// Returns the id of the newest event, if there is one.
+pub async fn newest_id(store: &dyn EventStore) -> Result<Option<EventId>, StoreError> {
+    let newest = latest_event(store, Subject::root(), true).await?;
+    Ok(newest.map(|event| event.id))
+}
+
+/// Returns the event with this id, if it is stored.
+pub async fn event_with_id(
+    store: &dyn EventStore,
+    id: EventId,
+) -> Result<Option<RecordedEvent>, StoreError> {
+    let only = Some(Bound::Inclusive(id));
+    let options = ReadOptions {
+        lower_bound: only,
+        upper_bound: only,
+        ..ReadOptions::recursive()
+    };
+    store
+        .read(Subject::root(), options)
+        .next()
+        .await
+        .transpose()
+}
+
+fn unsupported(what: &str) -> StoreError {
+    StoreError::Refused(format!("{what} is not supported by this event store"))
+}

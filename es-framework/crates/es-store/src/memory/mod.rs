@@ -1,0 +1,276 @@
+//! An event store in memory, for tests. Like the others, it checks every precondition and computes
+//! the hash chain.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+};
+
+use async_trait::async_trait;
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::watch;
+
+use super::{
+    AppendError, Conflict, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
+    ObserveOptions, Order, Precondition, ReadOptions, RegisterError, SchemaConflict, StoreError,
+    SubjectStream,
+    catalogue::Catalogue,
+    options::IdRange,
+    scan::{self, Chunk, Scan},
+    subjects::SubjectTree,
+};
+use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
+
+/// The number of events that a read copies from the log at once.
+const CHUNK: usize = 256;
+
+/// An event store in memory. Its events are lost when the last clone is dropped.
+///
+/// ```
+/// use es_framework::store::{EventStore as _, memory::MemoryStore};
+///
+/// assert_eq!(MemoryStore::new().description(), "in memory");
+/// ```
+#[derive(Debug, Clone)]
+pub struct MemoryStore {
+    log: Arc<RwLock<Log>>,
+    length: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    events: Vec<RecordedEvent>,
+    latest: HashMap<Subject, EventId>,
+    catalogue: Catalogue,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryStore {
+    /// Creates an empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            log: Arc::default(),
+            length: watch::Sender::new(0),
+        }
+    }
+
+    /// Locks the log. It changes only after all checks, so a panic never leaves it inconsistent.
+    fn log(&self) -> RwLockReadGuard<'_, Log> {
+        self.log.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Log {
+    fn append(
+        &mut self,
+        candidates: Vec<EventCandidate>,
+        preconditions: &[Precondition],
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        if !preconditions
+            .iter()
+            .all(|condition| condition.holds(self.latest(condition)))
+        {
+            return Err(Conflict.into());
+        }
+        self.catalogue.check(&candidates)?;
+        let recorded = self.record(candidates)?;
+        for event in &recorded {
+            self.catalogue.saw(&event.event_type, event.id);
+            self.latest.insert(event.subject.clone(), event.id);
+        }
+        self.events.extend(recorded.iter().cloned());
+        Ok(recorded)
+    }
+
+    /// Returns the latest event in the scope of a precondition.
+    fn latest(&self, condition: &Precondition) -> Option<EventId> {
+        match condition {
+            Precondition::SubtreeIsUnchangedSince(subject, _) => {
+                let mut newest = self.events.iter().rev();
+                let below = newest.find(|event| event.subject.is_within(subject));
+                below.map(|event| event.id)
+            }
+            Precondition::StoreIsOnEventId(_) => self.events.last().map(|event| event.id),
+            Precondition::SubjectIsPristine(subject)
+            | Precondition::SubjectIsPopulated(subject)
+            | Precondition::SubjectIsOnEventId(subject, _) => self.latest.get(subject).copied(),
+        }
+    }
+
+    fn record(&self, candidates: Vec<EventCandidate>) -> Result<Vec<RecordedEvent>, StoreError> {
+        let (mut next, mut predecessor) = match self.events.last() {
+            Some(last) => (last.id.next(), last.hash),
+            None => (Some(EventId::FIRST), Hash::ZERO),
+        };
+        let mut recorded = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let id = next.ok_or_else(|| StoreError::Full("every event id is taken".into()))?;
+            let event = RecordedEvent::record(candidate, id, EventTime::now(), predecessor);
+            (next, predecessor) = (id.next(), event.hash);
+            recorded.push(event);
+        }
+        Ok(recorded)
+    }
+
+    fn register(
+        &mut self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), SchemaConflict> {
+        self.catalogue.is_free(&event_type)?;
+        for event in &self.events {
+            if event.event_type == event_type {
+                let id = event.id;
+                let checked = schema.check(&event.data);
+                checked.map_err(|reason| SchemaConflict::Event { id, reason })?;
+            }
+        }
+        self.catalogue.register(event_type, Arc::new(schema))
+    }
+
+    fn subjects(&self, base: Subject) -> SubjectTree {
+        let mut tree = SubjectTree::below(base);
+        self.latest
+            .keys()
+            .cloned()
+            .for_each(|subject| tree.insert(subject));
+        tree
+    }
+
+    fn length(&self) -> u64 {
+        u64::try_from(self.events.len()).unwrap_or(u64::MAX)
+    }
+
+    fn range(&self, range: IdRange) -> &[RecordedEvent] {
+        let index = |id: u64| usize::try_from(id.min(self.length())).unwrap_or(usize::MAX);
+        let (first, end) = (index(range.first), index(range.last.saturating_add(1)));
+        self.events.get(first..end).unwrap_or_default()
+    }
+
+    fn chunk(&self, scan: &Scan) -> Chunk {
+        let matching = |event: &&RecordedEvent| scan.matches(event);
+        let most = scan.at_most(CHUNK);
+        let events = self.range(scan.range).iter();
+        let events: Vec<_> = match scan.order {
+            Order::Chronological => events.filter(matching).take(most).cloned().collect(),
+            Order::Antichronological => events.rev().filter(matching).take(most).cloned().collect(),
+        };
+        let count = events.len();
+        let full = events.last().filter(|_| count == most);
+        let rest = full.and_then(|last| scan.beyond(last.id));
+        Chunk {
+            events,
+            count,
+            rest,
+        }
+    }
+}
+
+#[async_trait]
+impl scan::Chunks for MemoryStore {
+    type Events = Vec<RecordedEvent>;
+
+    const EVENTS: u64 = CHUNK as u64;
+
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
+        Ok(self.log().chunk(scan))
+    }
+}
+
+#[async_trait]
+impl scan::Log for MemoryStore {
+    fn length(&self) -> watch::Receiver<u64> {
+        self.length.subscribe()
+    }
+
+    async fn find(
+        &self,
+        subject: &Subject,
+        event_type: &EventType,
+        range: IdRange,
+        order: Order,
+    ) -> Result<Option<EventId>, StoreError> {
+        let log = self.log();
+        let wanted =
+            |event: &&RecordedEvent| event.subject == *subject && event.event_type == *event_type;
+        let mut events = log.range(range).iter();
+        let found = match order {
+            Order::Chronological => events.find(wanted),
+            Order::Antichronological => events.rfind(wanted),
+        };
+        Ok(found.map(|event| event.id))
+    }
+}
+
+#[async_trait]
+impl EventStore for MemoryStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        let mut log = self.log.write().unwrap_or_else(PoisonError::into_inner);
+        let recorded = log.append(candidates, &preconditions)?;
+        // Sent while the log is locked, so that subscribers receive the lengths in order.
+        self.length.send_replace(log.length());
+        Ok(recorded)
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        scan::read(self.clone(), subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        scan::observe(self.clone(), self.clone(), subject, options)
+    }
+
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        let tree = self.log().subjects(base);
+        stream::iter(tree.into_sorted()).map(Ok).boxed()
+    }
+
+    fn read_event_types(&self) -> EventTypeStream {
+        let known = self.log().catalogue.all();
+        stream::iter(known).map(Ok).boxed()
+    }
+
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        Ok(self.log().catalogue.get(&event_type))
+    }
+
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        let mut log = self.log.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(log.register(event_type, schema)?)
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn description(&self) -> String {
+        "in memory".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{contract, memory::MemoryStore};
+
+    #[tokio::test]
+    async fn the_memory_store_keeps_the_contract() {
+        contract::run(|| async { MemoryStore::new() }).await;
+    }
+}

@@ -1,0 +1,72 @@
+//! The conditions that must hold at the moment of a write.
+
+use es_event::{EventId, Subject};
+
+/// A condition that is checked in the write's own transaction.
+///
+/// ```
+/// use es_framework::{event::EventId, store::Precondition};
+///
+/// let pristine = Precondition::SubjectIsPristine("/books/42".parse()?);
+/// assert!(pristine.holds(None));
+/// assert!(!pristine.holds(Some(EventId::FIRST)));
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Precondition {
+    /// The subject itself has no event; subjects below it do not count.
+    SubjectIsPristine(Subject),
+    /// The subject itself has at least one event.
+    SubjectIsPopulated(Subject),
+    /// The latest event of the subject itself has this id.
+    SubjectIsOnEventId(Subject, EventId),
+    /// The latest event of the subject and the subjects below it has this id, or an earlier one. With
+    /// `None`, they have no event.
+    SubtreeIsUnchangedSince(Subject, Option<EventId>),
+    /// The latest event of the whole store has this id. With `None`, the store is empty. Used for
+    /// decisions that depend on all events.
+    StoreIsOnEventId(Option<EventId>),
+}
+
+impl Precondition {
+    /// Returns the subject of the condition, or `None` for the whole store.
+    #[must_use]
+    pub const fn subject(&self) -> Option<&Subject> {
+        match self {
+            Self::SubjectIsPristine(subject)
+            | Self::SubjectIsPopulated(subject)
+            | Self::SubjectIsOnEventId(subject, _)
+            | Self::SubtreeIsUnchangedSince(subject, _) => Some(subject),
+            Self::StoreIsOnEventId(_) => None,
+        }
+    }
+
+    /// Returns true if the condition holds for this latest event of its subject.
+    #[must_use]
+    pub fn holds(&self, latest: Option<EventId>) -> bool {
+        match self {
+            Self::SubjectIsPristine(_) => latest.is_none(),
+            Self::SubjectIsPopulated(_) => latest.is_some(),
+            Self::SubjectIsOnEventId(_, id) => latest == Some(*id),
+            Self::SubtreeIsUnchangedSince(_, id) => latest <= *id,
+            Self::StoreIsOnEventId(id) => latest == *id,
+        }
+    }
+}
+
+/// The error for a write whose precondition does not hold.
+///
+/// ```
+/// use es_framework::{event::EventId, store::{Conflict, Precondition}};
+///
+/// fn check(precondition: &Precondition, latest: Option<EventId>) -> Result<(), Conflict> {
+///     precondition.holds(latest).then_some(()).ok_or(Conflict)
+/// }
+///
+/// let pristine = Precondition::SubjectIsPristine("/books/42".parse()?);
+/// assert_eq!(check(&pristine, Some(EventId::FIRST)), Err(Conflict));
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("state conflict: precondition failed")]
+pub struct Conflict;

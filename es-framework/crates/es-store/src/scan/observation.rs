@@ -1,0 +1,131 @@
+//! Subscriptions: first the stored events, then the new ones.
+
+use std::sync::Arc;
+
+use futures_util::stream;
+use tokio::sync::watch;
+
+use super::{Chunk, Chunks, Log, Scan, flatten, latest};
+use crate::{EventStream, IfEventIsMissing, ObserveOptions, Order, StoreError, options::IdRange};
+use es_event::{RecordedEvent, Subject};
+
+/// Subscribes to the stored events that match the options, and then to the new ones.
+pub fn observe<L: Log, C: Chunks<Events = Vec<RecordedEvent>>>(
+    log: L,
+    source: C,
+    subject: Subject,
+    options: ObserveOptions,
+) -> EventStream {
+    let length = log.length();
+    let observer = Observer {
+        log,
+        source,
+        length,
+        subject,
+        options,
+        next: Next::Undecided,
+    };
+    flatten(stream::try_unfold(observer, |mut observer| async {
+        let events = observer.next_events().await?;
+        Ok(Some((events, observer)))
+    }))
+}
+
+/// The state of one subscription.
+struct Observer<L, C> {
+    log: L,
+    source: C,
+    length: watch::Receiver<u64>,
+    subject: Subject,
+    options: ObserveOptions,
+    next: Next,
+}
+
+/// The position from which a subscriber continues.
+#[derive(Clone, Copy)]
+enum Next {
+    /// The start is not decided yet.
+    Undecided,
+    /// The event to start from does not exist before this id.
+    Awaiting(u64),
+    /// The id of the next event to read.
+    At(u64),
+}
+
+impl<L: Log, C: Chunks<Events = Vec<RecordedEvent>>> Observer<L, C> {
+    async fn next_events(&mut self) -> Result<Vec<RecordedEvent>, StoreError> {
+        loop {
+            let length = *self.length.borrow_and_update();
+            if let Some(first) = self.advance(length).await?.filter(|first| *first < length) {
+                let events = self.take(first, length).await?;
+                if !events.is_empty() {
+                    return Ok(events);
+                }
+                continue;
+            }
+            if self.length.changed().await.is_err() {
+                return Err(StoreError::Unavailable {
+                    address: "in this process".into(),
+                    reason: "it was closed".into(),
+                });
+            }
+        }
+    }
+
+    /// Returns the id to continue from. The first call decides the start.
+    async fn advance(&mut self, length: u64) -> Result<Option<u64>, StoreError> {
+        self.next = match (self.next, &self.options.from_latest_event) {
+            (Next::At(id), _) => Next::At(id),
+            (Next::Undecided, None) => {
+                self.options.check()?;
+                Next::At(IdRange::of(self.options.lower_bound, None).first)
+            }
+            (Next::Undecided, Some(wanted)) => {
+                self.options.check()?;
+                match (latest(&self.log, wanted, length).await?, wanted.if_missing) {
+                    (Some(id), _) => Next::At(id.get()),
+                    (None, IfEventIsMissing::ReadEverything) => Next::At(0),
+                    (None, IfEventIsMissing::Nothing) => Next::Awaiting(length),
+                }
+            }
+            (Next::Awaiting(first), Some(wanted)) if first < length => {
+                let range = IdRange {
+                    first,
+                    last: length.saturating_sub(1),
+                };
+                let found = self
+                    .log
+                    .find(
+                        &wanted.subject,
+                        &wanted.event_type,
+                        range,
+                        Order::Chronological,
+                    )
+                    .await?;
+                found.map_or(Next::Awaiting(length), |id| Next::At(id.get()))
+            }
+            (waiting @ Next::Awaiting(_), _) => waiting,
+        };
+        Ok(match self.next {
+            Next::At(id) => Some(id),
+            Next::Undecided | Next::Awaiting(_) => None,
+        })
+    }
+
+    async fn take(&mut self, first: u64, length: u64) -> Result<Vec<RecordedEvent>, StoreError> {
+        let scan = Scan {
+            subject: self.subject.clone(),
+            recursive: self.options.recursive,
+            order: Order::Chronological,
+            range: IdRange {
+                first,
+                last: length.saturating_sub(1),
+            },
+            event_types: Arc::default(),
+            limit: None,
+        };
+        let Chunk { events, rest, .. } = self.source.chunk(&scan).await?;
+        self.next = Next::At(rest.map_or(length, |rest| rest.first));
+        Ok(events)
+    }
+}

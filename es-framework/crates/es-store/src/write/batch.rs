@@ -1,0 +1,172 @@
+//! The preparation of a batch: all appends that share a commit are checked, numbered, dated and
+//! chained, one after the other.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use super::queue::{AppendOutcome, QueuedAppend};
+use crate::{Conflict, Precondition, StoreError, catalogue::Catalogue};
+use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
+
+/// The end of the hash chain, to which the next event is added.
+#[derive(Debug, Clone, Copy)]
+pub struct ChainHead {
+    /// The id of the next event; `None` when all ids are used.
+    pub next: Option<EventId>,
+    /// The hash of the last event.
+    pub predecessor: Hash,
+    /// The time of the last event.
+    pub time: Timestamp,
+}
+
+impl ChainHead {
+    /// The head of a store without events.
+    pub const EMPTY: Self = Self {
+        next: Some(EventId::FIRST),
+        predecessor: Hash::ZERO,
+        time: Timestamp::UNIX_EPOCH,
+    };
+
+    /// The id of the last event.
+    fn last(&self) -> Option<EventId> {
+        let next = self
+            .next
+            .map_or(EventId::MAX.saturating_add(1), EventId::get);
+        EventId::new(next.checked_sub(1)?)
+    }
+}
+
+/// Looks up the latest stored events, for preconditions. The events of the batch that is being
+/// prepared are not stored yet.
+pub trait LatestEvents {
+    /// The error of the storage.
+    type Error;
+
+    /// Returns the latest event of a subject.
+    fn of_subject(&self, subject: &Subject) -> Result<Option<EventId>, Self::Error>;
+
+    /// Returns the latest event of a subject and all subjects below it.
+    fn of_subtree(&self, subject: &Subject) -> Result<Option<EventId>, Self::Error>;
+}
+
+/// Appends that are decided and chained, but not stored yet.
+#[derive(Debug)]
+pub struct PreparedBatch<'a> {
+    catalogue: &'a Catalogue,
+    /// The end of the chain after this batch.
+    pub head: ChainHead,
+    time: EventTime,
+    /// The latest event of each subject to which this batch writes.
+    latest: HashMap<Subject, EventId>,
+    /// The event types that no event before this batch has, each with its first event.
+    pub new_types: Vec<(EventType, EventId)>,
+    /// The result of each append once the batch is durable.
+    pub outcomes: Vec<AppendOutcome>,
+}
+
+impl<'a> PreparedBatch<'a> {
+    /// Prepares all appends, and takes their candidates. All events of a batch have one time,
+    /// because they become durable together. The time never goes back, even if the clock does.
+    pub fn prepare<L: LatestEvents>(
+        mut head: ChainHead,
+        catalogue: &'a Catalogue,
+        stored: &L,
+        appends: &mut [QueuedAppend],
+    ) -> Result<Self, L::Error> {
+        head.time = head.time.max(Timestamp::now());
+        let mut batch = Self {
+            catalogue,
+            head,
+            time: EventTime::at(head.time),
+            latest: HashMap::with_capacity(appends.len()),
+            new_types: Vec::new(),
+            outcomes: Vec::with_capacity(appends.len()),
+        };
+        for append in appends {
+            let outcome = batch.append(stored, append)?;
+            batch.outcomes.push(outcome);
+        }
+        Ok(batch)
+    }
+
+    /// The events to store, in order.
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = &RecordedEvent> {
+        self.outcomes.iter().flatten().flatten()
+    }
+
+    fn append<L: LatestEvents>(
+        &mut self,
+        stored: &L,
+        append: &mut QueuedAppend,
+    ) -> Result<AppendOutcome, L::Error> {
+        // The caller has checked the schemas. Only a schema that was registered since is unchecked.
+        if append.schemas != self.catalogue.schemas()
+            && let Err(conflict) = self.catalogue.check(&append.candidates)
+        {
+            return Ok(Err(conflict.into()));
+        }
+        for precondition in &append.preconditions {
+            if !precondition.holds(self.latest_for(stored, precondition)?) {
+                return Ok(Err(Conflict.into()));
+            }
+        }
+        let candidates = std::mem::take(&mut append.candidates);
+        let Some(recorded) = self.record(candidates) else {
+            let full = StoreError::Full("every event id is taken".into());
+            return Ok(Err(full.into()));
+        };
+        for event in &recorded {
+            self.add_type(event);
+            self.latest.insert(event.subject.clone(), event.id);
+        }
+        Ok(Ok(recorded))
+    }
+
+    /// Returns the latest event of the subject, subtree or store that a precondition is about.
+    fn latest_for<L: LatestEvents>(
+        &self,
+        stored: &L,
+        precondition: &Precondition,
+    ) -> Result<Option<EventId>, L::Error> {
+        match precondition {
+            Precondition::StoreIsOnEventId(_) => Ok(self.head.last()),
+            Precondition::SubtreeIsUnchangedSince(subject, _) => {
+                let in_batch = self
+                    .events()
+                    .rev()
+                    .find(|event| event.subject.is_within(subject));
+                in_batch.map_or_else(|| stored.of_subtree(subject), |event| Ok(Some(event.id)))
+            }
+            Precondition::SubjectIsPristine(subject)
+            | Precondition::SubjectIsPopulated(subject)
+            | Precondition::SubjectIsOnEventId(subject, _) => match self.latest.get(subject) {
+                Some(id) => Ok(Some(*id)),
+                None => stored.of_subject(subject),
+            },
+        }
+    }
+
+    fn add_type(&mut self, event: &RecordedEvent) {
+        let event_type = &event.event_type;
+        let is_in_batch = || self.new_types.iter().any(|(known, _)| known == event_type);
+        if self.catalogue.first(event_type).is_none() && !is_in_batch() {
+            self.new_types.push((event_type.clone(), event.id));
+        }
+    }
+
+    /// Chains all candidates, or none of them: `None` when the ids run out.
+    fn record(&mut self, candidates: Vec<EventCandidate>) -> Option<Vec<RecordedEvent>> {
+        let mut head = self.head;
+        let mut recorded = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let id = head.next?;
+            let event = RecordedEvent::record(candidate, id, self.time.clone(), head.predecessor);
+            head.next = id.next();
+            head.predecessor = event.hash;
+            recorded.push(event);
+        }
+        self.head = head;
+        Some(recorded)
+    }
+}

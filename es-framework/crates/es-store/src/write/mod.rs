@@ -1,0 +1,13 @@
+//! The parts of writing that every SQL event store shares: the write queue, the delay of group
+//! commit, and the preparation of a batch. An adapter adds its statements.
+
+mod batch;
+mod linger;
+mod queue;
+
+pub use batch::{ChainHead, LatestEvents, PreparedBatch};
+pub use linger::CommitLinger;
+pub use queue::{
+    AppendOutcome, BatchLimits, QueueOutcome, QueuedAppend, SchemaRegistration, WriteQueue,
+    WriterTask, candidate_size,
+};

@@ -1,0 +1,218 @@
+//! The queue of appends and other tasks that wait for the writer thread.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use crate::{AppendError, EventSchema, Precondition, RegisterError, StoreError};
+use es_event::{EventCandidate, EventType, RecordedEvent};
+
+/// The result of one append.
+pub type AppendOutcome = Result<Vec<RecordedEvent>, AppendError>;
+
+/// An append that waits.
+#[derive(Debug)]
+pub struct QueuedAppend {
+    /// The events to append.
+    pub candidates: Vec<EventCandidate>,
+    /// The preconditions, which hold all together or none.
+    pub preconditions: Vec<Precondition>,
+    /// The size of the events in bytes.
+    pub bytes: usize,
+    /// The number of registered schemas when the caller checked the candidates against them.
+    pub schemas: usize,
+    /// Receives the outcome.
+    pub answer: oneshot::Sender<AppendOutcome>,
+    /// Its share of the queue, released when it is answered.
+    pub permit: OwnedSemaphorePermit,
+}
+
+/// A schema that waits to be registered.
+#[derive(Debug)]
+pub struct SchemaRegistration {
+    /// The event type that the schema is for.
+    pub event_type: EventType,
+    /// The schema.
+    pub schema: Arc<EventSchema>,
+    /// The first event that the caller has not checked against the schema.
+    pub unchecked: u64,
+    /// Receives the outcome.
+    pub answer: oneshot::Sender<Result<(), RegisterError>>,
+}
+
+/// A task of the writer.
+#[derive(Debug)]
+pub enum WriterTask {
+    /// Appends events.
+    Append(QueuedAppend),
+    /// Registers a schema.
+    Register(SchemaRegistration),
+    /// Checks whether writing works.
+    Probe(oneshot::Sender<Result<(), StoreError>>),
+}
+
+/// The result of waiting for tasks.
+#[derive(Debug)]
+pub enum QueueOutcome {
+    /// Tasks to execute in one batch.
+    Tasks(Vec<WriterTask>),
+    /// No task came in time.
+    Idle,
+    /// The queue is empty and closed.
+    Closed,
+}
+
+/// The limits of one batch.
+#[derive(Debug, Clone, Copy)]
+pub struct BatchLimits {
+    /// The number of events.
+    pub events: usize,
+    /// The size of the events in bytes.
+    pub bytes: usize,
+}
+
+/// Tasks in the order of their arrival.
+#[derive(Debug, Default)]
+pub struct WriteQueue {
+    state: Mutex<QueueState>,
+    filled: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct QueueState {
+    tasks: VecDeque<WriterTask>,
+    /// The number of tasks that the sleeping writer waits for; `None` while it works. Waking a
+    /// thread is a system call, so not every caller does it.
+    wake_at: Option<usize>,
+    closed: bool,
+}
+
+impl WriteQueue {
+    /// Adds a task, or returns it when the queue is closed.
+    pub fn push(&self, task: WriterTask) -> Result<(), WriterTask> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(task);
+        }
+        state.tasks.push_back(task);
+        let wake = state
+            .wake_at
+            .is_some_and(|count| state.tasks.len() >= count);
+        if wake {
+            state.wake_at = None;
+        }
+        drop(state);
+        if wake {
+            self.filled.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Returns the number of tasks that wait.
+    pub fn waiting_tasks(&self) -> usize {
+        self.lock().tasks.len()
+    }
+
+    /// Rejects further tasks. The writer still executes those in the queue.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.filled.notify_one();
+    }
+
+    /// Drops all tasks because the writer has ended. Their callers get an error.
+    pub fn abandon(&self) {
+        let tasks = {
+            let mut state = self.lock();
+            state.closed = true;
+            std::mem::take(&mut state.tasks)
+        };
+        drop(tasks);
+    }
+
+    /// Lingers until `target` tasks wait, then waits for any task, at most for `idle`.
+    pub fn take(
+        &self,
+        (target, linger): (usize, Duration),
+        idle: Duration,
+        limits: BatchLimits,
+    ) -> QueueOutcome {
+        let mut state = self.lock();
+        if target > 1 {
+            state = self.wait(state, target.min(limits.events), linger);
+        }
+        state = self.wait(state, 1, idle);
+        match (state.tasks.is_empty(), state.closed) {
+            (false, _) => QueueOutcome::Tasks(state.drain(limits)),
+            (true, false) => QueueOutcome::Idle,
+            (true, true) => QueueOutcome::Closed,
+        }
+    }
+
+    fn wait<'a>(
+        &self,
+        mut state: MutexGuard<'a, QueueState>,
+        count: usize,
+        limit: Duration,
+    ) -> MutexGuard<'a, QueueState> {
+        let begun = Instant::now();
+        while state.tasks.len() < count && !state.closed {
+            let Some(left) = limit.checked_sub(begun.elapsed()) else {
+                break;
+            };
+            state.wake_at = Some(count);
+            state = self
+                .filled
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        state.wake_at = None;
+        state
+    }
+
+    /// No change of the state can panic halfway, so a poisoned lock still guards a consistent state.
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl QueueState {
+    /// Removes the first tasks within the limits, at least one.
+    fn drain(&mut self, limits: BatchLimits) -> Vec<WriterTask> {
+        let (mut events, mut bytes, mut count) = (0_usize, 0_usize, 0_usize);
+        for task in &self.tasks {
+            if let WriterTask::Append(append) = task {
+                events = events.saturating_add(append.candidates.len().max(1));
+                bytes = bytes.saturating_add(append.bytes);
+            }
+            if count > 0 && (events > limits.events || bytes > limits.bytes) {
+                break;
+            }
+            count = count.saturating_add(1);
+        }
+        self.tasks.drain(..count).collect()
+    }
+}
+
+/// Returns about how many bytes an event takes in memory and in the write-ahead log.
+pub fn candidate_size(candidate: &EventCandidate) -> usize {
+    let EventCandidate {
+        source,
+        subject,
+        event_type,
+        data,
+        trace: _,
+    } = candidate;
+    [
+        source.len(),
+        subject.as_str().len(),
+        event_type.as_str().len(),
+        data.get().len(),
+    ]
+    .into_iter()
+    .fold(128, usize::saturating_add)
+}

@@ -1,0 +1,41 @@
+//! Stands for the embedded event store in a program without the feature `embedded`.
+
+use std::{path::PathBuf, sync::Arc};
+
+use crate::{ApiToken, Error, Result, config::Settings, store::EventStore};
+
+/// An event store that no program without the feature has.
+pub(super) enum EmbeddedStoreService {}
+
+impl EmbeddedStoreService {
+    pub(super) async fn open(_settings: &Settings) -> Result<Self> {
+        Err(Error::missing_feature(
+            "an application without EVENT_STORE_URL",
+            "embedded",
+        ))
+    }
+
+    pub(super) async fn listen(&mut self, _settings: &Settings) -> Result<()> {
+        match *self {}
+    }
+
+    pub(super) fn port(&self) -> Arc<dyn EventStore> {
+        match *self {}
+    }
+
+    pub(super) fn folder(&self) -> PathBuf {
+        match *self {}
+    }
+
+    pub(super) fn token(&self) -> ApiToken {
+        match *self {}
+    }
+
+    pub(super) fn stop(&self) {
+        match *self {}
+    }
+
+    pub(super) async fn close(self) {
+        match self {}
+    }
+}

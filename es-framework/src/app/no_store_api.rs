@@ -1,0 +1,23 @@
+//! Stands for the HTTP API of the embedded event store in a program without the feature `server`.
+
+use std::sync::Arc;
+
+use crate::{ApiToken, Result, config::Settings, store::EventStore};
+
+/// The HTTP API that no program without the feature has.
+pub(super) struct StoreApi;
+
+impl StoreApi {
+    pub(super) async fn start(
+        _store: Arc<dyn EventStore>,
+        _token: ApiToken,
+        _settings: &Settings,
+    ) -> Result<Self> {
+        tracing::info!("this program has no HTTP API of the event store");
+        Ok(Self)
+    }
+
+    pub(super) fn stop(&self) {}
+
+    pub(super) async fn close(self) {}
+}

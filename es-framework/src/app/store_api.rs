@@ -1,0 +1,58 @@
+//! The HTTP API of the embedded event store.
+
+use std::sync::Arc;
+
+use tokio::{sync::Notify, task::JoinHandle};
+
+use super::listener::{listen, local_address};
+use crate::{
+    ApiToken, Result,
+    config::Settings,
+    server::{self, ServerSettings},
+    store::EventStore,
+};
+
+/// A running HTTP API of the embedded event store.
+pub(super) struct StoreApi {
+    stop: Arc<Notify>,
+    server: JoinHandle<()>,
+}
+
+impl StoreApi {
+    pub(super) async fn start(
+        store: Arc<dyn EventStore>,
+        token: ApiToken,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let address = (settings.event_store_host, settings.event_store_port).into();
+        let listener = listen(address, "EVENT_STORE_PORT").await?;
+        let address = local_address(&listener)?;
+        let mut api = ServerSettings::new(token);
+        api.dialect = settings.event_store_dialect;
+        api.observers_limit = settings.event_store_observer_limit;
+        api.query_limits = settings.eventql_limits();
+        api.drain_time = settings.shutdown_timeout;
+        let stop = Arc::new(Notify::new());
+        let stopped = Arc::clone(&stop);
+        let serving = server::serve(listener, store, api, async move {
+            stopped.notified().await;
+        });
+        tracing::info!("event store listens on http://{address}");
+        Ok(Self {
+            stop,
+            server: tokio::spawn(serving),
+        })
+    }
+
+    /// Ends the subscriptions.
+    pub(super) fn stop(&self) {
+        self.stop.notify_one();
+    }
+
+    pub(super) async fn close(self) {
+        self.stop();
+        if let Err(error) = self.server.await {
+            tracing::error!(%error, "the event store's HTTP API failed");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The settings that need a Cargo feature.
+
+use super::Settings;
+use crate::{Error, Result, projection::DatabaseUrl};
+
+/// A setting, the feature that it needs, and whether the program was compiled with the feature.
+type FeatureSetting = (&'static str, &'static str, bool);
+
+const OTLP_ENDPOINT: FeatureSetting = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "otel",
+    cfg!(feature = "otel"),
+);
+const AUTH_ISSUER: FeatureSetting = ("AUTH_ISSUER", "oidc", cfg!(feature = "oidc"));
+const DATABASE_URL: FeatureSetting = (
+    "DATABASE_URL=postgres://…",
+    "postgres",
+    cfg!(feature = "postgres"),
+);
+const STORE_API: bool = cfg!(feature = "server");
+
+impl Settings {
+    /// Refuses settings that need a feature without which the program was compiled. `has_store` is
+    /// true if code provides the event store.
+    pub(crate) fn check_features(&self, has_store: bool) -> Result<()> {
+        if self.event_store_url.is_none() && !has_store && !cfg!(feature = "embedded") {
+            return Err(Error::new(
+                "EVENT_STORE_URL is not set, and this program has no event store of its own, because it was compiled without the feature `embedded` of es-framework",
+            ));
+        }
+        let used = self.settings_with_features();
+        let missing = used
+            .into_iter()
+            .find(|((_, _, is_compiled), is_set)| *is_set && !is_compiled);
+        match missing {
+            Some(((setting, feature, _), _)) => Err(Error::missing_feature(setting, feature)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns each setting that needs a feature, and whether it has another value than its default.
+    fn settings_with_features(&self) -> [(FeatureSetting, bool); 9] {
+        let default = Self::default();
+        let of_server = |name, is_set| ((name, "server", STORE_API), is_set);
+        [
+            (OTLP_ENDPOINT, self.otel_exporter_otlp_endpoint.is_some()),
+            (AUTH_ISSUER, self.auth_issuer.is_some()),
+            (
+                DATABASE_URL,
+                matches!(self.database_url, DatabaseUrl::Postgres(_)),
+            ),
+            of_server(
+                "EVENT_STORE_PORT",
+                self.event_store_port != default.event_store_port,
+            ),
+            of_server(
+                "EVENT_STORE_HOST",
+                self.event_store_host != default.event_store_host,
+            ),
+            of_server(
+                "EVENT_STORE_DIALECT",
+                self.event_store_dialect != default.event_store_dialect,
+            ),
+            of_server(
+                "EVENT_STORE_OBSERVER_LIMIT",
+                self.event_store_observer_limit != default.event_store_observer_limit,
+            ),
+            of_server(
+                "EVENT_STORE_QUERY_SECONDS",
+                self.event_store_query_seconds != default.event_store_query_seconds,
+            ),
+            of_server(
+                "EVENT_STORE_QUERY_MEMORY",
+                self.event_store_query_memory != default.event_store_query_memory,
+            ),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::event::Dialect;
+
+    /// Settings that need a feature, each with the name and the feature that an error names.
+    fn settings() -> Vec<(Settings, &'static str, &'static str, bool)> {
+        let settings = Settings::default;
+        let postgres = "postgres://localhost/library".parse().unwrap();
+        let issuer = "http://localhost/realms/library".to_owned();
+        let collector = "http://localhost:4318".to_owned();
+        let (server, seconds) = (cfg!(feature = "server"), Duration::from_secs(1));
+        vec![
+            (
+                settings().otel_exporter_otlp_endpoint(Some(collector)),
+                "OTEL_EXPORTER_OTLP_ENDPOINT",
+                "otel",
+                cfg!(feature = "otel"),
+            ),
+            (
+                settings().auth_issuer(Some(issuer)),
+                "AUTH_ISSUER",
+                "oidc",
+                cfg!(feature = "oidc"),
+            ),
+            (
+                settings().database_url(postgres),
+                "DATABASE_URL=postgres://…",
+                "postgres",
+                cfg!(feature = "postgres"),
+            ),
+            (
+                settings().event_store_port(0),
+                "EVENT_STORE_PORT",
+                "server",
+                server,
+            ),
+            (
+                settings().event_store_host([0, 0, 0, 0].into()),
+                "EVENT_STORE_HOST",
+                "server",
+                server,
+            ),
+            (
+                settings().event_store_dialect(Dialect::Event),
+                "EVENT_STORE_DIALECT",
+                "server",
+                server,
+            ),
+            (
+                settings().event_store_observer_limit(1),
+                "EVENT_STORE_OBSERVER_LIMIT",
+                "server",
+                server,
+            ),
+            (
+                settings().event_store_query_seconds(seconds),
+                "EVENT_STORE_QUERY_SECONDS",
+                "server",
+                server,
+            ),
+            (
+                settings().event_store_query_memory(1),
+                "EVENT_STORE_QUERY_MEMORY",
+                "server",
+                server,
+            ),
+        ]
+    }
+
+    #[test]
+    fn a_setting_whose_feature_is_missing_names_the_feature() {
+        for (settings, name, feature, is_compiled) in settings() {
+            let checked = settings.check_features(true);
+            if is_compiled {
+                assert!(checked.is_ok(), "{checked:?}");
+                continue;
+            }
+            let sentence = format!(
+                "{name} needs the feature `{feature}` of es-framework, without which this program was compiled"
+            );
+            assert_eq!(checked.unwrap_err().to_string(), sentence);
+        }
+    }
+
+    #[test]
+    fn the_defaults_need_the_embedded_event_store() {
+        let checked = Settings::default().check_features(false);
+        assert_eq!(checked.is_ok(), cfg!(feature = "embedded"), "{checked:?}");
+        if let Err(error) = checked {
+            assert!(error.to_string().contains("feature `embedded`"), "{error}");
+        }
+        let remote = Settings::default().event_store_url(Some("http://localhost:3000".into()));
+        assert!(remote.check_features(false).is_ok());
+        assert!(Settings::default().check_features(true).is_ok());
+    }
+}

@@ -1,0 +1,24 @@
+//! Stands for the verification of JWTs in a program without the feature `oidc`.
+
+use std::sync::Arc;
+
+use super::{Caller, denied::AccessDenied};
+use crate::{Error, Result, config::Settings};
+
+/// An issuer that no program without the feature has.
+#[derive(Debug)]
+pub(super) enum Issuer {}
+
+impl Issuer {
+    pub(super) async fn caller(&self, _token: &[u8]) -> Result<Caller, AccessDenied> {
+        match *self {}
+    }
+}
+
+/// Refuses the settings if they name an issuer.
+pub(super) fn connect_issuer(settings: &Settings) -> Result<Option<Arc<Issuer>>> {
+    match settings.auth_issuer {
+        Some(_) => Err(Error::missing_feature("AUTH_ISSUER", "oidc")),
+        None => Ok(None),
+    }
+}

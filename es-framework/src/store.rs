@@ -1,0 +1,6 @@
+//! The port to the event store and its adapters.
+
+pub use es_store::*;
+pub use es_store_client as eventsourcingdb;
+#[cfg(feature = "embedded")]
+pub use es_store_sqlite as sqlite;
