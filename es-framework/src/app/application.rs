@@ -255,7 +255,7 @@ impl Application {
             self.stop_requests();
         };
         let limits = self.resources.settings.connection_limits();
-        let listener = net::HttpListener { tcp: listener, tls };
+        let listener = net::HttpListener::new(listener, tls);
         net::serve(listener, self.router.clone(), limits, stopping).await;
         self.shutdown().await;
         tracing::info!("{name} has stopped");

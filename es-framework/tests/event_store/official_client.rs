@@ -19,7 +19,7 @@ use eventsourcingdb::{
 };
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::json;
-use tokio::{net::TcpListener, time::timeout};
+use tokio::{net::TcpListener, sync::Notify, time::timeout};
 
 const TOKEN: &str = "secret-token";
 
@@ -32,14 +32,21 @@ async fn within_time<T>(work: impl Future<Output = T>) -> T {
 
 /// The address of a server that runs until the test's runtime ends.
 async fn start(change: impl FnOnce(&mut ServerSettings)) -> String {
+    start_until(std::future::pending(), change).await
+}
+
+/// The address of a server that runs until `shutdown` completes.
+async fn start_until(
+    shutdown: impl Future<Output = ()> + Send + 'static,
+    change: impl FnOnce(&mut ServerSettings),
+) -> String {
     let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
     settings.dialect = Dialect::Event;
     change(&mut settings);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let store = Arc::new(MemoryStore::new());
-    let for_ever = std::future::pending();
-    tokio::spawn(server::serve(listener, store, settings, for_ever));
+    tokio::spawn(server::serve(listener, store, settings, shutdown));
     format!("http://{address}")
 }
 
@@ -259,6 +266,23 @@ async fn it_waits_for_the_event_to_observe_from() {
         let seen = within_time(events.next()).await.unwrap().unwrap();
         assert_eq!(&seen, expected);
     }
+}
+
+#[tokio::test]
+async fn it_reports_an_observation_that_a_shutdown_interrupts() {
+    let stop = Arc::new(Notify::new());
+    let stopped = Arc::clone(&stop);
+    let url = start_until(async move { stopped.notified().await }, |_| {}).await;
+    let client = Client::new(url.parse().unwrap(), TOKEN);
+    let mut events = within_time(client.observe_events("/a", None))
+        .await
+        .unwrap();
+    let written = write(&client, &["/a"]).await;
+    let seen = within_time(events.next()).await.unwrap().unwrap();
+    assert_eq!(seen, written[0]);
+    stop.notify_one();
+    let end = within_time(events.next()).await.unwrap();
+    assert!(end.is_err(), "{end:?}");
 }
 
 #[tokio::test]

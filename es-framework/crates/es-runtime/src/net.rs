@@ -49,12 +49,31 @@ pub struct HttpListener {
     pub tcp: TcpListener,
     /// `None` means plain HTTP.
     pub tls: Option<ServerTls>,
+    /// Responses have headers such as `Content-Type` instead of `content-type`.
+    title_case_headers: bool,
 }
 
 impl HttpListener {
+    /// Wraps a socket. `None` means plain HTTP.
+    pub const fn new(tcp: TcpListener, tls: Option<ServerTls>) -> Self {
+        Self {
+            tcp,
+            tls,
+            title_case_headers: false,
+        }
+    }
+
     /// Wraps a socket that serves plain HTTP.
     pub const fn plain(tcp: TcpListener) -> Self {
-        Self { tcp, tls: None }
+        Self::new(tcp, None)
+    }
+
+    /// Writes headers such as `Content-Type` instead of `content-type`, for clients that compare their
+    /// case.
+    #[must_use]
+    pub const fn with_title_case_headers(mut self) -> Self {
+        self.title_case_headers = true;
+        self
     }
 }
 
@@ -73,11 +92,16 @@ pub async fn serve(
     limits: ConnectionLimits,
     shutdown: impl Future<Output = ()>,
 ) {
-    let HttpListener { tcp, tls } = listener;
+    let HttpListener {
+        tcp,
+        tls,
+        title_case_headers,
+    } = listener;
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let limit = ConnectionLimit::new(limits.connections);
-    let http = http1_builder(&limits);
+    let mut http = http1_builder(&limits);
+    http.title_case_headers(title_case_headers);
     let limits = Arc::new(limits);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {

@@ -31,6 +31,12 @@ struct EventFrames {
     has_ended: bool,
 }
 
+/// Closes the connection of an observer. Version 1 has no error line for it: OpenCQRS stops its
+/// projections for good after an error line, and connects again after a closed connection.
+#[derive(Debug, thiserror::Error)]
+#[error("the server is shutting down")]
+struct ServerShutdown;
+
 /// The client of an endless stream.
 struct Observer {
     heartbeat: Duration,
@@ -61,10 +67,10 @@ pub(super) fn encoded_response(lines: LineStream) -> Response {
             line.into()
         })
     });
-    ndjson_response(frames.map(Ok))
+    ndjson_response(frames.map(Ok::<_, Infallible>))
 }
 
-/// Creates a response that ends with the server: first the encoded lines, then the events, and
+/// Creates a response that breaks off when the server shuts down: first the encoded lines, then the events, and
 /// heartbeats whenever it is idle.
 pub(super) fn observation_response(
     server: Arc<ServerState>,
@@ -90,13 +96,16 @@ pub(super) fn observation_response(
 fn respond(frames: EventFrames) -> Response {
     ndjson_response(stream::unfold(frames, |mut frames| async {
         let frame = frames.next_frame().await?;
-        Some((Ok::<_, Infallible>(frame), frames))
+        Some((frame, frames))
     }))
 }
 
 impl EventFrames {
     /// Returns the lines that are ready. Waits for the first one.
-    async fn next_frame(&mut self) -> Option<Bytes> {
+    ///
+    /// # Errors
+    /// The server is shutting down.
+    async fn next_frame(&mut self) -> Option<Result<Bytes, ServerShutdown>> {
         if self.has_ended {
             return None;
         }
@@ -104,7 +113,10 @@ impl EventFrames {
             return Some(frame);
         }
         let mut frame = Vec::with_capacity(self.capacity);
-        self.write_first_line(&mut frame).await;
+        if let Err(shutdown) = self.write_first_line(&mut frame).await {
+            self.has_ended = true;
+            return Some(Err(shutdown));
+        }
         while !self.has_ended && frame.len() < FRAME_SIZE {
             let Some(event) = self.events.next().now_or_never() else {
                 break;
@@ -113,21 +125,21 @@ impl EventFrames {
         }
         // The last line may cross the limit.
         self.capacity = frame.len().saturating_add(frame.len() / 8);
-        (!frame.is_empty()).then(|| frame.into())
+        (!frame.is_empty()).then(|| Ok(frame.into()))
     }
 
     /// Returns the next encoded lines or a heartbeat. Returns `None` when the encoded lines are sent.
-    async fn next_stored_frame(&mut self) -> Option<Bytes> {
+    async fn next_stored_frame(&mut self) -> Option<Result<Bytes, ServerShutdown>> {
         let (stored, observer) = (self.stored.as_mut()?, self.observer.as_mut()?);
         let mut frame = Vec::new();
         tokio::select! {
             biased;
             () = shutdown(&mut observer.is_shutting_down) => {
-                write_error_line("the server is shutting down", &mut frame);
                 self.has_ended = true;
+                return Some(Err(ServerShutdown));
             }
             lines = stored.next() => match lines {
-                Some(Ok(lines)) => return Some(lines),
+                Some(Ok(lines)) => return Some(Ok(lines)),
                 Some(Err(error)) => {
                     break_off(&error, &mut frame);
                     self.has_ended = true;
@@ -139,24 +151,23 @@ impl EventFrames {
             },
             () = sleep(observer.heartbeat) => frame.extend_from_slice(HEARTBEAT_LINE),
         }
-        Some(frame.into())
+        Some(Ok(frame.into()))
     }
 
     /// Waits for the first line of a frame: an event, or a heartbeat for an observer.
-    async fn write_first_line(&mut self, frame: &mut Vec<u8>) {
+    async fn write_first_line(&mut self, frame: &mut Vec<u8>) -> Result<(), ServerShutdown> {
         let Some(observer) = &mut self.observer else {
             let event = self.events.next().await;
-            return self.write_line(event, frame);
+            self.write_line(event, frame);
+            return Ok(());
         };
         tokio::select! {
             biased;
-            () = shutdown(&mut observer.is_shutting_down) => {
-                write_error_line("the server is shutting down", frame);
-                self.has_ended = true;
-            }
+            () = shutdown(&mut observer.is_shutting_down) => return Err(ServerShutdown),
             event = self.events.next() => self.write_line(event, frame),
             () = sleep(observer.heartbeat) => frame.extend_from_slice(HEARTBEAT_LINE),
         }
+        Ok(())
     }
 
     fn write_line(

@@ -14,6 +14,7 @@ mod event_lines;
 mod event_types;
 mod health;
 mod json_body;
+mod line_chunks;
 mod ndjson;
 mod observe_events;
 mod openapi;

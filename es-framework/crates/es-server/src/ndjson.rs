@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use axum::{
+    BoxError,
     body::Body,
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
@@ -14,21 +15,23 @@ use serde_json::json;
 
 use es_store::StoreError;
 
-/// The size in bytes from which a frame is sent although more lines are ready. One frame per line
-/// would cost a system call each.
+/// The size in bytes from which a frame is sent although more lines are ready. The line chunks of a
+/// response are slices of its frames.
 pub(super) const FRAME_SIZE: usize = 64 * 1024;
 
 /// The number of rows that share a frame if they are ready.
 const ROWS_PER_FRAME: usize = 512;
 
+/// The content type of streamed responses.
+pub(super) const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
+
 pub(super) const HEARTBEAT_LINE: &[u8] = b"{\"type\":\"heartbeat\",\"payload\":{}}\n";
 
-/// Creates a response from frames of complete lines.
-pub(super) fn ndjson_response<B: Into<Bytes> + 'static>(
-    frames: impl Stream<Item = Result<B, Infallible>> + Send + 'static,
+/// Creates a response from frames of complete lines. An error closes the connection.
+pub(super) fn ndjson_response<B: Into<Bytes> + 'static, E: Into<BoxError> + 'static>(
+    frames: impl Stream<Item = Result<B, E>> + Send + 'static,
 ) -> Response {
-    let content_type = HeaderValue::from_static("application/x-ndjson");
-    let headers = [(header::CONTENT_TYPE, content_type)];
+    let headers = [(header::CONTENT_TYPE, NDJSON)];
     (headers, Body::from_stream(frames)).into_response()
 }
 

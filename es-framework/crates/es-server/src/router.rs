@@ -11,9 +11,10 @@ use axum::{
 };
 
 use super::{
-    backup, diagnostics, error_response::ErrorResponse, event_types, health, observe_events,
-    openapi, ping, read_events, read_subjects, register_event_schema, run_eventql_query,
-    state::ServerState, verify_api_token, verify_store, write_events,
+    backup, diagnostics, error_response::ErrorResponse, event_types, health,
+    line_chunks::send_line_chunks, observe_events, openapi, ping, read_events, read_subjects,
+    register_event_schema, run_eventql_query, state::ServerState, verify_api_token, verify_store,
+    write_events,
 };
 
 /// Clients check that it starts with the name of the database whose protocol this is.
@@ -62,6 +63,7 @@ pub(super) fn router(server: ServerState) -> Router {
         .route("/.well-known/openapi", get(openapi::openapi))
         .fallback(async || ErrorResponse::unknown_route())
         .method_not_allowed_fallback(async || ErrorResponse::wrong_method())
+        .layer(middleware::from_fn(send_line_chunks))
         .layer(middleware::map_response(add_server_header))
         .with_state(Arc::new(server))
 }

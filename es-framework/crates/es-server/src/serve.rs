@@ -52,5 +52,6 @@ pub async fn serve(
         shutdown.await;
         start_shutdown.send_replace(true);
     };
-    net::serve(HttpListener::plain(listener), router, limits, shutdown).await;
+    let listener = HttpListener::plain(listener).with_title_case_headers();
+    net::serve(listener, router, limits, shutdown).await;
 }

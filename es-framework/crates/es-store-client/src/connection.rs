@@ -11,6 +11,7 @@ use reqwest::{
 use tokio::time::timeout;
 
 use super::client_settings::{ClientSettings, InvalidClientSettings};
+use es_runtime::LINE_BATCHES_HEADER;
 use es_store::StoreError;
 
 /// The part of an error response that is read, in bytes.
@@ -90,7 +91,10 @@ impl ServerConnection {
         let mut url = self.base.clone();
         let path = format!("{}api/v1/{route}", url.path());
         url.set_path(&path);
-        self.client.request(method, url)
+        // Other servers ignore the header.
+        self.client
+            .request(method, url)
+            .header(LINE_BATCHES_HEADER, "true")
     }
 
     /// Sends a request and waits for the head of its response.

@@ -200,7 +200,7 @@ mod tests {
             handshake_time: Duration::from_millis(50),
             ..ConnectionLimits::default()
         };
-        let listener = HttpListener { tcp, tls };
+        let listener = HttpListener::new(tcp, tls);
         tokio::spawn(serve(
             listener,
             Router::new(),

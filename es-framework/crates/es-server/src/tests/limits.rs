@@ -10,12 +10,12 @@ use tokio::{
     time::timeout,
 };
 
-use super::{LIMIT, TOKEN, TestServer, candidate};
+use super::{LIMIT, TestServer, candidate};
 use es_event::Dialect;
 use es_store::memory::MemoryStore;
 
 /// What the server says to these bytes until it closes the connection.
-async fn raw(server: &TestServer, request: &[u8]) -> String {
+pub(super) async fn raw(server: &TestServer, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(request).await.unwrap();
     let mut answer = Vec::new();
@@ -36,24 +36,6 @@ async fn what_is_no_http_does_no_harm() {
         assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     }
     server.fill(&["/a"]).await;
-}
-
-#[tokio::test]
-async fn many_events_share_a_frame() {
-    let server = TestServer::start(Dialect::Item).await;
-    let body = json!({"events": vec![candidate("/a"); 5_000]});
-    assert_eq!(server.answer("write-events", &body).await.0, 200);
-    let body = r#"{"subject":"/a"}"#;
-    let length = body.len();
-    let request = format!(
-        "POST /api/v1/read-events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
-         authorization: Bearer {TOKEN}\r\ncontent-length: {length}\r\n\r\n{body}"
-    );
-    let answer = raw(&server, request.as_bytes()).await;
-    let events = answer.matches("\"type\":\"item\"").count();
-    let frames = answer.matches("}\n\r\n").count();
-    assert_eq!(events, 5_000);
-    assert!((1..100).contains(&frames), "{frames}");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod broken_store;
 mod catalogue;
 mod limits;
+mod line_chunks;
 mod management;
 mod observe;
 mod protocol;

@@ -191,7 +191,7 @@ async fn options_of_reading_alone_are_refused() {
 }
 
 #[tokio::test]
-async fn observers_are_told_to_go_when_the_server_ends() {
+async fn a_shutdown_closes_an_observation_without_an_error_line() {
     let mut server = with_heartbeats_every(10_000).await;
     server.fill(&["/a"]).await;
     let mut observer = Observer::start(&server, &json!({"subject": "/a"})).await;
@@ -199,8 +199,30 @@ async fn observers_are_told_to_go_when_the_server_ends() {
     let begun = Instant::now();
     server.stop().await;
     assert!(begun.elapsed() < Duration::from_secs(5));
-    let last: Value = serde_json::from_str(&observer.line().await.unwrap()).unwrap();
-    assert_eq!(last["type"], "error");
-    assert_eq!(last["payload"]["error"], "the server is shutting down");
-    assert_eq!(observer.line().await, None);
+    let end = timeout(LIMIT, observer.response.chunk()).await.unwrap();
+    assert!(end.is_err(), "{end:?}");
+}
+
+#[tokio::test]
+async fn a_shutdown_also_closes_an_observation_that_still_sends_stored_events() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let mut server = over(store, 10_000).await;
+    let mut large = candidate("/a");
+    large["data"] = json!({"text": "x".repeat(500_000)});
+    for _ in 0..40 {
+        let write = json!({"events": [large]});
+        assert_eq!(server.send("write-events", &write).await.status(), 200);
+    }
+    let mut observer = Observer::start(&server, &json!({"subject": "/a"})).await;
+    assert_eq!(observer.id().await, "0");
+    server.stop().await;
+    let end = loop {
+        match timeout(LIMIT, observer.response.chunk()).await.unwrap() {
+            Ok(Some(chunk)) => observer.rest.push_str(std::str::from_utf8(&chunk).unwrap()),
+            end => break end,
+        }
+    };
+    assert!(end.is_err(), "{end:?}");
+    assert!(!observer.rest.contains(r#""type":"error""#));
 }

@@ -6,9 +6,12 @@ mod reconnect;
 mod settings;
 mod test_server;
 
+use std::{sync::Arc, time::Duration};
+
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::value::RawValue;
+use tokio::time::timeout;
 
 use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy};
 use es_event::{Dialect, EventCandidate, EventType, RecordedEvent, Subject};
@@ -186,7 +189,7 @@ async fn a_wrong_request_is_refused_with_the_servers_words() {
 }
 
 #[tokio::test]
-async fn a_server_that_shuts_down_ends_an_observation_with_an_error() {
+async fn a_server_that_shuts_down_interrupts_an_observation() {
     let mut served = ClientWithServer::start(Dialect::Item).await;
     let mut settings = ClientSettings::new(served.server.url(), TOKEN);
     settings.reconnect = ReconnectPolicy::never();
@@ -200,7 +203,7 @@ async fn a_server_that_shuts_down_ends_an_observation_with_an_error() {
     served.server.stop().await;
     let last = observed.next().await.unwrap().unwrap_err();
     assert!(
-        last.is_transient() && last.to_string().contains("shutting down"),
+        last.is_transient() && last.to_string().contains("the stream broke off"),
         "{last}"
     );
     assert!(observed.next().await.is_none());
@@ -214,6 +217,26 @@ async fn a_server_that_shuts_down_ends_an_observation_with_an_error() {
         matches!(refused, AppendError::Store(StoreError::Unavailable { .. })),
         "{refused:?}"
     );
+}
+
+#[tokio::test]
+async fn an_observation_continues_after_a_restart_of_the_server() {
+    let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+    let any_port = ([127, 0, 0, 1], 0).into();
+    let mut server = TestServer::at(any_port, Arc::clone(&store), Dialect::Event).await;
+    let mut settings = ClientSettings::new(server.url(), TOKEN);
+    settings.reconnect.first_pause = Duration::from_millis(20);
+    let client = EventSourcingDbStore::new(settings).unwrap();
+    let mut observed = client.observe(Subject::root(), ObserveOptions::recursive_after(None));
+    for id in 0..3 {
+        let event = candidate("/a", "{}");
+        store.append(vec![event], vec![]).await.unwrap();
+        let event = timeout(Duration::from_secs(20), observed.next()).await;
+        assert_eq!(event.unwrap().unwrap().unwrap().id.get(), id);
+        let address = server.address;
+        server.stop().await;
+        server = TestServer::at(address, Arc::clone(&store), Dialect::Event).await;
+    }
 }
 
 #[tokio::test]

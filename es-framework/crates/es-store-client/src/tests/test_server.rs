@@ -27,15 +27,24 @@ impl TestServer {
     }
 
     pub(super) async fn over(store: impl EventStore, dialect: Dialect) -> Self {
+        Self::at(([127, 0, 0, 1], 0).into(), Arc::new(store), dialect).await
+    }
+
+    /// Starts at an address, such as that of a server that was stopped.
+    pub(super) async fn at(
+        address: SocketAddr,
+        store: Arc<dyn EventStore>,
+        dialect: Dialect,
+    ) -> Self {
         let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
         settings.dialect = dialect;
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let shutdown = async {
             let _ = stopped.await;
         };
-        let served = tokio::spawn(serve(listener, Arc::new(store), settings, shutdown));
+        let served = tokio::spawn(serve(listener, store, settings, shutdown));
         Self {
             address,
             stop: Some(stop),

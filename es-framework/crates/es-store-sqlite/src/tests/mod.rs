@@ -3,6 +3,7 @@
 mod disk;
 mod lines;
 mod model;
+mod recursive_cost;
 mod reopen;
 mod restore;
 mod support;
