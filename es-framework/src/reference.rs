@@ -163,14 +163,16 @@ fn the_architecture_names_every_folder() {
                 .collect::<Vec<_>>()
         })
         .collect();
-    for entry in fs::read_dir(project("src")).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name().into_string().unwrap();
-        if entry.file_type().unwrap().is_dir() {
-            assert!(
-                named.contains(&name),
-                "docs/src/architecture.md does not tell what es-framework/src/{name} is for"
-            );
+    for folder in ["src", "crates"] {
+        for entry in fs::read_dir(project(folder)).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                assert!(
+                    named.contains(&name),
+                    "docs/src/architecture.md does not tell what es-framework/{folder}/{name} is for"
+                );
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use super::{event_store::parse_token, store_api::StoreApi};
+use super::store_api::StoreApi;
 use crate::{
     ApiToken, Error, Result,
     config::{Secret, Settings},
@@ -37,7 +37,7 @@ impl EmbeddedStoreService {
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?;
         log_opened(&store, &folder, begin).await?;
-        let token = parse_token(&load_token(settings, &folder)?)?;
+        let token = load_token(settings, &folder)?.to_api_token()?;
         Ok(Self {
             store,
             folder,

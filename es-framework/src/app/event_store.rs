@@ -29,7 +29,7 @@ impl OpenStore {
     ) -> Result<Self> {
         if let Some(store) = provided {
             let token = settings.event_store_api_token.as_ref();
-            let token = token.map(parse_token).transpose()?;
+            let token = token.map(Secret::to_api_token).transpose()?;
             return Ok(Self::External { store, token });
         }
         match &settings.event_store_url {
@@ -103,11 +103,6 @@ fn connect(settings: &Settings, url: &str) -> Result<OpenStore> {
     tracing::info!("events are stored in {}", store.description());
     Ok(OpenStore::External {
         store: Arc::new(store),
-        token: Some(parse_token(token)?),
+        token: Some(token.to_api_token()?),
     })
-}
-
-pub(super) fn parse_token(token: &Secret) -> Result<ApiToken> {
-    let token = token.reveal().parse();
-    token.map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))
 }

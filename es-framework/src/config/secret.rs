@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::{ApiToken, Error, Result};
+
 /// A secret text that no log shows.
 ///
 /// ```
@@ -19,6 +21,12 @@ impl Secret {
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
+    }
+
+    /// Converts the token of `EVENT_STORE_API_TOKEN`.
+    pub(crate) fn to_api_token(&self) -> Result<ApiToken> {
+        let token = self.reveal().parse();
+        token.map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))
     }
 }
 

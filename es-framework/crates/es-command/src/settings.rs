@@ -93,6 +93,7 @@ impl SettingsDescriptor {
 }
 
 /// The declared settings that are wanted, in the order of their places.
+#[doc(hidden)]
 pub fn declared(
     is_wanted: impl Fn(&SettingsDescriptor) -> bool,
 ) -> Vec<&'static SettingsDescriptor> {

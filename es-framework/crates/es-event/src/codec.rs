@@ -87,6 +87,7 @@ impl StreamLine {
 }
 
 /// Parses the lines of one stream.
+#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct StreamLineParser {
     parse_cache: ParseCache,

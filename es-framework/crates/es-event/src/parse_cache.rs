@@ -8,6 +8,7 @@ use super::{EventTime, EventType, InvalidEventType};
 
 /// The source, type and time of the last parsed event. Neighbouring events often share them: all
 /// events of one commit have the same time.
+#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ParseCache {
     source: Option<Arc<str>>,

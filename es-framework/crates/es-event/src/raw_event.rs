@@ -4,6 +4,7 @@ use super::{Dialect, Hash, RecordedEvent, hash::decimal_digits};
 
 /// The members of an event as bytes. The writer escapes only the source and the trace; it copies
 /// everything else.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct RawEvent<'a> {
     /// The event id.

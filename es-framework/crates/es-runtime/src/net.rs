@@ -43,6 +43,7 @@ pub use limits::ConnectionLimits;
 use tls::ServerTls;
 
 /// The socket that clients connect to.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct HttpListener {
     /// The socket.
@@ -78,6 +79,7 @@ impl HttpListener {
 }
 
 /// The address of the client. Every request has it among its extensions.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub IpAddr);
 
@@ -86,6 +88,7 @@ pub struct PeerAddress(pub IpAddr);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves HTTP until `shutdown` completes, and then waits for open requests within the drain time.
+#[doc(hidden)]
 pub async fn serve(
     listener: HttpListener,
     router: Router,

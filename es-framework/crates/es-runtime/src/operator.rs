@@ -91,9 +91,11 @@ pub enum OperatorError {
 }
 
 /// The event that a command was about, if there is one.
+#[doc(hidden)]
 pub type OperatorResult = Result<Option<PoisonEvent>, OperatorError>;
 
 /// A command of an operator that waits for its result.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct OperatorRequest {
     /// The name of the component.
@@ -116,6 +118,7 @@ impl OperatorRequest {
 }
 
 /// The receiving end of an operator's commands.
+#[doc(hidden)]
 pub type OperatorRequests = mpsc::Receiver<OperatorRequest>;
 
 /// Sends the commands of an operator to the projections or the reactions of an application.

@@ -10,11 +10,13 @@ use std::{
 use uuid::Uuid;
 
 /// Generates a secret. Two random UUIDs have 244 random bits.
+#[doc(hidden)]
 pub fn generate_secret() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
 /// Fails if anyone except the owner can read or write a file.
+#[doc(hidden)]
 pub fn check_owner_only(file: &Path) -> io::Result<()> {
     let mode = fs::metadata(file)?.mode() & 0o777;
     if mode & 0o077 == 0 {
@@ -28,6 +30,7 @@ pub fn check_owner_only(file: &Path) -> io::Result<()> {
 
 /// Replaces a file: writes a draft next to it and renames the draft. Readers never see half of the file,
 /// even if the program ends in between.
+#[doc(hidden)]
 pub fn replace(file: &Path, text: &str) -> io::Result<()> {
     let draft = with_suffix(file, "draft");
     let _ = fs::remove_file(&draft);
@@ -43,6 +46,7 @@ pub fn replace(file: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Returns the path with a suffix added to the file name.
+#[doc(hidden)]
 pub fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".");

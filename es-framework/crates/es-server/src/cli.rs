@@ -126,6 +126,7 @@ impl std::fmt::Debug for RunArguments {
 }
 
 /// Returns the definition of the command line, for its reference.
+#[doc(hidden)]
 #[must_use]
 pub fn clap_command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()

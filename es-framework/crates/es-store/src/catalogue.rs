@@ -32,6 +32,7 @@ pub struct KnownEventType {
 }
 
 /// All event types of a store. There are few, so they stay in memory and are copied for each change.
+#[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     types: BTreeMap<EventType, Entry>,

@@ -208,6 +208,7 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
 }
 
 /// Returns the latest event of a subject, or of a subject and all subjects below it.
+#[doc(hidden)]
 pub async fn latest_event(
     store: &dyn EventStore,
     subject: Subject,
@@ -223,12 +224,14 @@ pub async fn latest_event(
 }
 
 /// Returns the id of the newest event, if there is one.
+#[doc(hidden)]
 pub async fn newest_id(store: &dyn EventStore) -> Result<Option<EventId>, StoreError> {
     let newest = latest_event(store, Subject::root(), true).await?;
     Ok(newest.map(|event| event.id))
 }
 
 /// Returns the event with this id, if it is stored.
+#[doc(hidden)]
 pub async fn event_with_id(
     store: &dyn EventStore,
     id: EventId,

@@ -232,6 +232,7 @@ const fn one_start(
 }
 
 /// A range of event ids, both ends included. Empty when `first` lies above `last`.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdRange {
     /// The first id.

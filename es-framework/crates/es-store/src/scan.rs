@@ -26,6 +26,7 @@ use chunk_prefetcher::ChunkPrefetcher;
 pub use observation::observe;
 
 /// The selection of events of a read.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Scan {
     /// The subject that is read.
@@ -43,6 +44,7 @@ pub struct Scan {
 }
 
 /// A chunk of a scan, and the ids that are left after it.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Chunk<T = Vec<RecordedEvent>> {
     /// The events in the order of the scan. A chunk can be empty although it has a rest.
@@ -54,6 +56,7 @@ pub struct Chunk<T = Vec<RecordedEvent>> {
 }
 
 /// A source that returns a scan in chunks, as events or as rendered lines.
+#[doc(hidden)]
 #[async_trait]
 pub trait Chunks: Clone + Send + Sync + 'static {
     /// The form in which a chunk contains its events.
@@ -67,6 +70,7 @@ pub trait Chunks: Clone + Send + Sync + 'static {
 }
 
 /// A log of events that can be read in chunks.
+#[doc(hidden)]
 #[async_trait]
 pub trait Log: Clone + Send + Sync + 'static {
     /// Returns the number of stored events, as a channel that reports each increase.
@@ -149,6 +153,7 @@ impl Scan {
 }
 
 /// Reads the stored events that match the options.
+#[doc(hidden)]
 pub fn read<L>(log: L, subject: Subject, options: ReadOptions) -> EventStream
 where
     L: Log + Chunks<Events = Vec<RecordedEvent>>,
@@ -157,6 +162,7 @@ where
 }
 
 /// Reads the stored events that match the options, in chunks.
+#[doc(hidden)]
 pub fn chunks<L: Log, C: Chunks>(
     log: L,
     source: C,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use es_event::Subject;
 
 /// The subjects below a base. The list includes their parents, even if a parent has no events.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct SubjectTree {
     base: Subject,

@@ -51,6 +51,7 @@ async fn parse_and_handle<C: Handle>(
 ///
 /// # Errors
 /// The command is not valid, the handler rejects it, or the event store does not store its events.
+#[doc(hidden)]
 pub async fn handle_command<C: Handle>(
     bus: &CommandBus,
     command: &C,

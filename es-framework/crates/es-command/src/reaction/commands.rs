@@ -38,6 +38,7 @@ pub struct OutgoingCommands(pub(super) Vec<OutgoingCommand>);
 
 /// A command as JSON. It enters the command pipeline like the request of a client, and repetitions
 /// have the same body.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct OutgoingCommand {
     /// The command's description.

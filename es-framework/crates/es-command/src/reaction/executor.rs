@@ -27,6 +27,7 @@ use es_store::EventStore;
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The resources that all reactions of an application share.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct ReactionRuntime {
     /// The bus that handles the commands.

@@ -141,6 +141,7 @@ async fn run_until_failure(executor: ReactionExecutor) -> RunEnd {
 }
 
 /// Handles all stored events and due deadlines of one reaction, for a test.
+#[doc(hidden)]
 pub async fn catch_up(
     runtime: ReactionRuntime,
     reaction: ReactionDescriptor,

@@ -49,6 +49,7 @@ const VARIABLES: [&str; 1] = ["RUST_LOG"];
 ///
 /// # Errors
 /// The first [`SettingsClash`].
+#[doc(hidden)]
 pub fn check(framework: &Command, declared: &[&SettingsDescriptor]) -> Result<(), SettingsClash> {
     let mut owners = BTreeMap::from([(SettingName::Flag("help".to_owned()), Owner::Framework)]);
     let variables = VARIABLES.map(|name| SettingName::Variable(name.to_owned()));

@@ -7,6 +7,7 @@ use super::{ProgressRegistry, progress::State};
 use es_event::EventId;
 
 /// The changes of some read models.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Changes(Vec<watch::Receiver<State>>);
 

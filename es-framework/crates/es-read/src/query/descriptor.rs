@@ -103,6 +103,7 @@ impl std::fmt::Debug for QueryDescriptor {
 }
 
 /// A query with its parameters, without its Rust type.
+#[doc(hidden)]
 pub trait ErasedQuery: Send {
     /// Runs the query and returns its output as JSON.
     fn run<'a>(

@@ -7,8 +7,10 @@ use super::{QueryError, QueryParameters, cursor::PageCursor};
 use crate::projection::Cell;
 
 /// The number of rows on a page if the caller sends no `limit`.
+#[doc(hidden)]
 pub const DEFAULT_LIMIT: u32 = 100;
 /// The largest `limit`.
+#[doc(hidden)]
 pub const MAX_LIMIT: u32 = 1_000;
 
 /// The page that the caller requests: `limit`, `cursor` and `total`.

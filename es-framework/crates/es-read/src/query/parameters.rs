@@ -6,8 +6,10 @@ use super::QueryError;
 use crate::projection::{ColumnValue, column};
 
 /// The largest number of values of a parameter that takes several.
+#[doc(hidden)]
 pub const MOST_VALUES: usize = 100;
 /// The largest number of characters of a value.
+#[doc(hidden)]
 pub const LONGEST_VALUE: usize = 1_000;
 
 /// The parameters that a client sent. Each method takes one out, so that unknown ones remain.

@@ -94,6 +94,7 @@ const REBUILD_EVENTS: &[f64] = &[
 ];
 
 /// Time from the head of a request to the head of its response.
+#[doc(hidden)]
 pub const HTTP_DURATION: MetricDefinition = MetricDefinition::histogram(
     "http_request_duration_seconds",
     &["method", "route", "status"],
@@ -101,24 +102,28 @@ pub const HTTP_DURATION: MetricDefinition = MetricDefinition::histogram(
     REQUEST_SECONDS,
 );
 /// Requests without a complete response.
+#[doc(hidden)]
 pub const HTTP_IN_FLIGHT: MetricDefinition = MetricDefinition::gauge(
     "http_requests_in_flight",
     &[],
     "Requests without a complete response.",
 );
 /// Commands by outcome.
+#[doc(hidden)]
 pub const COMMANDS: MetricDefinition = MetricDefinition::counter(
     "es_commands_total",
     &["command", "outcome", "reason"],
     "Commands by outcome.",
 );
 /// Decisions that were repeated because a subject changed between read and append.
+#[doc(hidden)]
 pub const COMMAND_RETRIES: MetricDefinition = MetricDefinition::counter(
     "es_command_retries_total",
     &["command"],
     "Decisions that were repeated because a subject changed between read and append.",
 );
 /// Events that were read to rebuild a state.
+#[doc(hidden)]
 pub const STATE_REBUILD: MetricDefinition = MetricDefinition::histogram(
     "es_state_rebuild_events",
     &["state"],
@@ -126,12 +131,14 @@ pub const STATE_REBUILD: MetricDefinition = MetricDefinition::histogram(
     REBUILD_EVENTS,
 );
 /// State look-ups by the source from which the rebuild started.
+#[doc(hidden)]
 pub const STATE_LOOKUPS: MetricDefinition = MetricDefinition::counter(
     "es_state_lookups_total",
     &["state", "source"],
     "State look-ups by the source from which the rebuild started.",
 );
 /// Time of a command's append to the embedded or external event store, by outcome.
+#[doc(hidden)]
 pub const APPEND_DURATION: MetricDefinition = MetricDefinition::histogram(
     "es_append_duration_seconds",
     &["outcome"],
@@ -139,6 +146,7 @@ pub const APPEND_DURATION: MetricDefinition = MetricDefinition::histogram(
     COMMIT_SECONDS,
 );
 /// Time of a commit of the embedded event store, from its first precondition to the end of the flush.
+#[doc(hidden)]
 pub const STORE_COMMIT_DURATION: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_duration_seconds",
     &[],
@@ -146,6 +154,7 @@ pub const STORE_COMMIT_DURATION: MetricDefinition = MetricDefinition::histogram(
     COMMIT_SECONDS,
 );
 /// Events in one commit of the embedded event store.
+#[doc(hidden)]
 pub const STORE_COMMIT_EVENTS: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_events",
     &[],
@@ -153,6 +162,7 @@ pub const STORE_COMMIT_EVENTS: MetricDefinition = MetricDefinition::histogram(
     BATCH_SIZES,
 );
 /// Appends in one commit of the embedded event store.
+#[doc(hidden)]
 pub const STORE_COMMIT_APPENDS: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_appends",
     &[],
@@ -160,42 +170,49 @@ pub const STORE_COMMIT_APPENDS: MetricDefinition = MetricDefinition::histogram(
     BATCH_SIZES,
 );
 /// Reconnects of interrupted subscriptions to an external event store.
+#[doc(hidden)]
 pub const SUBSCRIPTION_RECONNECTS: MetricDefinition = MetricDefinition::counter(
     "es_subscription_reconnects_total",
     &[],
     "Reconnects of interrupted subscriptions to an external event store.",
 );
 /// Events that a read model has not applied yet.
+#[doc(hidden)]
 pub const READ_MODEL_LAG: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_lag_events",
     &["read_model"],
     "Events that a read model has not applied yet.",
 );
 /// Age of the oldest event that a read model has not applied yet.
+#[doc(hidden)]
 pub const READ_MODEL_LAG_SECONDS: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_lag_seconds",
     &["read_model"],
     "Age of the oldest event that a read model has not applied yet.",
 );
 /// 1 if a poison event has stopped the read model, else 0.
+#[doc(hidden)]
 pub const READ_MODEL_STOPPED: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_stopped",
     &["read_model"],
     "1 if a poison event has stopped the read model, else 0.",
 );
 /// Events that a reaction has not handled yet.
+#[doc(hidden)]
 pub const REACTION_LAG: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_lag_events",
     &["reaction"],
     "Events that a reaction has not handled yet.",
 );
 /// Pending deadlines that a reaction holds in memory.
+#[doc(hidden)]
 pub const REACTION_DEADLINES: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_open_deadlines",
     &["reaction"],
     "Pending deadlines that a reaction holds in memory.",
 );
 /// 1 if a poison event has stopped the reaction, else 0.
+#[doc(hidden)]
 pub const REACTION_STOPPED: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_stopped",
     &["reaction"],
@@ -203,6 +220,7 @@ pub const REACTION_STOPPED: MetricDefinition = MetricDefinition::gauge(
 );
 
 /// Open live queries.
+#[doc(hidden)]
 pub const LIVE_QUERIES: MetricDefinition =
     MetricDefinition::gauge("es_live_queries", &[], "Open live queries.");
 

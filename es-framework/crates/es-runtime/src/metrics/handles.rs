@@ -9,6 +9,7 @@ use std::{
 
 /// A cache of registered metrics. Its keys come from the declarations of the application, so it stays
 /// small.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct MetricHandles<K, V>(RwLock<HashMap<K, V>>);
 

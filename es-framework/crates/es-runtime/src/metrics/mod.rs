@@ -86,6 +86,7 @@ fn key(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Key {
 }
 
 /// Returns the counter with these labels.
+#[doc(hidden)]
 pub fn counter(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Counter {
     RECORDER
         .recorder
@@ -93,6 +94,7 @@ pub fn counter(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Counter {
 }
 
 /// Returns the gauge with these labels.
+#[doc(hidden)]
 pub fn gauge(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Gauge {
     RECORDER
         .recorder
@@ -100,6 +102,7 @@ pub fn gauge(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Gauge {
 }
 
 /// Returns the histogram with these labels.
+#[doc(hidden)]
 pub fn histogram(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Histogram {
     RECORDER
         .recorder
@@ -108,6 +111,7 @@ pub fn histogram(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Histogr
 
 /// Makes this the recorder for the macros of the crate `metrics`, so that metrics of the application
 /// appear, too.
+#[doc(hidden)]
 pub fn install() {
     if metrics::set_global_recorder(&RECORDER.recorder).is_err() {
         tracing::info!("the application has another recorder for the macros of the crate metrics");

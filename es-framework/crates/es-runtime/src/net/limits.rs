@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 /// The limits on what a client may use before its request reaches a route.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
     /// The number of connections that are open at once. One more waits until another one ends.

@@ -18,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::{Error, Result, file_watcher::FileWatcher};
 
 /// The paths of a certificate chain and of its private key.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
     /// PEM file with the certificate chain.
@@ -27,6 +28,7 @@ pub struct TlsFiles {
 }
 
 /// The TLS configuration of a listener. It follows the rotation of its files.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct ServerTls(FileWatcher<TlsIdentity>);
 
@@ -38,6 +40,7 @@ pub(crate) struct TlsIdentity {
 }
 
 /// The reasons that a certificate and a key cannot be used.
+#[doc(hidden)]
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
@@ -81,6 +84,7 @@ impl ServerTls {
 
 /// Installs the cryptography that TLS clients of this program use, unless the program has installed
 /// another one.
+#[doc(hidden)]
 pub fn install_cryptography() {
     let _ = ring::default_provider().install_default();
 }
@@ -109,6 +113,7 @@ fn read_file(file: &Path) -> Result<Vec<u8>, TlsError> {
 }
 
 /// Loads the certificates of a PEM file.
+#[doc(hidden)]
 pub fn load_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let text = read_file(file)?;
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();

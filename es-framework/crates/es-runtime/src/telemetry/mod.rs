@@ -26,6 +26,7 @@ use traces::TraceExporter;
 type TelemetryLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
 /// The settings of the log and of traces.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct TelemetrySettings {
     /// Format of the log.
@@ -54,6 +55,7 @@ pub enum LogFormat {
 }
 
 /// The running log and the running traces.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Telemetry {
     exporter: Option<TraceExporter>,
@@ -93,11 +95,13 @@ impl Telemetry {
 }
 
 /// Starts a log of text lines on standard error, without further settings.
+#[doc(hidden)]
 pub fn log_to_stderr(filter: EnvFilter) {
     subscriber(log(LogFormat::Text, filter, io::stderr), None).init();
 }
 
 /// Returns the time since `begin`, as a field of the log.
+#[doc(hidden)]
 pub fn milliseconds_since(begin: Instant) -> u64 {
     u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

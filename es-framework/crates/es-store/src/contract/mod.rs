@@ -1,11 +1,11 @@
-//! What every adapter must do. An adapter's own test calls [`run`] with a way to make an empty
+//! The rules that every adapter keeps. An adapter's own test calls [`run`] with a way to make an empty
 //! store; each rule gets a store of its own.
 
-mod append;
-mod catalogue;
-mod observe;
-mod precondition;
-mod read;
+mod append_rules;
+mod catalogue_rules;
+mod observe_rules;
+mod precondition_rules;
+mod read_rules;
 mod support;
 
 use std::future::Future;
@@ -25,6 +25,7 @@ macro_rules! rules {
 ///
 /// # Panics
 /// The adapter breaks a rule.
+#[doc(hidden)]
 pub async fn run<S, F, Fut>(mut empty: F)
 where
     S: EventStore,
@@ -32,14 +33,14 @@ where
     Fut: Future<Output = S>,
 {
     rules! { empty:
-        append::{
+        append_rules::{
             events_are_numbered_from_zero_without_a_gap,
             each_event_names_the_hash_of_the_one_before_it,
             what_is_read_is_what_was_written,
             an_append_of_several_subjects_is_all_or_nothing,
             concurrent_writers_share_one_chain,
         }
-        precondition::{
+        precondition_rules::{
             a_pristine_subject_has_no_event_of_its_own,
             a_populated_subject_has_an_event_of_its_own,
             a_subject_on_an_event_id_has_not_moved,
@@ -48,7 +49,7 @@ where
             all_preconditions_must_hold_together,
             of_many_who_want_the_same_pristine_subject_one_gets_it,
         }
-        read::{
+        read_rules::{
             an_unknown_subject_reads_as_nothing,
             a_read_is_of_the_subject_alone_unless_recursive,
             a_recursive_read_keeps_to_whole_segments,
@@ -60,7 +61,7 @@ where
             a_limit_leaves_the_first_events,
             a_read_can_be_of_some_types,
         }
-        observe::{
+        observe_rules::{
             an_observer_sees_what_is_stored_and_then_what_comes,
             an_observer_goes_on_exclusively_after_an_event,
             an_observer_of_one_subject_hears_of_no_other,
@@ -79,7 +80,7 @@ where
     Fut: Future<Output = S>,
 {
     rules! { empty:
-        catalogue::{
+        catalogue_rules::{
             subjects_are_listed_sorted_and_with_their_parents,
             event_types_are_listed_sorted,
             a_refused_write_leaves_no_event_type,

@@ -1,4 +1,4 @@
-//! What the rules of the contract share.
+//! Functions that the rules of the contract share.
 
 use std::{future::Future, time::Duration};
 

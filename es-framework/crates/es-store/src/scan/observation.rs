@@ -10,6 +10,7 @@ use crate::{EventStream, IfEventIsMissing, ObserveOptions, Order, StoreError, op
 use es_event::{RecordedEvent, Subject};
 
 /// Subscribes to the stored events that match the options, and then to the new ones.
+#[doc(hidden)]
 pub fn observe<L: Log, C: Chunks<Events = Vec<RecordedEvent>>>(
     log: L,
     source: C,

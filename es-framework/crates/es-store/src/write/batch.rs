@@ -10,6 +10,7 @@ use crate::{Conflict, Precondition, StoreError, catalogue::Catalogue};
 use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
 
 /// The end of the hash chain, to which the next event is added.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct ChainHead {
     /// The id of the next event; `None` when all ids are used.
@@ -39,6 +40,7 @@ impl ChainHead {
 
 /// Looks up the latest stored events, for preconditions. The events of the batch that is being
 /// prepared are not stored yet.
+#[doc(hidden)]
 pub trait LatestEvents {
     /// The error of the storage.
     type Error;
@@ -51,6 +53,7 @@ pub trait LatestEvents {
 }
 
 /// Appends that are decided and chained, but not stored yet.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct PreparedBatch<'a> {
     catalogue: &'a Catalogue,

@@ -12,9 +12,11 @@ use crate::{AppendError, EventSchema, Precondition, RegisterError, StoreError};
 use es_event::{EventCandidate, EventType, RecordedEvent};
 
 /// The result of one append.
+#[doc(hidden)]
 pub type AppendOutcome = Result<Vec<RecordedEvent>, AppendError>;
 
 /// An append that waits.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct QueuedAppend {
     /// The events to append.
@@ -32,6 +34,7 @@ pub struct QueuedAppend {
 }
 
 /// A schema that waits to be registered.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct SchemaRegistration {
     /// The event type that the schema is for.
@@ -45,6 +48,7 @@ pub struct SchemaRegistration {
 }
 
 /// A task of the writer.
+#[doc(hidden)]
 #[derive(Debug)]
 pub enum WriterTask {
     /// Appends events.
@@ -56,6 +60,7 @@ pub enum WriterTask {
 }
 
 /// The result of waiting for tasks.
+#[doc(hidden)]
 #[derive(Debug)]
 pub enum QueueOutcome {
     /// Tasks to execute in one batch.
@@ -67,6 +72,7 @@ pub enum QueueOutcome {
 }
 
 /// The limits of one batch.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct BatchLimits {
     /// The number of events.
@@ -76,6 +82,7 @@ pub struct BatchLimits {
 }
 
 /// Tasks in the order of their arrival.
+#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct WriteQueue {
     state: Mutex<QueueState>,
@@ -199,6 +206,7 @@ impl QueueState {
 }
 
 /// Returns about how many bytes an event takes in memory and in the write-ahead log.
+#[doc(hidden)]
 pub fn candidate_size(candidate: &EventCandidate) -> usize {
     let EventCandidate {
         source,

@@ -1,11 +1,11 @@
-//! Rules of what must hold before a write.
+//! Rules of preconditions.
 
 use futures_util::future::join_all;
 
 use super::support::{all, append, candidate, id, subject, write};
 use crate::{AppendError, EventStore, Precondition};
 
-/// Whether a write to `/target` passes under these conditions.
+/// Returns true if a write to `/target` passes under these preconditions.
 async fn passes(store: &impl EventStore, preconditions: Vec<Precondition>) -> bool {
     let written = append(
         store,
