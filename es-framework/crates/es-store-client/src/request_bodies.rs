@@ -32,7 +32,7 @@ impl<'a> WriteEventsBody<'a> {
     pub(super) fn new(candidates: &'a [EventCandidate], preconditions: &[Precondition]) -> Self {
         Self {
             events: candidates.iter().map(CandidateBody::new).collect(),
-            preconditions: preconditions.iter().map(encode_precondition).collect(),
+            preconditions: preconditions.iter().flat_map(encode_precondition).collect(),
         }
     }
 }
@@ -51,35 +51,44 @@ impl<'a> CandidateBody<'a> {
     }
 }
 
-fn encode_precondition(condition: &Precondition) -> serde_json::Value {
+/// Version 1 has no preconditions on a subtree, so queries take their place.
+fn encode_precondition(condition: &Precondition) -> Vec<serde_json::Value> {
     let subject = condition.subject();
     match condition {
         Precondition::SubjectIsPristine(_) => {
-            json!({"type": "isSubjectPristine", "payload": {"subject": subject}})
+            vec![json!({"type": "isSubjectPristine", "payload": {"subject": subject}})]
         }
         Precondition::SubjectIsPopulated(_) => {
-            json!({"type": "isSubjectPopulated", "payload": {"subject": subject}})
+            vec![json!({"type": "isSubjectPopulated", "payload": {"subject": subject}})]
         }
         Precondition::SubjectIsOnEventId(_, id) => {
-            json!({"type": "isSubjectOnEventId", "payload": {"subject": subject, "eventId": id}})
+            let payload = json!({"subject": subject, "eventId": id});
+            vec![json!({"type": "isSubjectOnEventId", "payload": payload})]
         }
-        Precondition::SubtreeIsUnchangedSince(subject, id) => {
-            let base = subject.as_str().trim_end_matches('/');
-            let since = id.map_or_else(|| "-1".to_owned(), |id| id.to_string());
-            let query = format!(
-                "FROM e IN events WHERE e.id AS INT > {since} AND \
-                 (e.subject == '{base}' OR STARTSWITH(e.subject, '{base}/')) \
-                 PROJECT INTO COUNT() == 0"
-            );
-            json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
-        }
+        Precondition::SubtreeIsPristine(subject) => vec![count_below(subject, "", "== 0")],
+        Precondition::SubtreeIsPopulated(subject) => vec![count_below(subject, "", "> 0")],
+        Precondition::SubtreeIsOnEventId(subject, id) => vec![
+            count_below(subject, &format!("e.id AS INT > {id} AND "), "== 0"),
+            count_below(subject, &format!("e.id AS INT == {id} AND "), "== 1"),
+        ],
         // Ids have no gaps, so the number of events determines the last id.
         Precondition::StoreIsOnEventId(id) => {
             let count = EventId::count_to(*id);
             let query = format!("FROM e IN events PROJECT INTO COUNT() == {count}");
-            json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
+            vec![json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})]
         }
     }
+}
+
+/// A precondition on the number of events of a subject and the subjects below it.
+fn count_below(subject: &Subject, filter: &str, comparison: &str) -> serde_json::Value {
+    let base = subject.as_str().trim_end_matches('/');
+    let query = format!(
+        "FROM e IN events \
+         WHERE {filter}(e.subject == '{base}' OR STARTSWITH(e.subject, '{base}/')) \
+         PROJECT INTO COUNT() {comparison}"
+    );
+    json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
 }
 
 /// The body of a read or an observation.

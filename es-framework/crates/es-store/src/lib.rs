@@ -41,7 +41,7 @@ pub use options::{
     Bound, FromLatestEvent, IdRange, IfEventIsMissing, InvalidOptions, ObserveOptions, Order,
     ReadOptions,
 };
-pub use precondition::{Conflict, Precondition};
+pub use precondition::{Conflict, Precondition, PreconditionScope};
 pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
 pub use verify::{Chain, Flaw, VerificationReport, verify};
 

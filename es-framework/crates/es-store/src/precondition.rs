@@ -20,9 +20,12 @@ pub enum Precondition {
     SubjectIsPopulated(Subject),
     /// The latest event of the subject itself has this id.
     SubjectIsOnEventId(Subject, EventId),
-    /// The latest event of the subject and the subjects below it has this id, or an earlier one. With
-    /// `None`, they have no event.
-    SubtreeIsUnchangedSince(Subject, Option<EventId>),
+    /// Neither the subject nor any subject below it has an event.
+    SubtreeIsPristine(Subject),
+    /// The subject or a subject below it has an event.
+    SubtreeIsPopulated(Subject),
+    /// The latest event of the subject and all subjects below it has this id.
+    SubtreeIsOnEventId(Subject, EventId),
     /// The latest event of the whole store has this id. With `None`, the store is empty. Used for
     /// decisions that depend on all events.
     StoreIsOnEventId(Option<EventId>),
@@ -36,22 +39,59 @@ impl Precondition {
             Self::SubjectIsPristine(subject)
             | Self::SubjectIsPopulated(subject)
             | Self::SubjectIsOnEventId(subject, _)
-            | Self::SubtreeIsUnchangedSince(subject, _) => Some(subject),
+            | Self::SubtreeIsPristine(subject)
+            | Self::SubtreeIsPopulated(subject)
+            | Self::SubtreeIsOnEventId(subject, _) => Some(subject),
             Self::StoreIsOnEventId(_) => None,
         }
     }
 
-    /// Returns true if the condition holds for this latest event of its subject.
+    /// Returns the events among which the condition looks for the latest one.
+    #[must_use]
+    pub const fn scope(&self) -> PreconditionScope<'_> {
+        match self {
+            Self::SubjectIsPristine(subject)
+            | Self::SubjectIsPopulated(subject)
+            | Self::SubjectIsOnEventId(subject, _) => PreconditionScope::Subject(subject),
+            Self::SubtreeIsPristine(subject)
+            | Self::SubtreeIsPopulated(subject)
+            | Self::SubtreeIsOnEventId(subject, _) => PreconditionScope::Subtree(subject),
+            Self::StoreIsOnEventId(_) => PreconditionScope::Store,
+        }
+    }
+
+    /// Returns true if the condition holds for this latest event of its scope.
     #[must_use]
     pub fn holds(&self, latest: Option<EventId>) -> bool {
         match self {
-            Self::SubjectIsPristine(_) => latest.is_none(),
-            Self::SubjectIsPopulated(_) => latest.is_some(),
-            Self::SubjectIsOnEventId(_, id) => latest == Some(*id),
-            Self::SubtreeIsUnchangedSince(_, id) => latest <= *id,
+            Self::SubjectIsPristine(_) | Self::SubtreeIsPristine(_) => latest.is_none(),
+            Self::SubjectIsPopulated(_) | Self::SubtreeIsPopulated(_) => latest.is_some(),
+            Self::SubjectIsOnEventId(_, id) | Self::SubtreeIsOnEventId(_, id) => {
+                latest == Some(*id)
+            }
             Self::StoreIsOnEventId(id) => latest == *id,
         }
     }
+}
+
+/// The events whose latest one decides about a precondition.
+///
+/// ```
+/// use es_framework::{event::Subject, store::{Precondition, PreconditionScope}};
+///
+/// let orders: Subject = "/orders/42".parse()?;
+/// let pristine = Precondition::SubtreeIsPristine(orders.clone());
+/// assert_eq!(pristine.scope(), PreconditionScope::Subtree(&orders));
+/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PreconditionScope<'a> {
+    /// The events of one subject, without those below it.
+    Subject(&'a Subject),
+    /// The events of a subject and of all subjects below it.
+    Subtree(&'a Subject),
+    /// All events.
+    Store,
 }
 
 /// The error for a write whose precondition does not hold.

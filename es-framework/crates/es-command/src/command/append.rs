@@ -182,7 +182,9 @@ fn lower_bound(precondition: &Precondition, subject: &Subject) -> Option<Option<
         Precondition::SubjectIsPristine(_) => Some(None),
         Precondition::SubjectIsOnEventId(_, id) => Some(Some(Bound::Exclusive(*id))),
         Precondition::SubjectIsPopulated(_)
-        | Precondition::SubtreeIsUnchangedSince(..)
+        | Precondition::SubtreeIsPristine(_)
+        | Precondition::SubtreeIsPopulated(_)
+        | Precondition::SubtreeIsOnEventId(..)
         | Precondition::StoreIsOnEventId(_) => None,
     }
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::state::{CachePolicy, CachedState, RebuildError, StateKind, StateSource};
 use es_event::{EventId, InvalidSubjectPart, Subject};
-use es_store::{Precondition, latest_event, newest_id};
+use es_store::{Precondition, latest_event};
 
 /// The subjects and parameters of a command, known before anything is read.
 #[derive(Debug)]
@@ -144,15 +144,16 @@ async fn read_state(
 ) -> Result<(CachedState, Precondition), CommandError> {
     let subject = source.subject.clone();
     if source.recursive {
-        // This id is read before the events, so that the precondition covers every event that is
-        // recorded in between.
-        let newest = newest_id(&*bus.store).await?;
+        // The state reads only events of its own types. This event has any type, and it is read before
+        // them, so that the precondition covers every event that is recorded in between.
+        let latest = latest_event(&*bus.store, subject.clone(), true).await?;
+        let latest = latest.map(|event| event.id);
         let state = rebuild_state(bus, kind, source, cache).await?;
-        let newest = newest.max(state.latest.map(|latest| latest.id));
-        return Ok((
-            state,
-            Precondition::SubtreeIsUnchangedSince(subject, newest),
-        ));
+        let precondition = match latest.max(state.latest.map(|latest| latest.id)) {
+            Some(latest) => Precondition::SubtreeIsOnEventId(subject, latest),
+            None => Precondition::SubtreeIsPristine(subject),
+        };
+        return Ok((state, precondition));
     }
     let state = rebuild_state(bus, kind, source, cache).await?;
     let precondition = is_unchanged(subject, state.latest.map(|latest| latest.id));

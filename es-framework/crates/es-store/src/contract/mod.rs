@@ -45,9 +45,12 @@ where
             a_populated_subject_has_an_event_of_its_own,
             a_subject_on_an_event_id_has_not_moved,
             a_store_on_an_event_id_has_not_grown,
-            a_subtree_is_unchanged_since_an_event,
+            a_pristine_subtree_has_no_event,
+            a_populated_subtree_has_an_event,
+            a_subtree_on_an_event_id_has_not_changed,
             all_preconditions_must_hold_together,
             of_many_who_want_the_same_pristine_subject_one_gets_it,
+            of_many_who_want_the_same_pristine_subtree_one_gets_it,
         }
         read_rules::{
             an_unknown_subject_reads_as_nothing,

@@ -48,21 +48,64 @@ pub(super) async fn a_subject_on_an_event_id_has_not_moved(store: &impl EventSto
     assert!(passes(store, on("/a", 2)).await);
 }
 
-pub(super) async fn a_subtree_is_unchanged_since_an_event(store: &impl EventStore) {
-    let since = |at, number: Option<u64>| {
-        vec![Precondition::SubtreeIsUnchangedSince(
-            subject(at),
-            number.map(id),
-        )]
-    };
-    write(store, &["/a", "/b", "/a/child", "/abc"]).await;
-    assert!(!passes(store, since("/a", Some(1))).await);
-    assert!(!passes(store, since("/a", None)).await);
-    assert!(passes(store, since("/a", Some(2))).await);
-    assert!(passes(store, since("/a", Some(4))).await);
-    assert!(passes(store, since("/empty", None)).await);
-    assert!(!passes(store, since("/", Some(3))).await);
-    assert!(passes(store, since("/", Some(6))).await);
+pub(super) async fn a_pristine_subtree_has_no_event(store: &impl EventStore) {
+    let pristine = |at| vec![Precondition::SubtreeIsPristine(subject(at))];
+    assert!(passes(store, pristine("/")).await);
+    write(store, &["/a/child/grandchild", "/b", "/abc"]).await;
+    for populated in ["/", "/a", "/a/child", "/b", "/target"] {
+        assert!(!passes(store, pristine(populated)).await, "{populated}");
+    }
+    for empty in ["/ab", "/a/chil", "/b/c", "/empty"] {
+        assert!(passes(store, pristine(empty)).await, "{empty}");
+    }
+}
+
+pub(super) async fn a_populated_subtree_has_an_event(store: &impl EventStore) {
+    let populated = |at| vec![Precondition::SubtreeIsPopulated(subject(at))];
+    assert!(!passes(store, populated("/")).await);
+    write(store, &["/a/child/grandchild", "/b", "/abc"]).await;
+    for empty in ["/ab", "/a/chil", "/b/c", "/target"] {
+        assert!(!passes(store, populated(empty)).await, "{empty}");
+    }
+    for parent in ["/", "/a", "/a/child", "/b"] {
+        assert!(passes(store, populated(parent)).await, "{parent}");
+    }
+}
+
+pub(super) async fn a_subtree_on_an_event_id_has_not_changed(store: &impl EventStore) {
+    let on = |at, number| vec![Precondition::SubtreeIsOnEventId(subject(at), id(number))];
+    write(store, &["/a", "/b", "/a/child", "/abc", "/b/child", "/b"]).await;
+    for (parent, other) in [
+        ("/a", 0),
+        ("/a", 1),
+        ("/a", 3),
+        ("/b", 4),
+        ("/empty", 0),
+        ("/", 2),
+    ] {
+        assert!(!passes(store, on(parent, other)).await, "{parent} {other}");
+    }
+    assert!(passes(store, on("/", 5)).await);
+    assert!(!passes(store, on("/", 5)).await);
+    for (parent, latest) in [("/a", 2), ("/a/child", 2), ("/b", 5), ("/b/child", 4)] {
+        assert!(passes(store, on(parent, latest)).await, "{parent} {latest}");
+    }
+}
+
+pub(super) async fn of_many_who_want_the_same_pristine_subtree_one_gets_it(
+    store: &impl EventStore,
+) {
+    let writers = (0..32).map(|number| {
+        let child = format!("/parent/{number}");
+        let candidates = vec![candidate(&child, "happened", "{}")];
+        append(
+            store,
+            candidates,
+            vec![Precondition::SubtreeIsPristine(subject("/parent"))],
+        )
+    });
+    let passed = join_all(writers).await.into_iter().filter(Result::is_ok);
+    assert_eq!((passed.count(), all(store).await.len()), (1, 1));
 }
 
 pub(super) async fn a_store_on_an_event_id_has_not_grown(store: &impl EventStore) {

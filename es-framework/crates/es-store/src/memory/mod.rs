@@ -12,8 +12,8 @@ use tokio::sync::watch;
 
 use super::{
     AppendError, Conflict, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
-    ObserveOptions, Order, Precondition, ReadOptions, RegisterError, SchemaConflict, StoreError,
-    SubjectStream,
+    ObserveOptions, Order, Precondition, PreconditionScope, ReadOptions, RegisterError,
+    SchemaConflict, StoreError, SubjectStream,
     catalogue::Catalogue,
     options::IdRange,
     scan::{self, Chunk, Scan},
@@ -90,16 +90,14 @@ impl Log {
 
     /// Returns the latest event in the scope of a precondition.
     fn latest(&self, condition: &Precondition) -> Option<EventId> {
-        match condition {
-            Precondition::SubtreeIsUnchangedSince(subject, _) => {
+        match condition.scope() {
+            PreconditionScope::Subject(subject) => self.latest.get(subject).copied(),
+            PreconditionScope::Subtree(subject) => {
                 let mut newest = self.events.iter().rev();
                 let below = newest.find(|event| event.subject.is_within(subject));
                 below.map(|event| event.id)
             }
-            Precondition::StoreIsOnEventId(_) => self.events.last().map(|event| event.id),
-            Precondition::SubjectIsPristine(subject)
-            | Precondition::SubjectIsPopulated(subject)
-            | Precondition::SubjectIsOnEventId(subject, _) => self.latest.get(subject).copied(),
+            PreconditionScope::Store => self.events.last().map(|event| event.id),
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use super::queue::{AppendOutcome, QueuedAppend};
-use crate::{Conflict, Precondition, StoreError, catalogue::Catalogue};
+use crate::{Conflict, Precondition, PreconditionScope, StoreError, catalogue::Catalogue};
 use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
 
 /// The end of the hash chain, to which the next event is added.
@@ -132,18 +132,16 @@ impl<'a> PreparedBatch<'a> {
         stored: &L,
         precondition: &Precondition,
     ) -> Result<Option<EventId>, L::Error> {
-        match precondition {
-            Precondition::StoreIsOnEventId(_) => Ok(self.head.last()),
-            Precondition::SubtreeIsUnchangedSince(subject, _) => {
+        match precondition.scope() {
+            PreconditionScope::Store => Ok(self.head.last()),
+            PreconditionScope::Subtree(subject) => {
                 let in_batch = self
                     .events()
                     .rev()
                     .find(|event| event.subject.is_within(subject));
                 in_batch.map_or_else(|| stored.of_subtree(subject), |event| Ok(Some(event.id)))
             }
-            Precondition::SubjectIsPristine(subject)
-            | Precondition::SubjectIsPopulated(subject)
-            | Precondition::SubjectIsOnEventId(subject, _) => match self.latest.get(subject) {
+            PreconditionScope::Subject(subject) => match self.latest.get(subject) {
                 Some(id) => Ok(Some(*id)),
                 None => stored.of_subject(subject),
             },
