@@ -20,7 +20,7 @@ pub use es_runtime::DialectName;
 pub use secret::{InvalidSecret, Secret};
 
 use crate::{
-    event::Dialect,
+    event::{Dialect, HashVersion},
     http::headers::Origins,
     projection::DatabaseUrl,
     telemetry::{LogFormat, TelemetrySettings},
@@ -101,6 +101,8 @@ settings! {
     event_store_host: IpAddr = Ipv4Addr::LOCALHOST.into(),
     /// Format in which the embedded event store sends events.
     event_store_dialect: Dialect = Dialect::Item,
+    /// Version in which the embedded event store computes the hashes of new events.
+    event_store_hash_version: HashVersion = HashVersion::V1,
     /// Folder of the embedded event store.
     event_store_data_dir: PathBuf = PathBuf::from("./data"),
     /// Database of the read models.

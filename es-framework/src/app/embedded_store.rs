@@ -10,9 +10,12 @@ use super::store_api::StoreApi;
 use crate::{
     ApiToken, Error, Result,
     config::{Secret, Settings},
-    event::EventId,
+    event::{Dialect, EventId, HashVersion},
     generated_token,
-    store::{EventStore, newest_id, sqlite::EmbeddedStore},
+    store::{
+        EventStore, newest_id,
+        sqlite::{EmbeddedStore, EmbeddedStoreOptions},
+    },
     telemetry::milliseconds_since,
 };
 
@@ -26,11 +29,20 @@ pub(super) struct EmbeddedStoreService {
 
 impl EmbeddedStoreService {
     pub(super) async fn open(settings: &Settings) -> Result<Self> {
+        if settings.event_store_hash_version == HashVersion::V2
+            && settings.event_store_dialect == Dialect::Item
+        {
+            return Err(Error::new(
+                "EVENT_STORE_HASH_VERSION=2 needs EVENT_STORE_DIALECT=event: clients of dialect item know version 1 only",
+            ));
+        }
+        let mut options = EmbeddedStoreOptions::default();
+        options.hash_version = settings.event_store_hash_version;
         let folder = settings.event_store_data_dir.clone();
         let begin = Instant::now();
         let opening = tokio::task::spawn_blocking({
             let folder = folder.clone();
-            move || EmbeddedStore::open(&folder)
+            move || EmbeddedStore::open_with_options(&folder, options)
         });
         let store = opening
             .await

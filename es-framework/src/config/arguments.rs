@@ -6,7 +6,9 @@ use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
 use super::{DialectName, Secret, Settings};
-use crate::{http::headers::Origins, projection::DatabaseUrl, telemetry::LogFormat};
+use crate::{
+    event::HashVersion, http::headers::Origins, projection::DatabaseUrl, telemetry::LogFormat,
+};
 
 /// The flags of every application.
 #[derive(Debug, Clone, Parser)]
@@ -104,6 +106,11 @@ pub(crate) struct SettingsArguments {
     /// protocol, event as official clients of version 1.0 and later expect.
     #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
     event_store_dialect: DialectName,
+
+    /// Version in which the embedded event store computes the hashes of new events: 1, which all
+    /// clients verify, or 2, which needs the dialect event. Stored events keep their hashes.
+    #[arg(long, env = "EVENT_STORE_HASH_VERSION", default_value_t)]
+    event_store_hash_version: HashVersion,
 
     /// Folder of the embedded event store.
     #[arg(
@@ -324,6 +331,7 @@ impl From<SettingsArguments> for Settings {
             event_store_port: arguments.event_store_port,
             event_store_host: arguments.event_store_host,
             event_store_dialect: arguments.event_store_dialect.into(),
+            event_store_hash_version: arguments.event_store_hash_version,
             event_store_data_dir: arguments.event_store_data_dir,
             database_url: arguments.database_url,
             event_source: arguments.event_source,

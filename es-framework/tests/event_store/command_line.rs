@@ -7,10 +7,16 @@ use std::{
 
 use es_framework::{
     event::EventCandidate,
-    store::{EventStore as _, sqlite::EmbeddedStore},
+    store::{
+        EventStore as _,
+        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
+        sqlite::EmbeddedStore,
+    },
 };
 use serde_json::value::RawValue;
 use tempfile::TempDir;
+
+use super::server_process::{ServerProcess, TOKEN};
 
 fn run(arguments: &[&str], directory: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_event-store"))
@@ -33,19 +39,22 @@ fn succeeds(arguments: &[&str], directory: &Path) -> Output {
     output
 }
 
+fn candidate(number: usize) -> EventCandidate {
+    EventCandidate {
+        source: "tag:test".into(),
+        subject: format!("/books/{}", number % 2).parse().unwrap(),
+        event_type: "io.example.test".parse().unwrap(),
+        data: RawValue::from_string(format!(r#"{{"text":"number-{number}-"}}"#)).unwrap(),
+        trace: None,
+    }
+}
+
 /// Ten events, each with a text in its data that no other has.
 async fn filled() -> TempDir {
     let directory = TempDir::new().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
     for number in 0..10 {
-        let candidate = EventCandidate {
-            source: "tag:test".into(),
-            subject: format!("/books/{}", number % 2).parse().unwrap(),
-            event_type: "io.example.test".parse().unwrap(),
-            data: RawValue::from_string(format!(r#"{{"text":"number-{number}-"}}"#)).unwrap(),
-            trace: None,
-        };
-        store.append(vec![candidate], vec![]).await.unwrap();
+        store.append(vec![candidate(number)], vec![]).await.unwrap();
     }
     store.close().await;
     directory
@@ -141,6 +150,25 @@ async fn a_backup_is_restored_elsewhere_byte_for_byte() {
         said(&refused)
     );
     assert!(!new.join("events.sqlite").exists());
+}
+
+#[tokio::test]
+async fn hashes_of_both_versions_are_verified_and_exported() {
+    let directory = filled().await;
+    let folder = directory.path().to_str().unwrap();
+    let arguments = ["--data-directory", folder, "--http-port=0", "--dialect=event"];
+    let server = ServerProcess::start(&[&arguments[..], &["--hash-version=2"]].concat());
+    let store = EventSourcingDbStore::new(ClientSettings::new(&server.url, TOKEN)).unwrap();
+    let written = store.append(vec![candidate(10)], vec![]).await;
+    let hash = written.unwrap()[0].hash.to_string();
+    assert!(hash.starts_with("esdb:hash:v2:"), "{hash}");
+    server.kill();
+    let verified = succeeds(&["verify"], directory.path());
+    assert!(said(&verified).contains(&hash), "{}", said(&verified));
+    let exported = succeeds(&["export"], directory.path());
+    let exported = String::from_utf8(exported.stdout).unwrap();
+    assert!(exported.lines().last().unwrap().contains(&hash), "{exported}");
+    assert!(!exported.lines().next().unwrap().contains("esdb:hash"));
 }
 
 #[tokio::test]

@@ -148,6 +148,8 @@ fn what_cannot_be_served_stops_the_start_with_a_sentence() {
         (&[temporary, "--https-enabled=true"], "HTTPS is not served"),
         (&[temporary, "--http-enabled=false"], "nothing to serve"),
         (&[temporary, "--dialect=newest"], "'newest'"),
+        (&[temporary, "--hash-version=3"], "1 or 2"),
+        (&[temporary, "--hash-version=2"], "needs --dialect event"),
         (&[temporary, "--http-host=nowhere"], "'nowhere'"),
         (&[temporary, "--signing-key-file=/no/file"], "/no/file"),
         (&[temporary, "--data-directory=/tmp"], "cannot be used with"),

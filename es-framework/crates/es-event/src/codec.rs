@@ -220,8 +220,11 @@ mod tests {
                 subject: text("subject"),
                 event_type: text("type"),
                 data_content_type: text("datacontenttype"),
+                traceparent: None,
+                tracestate: None,
             };
-            let computed = Hash::of_event(&metadata, event["data"].to_string().as_bytes());
+            let version = super::super::HashVersion::V1;
+            let computed = Hash::of_event(version, &metadata, event["data"].to_string().as_bytes());
             assert_eq!(computed.to_string(), hash.as_str().unwrap());
             count += 1;
         }

@@ -5,23 +5,30 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest, Sha256};
 
-/// A SHA-256 hash, 64 lowercase hexadecimal digits on the wire.
+use super::HashVersion;
+
+/// A SHA-256 hash and the version of its computation. On the wire it is 64 lowercase hexadecimal
+/// digits, with a prefix from version 2 on.
 ///
 /// ```
-/// use es_framework::event::Hash;
+/// use es_framework::event::{Hash, HashVersion};
 ///
 /// assert_eq!(Hash::ZERO.to_string(), "0".repeat(64));
-/// let hash = Hash::from_bytes([0xab; 32]);
+/// let hash = Hash::new(HashVersion::V2, [0xab; 32]);
+/// assert_eq!(hash.to_string(), format!("esdb:hash:v2:{}", "ab".repeat(32)));
 /// assert_eq!(hash.to_string().parse::<Hash>()?, hash);
 /// # Ok::<_, es_framework::event::InvalidHash>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Hash([u8; 32]);
+pub struct Hash {
+    version: HashVersion,
+    digest: [u8; 32],
+}
 
 /// The members of an event that its hash covers, without the data.
 ///
 /// ```
-/// use es_framework::event::{Hash, HashedMetadata};
+/// use es_framework::event::{Hash, HashVersion, HashedMetadata};
 ///
 /// let first = HashedMetadata {
 ///     specversion: "1.0",
@@ -32,9 +39,12 @@ pub struct Hash([u8; 32]);
 ///     subject: "/books/42",
 ///     event_type: "com.example.library.BookPurchasedEvent",
 ///     data_content_type: "application/json",
+///     traceparent: None,
+///     tracestate: None,
 /// };
 /// let second = HashedMetadata { id: 1, ..first };
-/// assert_ne!(Hash::of_event(&first, b"{}"), Hash::of_event(&second, b"{}"));
+/// let hash = |metadata| Hash::of_event(HashVersion::V1, metadata, b"{}");
+/// assert_ne!(hash(&first), hash(&second));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct HashedMetadata<'a> {
@@ -54,60 +64,58 @@ pub struct HashedMetadata<'a> {
     pub event_type: &'a str,
     /// The media type of the data.
     pub data_content_type: &'a str,
+    /// The `traceparent`. Only version 2 covers it.
+    pub traceparent: Option<&'a str>,
+    /// The `tracestate`. Only version 2 covers it.
+    pub tracestate: Option<&'a str>,
 }
 
 impl Hash {
-    /// The predecessor hash of the first event.
-    pub const ZERO: Self = Self([0; 32]);
+    /// The predecessor hash of the first event. It has no prefix in any version.
+    pub const ZERO: Self = Self::new(HashVersion::V1, [0; 32]);
 
-    /// Computes the hash of an event: hashes metadata and data separately, then hashes the two
-    /// hexadecimal strings together. `data` is the exact JSON text that clients receive.
+    /// Creates a hash of a version from its bytes.
     #[must_use]
-    pub fn of_event(metadata: &HashedMetadata<'_>, data: &[u8]) -> Self {
-        let HashedMetadata {
-            specversion,
-            id,
-            predecessor,
-            time,
-            source,
-            subject,
-            event_type,
-            data_content_type,
-        } = metadata;
-        let mut hasher = Sha256::new();
-        let number = decimal_digits(*id);
-        hasher.update(specversion);
-        hasher.update("|");
-        hasher.update(number.text());
-        hasher.update("|");
-        hasher.update(predecessor.hex());
-        for part in [time, source, subject, event_type, data_content_type] {
-            hasher.update("|");
-            hasher.update(part);
-        }
-        let metadata = Self(hasher.finalize().into());
-        let data = Self(Sha256::digest(data).into());
-        let both = Sha256::new()
-            .chain_update(metadata.hex())
-            .chain_update(data.hex());
-        Self(both.finalize().into())
+    pub const fn new(version: HashVersion, digest: [u8; 32]) -> Self {
+        Self { version, digest }
     }
 
-    /// Returns the bytes of the hash.
+    /// Creates a hash of version 1 from its bytes.
+    #[must_use]
+    pub const fn from_bytes(digest: [u8; 32]) -> Self {
+        Self::new(HashVersion::V1, digest)
+    }
+
+    /// Returns the bytes of the hash without its version.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
+        &self.digest
     }
 
-    /// Creates a hash from its bytes.
+    /// Returns the version by which the hash was computed.
     #[must_use]
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+    pub const fn version(&self) -> HashVersion {
+        self.version
     }
 
-    /// Returns the 64 hexadecimal digits.
+    /// Computes the hash of an event in a version. `data` is the exact JSON text that clients receive.
     #[must_use]
-    pub fn hex(&self) -> [u8; 64] {
+    pub fn of_event(version: HashVersion, metadata: &HashedMetadata<'_>, data: &[u8]) -> Self {
+        let digest = match version {
+            HashVersion::V1 => digest_v1(metadata, data),
+            HashVersion::V2 => digest_v2(metadata, data),
+        };
+        Self::new(version, digest)
+    }
+
+    /// Appends the text of the hash, with the prefix of its version.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.version.prefix().as_bytes());
+        out.extend_from_slice(&self.hex());
+    }
+
+    /// Returns the 64 hexadecimal digits without the prefix of the version.
+    fn hex(&self) -> [u8; 64] {
         // The compiler vectorizes this computation, which is faster than a lookup table. Every
         // event that is sent contains two hashes.
         const fn digit(nibble: u8) -> u8 {
@@ -115,10 +123,71 @@ impl Hash {
             nibble.wrapping_add(b'0').wrapping_add(letter)
         }
         let mut hex = [0; 64];
-        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.digest) {
             pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
         }
         hex
+    }
+}
+
+/// Hashes metadata and data separately, then hashes the two hexadecimal strings together.
+fn digest_v1(metadata: &HashedMetadata<'_>, data: &[u8]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    update_position(&mut hasher, metadata, "|");
+    for part in metadata.texts() {
+        hasher.update("|");
+        hasher.update(part);
+    }
+    let metadata = Hash::from_bytes(hasher.finalize().into());
+    let data = Hash::from_bytes(Sha256::digest(data).into());
+    let both = Sha256::new()
+        .chain_update(metadata.hex())
+        .chain_update(data.hex());
+    both.finalize().into()
+}
+
+/// Hashes the prefix of the version, all members and the data, each on a line of its own.
+fn digest_v2(metadata: &HashedMetadata<'_>, data: &[u8]) -> [u8; 32] {
+    const MISSING: &str = "-";
+    let mut hasher = Sha256::new();
+    hasher.update(HashVersion::V2.prefix());
+    hasher.update("\n");
+    update_position(&mut hasher, metadata, "\n");
+    let traceparent = metadata.traceparent.unwrap_or(MISSING);
+    let tracestate = metadata.tracestate.unwrap_or(MISSING);
+    for part in metadata
+        .texts()
+        .into_iter()
+        .chain([traceparent, tracestate])
+    {
+        hasher.update("\n");
+        hasher.update(part);
+    }
+    hasher.update("\n");
+    hasher.update(data);
+    hasher.finalize().into()
+}
+
+/// Adds the members with which both versions begin: CloudEvents version, id and predecessor hash.
+fn update_position(hasher: &mut Sha256, metadata: &HashedMetadata<'_>, separator: &str) {
+    hasher.update(metadata.specversion);
+    hasher.update(separator);
+    hasher.update(decimal_digits(metadata.id).text());
+    hasher.update(separator);
+    hasher.update(metadata.predecessor.version.prefix());
+    hasher.update(metadata.predecessor.hex());
+}
+
+impl<'a> HashedMetadata<'a> {
+    /// The members after the predecessor hash that both versions cover, in order.
+    const fn texts(&self) -> [&'a str; 5] {
+        [
+            self.time,
+            self.source,
+            self.subject,
+            self.event_type,
+            self.data_content_type,
+        ]
     }
 }
 
@@ -156,7 +225,7 @@ impl DecimalDigits {
 /// assert_eq!("AB".repeat(32).parse::<Hash>(), Err(InvalidHash)); // capitals
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a hash is 64 lowercase hexadecimal digits")]
+#[error("a hash is 64 lowercase hexadecimal digits, after `esdb:hash:v2:` in version 2")]
 pub struct InvalidHash;
 
 /// A bit that is set for bytes that are not hexadecimal digits.
@@ -178,6 +247,7 @@ impl std::str::FromStr for Hash {
     type Err = InvalidHash;
 
     fn from_str(text: &str) -> Result<Self, InvalidHash> {
+        let (version, text) = HashVersion::split(text);
         if text.len() != 64 {
             return Err(InvalidHash);
         }
@@ -196,12 +266,13 @@ impl std::str::FromStr for Hash {
         if seen & NO_DIGIT != 0 {
             return Err(InvalidHash);
         }
-        Ok(Self(bytes))
+        Ok(Self::new(version, bytes))
     }
 }
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.version.prefix())?;
         f.write_str(std::str::from_utf8(&self.hex()).map_err(|_| fmt::Error)?)
     }
 }
@@ -226,45 +297,5 @@ impl<'de> Deserialize<'de> for Hash {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_published_vector_of_the_audit_specification_is_met() {
-        let hash = Hash::of_event(
-            &HashedMetadata {
-                specversion: "1",
-                id: 0,
-                predecessor: Hash::ZERO,
-                time: "2023-01-02T13:37:00.0001Z",
-                source: "tag:thenativeweb.io,2023:test",
-                subject: "/users/anne",
-                event_type: "io.thenativeweb.test.registered",
-                data_content_type: "application/json",
-            },
-            br#"{"username":"anne"}"#,
-        );
-        let published = "b6ae7a219468eeb110cf20151d9a8dc091ed40390a1411e36c183bf6a804900f";
-        assert_eq!(hash.to_string(), published);
-    }
-
-    #[test]
-    fn a_hash_reads_back_as_it_was_written() {
-        let hash = Hash(std::array::from_fn(|index| {
-            u8::try_from(index * 7 % 256).unwrap()
-        }));
-        assert_eq!(hash.to_string().parse(), Ok(hash));
-        let last = format!("{}g", "0".repeat(63));
-        let wide = format!("{}é", "0".repeat(62));
-        for invalid in ["", "00", &"G".repeat(64), &"A".repeat(64), &last, &wide] {
-            assert!(invalid.parse::<Hash>().is_err(), "{invalid}");
-        }
-    }
-
-    #[test]
-    fn numbers_are_written_in_decimal() {
-        for number in [0, 9, 10, 1_234_567_890, u64::MAX] {
-            assert_eq!(decimal_digits(number).text(), number.to_string().as_bytes());
-        }
-    }
-}
+#[path = "hash_tests.rs"]
+mod tests;

@@ -93,7 +93,7 @@ impl<'a> RawEvent<'a> {
         self.write_members(out);
         self.write_data(out);
         out.extend_from_slice(br#"},"hash":""#);
-        out.extend_from_slice(&self.hash.hex());
+        self.hash.write(out);
         out.extend_from_slice(b"\"}}\n");
     }
 
@@ -101,7 +101,7 @@ impl<'a> RawEvent<'a> {
         self.write_members(out);
         self.write_data(out);
         out.extend_from_slice(br#","hash":""#);
-        out.extend_from_slice(&self.hash.hex());
+        self.hash.write(out);
         out.extend_from_slice(br#"","signature":"#);
         match signature {
             Some(signature) => write_text(signature, out),
@@ -138,7 +138,7 @@ impl<'a> RawEvent<'a> {
         out.extend_from_slice(br#"","time":""#);
         out.extend_from_slice(self.time);
         out.extend_from_slice(br#"","datacontenttype":"application/json","predecessorhash":""#);
-        out.extend_from_slice(&self.predecessor_hash.hex());
+        self.predecessor_hash.write(out);
         out.push(b'"');
     }
 

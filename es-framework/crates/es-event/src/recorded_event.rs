@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::{
-    EventCandidate, EventId, EventTime, EventType, Hash, HashedMetadata, Subject, TraceContext,
+    EventCandidate, EventId, EventTime, EventType, Hash, HashVersion, HashedMetadata, Subject,
+    TraceContext,
 };
 
 /// The CloudEvents version of every event.
@@ -58,7 +59,7 @@ pub struct RecordedEvent {
     pub predecessor_hash: Hash,
     /// A JSON object. The hash covers these exact bytes.
     pub data: Box<RawValue>,
-    /// The hash of all members above except the trace.
+    /// The hash of all members above. Only version 2 covers the trace.
     pub hash: Hash,
 }
 
@@ -106,9 +107,22 @@ pub enum BrokenChain {
 }
 
 impl RecordedEvent {
-    /// Turns a candidate into a recorded event: sets the id and the time, and computes the hash.
+    /// Turns a candidate into a recorded event: sets the id and the time, and computes the hash in
+    /// version 1.
     #[must_use]
     pub fn record(
+        candidate: EventCandidate,
+        id: EventId,
+        time: EventTime,
+        predecessor_hash: Hash,
+    ) -> Self {
+        Self::record_in(HashVersion::V1, candidate, id, time, predecessor_hash)
+    }
+
+    /// Turns a candidate into a recorded event with a hash of this version.
+    #[must_use]
+    pub fn record_in(
+        version: HashVersion,
         candidate: EventCandidate,
         id: EventId,
         time: EventTime,
@@ -121,7 +135,7 @@ impl RecordedEvent {
             data,
             trace,
         } = candidate;
-        let hash = Hash::ZERO;
+        let hash = Hash::new(version, [0; 32]);
         let mut event = Self {
             source,
             subject,
@@ -137,9 +151,10 @@ impl RecordedEvent {
         event
     }
 
-    /// Computes the hash from the content.
+    /// Computes the hash from the content, in the version that the event's hash has.
     #[must_use]
     pub fn computed_hash(&self) -> Hash {
+        let trace = self.trace.as_ref();
         let metadata = HashedMetadata {
             specversion: SPEC_VERSION,
             id: self.id.get(),
@@ -149,8 +164,10 @@ impl RecordedEvent {
             subject: self.subject.as_str(),
             event_type: self.event_type.as_str(),
             data_content_type: DATA_CONTENT_TYPE,
+            traceparent: trace.map(TraceContext::parent),
+            tracestate: trace.and_then(TraceContext::state),
         };
-        Hash::of_event(&metadata, self.data.get().as_bytes())
+        Hash::of_event(self.hash.version(), &metadata, self.data.get().as_bytes())
     }
 
     /// Checks that the content matches the hash and that the predecessor has the hash
@@ -182,6 +199,10 @@ mod tests {
     use super::*;
 
     fn recorded(id: u64, predecessor: Hash) -> RecordedEvent {
+        recorded_in(HashVersion::V1, id, predecessor)
+    }
+
+    fn recorded_in(version: HashVersion, id: u64, predecessor: Hash) -> RecordedEvent {
         let candidate = EventCandidate {
             source: "library-service".into(),
             subject: "/books/42".parse().unwrap(),
@@ -189,7 +210,8 @@ mod tests {
             data: RawValue::from_string(r#"{"metadata":{},"payload":{}}"#.into()).unwrap(),
             trace: None,
         };
-        RecordedEvent::record(
+        RecordedEvent::record_in(
+            version,
             candidate,
             EventId::new(id).unwrap(),
             EventTime::now(),
@@ -203,6 +225,32 @@ mod tests {
         let second = recorded(1, first.hash);
         assert_eq!(first.verify(Hash::ZERO), Ok(()));
         assert_eq!(second.verify(first.hash), Ok(()));
+    }
+
+    #[test]
+    fn a_chain_of_both_hash_versions_verifies() {
+        let mut predecessor = Hash::ZERO;
+        for (id, version) in [
+            HashVersion::V1,
+            HashVersion::V2,
+            HashVersion::V2,
+            HashVersion::V1,
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let id = u64::try_from(id).unwrap();
+            let event = recorded_in(version, id, predecessor);
+            assert_eq!(event.hash.version(), version);
+            assert_eq!(event.verify(predecessor), Ok(()));
+            let mut relabeled = event.clone();
+            relabeled.hash = Hash::from_bytes(*event.hash.as_bytes());
+            assert_eq!(
+                relabeled.verify(predecessor).is_ok(),
+                version == HashVersion::V1
+            );
+            predecessor = event.hash;
+        }
     }
 
     #[test]

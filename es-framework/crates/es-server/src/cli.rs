@@ -25,9 +25,10 @@ use self::{
     transfer::{ExportArguments, ImportArguments},
 };
 use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
+use es_event::HashVersion;
 use es_runtime::{DialectName, shutdown, telemetry};
 use es_store::EventStore as _;
-use es_store_sqlite::EmbeddedStore;
+use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
 
 /// An event store that speaks version 1 of EventSourcingDB's HTTP API.
 ///
@@ -117,6 +118,10 @@ struct RunArguments {
     /// The format of events: `item` as before protocol version 1.0, `event` as since then.
     #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
     dialect: DialectName,
+    /// The version in which the hashes of new events are computed: 1, which all clients verify, or 2,
+    /// as EventSourcingDB since version 1.3. Stored events keep their hashes.
+    #[arg(long, env = "EVENT_STORE_HASH_VERSION", default_value_t)]
+    hash_version: HashVersion,
 }
 
 impl std::fmt::Debug for RunArguments {
@@ -206,6 +211,9 @@ fn server_settings(run: &RunArguments) -> Result<ServerSettings, StartError> {
     if !run.http_enabled {
         return Err(StartError::NothingServed);
     }
+    if run.hash_version == HashVersion::V2 && matches!(run.dialect, DialectName::Item) {
+        return Err(StartError::HashVersion);
+    }
     let mut settings = ServerSettings::new(run.api_token.parse()?);
     settings.dialect = run.dialect.into();
     settings.observers_limit = run.observer_limit;
@@ -215,9 +223,11 @@ fn server_settings(run: &RunArguments) -> Result<ServerSettings, StartError> {
 }
 
 fn open_store(run: &RunArguments) -> Result<EmbeddedStore, StartError> {
+    let mut options = EmbeddedStoreOptions::default();
+    options.hash_version = run.hash_version;
     match &run.data_directory {
-        Some(directory) => Ok(EmbeddedStore::open(directory)?),
-        None if run.data_directory_temporary => Ok(EmbeddedStore::temporary()?),
+        Some(directory) => Ok(EmbeddedStore::open_with_options(directory, options)?),
+        None if run.data_directory_temporary => Ok(EmbeddedStore::temporary_with_options(options)?),
         None => Err(StartError::NoDirectory),
     }
 }

@@ -70,7 +70,7 @@ impl SigningKey {
     pub(super) fn sign(&self, hash: &Hash) -> Option<String> {
         use fmt::Write as _;
 
-        let signature = self.0.sign(&hash.hex()).ok()?;
+        let signature = self.0.sign(hash.to_string().as_bytes()).ok()?;
         let mut text = String::from("esdb:signature:v1:");
         for byte in signature {
             write!(text, "{byte:02x}").ok()?;

@@ -108,7 +108,15 @@ fn complete_event(
     if let Some(data) = payload.data {
         candidate.data = data;
     }
-    let event = RecordedEvent::record(candidate, payload.id, payload.time, payload.predecessorhash);
+    // Only servers of the older generation leave out the hash, and they know no version but the first.
+    let version = payload.hash.map(|hash| hash.version());
+    let event = RecordedEvent::record_in(
+        version.unwrap_or_default(),
+        candidate,
+        payload.id,
+        payload.time,
+        payload.predecessorhash,
+    );
     match payload.hash {
         Some(hash) if hash != event.hash => Err(format!(
             "event {} has the hash {hash}, but its content has {}",

@@ -10,7 +10,7 @@ use super::{disk_error::OpenError, store_settings::EngineSettings};
 const APPLICATION_ID: i64 = 0x4553_4556;
 
 /// The current format. A file of an earlier format is upgraded when it is opened.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
 /// events may be in it or not.
@@ -70,6 +70,9 @@ const VERSION_4: &str = "
     ALTER TABLE index_state DROP COLUMN typed;
     UPDATE index_state SET indexed = 0;
 ";
+
+/// Changes no table: hashes can have version 2, which an older program would report as broken.
+const VERSION_5: &str = "";
 
 /// Opens the database for the writer, and creates or upgrades its tables.
 pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Connection, OpenError> {
@@ -156,6 +159,7 @@ fn upgrade(connection: &Connection, found: i64) -> rusqlite::Result<()> {
         (2, VERSION_2),
         (3, VERSION_3),
         (4, VERSION_4),
+        (5, VERSION_5),
     ] {
         if found < version {
             transaction.execute_batch(statements)?;

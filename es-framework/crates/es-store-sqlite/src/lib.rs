@@ -8,6 +8,7 @@ mod commit_metrics;
 mod database_format;
 mod directory;
 mod disk_error;
+mod embedded_store_options;
 mod index;
 mod latest_events;
 mod line_renderer;
@@ -20,6 +21,7 @@ mod schema_check;
 mod shared;
 mod startup;
 mod store_settings;
+mod stored_hash;
 mod subject_listing;
 mod subscription_reader;
 #[cfg(test)]
@@ -54,6 +56,7 @@ use es_store::{
 };
 
 pub use disk_error::OpenError;
+pub use embedded_store_options::EmbeddedStoreOptions;
 pub use restore::{Restore, RestoreError};
 
 /// The time that a queued append waits for the disk.
@@ -107,7 +110,18 @@ impl EmbeddedStore {
     /// # Errors
     /// Another process has the directory open, it cannot be used, or it holds something else.
     pub fn open(directory: &Path) -> Result<Self, OpenError> {
-        Self::open_with(directory, EngineSettings::default(), None)
+        Self::open_with_options(directory, EmbeddedStoreOptions::default())
+    }
+
+    /// Opens the store in a directory like [`open`](Self::open), with these options.
+    ///
+    /// # Errors
+    /// As those of [`open`](Self::open).
+    pub fn open_with_options(
+        directory: &Path,
+        options: EmbeddedStoreOptions,
+    ) -> Result<Self, OpenError> {
+        Self::open_with(directory, options.engine_settings(), None)
     }
 
     /// Creates an empty store in a new directory, which is removed with the store.
@@ -115,7 +129,15 @@ impl EmbeddedStore {
     /// # Errors
     /// The system's directory for temporary files cannot be used.
     pub fn temporary() -> Result<Self, OpenError> {
-        Self::temporary_with(EngineSettings::default())
+        Self::temporary_with_options(EmbeddedStoreOptions::default())
+    }
+
+    /// Creates an empty store like [`temporary`](Self::temporary), with these options.
+    ///
+    /// # Errors
+    /// The system's directory for temporary files cannot be used.
+    pub fn temporary_with_options(options: EmbeddedStoreOptions) -> Result<Self, OpenError> {
+        Self::temporary_with(options.engine_settings())
     }
 
     fn temporary_with(settings: EngineSettings) -> Result<Self, OpenError> {

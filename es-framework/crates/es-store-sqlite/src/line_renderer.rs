@@ -6,8 +6,9 @@ use rusqlite::{Row, types::ValueRef};
 use super::{
     disk_error::DiskError,
     row::{self, RowDecoder},
+    stored_hash,
 };
-use es_event::{EventType, Hash, LineShape, RawEvent, Subject, TraceContext};
+use es_event::{EventType, LineShape, RawEvent, Subject, TraceContext};
 
 /// Renders rows as lines.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ fn parts<'a>(row: &'a Row<'_>) -> Option<RawEvent<'a>> {
         _ => text(index).map(Some),
     };
     let hash = |index| match row.get_ref(index) {
-        Ok(ValueRef::Blob(blob)) => Some(Hash::from_bytes(blob.try_into().ok()?)),
+        Ok(ValueRef::Blob(blob)) => stored_hash::parse(blob),
         _ => None,
     };
     Some(RawEvent {

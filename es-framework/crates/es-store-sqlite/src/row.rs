@@ -5,7 +5,10 @@ use std::str::FromStr;
 use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
 use serde_json::value::RawValue;
 
-use super::disk_error::DiskError;
+use super::{
+    disk_error::DiskError,
+    stored_hash::{self, StoredHash},
+};
 use es_event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
 
 /// Selects the columns in the order that [`RowDecoder::event`] expects.
@@ -41,8 +44,8 @@ pub(super) fn insert(
         event.time.as_str(),
         trace.map(TraceContext::parent),
         trace.and_then(TraceContext::state),
-        event.predecessor_hash.as_bytes(),
-        event.hash.as_bytes(),
+        StoredHash(&event.predecessor_hash),
+        StoredHash(&event.hash),
         event.data.get(),
     ])?;
     Ok(())
@@ -144,9 +147,9 @@ impl<'a> RowFields<'a, '_> {
     fn hash(&self, index: usize, column: &str) -> Result<Hash, DiskError> {
         let bytes = self.value(index)?.as_blob();
         let bytes = bytes.map_err(|error| self.flawed(column, error))?;
-        let bytes = <[u8; 32]>::try_from(bytes);
-        let bytes = bytes.map_err(|error| self.flawed(column, error))?;
-        Ok(Hash::from_bytes(bytes))
+        let length = bytes.len();
+        let broken = || self.flawed(column, format_args!("it has {length} bytes"));
+        stored_hash::parse(bytes).ok_or_else(broken)
     }
 
     fn trace(&self) -> Result<Option<TraceContext>, DiskError> {

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use super::recent::RecentLimits;
+use es_event::HashVersion;
 
 /// Limits of one store. Tests make them tiny, so that rare cases happen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EngineSettings {
+    /// The version in which the hashes of new events are computed.
+    pub(super) hash_version: HashVersion,
     /// The number of index entries in memory at which a compaction starts. More entries make the start
     /// after a crash slower; fewer make compactions write more pages for each entry.
     pub(super) memtable_entries: usize,
@@ -57,6 +60,7 @@ pub(super) struct ChunkLimits {
 impl Default for EngineSettings {
     fn default() -> Self {
         Self {
+            hash_version: HashVersion::V1,
             memtable_entries: 147_456,
             compaction_factor: 4,
             recent: RecentLimits {

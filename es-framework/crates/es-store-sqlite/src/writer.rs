@@ -217,7 +217,13 @@ impl EventWriter {
                 index: &log.index,
                 connection: &self.connection,
             };
-            PreparedBatch::prepare(self.head, &catalogue, &stored, appends)
+            PreparedBatch::prepare(
+                self.head,
+                self.settings.hash_version,
+                &catalogue,
+                &stored,
+                appends,
+            )
         };
         let batch = batch.inspect_err(|_| self.roll_back())?;
         let (keys, step) = self.insert(&batch).inspect_err(|_| self.roll_back())?;

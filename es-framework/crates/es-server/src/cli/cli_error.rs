@@ -14,6 +14,8 @@ pub(super) enum StartError {
     Https,
     #[error("the server has nothing to serve: start with --http-enabled")]
     NothingServed,
+    #[error("--hash-version 2 needs --dialect event: clients of dialect item know version 1 only")]
+    HashVersion,
     #[error("--api-token: {0}")]
     Token(#[from] InvalidApiToken),
     #[error("--signing-key-file: {0}")]

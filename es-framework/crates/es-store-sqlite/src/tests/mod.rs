@@ -1,6 +1,7 @@
 //! What only this adapter promises.
 
 mod disk;
+mod hash_versions;
 mod lines;
 mod model;
 mod recursive_cost;

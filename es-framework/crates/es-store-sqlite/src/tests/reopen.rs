@@ -16,6 +16,7 @@ use es_store::{
 const VERSION_1: &[u8] = include_bytes!("../fixtures/version-1.sqlite");
 const VERSION_2: &[u8] = include_bytes!("../fixtures/version-2.sqlite");
 const VERSION_3: &[u8] = include_bytes!("../fixtures/version-3.sqlite");
+const VERSION_4: &[u8] = include_bytes!("../fixtures/version-4.sqlite");
 
 async fn all(store: &EmbeddedStore) -> Vec<RecordedEvent> {
     let read = store.read(Subject::root(), ReadOptions::recursive());
@@ -170,6 +171,14 @@ async fn a_file_of_version_3_opens() {
 }
 
 #[tokio::test]
+async fn a_file_of_version_4_opens() {
+    let hash = "dbaa817899c56df93957b258ffb42f78e26d3129f5d5e396513b6bca90845715";
+    let known = known_after_opening(VERSION_4, hash).await;
+    let happened = ("io.example.Happened".to_owned(), false);
+    assert_eq!(known, [happened, ("io.example.Planned".to_owned(), true)]);
+}
+
+#[tokio::test]
 async fn a_file_of_version_3_is_indexed_part_by_part() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("events.sqlite");
@@ -260,15 +269,15 @@ fn what_is_no_event_store_of_ours_is_named_and_left_alone() {
     drop(other);
     std::fs::write(&file, VERSION_1).unwrap();
     let newer = Connection::open(&file).unwrap();
-    newer.pragma_update(None, "user_version", 5).unwrap();
+    newer.pragma_update(None, "user_version", 6).unwrap();
     drop(newer);
     let refused = EmbeddedStore::open(directory.path()).unwrap_err();
     assert!(
         matches!(
             refused,
             OpenError::Newer {
-                found: 5,
-                known: 4,
+                found: 6,
+                known: 5,
                 ..
             }
         ),
@@ -327,10 +336,7 @@ async fn write_the_fixture() {
     let file = Connection::open(crashed.join("events.sqlite")).unwrap();
     file.pragma_update(None, "journal_mode", "DELETE").unwrap();
     drop(file);
-    let to = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/store/sqlite/fixtures/version-4.sqlite"
-    );
+    let to = concat!(env!("CARGO_MANIFEST_DIR"), "/src/fixtures/version-5.sqlite");
     std::fs::copy(crashed.join("events.sqlite"), to).unwrap();
     println!("{}", all(&store).await[11].hash);
 }

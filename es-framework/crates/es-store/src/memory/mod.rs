@@ -19,7 +19,9 @@ use super::{
     scan::{self, Chunk, Scan},
     subjects::SubjectTree,
 };
-use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
+use es_event::{
+    EventCandidate, EventId, EventTime, EventType, Hash, HashVersion, RecordedEvent, Subject,
+};
 
 /// The number of events that a read copies from the log at once.
 const CHUNK: usize = 256;
@@ -42,6 +44,7 @@ struct Log {
     events: Vec<RecordedEvent>,
     latest: HashMap<Subject, EventId>,
     catalogue: Catalogue,
+    hash_version: HashVersion,
 }
 
 impl Default for MemoryStore {
@@ -58,6 +61,14 @@ impl MemoryStore {
             log: Arc::default(),
             length: watch::Sender::new(0),
         }
+    }
+
+    /// Computes the hashes of the next events in this version.
+    #[must_use]
+    pub fn with_hash_version(self, version: HashVersion) -> Self {
+        let log = self.log.write();
+        log.unwrap_or_else(PoisonError::into_inner).hash_version = version;
+        self
     }
 
     /// Locks the log. It changes only after all checks, so a panic never leaves it inconsistent.
@@ -109,7 +120,8 @@ impl Log {
         let mut recorded = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             let id = next.ok_or_else(|| StoreError::Full("every event id is taken".into()))?;
-            let event = RecordedEvent::record(candidate, id, EventTime::now(), predecessor);
+            let (version, time) = (self.hash_version, EventTime::now());
+            let event = RecordedEvent::record_in(version, candidate, id, time, predecessor);
             (next, predecessor) = (id.next(), event.hash);
             recorded.push(event);
         }
@@ -266,9 +278,16 @@ impl EventStore for MemoryStore {
 #[cfg(test)]
 mod tests {
     use crate::{contract, memory::MemoryStore};
+    use es_event::HashVersion;
 
     #[tokio::test]
     async fn the_memory_store_keeps_the_contract() {
         contract::run(|| async { MemoryStore::new() }).await;
+    }
+
+    #[tokio::test]
+    async fn the_memory_store_keeps_the_contract_with_hashes_of_version_2() {
+        let store = || MemoryStore::new().with_hash_version(HashVersion::V2);
+        contract::run(|| async { store() }).await;
     }
 }

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 
 use super::queue::{AppendOutcome, QueuedAppend};
 use crate::{Conflict, Precondition, PreconditionScope, StoreError, catalogue::Catalogue};
-use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent, Subject};
+use es_event::{
+    EventCandidate, EventId, EventTime, EventType, Hash, HashVersion, RecordedEvent, Subject,
+};
 
 /// The end of the hash chain, to which the next event is added.
 #[doc(hidden)]
@@ -57,6 +59,7 @@ pub trait LatestEvents {
 #[derive(Debug)]
 pub struct PreparedBatch<'a> {
     catalogue: &'a Catalogue,
+    hash_version: HashVersion,
     /// The end of the chain after this batch.
     pub head: ChainHead,
     time: EventTime,
@@ -73,6 +76,7 @@ impl<'a> PreparedBatch<'a> {
     /// because they become durable together. The time never goes back, even if the clock does.
     pub fn prepare<L: LatestEvents>(
         mut head: ChainHead,
+        hash_version: HashVersion,
         catalogue: &'a Catalogue,
         stored: &L,
         appends: &mut [QueuedAppend],
@@ -80,6 +84,7 @@ impl<'a> PreparedBatch<'a> {
         head.time = head.time.max(Timestamp::now());
         let mut batch = Self {
             catalogue,
+            hash_version,
             head,
             time: EventTime::at(head.time),
             latest: HashMap::with_capacity(appends.len()),
@@ -162,7 +167,8 @@ impl<'a> PreparedBatch<'a> {
         let mut recorded = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             let id = head.next?;
-            let event = RecordedEvent::record(candidate, id, self.time.clone(), head.predecessor);
+            let (version, time) = (self.hash_version, self.time.clone());
+            let event = RecordedEvent::record_in(version, candidate, id, time, head.predecessor);
             head.next = id.next();
             head.predecessor = event.hash;
             recorded.push(event);

@@ -1,0 +1,34 @@
+//! The choices of who opens an embedded store.
+
+use super::store_settings::EngineSettings;
+use es_event::HashVersion;
+
+/// The choices of who opens an embedded store.
+///
+/// ```
+/// use es_framework::{
+///     event::HashVersion,
+///     store::sqlite::{EmbeddedStore, EmbeddedStoreOptions},
+/// };
+///
+/// # let folder = tempfile::tempdir()?;
+/// let mut options = EmbeddedStoreOptions::default();
+/// options.hash_version = HashVersion::V2;
+/// let store = EmbeddedStore::open_with_options(folder.path(), options)?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EmbeddedStoreOptions {
+    /// The version in which the hashes of new events are computed. Stored events keep theirs.
+    pub hash_version: HashVersion,
+}
+
+impl EmbeddedStoreOptions {
+    pub(super) fn engine_settings(self) -> EngineSettings {
+        EngineSettings {
+            hash_version: self.hash_version,
+            ..EngineSettings::default()
+        }
+    }
+}
