@@ -156,7 +156,12 @@ async fn a_backup_is_restored_elsewhere_byte_for_byte() {
 async fn hashes_of_both_versions_are_verified_and_exported() {
     let directory = filled().await;
     let folder = directory.path().to_str().unwrap();
-    let arguments = ["--data-directory", folder, "--http-port=0", "--dialect=event"];
+    let arguments = [
+        "--data-directory",
+        folder,
+        "--http-port=0",
+        "--dialect=event",
+    ];
     let server = ServerProcess::start(&[&arguments[..], &["--hash-version=2"]].concat());
     let store = EventSourcingDbStore::new(ClientSettings::new(&server.url, TOKEN)).unwrap();
     let written = store.append(vec![candidate(10)], vec![]).await;
@@ -167,7 +172,10 @@ async fn hashes_of_both_versions_are_verified_and_exported() {
     assert!(said(&verified).contains(&hash), "{}", said(&verified));
     let exported = succeeds(&["export"], directory.path());
     let exported = String::from_utf8(exported.stdout).unwrap();
-    assert!(exported.lines().last().unwrap().contains(&hash), "{exported}");
+    assert!(
+        exported.lines().last().unwrap().contains(&hash),
+        "{exported}"
+    );
     assert!(!exported.lines().next().unwrap().contains("esdb:hash"));
 }
 

@@ -5,34 +5,21 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 mod auth;
-mod backup;
 pub mod cli;
 mod conditional_write;
-mod diagnostics;
 mod error_response;
 mod event_lines;
-mod event_types;
-mod health;
 mod json_body;
 mod line_chunks;
 mod ndjson;
-mod observe_events;
 mod openapi;
-mod options;
-mod ping;
-mod read_events;
-mod read_subjects;
-mod register_event_schema;
 mod router;
-mod run_eventql_query;
 mod serve;
 mod server_settings;
 mod signing;
 mod state;
 mod stored_lines;
-mod verify_api_token;
-mod verify_store;
-mod write_events;
+mod v1;
 
 #[cfg(test)]
 mod tests;

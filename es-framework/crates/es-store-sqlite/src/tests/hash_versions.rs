@@ -43,8 +43,9 @@ async fn mixed(directory: &TempDir) -> EmbeddedStore {
 
 #[tokio::test]
 async fn a_store_that_writes_version_2_keeps_the_contract() {
-    let mut options = EmbeddedStoreOptions::default();
-    options.hash_version = HashVersion::V2;
+    let options = EmbeddedStoreOptions {
+        hash_version: HashVersion::V2,
+    };
     contract::run(|| async { EmbeddedStore::temporary_with_options(options).unwrap() }).await;
 }
 

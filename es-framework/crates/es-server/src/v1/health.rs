@@ -11,7 +11,7 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{auth::RequireApiToken, error_response::ErrorResponse, state::ServerState};
+use crate::{auth::RequireApiToken, error_response::ErrorResponse, state::ServerState};
 
 #[derive(Deserialize)]
 pub(super) struct HealthParameters {

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::error_response::ErrorResponse;
+use crate::error_response::ErrorResponse;
 use es_event::{EventId, EventType, Subject};
 use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
 
-use super::{auth::RequireApiToken, event_lines::encoded_response, state::ServerState};
+use crate::{auth::RequireApiToken, event_lines::encoded_response, state::ServerState};
 use es_store::backup;
 
 pub(super) async fn backup(_: RequireApiToken, State(server): State<Arc<ServerState>>) -> Response {

@@ -4,7 +4,8 @@
 use axum::response::Response;
 use serde_json::json;
 
-use super::{auth::RequireApiToken, ping::management_response};
+use super::ping::management_response;
+use crate::auth::RequireApiToken;
 
 pub(super) async fn verify_api_token(_: RequireApiToken) -> Response {
     management_response(

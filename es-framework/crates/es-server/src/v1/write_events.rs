@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use super::{
+use crate::{
     auth::RequireApiToken, conditional_write::ConditionalWrite, error_response::ErrorResponse,
     json_body::JsonBody, server_settings::ServerSettings, state::ServerState,
 };

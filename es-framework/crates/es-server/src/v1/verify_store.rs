@@ -10,7 +10,7 @@ use futures_util::stream;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use super::{
+use crate::{
     auth::RequireApiToken,
     ndjson::{ndjson_response, write_error_line, write_row},
     state::ServerState,

@@ -11,7 +11,7 @@ use axum::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::state::ServerState;
+use crate::state::ServerState;
 use es_event::{DATA_CONTENT_TYPE, Dialect, EventTime, SPEC_VERSION};
 
 /// The head of a ping response starts with these headers, as that of the original server does. The PHP

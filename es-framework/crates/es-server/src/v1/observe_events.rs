@@ -6,12 +6,12 @@ use std::sync::Arc;
 use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
-use super::{
+use super::options::WireObserveOptions;
+use crate::{
     auth::RequireApiToken,
     error_response::ErrorResponse,
     event_lines::observation_response,
     json_body::JsonBody,
-    options::WireObserveOptions,
     state::ServerState,
     stored_lines::{observe_lazily, read_stored_lines},
 };

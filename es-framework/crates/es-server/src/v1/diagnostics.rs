@@ -10,7 +10,7 @@ use axum::{
 use futures_util::TryStreamExt as _;
 use serde_json::json;
 
-use super::{auth::RequireApiToken, error_response::ErrorResponse, state::ServerState};
+use crate::{auth::RequireApiToken, error_response::ErrorResponse, state::ServerState};
 use es_event::{Dialect, EventId, Subject};
 use es_store::latest_event;
 

@@ -6,12 +6,12 @@ use axum::{extract::State, http::StatusCode, response::Response};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
 
-use super::{
+use super::options::WireReadOptions;
+use crate::{
     auth::RequireApiToken,
     error_response::ErrorResponse,
     event_lines::{encoded_response, finite_response},
     json_body::JsonBody,
-    options::WireReadOptions,
     state::ServerState,
 };
 use es_event::Subject;

@@ -6,9 +6,9 @@ use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
-use super::{
-    auth::RequireApiToken, error_response::ErrorResponse, event_types::parse_event_type,
-    json_body::JsonBody, ping::management_response, state::ServerState,
+use super::{event_types::parse_event_type, ping::management_response};
+use crate::{
+    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody, state::ServerState,
 };
 use es_store::EventSchema;
 

@@ -7,7 +7,7 @@ use axum::{extract::State, response::Response};
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::{
+use crate::{
     auth::RequireApiToken, json_body::JsonBody, ndjson::rows_response, state::ServerState,
 };
 use es_event::Subject;

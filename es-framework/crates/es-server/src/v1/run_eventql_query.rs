@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::sleep;
 
-use super::{
+use crate::{
     auth::RequireApiToken,
     error_response::ErrorResponse,
     json_body::JsonBody,

@@ -12,7 +12,7 @@ use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{
+use crate::{
     auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody,
     ndjson::rows_response, state::ServerState,
 };
