@@ -8,7 +8,7 @@ use serde_json::Value;
 pub(super) fn page(document: &Value) -> String {
     let title = document["info"]["title"].as_str().unwrap_or_default();
     let mut page = format!(
-        "# The API of {title}\n\nMade from the document that `/openapi.json` serves. What is the same for every application, such\nas headers and the problems of the framework, is told in [HTTP](http.md).\n"
+        "# The API of {title}\n\nThe program generates this page from the OpenAPI document at `/openapi.json`. [HTTP](http.md) describes\neverything that all applications share, such as headers and the problems of the framework.\n"
     );
     for (heading, method) in [("Commands", "post"), ("Queries", "get")] {
         let all: Vec<_> = operations(document, method).collect();
@@ -19,7 +19,7 @@ pub(super) fn page(document: &Value) -> String {
         let common = common_problems(&all);
         line(
             &mut page,
-            "\nEach of them may be answered with these problems:\n",
+            "\nEach of these operations can respond with these problems:\n",
         );
         line(&mut page, &problem_table(common.iter().cloned()));
         for (path, operation) in all {

@@ -148,8 +148,8 @@ impl Operation {
             Some(always) => security::of_operators(always),
             None => security::required(this.role),
         };
-        let told = this.role.map(security::told);
-        let paragraphs = [this.description.clone()].into_iter().chain(told);
+        let role = this.role.map(security::role_description);
+        let paragraphs = [this.description.clone()].into_iter().chain(role);
         let paragraphs: Vec<_> = paragraphs.filter(|text| !text.is_empty()).collect();
         let mut operation = json!({
             "operationId": this.id,

@@ -20,12 +20,12 @@ pub(super) fn schemes() -> Value {
         BEARER: {
             "type": "http",
             "scheme": "bearer",
-            "description": "A token of the service, or a JWT of its issuer. Needed where the service is set to know its callers.",
+            "description": "A token of the service, or a JWT of its issuer. Required if the service authenticates its clients.",
         },
         OPERATOR: {
             "type": "http",
             "scheme": "bearer",
-            "description": "The API token of the event store. To look, it is needed where the service is set to know its callers; to ask for something, always.",
+            "description": "The API token of the event store. `POST` always requires it; `GET` requires it if the service authenticates its clients.",
         },
     })
 }
@@ -46,6 +46,6 @@ pub(super) fn required(role: Option<&str>) -> Value {
 }
 
 /// Describes the required role in a sentence.
-pub(super) fn told(role: &str) -> String {
-    format!("Takes the role `{role}` where callers are known.")
+pub(super) fn role_description(role: &str) -> String {
+    format!("Requires the role `{role}` if the service authenticates its clients.")
 }
