@@ -1,5 +1,5 @@
-//! Every right use of a macro compiles without a warning and works. Each case in `ui/*/pass` is a module
-//! of this binary, so that nothing is built once more for them.
+//! Every correct use of a macro compiles without a warning and works. Each case in `ui/*/pass` is a module
+//! of this binary, so the cases need no build of their own.
 
 #![allow(dead_code, reason = "most cases only have to compile")]
 #![allow(

@@ -1,7 +1,7 @@
 //! An application that is extended by code and called in process: custom routes, layers, settings,
 //! a memory store, a test clock, and several applications in one process.
 
-// Also the functions that tests share panic on what they do not expect.
+// Functions that tests share also fail by panicking.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::{
@@ -67,7 +67,7 @@ async fn rent_boat(client: &ApplicationClient, name: &str) -> String {
     response.header("event-position").unwrap().to_owned()
 }
 
-/// The rows of the read model after the event at this position.
+/// Returns the rows of the read model after the event at this position.
 async fn boats(client: &ApplicationClient, position: &str) -> Json {
     let client = client
         .clone()
@@ -93,7 +93,7 @@ async fn the_client_reads_what_it_wrote_at_the_time_of_the_test_clock() {
     let position = rent_boat(&client, "Hispaniola").await;
     let rows = boats(&client, &position).await;
     assert_eq!(rows[0]["name"], "Hispaniola");
-    // A row of an event has nine digits behind the second.
+    // A row of an event has nine decimal places in its seconds.
     assert_eq!(rows[0]["rentedAt"], "2026-07-01T12:00:00.000000000Z");
     application.shutdown().await;
 }
@@ -221,7 +221,7 @@ async fn serve(
     (address, stop, serving)
 }
 
-/// The status line of a request through a socket.
+/// Sends a request through a socket and returns the status line of the response.
 async fn status_line(address: &str) -> String {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

@@ -1,6 +1,6 @@
 //! Registration by macros and by hand, and the errors of a registry that cannot be served.
 
-// Also the functions that tests share panic on what they do not expect.
+// Functions that tests share also fail by panicking.
 #![allow(clippy::unwrap_used)]
 
 use es_framework::{
@@ -109,7 +109,7 @@ fn bought_is_sold(_: BookBoughtEvent) -> Option<BookSoldEvent> {
     None
 }
 
-/// As if a crate that this one depends on had declared it; written by hand for once.
+/// A handwritten declaration that seems to come from a dependency.
 #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(crate = "serde")]
 #[schemars(crate = "schemars")]
@@ -125,7 +125,7 @@ impl Event for ForeignEvent {
 
 impl HandlerEvent for ForeignEvent {}
 
-/// The place of the line that starts so.
+/// Returns the place of the line that starts with this text.
 fn place(start: &str, occurrence: usize) -> String {
     let lines = include_str!("registry.rs").lines().zip(1..);
     let mut lines = lines.filter(|(line, _)| line.trim().starts_with(start));
@@ -168,7 +168,7 @@ fn two_commands_on_one_path_are_both_named() {
 
 #[test]
 fn two_events_of_one_type_are_both_named() {
-    // Modules are in the order of their names, not of the file.
+    // Modules are sorted by name, not by their order in the file.
     let (_, sentence) = refused(
         Registry::builder()
             .command::<shop::BuyBookCommand>()
@@ -282,7 +282,7 @@ fn what_is_registered_by_hand_and_by_the_macros_is_there_once() {
 
 #[test]
 fn the_macros_register_by_themselves() {
-    // This program declares what cannot be served together, so linking all of it must fail.
+    // The declarations of this program contradict each other, so a registry of all of them must fail.
     let (error, _) = refused(Registry::builder().linked());
     assert!(matches!(
         error,

@@ -57,7 +57,7 @@ impl Price {
     }
 }
 
-/// Makes a book dearer.
+/// Raises the price of a book.
 #[derive(Command)]
 #[command(subject = "/prices/{id}", condition = exists)]
 struct RaisePriceCommand {
@@ -106,7 +106,7 @@ async fn a_handler_decides_on_old_events_as_on_new_ones() {
     )
     .await;
     store(&memory, "com.example.library.BookScannedEvent", &json!({})).await;
-    // All that this program declares, as an application would have it.
+    // The registry of everything that this program declares, like that of an application.
     let registry = Registry::builder().linked().build().unwrap();
     let bus =
         CommandBus::new(Arc::new(memory.clone()), "today").with_upcasters(registry.upcasters());

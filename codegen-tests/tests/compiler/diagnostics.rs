@@ -1,4 +1,4 @@
-//! Every wrong use of a macro has its own message; every message has a case in `ui`. The right uses are
+//! Every wrong use of a macro has its own message, and every message has a case in `ui`. Correct uses are
 //! modules of `tests/accepted.rs`: with a program to link, trybuild would build all dependencies again
 //! instead of checking them.
 

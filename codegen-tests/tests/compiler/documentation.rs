@@ -14,7 +14,7 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// Every Markdown file below a folder.
+/// Collects every Markdown file below a folder.
 fn pages(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -26,7 +26,7 @@ fn pages(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// The targets of `[text](target)` that lie in the project.
+/// Returns the targets of `[text](target)` inside the project.
 fn links(page: &Path) -> Vec<PathBuf> {
     let text = read(page);
     let targets = text

@@ -15,7 +15,7 @@ const TOKEN: &str = "0123456789abcdef";
 fn build() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let outside = root.join("codegen-tests/outside");
-    // The same versions as the workspace, which are there without a network.
+    // The versions in this lock file are available without a network.
     fs::copy(root.join("Cargo.lock"), outside.join("Cargo.lock")).unwrap();
     let output = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--offline"])
@@ -28,13 +28,13 @@ fn build() -> PathBuf {
     target_directory().join("debug/outside")
 }
 
-/// The workspace's own, so that what both depend on is built once.
+/// The target directory of the workspace, so that cargo builds shared dependencies once.
 fn target_directory() -> &'static Path {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     scratch.parent().unwrap_or(scratch)
 }
 
-/// A running application, and where it listens.
+/// A running application and its address.
 struct OutsideService {
     child: Child,
     application: String,
@@ -67,7 +67,7 @@ fn start(program: &Path) -> OutsideService {
     };
     let event_store = address("event store listens on http://");
     let application = address("outside-shop listens on http://");
-    // Nobody may block on a full pipe.
+    // A full pipe would block the process.
     std::thread::spawn(move || log.for_each(drop));
     OutsideService {
         child,
@@ -76,7 +76,7 @@ fn start(program: &Path) -> OutsideService {
     }
 }
 
-/// The status and the body of the answer.
+/// Returns the status and the body of the response.
 fn post(address: &str, path: &str, body: &str) -> (u16, String) {
     let mut socket = TcpStream::connect(address).unwrap();
     socket

@@ -1,4 +1,4 @@
-//! The tutorial word for word: its files compile, its tests pass, its commands work.
+//! Follows the tutorial literally: its files compile, its tests pass, its commands work.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ fn page() -> String {
     fs::read_to_string(root().join("docs/src/tutorial.md")).unwrap()
 }
 
-/// The blocks of a language, each with the text before it.
+/// Returns the code blocks of a language, each with the text before it.
 fn blocks<'a>(page: &'a str, language: &str) -> Vec<(&'a str, &'a str)> {
     let open = format!("```{language}\n");
     let pieces: Vec<_> = page.split(open.as_str()).collect();
@@ -30,13 +30,13 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<(&'a str, &'a str)> {
         .collect()
 }
 
-/// The workspace's own, so that what both depend on is built once.
+/// The target directory of the workspace, so that cargo builds shared dependencies once.
 fn target_directory() -> &'static Path {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     scratch.parent().unwrap_or(scratch)
 }
 
-/// Writes what the tutorial has one write.
+/// Writes the files of the tutorial.
 fn follow(page: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tutorial");
     let _ = fs::remove_dir_all(&folder);
@@ -46,7 +46,7 @@ fn follow(page: &str) -> PathBuf {
         "\"../es-framework\"",
         &format!("\"{}\"", framework.display()),
     );
-    // The profile and the lock file of the workspace spare building everything once more.
+    // With the profile and the lock file of the workspace, cargo reuses its build.
     let workspace = fs::read_to_string(root().join("codegen-tests/outside/Cargo.toml")).unwrap();
     let profile = &workspace[workspace.find("[workspace]").unwrap()..];
     let head = "[package]\nname = \"library\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n";
@@ -110,7 +110,7 @@ fn start(folder: &Path) -> TutorialService {
                 .map(|(_, url)| url.to_owned())
         })
         .unwrap();
-    // Nobody may block on a full pipe.
+    // A full pipe would block the process.
     std::thread::spawn(move || log.for_each(drop));
     TutorialService { child, url }
 }

@@ -1,4 +1,4 @@
-//! Two settings of one flag stop the start.
+//! Two settings with the same flag prevent the start.
 
 use es_framework::{App, prelude::*};
 
@@ -7,7 +7,7 @@ mod books {
 
     #[derive(Settings)]
     pub(crate) struct Lending {
-        /// How many days a book is lent for.
+        /// The number of days for which a book is lent.
         #[setting(default = 28)]
         pub(crate) loan_days: i64,
     }
@@ -18,7 +18,7 @@ mod films {
 
     #[derive(Settings)]
     pub(crate) struct Lending {
-        /// How many days a film is lent for.
+        /// The number of days for which a film is lent.
         #[setting(default = 7, env = "FILM_DAYS")]
         pub(crate) loan_days: i64,
     }
@@ -41,7 +41,7 @@ fn open(_: OpenShopCommand, books: &books::Lending, films: &films::Lending) -> S
     ShopOpenedEvent { days }
 }
 
-/// The place of the line that starts so.
+/// Returns the place of the line that starts with this text.
 fn place(start: &str, occurrence: usize) -> String {
     let lines = include_str!("conflicting_settings.rs").lines().zip(1..);
     let mut lines = lines.filter(|(line, _)| line.trim().starts_with(start));

@@ -21,10 +21,10 @@ pub struct PurchaseBookCommand {
     /// Its number.
     #[validate(text(max = 13), characters("0123456789-X"))]
     pub isbn: String,
-    /// How thick it is.
+    /// The number of its pages.
     #[validate(range(min = 1))]
     pub num_pages: i64,
-    /// Who paid.
+    /// The person who paid.
     #[serde(rename = "by", default)]
     #[validate(text(max = 5))]
     pub paid_by: Option<String>,
@@ -36,7 +36,7 @@ pub struct PurchaseBookCommand {
 pub struct BookPurchasedEvent {
     /// The copy.
     pub id: Uuid,
-    /// How thick it is.
+    /// The number of its pages.
     pub num_pages: i64,
 }
 

@@ -5,7 +5,7 @@ use crate::orders_service::OrdersService;
 #[test]
 fn a_query_that_takes_too_long_is_ended_in_the_database_as_well() {
     let service = OrdersService::start(&[("QUERY_SECONDS", "1")]);
-    // More than there are connections: each has to come free again.
+    // The test sends more queries than there are connections, so each connection must become free.
     for _ in 0..3 {
         let asked: Vec<_> = std::thread::scope(|scope| {
             let ask = || scope.spawn(|| service.get("/orders/endless"));

@@ -1,4 +1,4 @@
-//! A process of `src/bin/orders.rs`, and requests to it.
+//! A process of `src/bin/orders.rs` and requests to it.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -54,7 +54,7 @@ impl OrdersService {
         self.send(&format!("GET {path}"), "", "")
     }
 
-    /// The status and the body of the answer.
+    /// Returns the status and the body of the response.
     fn send(&self, line: &str, headers: &str, body: &str) -> (u16, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let host = &self.address;

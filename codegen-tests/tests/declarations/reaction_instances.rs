@@ -23,7 +23,7 @@ impl Drop for Program {
     }
 }
 
-/// Starts one, and says what follows this mark in its log.
+/// Starts a program and returns the text after this mark in its log.
 fn start(command: &mut Command, mark: &str) -> (Program, String) {
     let started = command
         .env_remove("RUST_LOG")
@@ -43,7 +43,7 @@ fn start(command: &mut Command, mark: &str) -> (Program, String) {
     (Program(child), address.unwrap())
 }
 
-/// A letter as it comes in: who sent it, its key, and whom to thank.
+/// A received letter: its sender, its key, and the person to thank.
 struct Letter {
     sender: u32,
     key: String,
@@ -57,7 +57,7 @@ impl Letter {
     }
 }
 
-/// The other system: where it listens, and what comes in.
+/// The other system: its address and the letters that it receives.
 fn office() -> (String, Receiver<Letter>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -98,7 +98,7 @@ fn write_letter(address: &str, number: u32) {
 #[test]
 fn one_of_two_instances_makes_each_call_and_the_other_one_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
-    // Any service has an event store for others.
+    // The embedded event store of any service accepts other clients.
     let mut orders = Command::new(env!("CARGO_BIN_EXE_orders"));
     orders.args(["--event-store-port", "0", "--event-store-data-dir"]);
     orders.arg(folder.path());
@@ -125,7 +125,7 @@ fn one_of_two_instances_makes_each_call_and_the_other_one_after_a_kill() {
         false => (second, first),
     };
     assert_eq!(unanswered.sender, killed.0.0.id());
-    // For as long as the call is on its way nobody else makes it.
+    // While the call runs, the other instance does not make it.
     assert!(letters.recv_timeout(Duration::from_secs(1)).is_err());
     // `Child::kill` is SIGKILL.
     drop(killed);
@@ -133,7 +133,7 @@ fn one_of_two_instances_makes_each_call_and_the_other_one_after_a_kill() {
     assert_eq!((again.sender, &again.key), (left.0.0.id(), &unanswered.key));
     assert!(!keys.contains(&again.thank()));
 
-    // It goes on by itself, and nothing is left over.
+    // The other instance continues on its own, and no further letter arrives.
     write_letter(&left.1, LETTERS.wrapping_add(1));
     assert!(!keys.contains(&next().thank()));
     assert!(letters.recv_timeout(Duration::from_secs(1)).is_err());

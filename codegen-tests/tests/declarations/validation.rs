@@ -1,4 +1,4 @@
-//! Validation rules refuse requests and appear in the JSON schema.
+//! Validation rules reject requests and appear in the JSON schema.
 
 use crate::orders_service::OrdersService;
 use es_framework::command::CommandDescriptor;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 mod orders;
 
 impl OrdersService {
-    /// Sends an order; the status and the body of the answer.
+    /// Sends an order and returns the status and the body of the response.
     fn place(&self, order: &Value) -> (u16, Value) {
         self.post("/orders/place", &order.to_string())
     }

@@ -1,4 +1,4 @@
-//! An expectation that does not hold says so.
+//! Messages of failed expectations.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -20,7 +20,7 @@ fn plant() -> PlantTreeCommand {
     }
 }
 
-/// What a failed expectation prints.
+/// Returns the message of a failed expectation.
 fn printed(expect: impl FnOnce()) -> String {
     let failure = catch_unwind(AssertUnwindSafe(expect)).expect_err("it holds");
     *failure.downcast::<String>().unwrap()

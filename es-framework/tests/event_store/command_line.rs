@@ -49,7 +49,7 @@ fn candidate(number: usize) -> EventCandidate {
     }
 }
 
-/// Ten events, each with a text in its data that no other has.
+/// Ten events, each with a unique text in its data.
 async fn filled() -> TempDir {
     let directory = TempDir::new().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
@@ -60,7 +60,7 @@ async fn filled() -> TempDir {
     directory
 }
 
-/// Flips a bit of the byte that follows the only place of a text in the database.
+/// Flips a bit of the byte after the only occurrence of a text in the database.
 fn flip_after(text: &str, directory: &Path) {
     let file = directory.join("events.sqlite");
     let mut bytes = std::fs::read(&file).unwrap();
@@ -93,7 +93,7 @@ async fn a_flipped_byte_is_found_and_its_event_named() {
 #[tokio::test]
 async fn a_row_that_cannot_be_read_is_named() {
     let directory = filled().await;
-    // Turns the quote that ends the text into a hash, so that it is no JSON any more.
+    // Changes the closing quote of the text into a hash sign, so the data is no longer JSON.
     flip_after("number-6-", directory.path());
     let output = run(&["verify"], directory.path());
     assert_eq!(output.status.code(), Some(1));

@@ -27,7 +27,7 @@ const CLIENTS: u64 = 8;
 /// Operations of each client.
 const STEPS: usize = 25;
 
-/// Few enough that the clients are in each other's way.
+/// So few subjects that the clients conflict.
 const SUBJECTS: [&str; 6] = [
     "/books/1",
     "/books/1/pages/1",
@@ -58,7 +58,7 @@ async fn one_order_explains_what_clients_over_http_saw() {
     }
 }
 
-/// Lets each client work with its store, all of them the same one, and checks what they saw.
+/// Runs each client against the same event store, and checks their results.
 async fn run(stores: Vec<Arc<dyn EventStore>>, seed: u64) {
     let last = Arc::clone(&stores[0]);
     let recorder = Arc::new(Recorder::default());
@@ -105,7 +105,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// Carries out an operation, which is told its number.
+    /// Runs an operation, which receives its number, and records it.
     async fn record(&self, operation: impl AsyncFnOnce(usize) -> Action) {
         let number = self.numbers.fetch_add(1, Ordering::SeqCst);
         let invoked = self.clock.fetch_add(1, Ordering::SeqCst);
@@ -187,8 +187,8 @@ impl Client {
         latest
     }
 
-    /// Writes up to three events. They concern the subject of the precondition, where it has one:
-    /// whoever comes second is to find it changed.
+    /// Writes up to three events. If the precondition has a subject, the events belong to it, so that the
+    /// second of two clients finds it changed.
     async fn write(&mut self, preconditions: Vec<Precondition>) {
         let mut subjects = vec![self.random.subject()];
         for _ in 0..self.random.below(3) {

@@ -239,7 +239,7 @@ async fn it_observes_stored_and_new_events() {
         let seen = within_time(events.next()).await.unwrap().unwrap();
         assert_eq!(&seen, event);
     }
-    // Long enough for heartbeats in between.
+    // The pause is long enough for heartbeats.
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     let new = write(&client, &["/c", "/a"]).await;
     let seen = within_time(events.next()).await.unwrap().unwrap();

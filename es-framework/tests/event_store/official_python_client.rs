@@ -41,8 +41,8 @@ fn run_script(version: &str) {
     for script in SCRIPTS {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
         let mut command = Command::new(&python);
-        // A proxy of the environment would be asked for the loopback address, and what Python
-        // compiles would lie among the sources.
+        // Python would send requests to the loopback address through a proxy of the environment, and would
+        // write compiled files next to the sources.
         command.env("NO_PROXY", "*").arg("-B").arg(script);
         let output = command.args([&server.url, TOKEN, key]).output();
         let output = output.unwrap();

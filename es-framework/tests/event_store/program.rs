@@ -89,7 +89,7 @@ impl StartedProgram {
     }
 }
 
-/// The exit code and the log of a start that fails.
+/// Returns the exit code and the log of a failed start.
 fn failed(arguments: &[&str]) -> (Option<i32>, String) {
     let output = command(arguments).output().unwrap();
     let log = String::from_utf8(output.stderr).unwrap();

@@ -90,7 +90,7 @@ fn candidate((subject, event_type): (&str, &str)) -> EventCandidate {
     }
 }
 
-/// The ids of the events that a question asks for, found by asking each event by itself.
+/// Returns the ids of the expected events by a check of each event.
 fn naive(
     events: &[RecordedEvent],
     ReadEventsCase { subject, options }: &ReadEventsCase,

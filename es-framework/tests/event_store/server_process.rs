@@ -10,17 +10,17 @@ pub const TOKEN: &str = "very-secret-token";
 pub struct ServerProcess {
     child: Child,
     pub url: String,
-    // Open as long as the server runs: a log that nobody could read would end it.
+    // The pipe stays open while the server runs, because a closed pipe would end the server.
     _log: BufReader<ChildStderr>,
 }
 
 impl ServerProcess {
-    /// A server that forgets its events, started with these arguments besides.
+    /// Starts a server with a temporary directory and these additional arguments.
     pub fn temporary(arguments: &[&str]) -> Self {
         Self::start(&[&["--data-directory-temporary", "--http-port=0"], arguments].concat())
     }
 
-    /// A server started with nothing but these arguments and the token.
+    /// Starts a server with only these arguments and the token.
     pub fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_event-store"))
             .args(["run", "--api-token", TOKEN])
@@ -54,7 +54,7 @@ impl ServerProcess {
         self.url.rsplit_once(':').unwrap().1
     }
 
-    /// Ends it at once, as a crash does.
+    /// Kills the server, like a crash.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

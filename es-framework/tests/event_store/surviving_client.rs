@@ -50,7 +50,7 @@ async fn an_observation_survives_a_killed_server_without_a_gap_or_a_repetition()
             assert_eq!(event.id.get(), expected);
         }
         server.kill();
-        // Long enough for attempts that fail.
+        // The pause is long enough for failed attempts.
         sleep(Duration::from_millis(300)).await;
         server = start(directory.path(), &port);
     }

@@ -1,5 +1,5 @@
-//! Compares what the macros write with the snapshots in `codegen-tests/expansion`, and sees to it
-//! that they survive whatever else they are given.
+//! Compares the expansions of the macros with the snapshots in `codegen-tests/expansion`, and checks
+//! that the macros do not panic on invalid input.
 
 use std::{
     fs,
@@ -39,7 +39,7 @@ fn inputs(folder: &Path) -> Vec<PathBuf> {
     inputs
 }
 
-/// Expands the one item of each file in the folder, and compares it with the snapshot beside it.
+/// Expands the item of each file in the folder, and compares it with the snapshot in the same folder.
 fn compare(name: &str, expand: fn(Item, &Manifest) -> TokenStream) {
     let folder = folder(name);
     for input in inputs(&folder) {
@@ -56,7 +56,7 @@ fn compare(name: &str, expand: fn(Item, &Manifest) -> TokenStream) {
     }
 }
 
-/// What the compiler hands to a derive: the item without the derive itself.
+/// Returns the input of a derive macro: the item without the derive itself.
 fn derive(
     item: Item,
     derive: fn(TokenStream, &Manifest) -> TokenStream,
@@ -175,7 +175,7 @@ fn an_upcaster_expands_to_what_a_person_would_write() {
     });
 }
 
-/// What the compiler hands to an attribute of a function: the function without the attribute.
+/// Returns the input of an attribute of a function: the function without the attribute.
 fn function(item: Item, attribute: &str) -> TokenStream {
     let Item::Fn(mut item) = item else {
         panic!("the attribute stands on a function");
@@ -185,7 +185,7 @@ fn function(item: Item, attribute: &str) -> TokenStream {
     item.into_token_stream()
 }
 
-/// What the compiler hands to an attribute of an `impl`: the `impl` without the attribute.
+/// Returns the input of an attribute of an `impl`: the `impl` without the attribute.
 fn block(item: Item, attribute: &str) -> TokenStream {
     let Item::Impl(mut item) = item else {
         panic!("the attribute stands on a block");
@@ -195,7 +195,7 @@ fn block(item: Item, attribute: &str) -> TokenStream {
     item.into_token_stream()
 }
 
-/// The code with one token left out, doubled or made another, for every token at every depth.
+/// Returns copies of the code in which one token is removed, doubled or replaced, for every token.
 fn mutations(code: TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<_> = code.into_iter().collect();
     let others: TokenStream = r#" "" "/{" "ä" 'a 1 self { } [ ] "#.parse().unwrap();
@@ -239,7 +239,7 @@ fn no_input_makes_a_macro_panic() {
         for input in inputs(&folder(name)) {
             let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
             for mutation in mutations(code) {
-                // Each macro meets what was meant for the others, too.
+                // Each macro also receives the input of the other macros.
                 let _ = command::derive(mutation.clone(), &manifest);
                 let _ = event::derive(mutation.clone(), &manifest);
                 let _ = rejection::derive(mutation.clone(), &manifest);

@@ -1,4 +1,4 @@
-//! The rules of a copy's life.
+//! Scenarios of the commands on a copy.
 
 use es_framework::{prelude::*, testing::given};
 

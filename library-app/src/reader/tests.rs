@@ -1,4 +1,4 @@
-//! The rules of a reader.
+//! Scenarios of the commands on a reader.
 
 use es_framework::{prelude::*, testing::given};
 

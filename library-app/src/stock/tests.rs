@@ -1,4 +1,4 @@
-//! What clients see of the stock after what happened to it.
+//! The rows of the stock after given events.
 
 use es_framework::{
     prelude::*,

@@ -28,7 +28,7 @@ fn garden() -> Value {
     document("garden", &registry(), &queries())
 }
 
-/// A path with its parameters' names left out.
+/// Returns a path without the names of its parameters.
 fn shape(path: &str) -> String {
     let segments = path
         .split('/')

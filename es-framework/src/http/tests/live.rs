@@ -34,7 +34,7 @@ const HASTY: LiveLimits = LiveLimits {
     gather: Duration::ZERO,
 };
 
-/// Starts the garden, whose clients may take nothing for a moment.
+/// Starts the fixture application with a short limit for clients that do not read.
 async fn listen(garden: Router) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -51,7 +51,7 @@ async fn listen(garden: Router) -> SocketAddr {
     address
 }
 
-/// Sends the request of a live query and reads nothing yet.
+/// Sends the request of a live query and reads no response yet.
 async fn open(address: SocketAddr, path: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -61,7 +61,7 @@ async fn open(address: SocketAddr, path: &str) -> TcpStream {
     stream
 }
 
-/// What comes until `end` has come.
+/// Reads until the text contains `end`.
 async fn until(stream: &mut TcpStream, end: &str) -> String {
     let mut text = String::new();
     let mut buffer = [0; 4096];
@@ -112,7 +112,7 @@ async fn a_client_that_takes_nothing_loses_its_place_to_another() {
 
 static IS_GONE: AtomicBool = AtomicBool::new(false);
 
-/// Shows something that is there for a while.
+/// Shows something that disappears later.
 #[derive(Query)]
 #[query(path = "/fading")]
 struct FadingQuery {}
@@ -140,7 +140,7 @@ async fn what_is_gone_is_told_and_ends_the_stream() {
     let mut client = open(listen(garden).await, "/fading").await;
     until(&mut client, "data: 7\n").await;
     IS_GONE.store(true, Ordering::Relaxed);
-    // The empty chunk is the end.
+    // The empty chunk ends the response.
     let end = until(&mut client, "\r\n0\r\n\r\n").await;
     let (_, problem) = end.split_once("event: problem\ndata: ").expect("a problem");
     let problem: Value = serde_json::from_str(problem.lines().next().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! A derived rejection as a caller sees it.
+//! Responses to a derived rejection.
 
 use axum::{
     body::Body,
@@ -21,7 +21,7 @@ struct CutBranchCommand {
 #[event(package = "com.example.garden")]
 struct BranchCutEvent {}
 
-/// Why a branch stays.
+/// The reasons for which a branch is not cut.
 #[derive(Debug, Rejection)]
 enum CuttingError {
     /// The tree is in leaf

@@ -1,9 +1,9 @@
-//! What clients did to an event store, and whether one order of it all explains what they saw.
+//! Checks if one order of all operations explains the results that clients of an event store received.
 //!
-//! The log is the order of the writes. What remains is to find a moment for everything else: each
-//! read and each refused write has to fit between two writes, not before what was over when it
-//! began, and not after what began when it was over. The earliest such moment is always the best
-//! choice, so the search needs no way back.
+//! The log is the order of the writes. The check looks for a moment for each read and each rejected
+//! write. The moment lies between two writes. It lies after every operation that ended before this one
+//! began, and before every operation that began after this one ended. The earliest such moment is
+//! always the best choice, so the search never backtracks.
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ pub struct ObservedEvent {
     pub subject: Subject,
     /// The number of the write in the history.
     pub write: usize,
-    /// Which of the write's events it is.
+    /// The index of the event in its write.
     pub part: usize,
 }
 
@@ -39,7 +39,7 @@ pub enum Action {
     Write {
         subjects: Vec<Subject>,
         preconditions: Vec<Precondition>,
-        /// The events as they were acknowledged; `None`: a precondition did not hold.
+        /// The events as the store acknowledged them. `None` means that a precondition did not hold.
         acknowledged: Option<Vec<ObservedEvent>>,
     },
     Read {
@@ -54,17 +54,17 @@ pub enum Action {
 pub enum Violation {
     /// The log has a gap before the event that should have this id.
     Gap(usize),
-    /// Events of an operation that wrote none, or that never was.
+    /// The log contains events of an operation that wrote none or does not exist.
     WrittenThoughNotAcknowledged(usize),
-    /// The write's events are not in the log exactly once, together, and as they were acknowledged.
+    /// The log does not contain the acknowledged events of the write once, unchanged and together.
     NotAsAcknowledged(usize),
-    /// The write lies before one that was acknowledged before it began.
+    /// The write lies before another write that was acknowledged before this one began.
     BeforeItsPast(usize),
     /// A precondition of the write did not hold at its place in the log.
     PreconditionDidNotHold(usize),
-    /// The write was refused though its preconditions held all the time.
+    /// The store rejected the write although its preconditions held all the time.
     RefusedWithoutReason(usize),
-    /// The read shows what the log never held at a moment that the read can have had.
+    /// The result of the read matches the log at no possible moment of the read.
     ReadOfNoMoment(usize),
 }
 
@@ -79,7 +79,7 @@ pub fn check(log: &[ObservedEvent], history: &[Operation]) -> Result<(), Violati
     order.the_rest_fits_in()
 }
 
-/// The place of each operation's events in the log; nothing for one that wrote none.
+/// Returns the place of each operation's events in the log, or `None` for one that wrote none.
 fn places(
     log: &[ObservedEvent],
     history: &[Operation],
@@ -122,7 +122,7 @@ fn places(
 }
 
 impl Operation {
-    /// The subjects that were sent and the events that came back.
+    /// Returns the subjects in the request and the events in the response.
     fn acknowledged(&self) -> Option<(&[Subject], &[ObservedEvent])> {
         match &self.action {
             Action::Write {
@@ -134,13 +134,13 @@ impl Operation {
         }
     }
 
-    /// Whether it was over before the other began.
+    /// Returns true if this operation ended before the other one began.
     const fn precedes(&self, other: &Self) -> bool {
         self.returned < other.invoked
     }
 }
 
-/// A history whose writes have their places.
+/// A history with the places of its writes in the log.
 struct Order<'a> {
     log: &'a [ObservedEvent],
     history: &'a [Operation],
@@ -163,8 +163,8 @@ impl Order<'_> {
         Ok(())
     }
 
-    /// Finds the earliest moment for each read and each refused write, in the order in which they
-    /// began: none may lie before that of one that was over by then.
+    /// Finds the earliest moment for each read and each rejected write, in the order of their start. The
+    /// moment must not precede that of an operation that had ended by then.
     fn the_rest_fits_in(&self) -> Result<(), Violation> {
         let ends = self.writes.iter().flatten().map(|place| place.end);
         let mut moments: Vec<usize> = ends.chain([0]).collect();
@@ -194,8 +194,8 @@ impl Order<'_> {
         Ok(())
     }
 
-    /// How much of the log an operation can have found: everything that was acknowledged before
-    /// it began, and nothing that began after it was over.
+    /// Returns the possible lengths of the log that an operation found. The log contained everything that
+    /// was acknowledged before the operation began, and nothing that began after it ended.
     fn possible(&self, operation: &Operation) -> std::ops::RangeInclusive<usize> {
         let writes = || self.history.iter().zip(&self.writes);
         let past = writes().filter(|(write, _)| write.precedes(operation));
@@ -205,7 +205,7 @@ impl Order<'_> {
         first.max().unwrap_or(0)..=last.min().unwrap_or(self.log.len())
     }
 
-    /// Whether the operation has to end as it did when it finds this much of the log.
+    /// Returns true if a log of this length explains the result of the operation.
     fn is_explained(&self, operation: &Operation, length: usize) -> bool {
         match &operation.action {
             Action::Write { .. } => !self.preconditions_hold(operation, length),

@@ -50,7 +50,7 @@ fn read_all((invoked, returned): (u64, u64), seen: &[ObservedEvent]) -> Operatio
     }
 }
 
-/// Two writes, one after the other, and the log that they leave. The second has two events.
+/// Returns two sequential writes and their log. The second write has two events.
 fn two_writes() -> (Vec<ObservedEvent>, Vec<Operation>) {
     let log = vec![
         event(0, "/a", 0, 0),
@@ -69,7 +69,7 @@ fn a_history_with_an_order_is_accepted() {
     let (log, mut history) = two_writes();
     history.extend([
         write((11, 12), &["/b"], Some(pristine("/a")), None),
-        // Overlaps with the second write, and may see it or not.
+        // The read overlaps with the second write and may or may not see it.
         read_all((11, 13), &log[..1]),
         read_all((11, 14), &log),
         write((14, 20), &["/b"], Some(pristine("/b")), None),
@@ -133,7 +133,7 @@ fn a_write_before_one_that_was_over_is_found() {
 #[test]
 fn a_refusal_without_a_reason_is_found() {
     let (log, mut history) = two_writes();
-    // While nothing but the first write was there, /b was pristine.
+    // After the first write alone, /b was pristine.
     history.push(write((0, 9), &["/b"], Some(pristine("/b")), None));
     let refused = check(&log, &history);
     assert_eq!(refused, Err(Violation::RefusedWithoutReason(2)));

@@ -18,7 +18,7 @@ fn commands() -> Vec<String> {
         .collect()
 }
 
-/// Runs a block in a folder, where `event-store` is a program like any other.
+/// Runs a block of commands in a folder, with `event-store` on the path.
 fn run(folder: &Path, block: &str) -> String {
     let programs = event_store_program().parent().unwrap().display();
     let path = format!("{programs}:{}", std::env::var("PATH").unwrap());

@@ -21,7 +21,7 @@ async fn no_acknowledged_purchase_is_lost_when_the_library_is_killed() {
         let mut library = Library::embedded(folder.path());
         let url = format!("{}/books/purchase", library.url);
         let clients = (0..CLIENTS).map(|_| purchase_until_refused(&url, &acknowledged));
-        // Another moment in each round, from the first commits on.
+        // Each round kills the process at another time after the first commits.
         let killed = async {
             tokio::time::sleep(Duration::from_millis(40 + 17 * round)).await;
             library.process.kill();

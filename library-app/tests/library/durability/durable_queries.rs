@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 /// Kills of the library in one test.
 const ROUNDS: u64 = 50;
-/// Purchases that each of two libraries is queried about.
+/// Purchases after which the test queries each of two libraries.
 const PURCHASES: usize = 100;
 /// Clients that purchase concurrently.
 const CLIENTS: usize = 4;
@@ -138,7 +138,7 @@ async fn survive_kills(folder: &Path, database: &str) {
         let workers = readers.iter().map(|reader| work(&url, *reader));
         let killed = async {
             if round % 2 == 1 {
-                // So that some kills fall into a rebuild, or into its end.
+                // Some kills then happen during a rebuild or at its end.
                 let rebuild = format!("{url}/actuator/projections/book_copies/rebuild");
                 let _ = client().post(rebuild).bearer_auth(TOKEN).send().await;
             }
@@ -234,7 +234,7 @@ async fn a_library_that_is_cut_off_from_postgresql_goes_on() {
     assert_eq!(rows["items"].as_array().unwrap().len(), 4);
 }
 
-/// Purchases, and asks each library for what was purchased. Returns how often it was there.
+/// Purchases copies and queries each library for them. Returns the number of copies that were found.
 async fn read_own_writes(libraries: [&Library; 2], purchases: usize) -> usize {
     let clients = (0..CLIENTS).map(async |_| {
         let mut found = 0;

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 const MIB: usize = 1 << 20;
 
-/// More than the room that health wants, less than fills up slowly.
+/// More than the free space that the health check requires, and small enough to fill quickly.
 const SIZE: usize = 40 * MIB;
 
 /// Concurrent purchases.
@@ -45,7 +45,7 @@ async fn a_library_on_a_full_disk_says_so_and_goes_on_once_there_is_room() {
     .await;
 
     disk.free();
-    // A purchase does not wait until somebody has asked for the health.
+    // Purchases work again before anybody requests the health check.
     for id in &tried.refused {
         let status = library.purchase(&large_book(*id)).await.status();
         assert_eq!(status, StatusCode::CREATED, "nothing was written before");
@@ -94,14 +94,14 @@ async fn a_library_stops_well_on_a_full_disk() {
     assert_eq!(stored(&library).await, tried.done);
 }
 
-/// Which purchases were acknowledged and which were refused.
+/// The acknowledged and the rejected purchases.
 #[derive(Default)]
 struct PurchaseAttempts {
     done: HashSet<Uuid>,
     refused: HashSet<Uuid>,
 }
 
-/// Purchases copies until one after the other is refused.
+/// Purchases copies until the library rejects several in a row.
 async fn purchase_until_full(library: &Library) -> PurchaseAttempts {
     let mut tried = PurchaseAttempts::default();
     let mut refused_in_a_row = 0;
@@ -143,7 +143,7 @@ fn large_book(id: Uuid) -> Value {
     book
 }
 
-/// The copies in the event store, whose chain is checked.
+/// Checks the hash chain and returns the copies in the event store.
 async fn stored(library: &Library) -> HashSet<Uuid> {
     let events = library.stored_events().await;
     let copies = events.iter().map(|event| {
@@ -163,7 +163,7 @@ struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Returns none where the rights are missing.
+    /// Returns `None` if the rights are missing.
     #[track_caller]
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
@@ -185,13 +185,13 @@ impl SmallDisk {
         self.folder.path().join("ballast")
     }
 
-    /// Fills the disk up to so many bytes.
+    /// Fills the disk except for this number of bytes.
     fn leave_free(&self, bytes: usize) {
         let used = size_of(&self.data());
         std::fs::write(self.ballast(), vec![1; SIZE - used - bytes]).unwrap();
     }
 
-    /// Makes room.
+    /// Frees the space.
     fn free(&self) {
         std::fs::remove_file(self.ballast()).unwrap();
     }
@@ -199,7 +199,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // The second way needs nobody to have let go of it: a test that failed may hold a process.
+        // The lazy unmount works even if a process of a failed test still uses the disk.
         let _ = run(self.prefix, "umount", &[], self.folder.path())
             || run(self.prefix, "umount", &["--lazy"], self.folder.path());
     }

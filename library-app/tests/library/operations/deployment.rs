@@ -34,7 +34,7 @@ fn settings_of_the_library() -> BTreeSet<String> {
     settings(Path::new(env!("CARGO_BIN_EXE_library-app")), &["--help"])
 }
 
-/// The words of a query that a metric or a label can be.
+/// Returns the words of a query that can be metrics or labels.
 fn words(expression: &str) -> impl Iterator<Item = &str> {
     let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
     expression.split(move |character| !is_part(character))
@@ -185,7 +185,7 @@ async fn what_the_compose_file_starts_works_together() {
     assert!(data.path().join("read-models.sqlite").is_file());
 }
 
-/// The settings that a container brings.
+/// Returns the settings of a container.
 fn of_container(stage: &str, data: &Path) -> Vec<(String, String)> {
     let instructions = containerfile().into_iter();
     let own = instructions.skip_while(|(_, rest)| !rest.ends_with(&format!(" AS {stage}")));
@@ -295,7 +295,7 @@ fn the_unit_of_systemd_is_one() {
         .arg(&copy)
         .output()
         .unwrap();
-    // An unknown key is told of and is no failure.
+    // An unknown key causes a message and no failure.
     let said = String::from_utf8_lossy(&verify.stderr);
     let said: Vec<_> = said
         .lines()

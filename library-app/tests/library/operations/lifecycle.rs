@@ -65,7 +65,7 @@ async fn without_its_event_store_a_library_lives_and_is_not_ready() {
     .await;
 }
 
-/// A purchase whose body is not sent yet, and which the library waits for.
+/// Sends a purchase without its body, so that the library waits for the body.
 fn half_a_purchase(library: &Library) -> (TcpStream, String) {
     let body = book(Uuid::new_v4()).to_string();
     let address = library.url.strip_prefix("http://").unwrap();

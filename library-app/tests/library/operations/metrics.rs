@@ -16,7 +16,7 @@ async fn scrape(library: &Library) -> String {
     answer.text().await.unwrap()
 }
 
-/// The value of the only line that begins with `series` and holds all of these labels.
+/// Returns the value of the only line that starts with `series` and contains all of these labels.
 fn value(text: &str, series: &str, labels: &[(&str, &str)]) -> f64 {
     let labels: Vec<_> = labels
         .iter()
@@ -31,7 +31,7 @@ fn value(text: &str, series: &str, labels: &[(&str, &str)]) -> f64 {
     lines[0].rsplit_once(' ').unwrap().1.parse().unwrap()
 }
 
-/// A purchase, one that is refused, one that is invalid, a borrowed copy, and what leads nowhere.
+/// Sends an accepted, a rejected and an invalid purchase, a loan, and a request to an unknown path.
 async fn use_it(library: &Library) -> Uuid {
     let id = Uuid::new_v4();
     for _ in 0..2 {
@@ -85,8 +85,8 @@ async fn requests_and_commands_are_counted_by_route_and_outcome() {
     assert_eq!(commands("accepted", ""), 1.0);
     assert_eq!(commands("rejected", "already-exists"), 1.0);
     assert_eq!(commands("invalid", "invalid-values"), 1.0);
-    // The purchase, the one that is refused, the registration, and the loan with its two events;
-    // and a reaction may have noted how far it is.
+    // The appends are the purchase, the rejected purchase, the registration and the loan with its two
+    // events. A reaction may also have written its checkpoint.
     let of_commits = [
         "es_store_commit_appends_sum",
         "es_store_commit_events_sum",
@@ -120,7 +120,7 @@ async fn every_metric_of_the_catalogue_is_there_and_no_other() {
     let text = scrape(&library).await;
     let shown = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let shown: BTreeSet<_> = shown.map(|line| line.split(' ').next().unwrap()).collect();
-    // A conflict, an event store elsewhere and a reaction is what these tell of.
+    // These metrics need a conflict, an external event store or a reaction.
     let rare = [
         "es_command_retries_total",
         "es_subscription_reconnects_total",

@@ -22,7 +22,7 @@ async fn a_library_outlives_its_event_store() {
         let answer = get(&format!("{}/books/{id}", library.url)).await;
         (answer.status() == StatusCode::OK).then_some(())
     };
-    // The read model learns of it a moment after the answer.
+    // The read model applies the event shortly after the response.
     eventually("the purchase is in the stock", async || {
         is_in_stock(before).await
     })
@@ -56,7 +56,7 @@ async fn a_library_outlives_its_event_store() {
         StatusCode::OK,
         "queries need no event store"
     );
-    // Nobody knows whether there is such an event.
+    // The service cannot find out if this event exists.
     let url = format!("{}/books", library.url);
     let request = client().get(url).header("event-position", "1000");
     let later = request.header("prefer", "wait=0").send().await.unwrap();

@@ -14,7 +14,7 @@ async fn total(library: &Library, position: &str) -> Value {
     json_of(answer).await["total"].clone()
 }
 
-/// Writes an event that nobody decided, as a client of the event store with the token may.
+/// Writes an event without a command, as a client of the event store with the token can.
 async fn write(library: &Library, subject: &str, event: &str, payload: Value) {
     let event = json!({
         "source": "library-service",
@@ -38,7 +38,7 @@ async fn stops(library: &Library) {
     .await;
 }
 
-/// A read model stops at a poison event, is shown to have, and goes on when an operator says so.
+/// A read model stops at a poison event, reports it, and continues after an operator's command.
 async fn operate(library: &Library) {
     for _ in 0..3 {
         library.purchase(&book(Uuid::new_v4())).await;
@@ -68,7 +68,7 @@ async fn operate(library: &Library) {
         "{status}"
     );
     assert!(status.contains(&poisoned), "{status}");
-    // The others go on.
+    // The other read models continue.
     assert!(
         status.contains("open_loans: at event 4, 0 behind"),
         "{status}"
@@ -90,7 +90,7 @@ async fn operate(library: &Library) {
 
     library.said(&["projection", "rebuild", "book_copies"], true);
     for position in 5..25 {
-        // Whatever is built, queries are answered and show what was written.
+        // During the rebuild, queries show every purchase.
         library.purchase(&book(Uuid::new_v4())).await;
         assert_eq!(total(library, &position.to_string()).await, position);
     }

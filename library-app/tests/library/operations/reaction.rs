@@ -10,7 +10,7 @@ use uuid::Uuid;
 /// A loan is overdue as soon as it begins.
 const AT_ONCE: [(&str, &str); 1] = [("LOAN_DAYS", "0")];
 
-/// Writes a loan that nobody can read, as a client of the event store with the token may.
+/// Writes a malformed loan event, as a client of the event store with the token can.
 async fn write_poison(store_url: &str, subject: &str) {
     let event = json!({
         "source": "library-service",

@@ -18,7 +18,7 @@ async fn register(library: &Library) -> Uuid {
     reader
 }
 
-/// A copy that a reader borrows, in a trace that the client began.
+/// Lends a copy to a reader, in a trace that the client started.
 async fn borrow(library: &Library) -> Uuid {
     let id = Uuid::new_v4();
     library.purchase(&book(id)).await;
@@ -36,13 +36,13 @@ fn traced(folder: &Path, collector: &TraceCollector) -> Library {
     let settings = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()),
         ("OTEL_BSP_SCHEDULE_DELAY", "200"),
-        // The copy is overdue at once, which the library reacts to.
+        // The copy is overdue immediately, and a reaction of the library handles that.
         ("LOAN_DAYS", "0"),
     ];
     Library::embedded_with(folder, &settings)
 }
 
-/// The spans right below another one.
+/// Returns the direct children of a span.
 fn below<'a>(spans: &'a [ExportedSpan], parent: &ExportedSpan) -> Vec<&'a ExportedSpan> {
     let parent = parent.id();
     spans.iter().filter(|one| one.parent() == parent).collect()
@@ -54,7 +54,7 @@ fn one<'a>(spans: &[&'a ExportedSpan], name: &str) -> &'a ExportedSpan {
     named[0]
 }
 
-/// The spans of the trace, once each step has told.
+/// Returns the spans of the trace when all steps have exported theirs.
 async fn whole_trace(collector: &TraceCollector) -> Vec<ExportedSpan> {
     eventually("the trace is complete", async || {
         let spans = collector.trace(TRACE);

@@ -1,4 +1,4 @@
-//! Bearer tokens, roles, and starts that would let everyone in.
+//! Bearer tokens, roles, and starts that would open the service to everyone.
 
 use std::{
     io::{Read as _, Write as _},
@@ -33,7 +33,7 @@ fn create(file: &Path, name: &str, roles: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// A library that knows its callers.
+/// A library that authenticates its clients.
 struct GuardedLibrary {
     library: Library,
     folder: tempfile::TempDir,
@@ -158,7 +158,7 @@ async fn a_stranger_learns_that_the_service_is_up_and_no_more() {
     assert_eq!(wrong.unwrap().status(), StatusCode::UNAUTHORIZED);
 }
 
-/// The status line of an answer to this request line, of a client that sends what it likes.
+/// Sends a raw request line and returns the status line of the response.
 fn raw(library: &Library, request_line: &str) -> String {
     let address = library.url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).unwrap();

@@ -20,7 +20,7 @@ async fn still_works(library: &Library) {
     assert!(!log.contains("panicked"), "{log}");
 }
 
-/// Lets this process have so many files open; connections are files.
+/// Raises the limit of open files of this process, because connections are files.
 fn allow_open_files(count: u32) {
     let me = std::process::id().to_string();
     let allowed = Command::new("prlimit")
@@ -39,7 +39,7 @@ async fn ten_thousand_idle_connections_keep_nobody_out() {
     let idle: Vec<_> = (0..10_000)
         .map(|_| raw_http::connect(&library.url))
         .collect();
-    // Each with a connection of its own.
+    // Each request has its own connection.
     for _ in 0..50 {
         assert_eq!(raw_http::get(&library.url, "/books").status, 200);
     }
@@ -53,7 +53,7 @@ async fn slowloris_keeps_nobody_out() {
     let mut heads: Vec<_> = (0..600).map(|_| raw_http::connect(&library.url)).collect();
     let drip = |streams: &mut [TcpStream], bytes: &[u8]| {
         for stream in streams {
-            // The server may have had enough of it.
+            // The server may already have closed the connection.
             let _ = stream.write_all(bytes);
         }
     };
@@ -76,7 +76,7 @@ async fn slowloris_keeps_nobody_out() {
     );
 }
 
-/// The most memory that a process ever had, in MiB.
+/// Returns the peak memory of a process, in MiB.
 fn peak_memory(id: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let line = status
@@ -183,7 +183,7 @@ async fn whatever_is_too_large_is_refused_and_not_kept_in_memory() {
     let before = peak_memory(library.process.id());
     let requests = bodies().into_iter().chain(heads());
     for (what, request) in requests {
-        // Without an answer, the connection was reset while we were still sending.
+        // Without a response, the server reset the connection while the client was sending.
         if let Some(answer) = raw_http::send(&library.url, request) {
             assert!(
                 (400..500).contains(&answer.status),

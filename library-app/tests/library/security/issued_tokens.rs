@@ -26,7 +26,7 @@ struct Issuer {
     key: EcdsaKeyPair,
 }
 
-/// Takes encrypted connections only.
+/// Accepts only encrypted connections.
 struct TlsListener {
     listener: TcpListener,
     acceptor: TlsAcceptor,
@@ -64,7 +64,7 @@ impl Issuer {
         Self::serve(None).await
     }
 
-    /// Behind a certificate that the machine does not know, and which this file holds.
+    /// Uses a certificate that the system does not trust and that this file contains.
     async fn start_encrypted(certificate: &Path) -> Self {
         let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
         std::fs::write(certificate, made.cert.pem()).unwrap();
@@ -272,7 +272,7 @@ async fn a_stream_ends_when_its_readers_token_expires() {
     let (issuer, folder) = (Issuer::start().await, tempfile::tempdir().unwrap());
     let library = issuer.library(&folder);
     let head = json!({ "alg": "ES256", "kid": "k1" });
-    // Clocks may be a minute apart, so it counts for some seconds more.
+    // The clocks may differ by one minute, so the token is valid for some more seconds.
     let last_moment = with(&issuer.claims(&[]), "exp", now() - 54);
     let request = client()
         .get(format!("{}/books", library.url))

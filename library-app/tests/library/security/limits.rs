@@ -87,7 +87,7 @@ async fn a_head_that_does_not_come_is_not_waited_for() {
     still_works(&library).await;
 }
 
-/// Asks for an answer after one that is not there yet, and so waits for up to five seconds.
+/// Queries a position that does not exist yet, so the request waits for up to five seconds.
 fn wait_for_an_event(library: &Library) -> tokio::task::JoinHandle<reqwest::Response> {
     let request = client()
         .get(format!("{}/books", library.url))

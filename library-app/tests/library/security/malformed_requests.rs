@@ -16,7 +16,7 @@ struct Case {
     name: &'static str,
     body: Vec<u8>,
     status: StatusCode,
-    /// The pointer of the first violation, where there is one.
+    /// The pointer of the first violation, if there is one.
     pointer: Option<&'static str>,
 }
 
@@ -29,7 +29,7 @@ fn case(name: &'static str, body: impl Into<Vec<u8>>, status: StatusCode) -> Cas
     }
 }
 
-/// A purchase with one member changed; `null` takes it out.
+/// Returns a purchase with one member changed; `null` removes the member.
 fn changed(name: &'static str, member: &str, value: Value, pointer: &'static str) -> Case {
     let mut book = book(Uuid::new_v4());
     match value {

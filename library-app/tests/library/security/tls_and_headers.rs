@@ -32,7 +32,7 @@ impl TlsIdentity {
         parameters.not_after = rcgen::date_time_ymd(year, 1, 1);
         let key = KeyPair::generate().unwrap();
         let certificate = parameters.self_signed(&key).unwrap().pem();
-        // The pair does not fit for a moment, as it does not when other programs renew it.
+        // The certificate and the key do not match for a moment, as in a renewal by another program.
         fs::write(self.file("key.pem"), key.serialize_pem()).unwrap();
         let owner_only = fs::Permissions::from_mode(0o600);
         fs::set_permissions(self.file("key.pem"), owner_only).unwrap();

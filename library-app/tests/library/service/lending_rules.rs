@@ -24,7 +24,7 @@ fn tag(answer: &Response) -> String {
     answer.headers()["etag"].to_str().unwrap().to_owned()
 }
 
-/// A library with its event store in a folder that goes with it.
+/// A library with its event store in a temporary folder.
 struct Desk {
     library: Library,
     folder: tempfile::TempDir,
@@ -99,7 +99,7 @@ impl Desk {
         self.send("/books/remove", &body).await
     }
 
-    /// Writes history into the event store, as a client with the token may.
+    /// Writes past events into the event store, as a client with the token can.
     async fn wrote(&self, subject: String, event: &str, payload: Value) {
         let event = json!({
             "source": "library-service",
@@ -166,7 +166,7 @@ async fn a_copy_is_lent_and_comes_back() {
     ]
     .map(|(name, subject, payload)| (name.to_owned(), subject.clone(), payload));
     assert_eq!(described, expected);
-    // Both events of a decision were written at once.
+    // One append wrote both events of the decision.
     assert_eq!(events[2].time, events[3].time);
 }
 
@@ -286,7 +286,7 @@ async fn a_command_is_refused_once_the_copy_has_changed() {
     assert_eq!(given_back.status(), StatusCode::OK);
 }
 
-/// Everything of an answer but the time at which it was sent.
+/// Returns a response without the time at which it was sent.
 async fn whole(answer: Response) -> (StatusCode, Vec<(String, String)>, String) {
     let status = answer.status();
     let headers = answer
@@ -330,7 +330,7 @@ fn id_book() -> Value {
     book(Uuid::new_v4())
 }
 
-/// Rounds in which 16 borrow at once for one reader who may hold five copies.
+/// Rounds in which 16 clients borrow at the same time for one reader, whose limit is five copies.
 async fn borrow_under_fire(library: &Library, rounds: usize) {
     let url = |path: &str| format!("{}{path}", library.url);
     for round in 0..rounds {

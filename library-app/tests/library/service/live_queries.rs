@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server-sent event with an answer.
+/// A server-sent event with a result.
 #[derive(Debug)]
 struct ServerSentEvent {
     id: String,
@@ -49,7 +49,7 @@ impl LiveQuery {
         }
     }
 
-    /// The next answer.
+    /// Returns the next result.
     async fn next(&mut self) -> ServerSentEvent {
         loop {
             let block = self.block().await.expect("the stream goes on");
@@ -65,7 +65,7 @@ impl LiveQuery {
         }
     }
 
-    /// Answers up to the one that is waited for.
+    /// Reads results up to the expected one.
     async fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> ServerSentEvent {
         loop {
             let sent = self.next().await;
@@ -171,13 +171,13 @@ async fn who_comes_back_goes_on_after_what_was_seen() {
     let mut stock = LiveQuery::open(&library, "/books").await;
     let seen = stock.until(has(1)).await.id;
     drop(stock);
-    // Nothing happened meanwhile: the answer that is known does not come again.
+    // No event was written, so the service does not send the known result again.
     let mut again = LiveQuery::of(ask(&library, "/books", Some(&seen)).await);
     let first = again.block().await.unwrap();
     assert!(!first.contains("data"), "{first}");
     library.purchase(&book(Uuid::new_v4())).await;
     assert!(has(2)(&again.next().await.data));
-    // Something did, and the service was started again.
+    // An event was written, and the service was restarted.
     drop(library);
     let library = Library::embedded(folder.path());
     let mut later = LiveQuery::of(ask(&library, "/books", Some(&seen)).await);
@@ -235,7 +235,7 @@ async fn no_more_live_queries_are_open_than_the_setting_allows() {
         "too-many-live-queries",
     )
     .await;
-    // Other requests do not count, and a client that goes makes room.
+    // Other requests do not count, and a client that disconnects frees its place.
     assert_eq!(
         crate::support::get(&format!("{}/books", library.url))
             .await
@@ -258,7 +258,7 @@ async fn a_service_that_stops_ends_its_live_queries_first() {
     let mut stock = LiveQuery::open(&library, "/books").await;
     stock.next().await;
     let stopped = tokio::task::spawn_blocking(|| library.process.stop());
-    // Not cut off: the stream ends as one that is complete.
+    // The stream ends completely, with its last chunk.
     assert_eq!(stock.block().await, None);
     assert!(stopped.await.unwrap().success());
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document is valid, stored in the repository, and true.
+//! The OpenAPI document is valid, is equal to the committed copy, and describes all responses.
 
 use std::{fs, path::Path, process::Command};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The document that the subcommand prints while nothing runs.
 fn document(format: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
-    // Nothing that it could reach or write to.
+    // The subcommand needs no data directory.
     command.env("EVENT_STORE_DATA_DIR", "/nowhere");
     let output = command.args(["openapi", "--format", format]).output();
     let output = output.unwrap();
@@ -61,7 +61,7 @@ fn the_document_follows_the_official_schema() {
     assert!(output.status.success(), "{}", printed(&output));
 }
 
-/// Sends what the document allows and what it forbids, and compares every answer with it.
+/// Sends requests that the document allows or forbids, and compares every response with it.
 #[test]
 fn the_library_does_what_its_document_says() {
     let Some(programs) = programs_of("schemathesis", &["schemathesis==4.32.5"]) else {
@@ -74,7 +74,7 @@ fn the_library_does_what_its_document_says() {
     let mut schemathesis = Command::new(programs.join("schemathesis"));
     let output = schemathesis
         .current_dir(folder.path())
-        // A proxy of the environment would be asked for the loopback address.
+        // Python would send requests to the loopback address through a proxy of the environment.
         .env("NO_PROXY", "*")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("SCHEMATHESIS_HOOKS", checks)

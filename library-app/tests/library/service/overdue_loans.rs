@@ -37,7 +37,7 @@ async fn reports(library: &Library) -> BTreeMap<(String, String), u32> {
     reports
 }
 
-/// Waits until every loan was reported, and a little longer for those that are reported twice.
+/// Waits until every loan was reported, and a little longer for second reports.
 async fn each_once(library: &Library, at_least: usize) {
     eventually("every loan is reported", async || {
         let reports = reports(library).await;
@@ -57,7 +57,7 @@ async fn register(url: &str) -> Uuid {
     reader
 }
 
-/// Purchases and borrows copies until the program is gone or there are as many as wanted.
+/// Purchases and borrows copies until the program ends or the number is reached.
 async fn borrow(url: &str, reader: Uuid, copies: usize) -> usize {
     let client = new_client().build().unwrap();
     let send = async |path: &str, body: Value| {
@@ -100,7 +100,7 @@ async fn a_loan_past_its_date_is_reported_and_so_is_the_next_one() {
     let (_, health) = library.health().await;
     let reminder = &health["components"]["eventstore"]["details"]["reactions"]["LoanReminder"];
     assert_eq!(reminder["stopped"], false, "{health}");
-    // Nobody reports a loan from outside.
+    // Clients cannot send the command that reports a loan.
     let body = json!({"id": id, "dueAt": "2026-01-01T00:00:00Z"}).to_string();
     let answer = post(&format!("{}/books/report", library.url), body).await;
     assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);

@@ -54,7 +54,7 @@ impl Desk {
             .await;
     }
 
-    /// Asks for what everything written so far has led to.
+    /// Sends a query that waits for all events so far.
     async fn ask(&self, path: &str) -> Response {
         let mut request = client().get(format!("{}{path}", self.library.url));
         if let Some(position) = &self.position {
@@ -161,7 +161,7 @@ async fn pages_neither_repeat_nor_miss_a_copy_while_others_are_purchased() {
         };
         purchased.push(desk.purchase("Another", "B", "2").await);
         let reader = desk.register().await;
-        // A change of a row that was shown does not move it.
+        // A change does not move a row that a page has shown.
         desk.borrow(purchased[purchased.len() - 2], reader).await;
         page = desk.see(&format!("/books?limit=2&cursor={cursor}")).await;
         if purchased.len() > 8 {
@@ -210,7 +210,7 @@ async fn pages_of_the_catalog_neither_repeat_nor_miss_a_title_while_others_are_p
     assert_eq!(page["total"], 4);
     let mut seen = vec![page["items"][0].clone()];
     while let Some(cursor) = page["nextCursor"].as_str().map(str::to_owned) {
-        // Titles before and after the page, and a copy of one that was shown.
+        // New titles before and after the page, and a new copy of a title on the page.
         desk.purchase("A", "A", &seen.len().to_string()).await;
         desk.purchase("B", "A", "1").await;
         page = desk
@@ -254,7 +254,7 @@ async fn a_cursor_that_somebody_made_up_is_refused() {
 
 #[tokio::test]
 async fn an_overdue_loan_is_listed_the_longest_first() {
-    // Due at once, and so overdue a moment later.
+    // The loan is due immediately, so it is overdue a moment later.
     let mut desk = Desk::open(0);
     let reader = desk.register().await;
     let first = desk.purchase("Emma", "Jane Austen", "1").await;

@@ -13,7 +13,7 @@ fn schema(arguments: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_library-app"))
         .arg("schema")
         .args(arguments)
-        // A service that runs meanwhile has these.
+        // The subcommand ignores these settings of the service.
         .env("HTTP_PORT", "1")
         .env("EVENT_STORE_URL", "http://localhost:1")
         .output()

@@ -1,5 +1,5 @@
-//! Parts of titles among more copies than any look at some rows takes: in SQLite and PostgreSQL alike
-//! they find what a look at each title finds.
+//! Substring searches among many copies. In SQLite and in PostgreSQL they return the rows that a scan
+//! of all titles returns.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 const COPIES: usize = 24_000;
-/// Rows of a page, and pages that are read.
+/// The number of rows on a page, and the number of pages.
 const LIMIT: usize = 7;
 const PAGES: usize = 3;
 
@@ -36,7 +36,7 @@ const RARE: [&str; 6] = [
     "B_d",
     "naïve: a",
 ];
-/// In no title, though groups of characters of it are in many.
+/// No title contains this text, but many titles contain some of its trigrams.
 const NOWHERE: [&str; 6] = [
     "rings thex",
     "the ofx",
@@ -64,7 +64,7 @@ fn title(number: usize) -> String {
     words.join(" ")
 }
 
-/// Parts of three to thirty characters of some titles, and some of none.
+/// Returns substrings of three to thirty characters of some titles, and texts that no title contains.
 fn parts() -> Vec<String> {
     let some = (0..COPIES).step_by(571).enumerate();
     let some = some.map(|(index, number)| {
@@ -94,7 +94,7 @@ async fn fill(folder: &Path) {
     store.close().await;
 }
 
-/// The numbers of the copies on the first pages, and how many there are in all.
+/// Returns the numbers of the copies on the first pages, and the total.
 async fn found(library: &Library, part: &str, more: &str) -> (Vec<usize>, u64) {
     let (mut numbers, mut cursor) = (Vec::new(), String::new());
     let mut total = 0;

@@ -15,7 +15,7 @@ const TITLES: [&str; 6] = [
     "Emma, again",
 ];
 
-/// Parts, and which of the titles hold them.
+/// Substrings, each with the titles that contain it.
 const PARTS: [(&str, &[usize]); 15] = [
     ("ring", &[0]),
     ("%C3%BCBERFAHRT", &[1]),
@@ -63,7 +63,7 @@ async fn found(library: &Library, query: &str, position: &str) -> (Vec<Uuid>, Va
     (ids.collect(), page["total"].clone())
 }
 
-/// Searches for all parts, alone and with all else that can be asked.
+/// Searches for all substrings, alone and with all other filters.
 async fn search(library: &Library, ids: &[Uuid], position: &str) {
     for (part, titles) in PARTS {
         let expected: Vec<Uuid> = titles.iter().map(|index| ids[*index]).collect();
@@ -84,7 +84,7 @@ async fn search(library: &Library, ids: &[Uuid], position: &str) {
     }
 }
 
-/// The titles of the catalog, by SQL of the library's own.
+/// Returns the titles of the catalog through a query of the library.
 async fn catalog(library: &Library, part: &str, position: &str) -> Vec<String> {
     let (mut titles, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -105,7 +105,7 @@ async fn catalog(library: &Library, part: &str, position: &str) -> Vec<String> {
     }
 }
 
-/// The same a row at a time.
+/// Returns the same with one row per page.
 async fn one_by_one(library: &Library, part: &str, position: &str) -> Vec<Uuid> {
     let (mut ids, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -161,7 +161,7 @@ async fn postgresql_finds_parts_by_its_index() {
     assert!(server.query(plan).contains("Bitmap Index Scan"));
     let position = go_on(&library, &ids).await;
 
-    // A rebuild comes with a table of its own, and that with an index.
+    // A rebuild creates a shadow table with its own index.
     let rebuilt = library.subcommand(&["projection", "rebuild", "book_copies"]);
     assert!(rebuilt.status.success(), "{rebuilt:?}");
     eventually("the rebuilt table has an index", async || {

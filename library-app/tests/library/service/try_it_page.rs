@@ -79,7 +79,7 @@ async fn what_is_wrong_is_told_at_its_field() {
     let told = browser.text(&format!("{field}//*[@class='error']")).await;
     assert_eq!(told, "must be at least 1, not 0");
     browser.picture(&picture("invalid")).await;
-    // A rejection says what it is.
+    // The page shows the status of a rejection.
     browser.choose("ReturnBookCommand").await;
     let headline = browser.send().await;
     assert!(headline.starts_with("404"), "{headline}");
@@ -109,7 +109,7 @@ async fn the_page_opens_on_a_domain_command_and_collapses_operator_routes() {
     browser.click("//nav//details/summary").await;
     browser.choose("health").await;
     assert!(browser.send().await.starts_with("200"));
-    // A link to an operator route shows where it is in the menu.
+    // A link to an operator route opens its place in the menu.
     browser
         .open(&format!("{}/docs?again#rebuildReadModel", library.url))
         .await;
@@ -141,7 +141,7 @@ async fn on_a_phone_the_menu_is_collapsed_until_it_is_opened() {
     browser.quit().await;
 }
 
-/// A library that knows its callers, and the token of one of them.
+/// A library that authenticates its clients, and the token of one client.
 fn guarded(folder: &Path, role: &str) -> (Library, String) {
     let tokens = folder.join("tokens");
     let mut create = Command::new(env!("CARGO_BIN_EXE_library-app"));
@@ -172,7 +172,7 @@ async fn a_service_that_knows_its_callers_asks_for_a_token_on_the_page() {
     browser.choose("ReturnBookCommand").await;
     let headline = browser.send().await;
     assert!(headline.starts_with("404"), "{headline}");
-    // Readers purchase nothing.
+    // A reader may not purchase copies.
     browser.choose("PurchaseBookCommand").await;
     let headline = browser.send().await;
     assert!(headline.starts_with("403"), "{headline}");

@@ -17,10 +17,10 @@ use super::{new_client, requirement::require_program};
 /// Longer than a page takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The name of an element's id, the same everywhere by the specification.
+/// The name of an element's id, which the specification fixes.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// The browser, and what drives it. Both end with this value.
+/// The browser and its driver. Both end when this value is dropped.
 pub(crate) struct Browser {
     client: Client,
     session: String,
@@ -28,7 +28,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// A browser without a window, or none where it is not installed.
+    /// Starts a browser without a window, or returns `None` if none is installed.
     pub(crate) async fn start() -> Option<Self> {
         if !require_program("chromium", "chromium")
             || !require_program("chromedriver", "chromium-driver")
@@ -88,7 +88,7 @@ impl Browser {
         std::fs::write(file, picture.unwrap()).unwrap();
     }
 
-    /// The path of the first element of this XPath that is shown, once there is one.
+    /// Waits for a visible element of this XPath and returns the path of the first one.
     async fn element(&self, xpath: &str) -> String {
         let begin = Instant::now();
         while begin.elapsed() < PATIENCE {
@@ -105,7 +105,7 @@ impl Browser {
         panic!("{xpath} is not shown within {PATIENCE:?}");
     }
 
-    /// The text of an element, once it is shown.
+    /// Waits until an element is visible and returns its text.
     pub(crate) async fn text(&self, xpath: &str) -> String {
         let path = self.element(xpath).await;
         let text = self.get(&format!("{path}/text")).await;
@@ -118,13 +118,13 @@ impl Browser {
         assert_eq!(answer, Value::Null, "{xpath}");
     }
 
-    /// Types a text in place of what stands in the field with this label.
+    /// Replaces the content of the field with this label.
     pub(crate) async fn fill(&self, label: &str, text: &str) {
         let input = format!("//form//*[@id = //form//label[text()='{label}']/@for]");
         self.type_into(&input, text).await;
     }
 
-    /// Types a text in place of what stands there, and confirms it with the key Enter.
+    /// Replaces the content of a field and presses Enter.
     pub(crate) async fn enter(&self, xpath: &str, text: &str) {
         self.type_into(xpath, &format!("{text}\u{e007}")).await;
     }
@@ -186,7 +186,7 @@ fn start_driver() -> (Child, String) {
             .1;
         port.parse::<u16>().ok()
     });
-    // It must not wait for somebody who reads on.
+    // A full pipe would block the driver.
     std::thread::spawn(move || lines.for_each(drop));
     let port = port.expect("chromedriver says on which port it is");
     (driver, format!("http://127.0.0.1:{port}"))

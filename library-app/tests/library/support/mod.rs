@@ -89,7 +89,7 @@ impl Process {
         (process, addresses.map(Option::unwrap))
     }
 
-    /// Ends the program at once, as a power cut would.
+    /// Kills the program, like a power failure.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -101,7 +101,7 @@ impl Process {
         Command::new("kill").args(["-TERM", &id]).status().unwrap();
     }
 
-    /// Asks the program to end, and how it did.
+    /// Terminates the program and returns its exit status.
     pub(crate) fn stop(self) -> std::process::ExitStatus {
         self.terminate();
         self.ended().0
@@ -178,7 +178,7 @@ fn library_command() -> Command {
 }
 
 impl Library {
-    /// The library with its embedded event store in `folder`.
+    /// Starts the library with its embedded event store in `folder`.
     pub(crate) fn embedded(folder: &Path) -> Self {
         Self::embedded_with(folder, &[])
     }
@@ -199,7 +199,7 @@ impl Library {
         }
     }
 
-    /// The library with an event store elsewhere.
+    /// Starts the library with an external event store.
     pub(crate) fn with_store(store_url: &str) -> Self {
         Self::with_store_and(store_url, &[])
     }
@@ -291,9 +291,9 @@ pub(crate) fn purchased(id: Uuid, book: &Value) -> EventCandidate {
     }
 }
 
-/// A client of its own, and so with connections of its own.
+/// Returns a new client with its own connections.
 pub(crate) fn new_client() -> reqwest::ClientBuilder {
-    // Fails once it is installed, which is as good.
+    // Fails if a provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().timeout(PATIENCE)
 }
@@ -332,7 +332,7 @@ async fn read_everything(store_url: &str) -> String {
     answer.text().await.unwrap()
 }
 
-/// Asks again and again until the answer is right, for at most a minute.
+/// Repeats a check until it succeeds, for at most a minute.
 pub(crate) async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {

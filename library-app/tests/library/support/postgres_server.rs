@@ -17,7 +17,7 @@ pub(crate) struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// Creates a database cluster and starts its server. Returns none where PostgreSQL is missing.
+    /// Creates a database cluster and starts its server. Returns `None` if PostgreSQL is missing.
     #[track_caller]
     pub(crate) fn start() -> Option<Self> {
         let installed = program_path("initdb").ok_or_else(|| install("postgresql"));
@@ -67,7 +67,7 @@ impl PostgresServer {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Ends the connection that has the right to write, as a broken network would.
+    /// Ends the connection that holds the lease, like a broken network.
     pub(crate) fn cut_off_the_writer(&self) {
         let statement =
             "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";

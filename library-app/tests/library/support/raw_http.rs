@@ -17,7 +17,7 @@ pub(crate) struct RawResponse {
 }
 
 impl RawResponse {
-    /// A header's value, if it is there.
+    /// Returns a header's value if the header exists.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(':'));
         let mut found = lines.filter(|(key, _)| key.eq_ignore_ascii_case(name));
@@ -56,10 +56,10 @@ pub(crate) fn connect(url: &str) -> TcpStream {
     stream
 }
 
-/// Sends these bytes on a connection of their own; nothing if it ends without an answer.
+/// Sends these bytes on a new connection; returns `None` if it ends without a response.
 pub(crate) fn send(url: &str, request: impl AsRef<[u8]>) -> Option<RawResponse> {
     let mut stream = connect(url);
-    // The server may have refused before it has read everything.
+    // The server may have rejected the request before it read all bytes.
     let _ = stream.write_all(request.as_ref());
     answer(&mut stream)
 }
@@ -70,7 +70,7 @@ pub(crate) fn get(url: &str, path: &str) -> RawResponse {
     send(url, request).unwrap_or_else(|| panic!("no answer to {path}"))
 }
 
-/// The next answer on a connection, by its Content-Length or to the end.
+/// Reads the next response on a connection, up to its Content-Length or to the end.
 pub(crate) fn answer(stream: &mut TcpStream) -> Option<RawResponse> {
     let mut bytes = Vec::new();
     loop {

@@ -58,7 +58,7 @@ fn to_command(
     RemindPayerCommand { id }.send(commands)
 }
 
-/// A reaction by hand that sends a command when an invoice is due.
+/// A handwritten reaction that sends a command when an invoice is due.
 struct Dunning;
 
 impl React for Dunning {
@@ -77,7 +77,7 @@ impl React for Dunning {
     }];
 }
 
-/// A reaction that sends it at once, and to nobody from before its first start.
+/// A reaction that sends the command immediately, and only for events after its first start.
 struct Haste;
 
 impl React for Haste {
@@ -207,7 +207,7 @@ async fn a_deadline_leads_to_its_command_once_its_time_has_come() {
     world.catch_up::<Dunning>().await;
     assert!(world.reminded().await.is_empty());
     world.clock.set(DUE.parse().unwrap());
-    // Without a checkpoint, as if the process had been killed each time.
+    // There is no checkpoint, as after a kill of the process.
     for _ in 0..3 {
         world.catch_up::<Dunning>().await;
         assert_eq!(world.reminded().await, ["/invoices/a"]);

@@ -44,7 +44,7 @@ fn one_becomes_several(old: Fourth) -> Vec<Fifth> {
     several.map(|value| Fifth { value }).collect()
 }
 
-/// The type and the payload of each event that is read.
+/// The type and the payload of each upcasted event.
 type Read = Vec<(&'static str, i64)>;
 
 const UPCASTERS: [UpcasterDescriptor; 4] = [
@@ -61,7 +61,7 @@ const TYPES: [&str; 5] = [
     Fifth::TYPE,
 ];
 
-/// What the functions make of an event, composed by hand; `there` says which of them there are.
+/// Returns the events that the upcasters produce from an event. `there` tells which upcasters exist.
 fn composed(step: usize, value: i64, there: &[bool]) -> Read {
     if !there.get(step).is_some_and(|there| *there) {
         return vec![(TYPES[step], value)];

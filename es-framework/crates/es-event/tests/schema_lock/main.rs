@@ -1,6 +1,6 @@
 //! Changes of events, each as a declaration before and one after it.
 
-// Also the functions that tests share panic on what they do not expect.
+// Functions that tests share also fail by panicking.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod messages;
@@ -13,7 +13,7 @@ use es_framework::{
     schema_lock::{LockDifference, SchemaLock},
 };
 
-/// How the second declaration differs from a lock of the first.
+/// Compares the second declaration with a lock of the first.
 fn change(before: EventDescriptor, after: EventDescriptor) -> LockDifference {
     let lock = SchemaLock::of(&[before]);
     let written: SchemaLock = serde_json::from_str(&lock.text()).unwrap();
@@ -21,7 +21,7 @@ fn change(before: EventDescriptor, after: EventDescriptor) -> LockDifference {
     written.compare(&[after], &Upcasters::default())
 }
 
-/// What is lost, each without the ways out.
+/// Returns the first sentence of each breaking change, without the remedies.
 fn lost(difference: &LockDifference) -> Vec<String> {
     let first_line = |text: String| text.lines().next().unwrap_or_default().to_owned();
     let sentence = |line: String| line.split_once(": ").unwrap().1.to_owned();
@@ -31,7 +31,7 @@ fn lost(difference: &LockDifference) -> Vec<String> {
         .collect()
 }
 
-/// Declares an event before and after a change, and says what is lost by it.
+/// Declares an event before and after a change, and compares the breaking changes with a list.
 macro_rules! changes {
     ($($test:ident: { $($before:tt)* } => { $($after:tt)* }, $lost:expr;)*) => {$(
         #[test]

@@ -1,4 +1,4 @@
-//! What is said of a change, and what counts as one.
+//! The messages of breaking changes, and the changes that are not breaking.
 
 use super::{change, lost};
 use es_framework::{
@@ -88,7 +88,7 @@ fn a_loss_is_told_with_its_place_and_three_ways_out() {
     );
 }
 
-/// What is left of an event that nobody asks for any more.
+/// An event that keeps no field because nobody needs it any more.
 #[derive(Event)]
 struct ScannedEvent {}
 
@@ -131,7 +131,7 @@ fn what_is_new_or_changed_without_a_loss_is_told_apart() {
     assert_eq!(difference.added, [ScannedEvent::TYPE]);
 }
 
-/// A text that is checked when it is read.
+/// A text that deserialization validates.
 #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "String")]
 struct Isbn(String);

@@ -30,7 +30,7 @@ fn literal() -> impl Strategy<Value = Literal> {
     ]
 }
 
-/// Names that are names, keywords, and names that need quotes.
+/// Plain names, keywords, and names that need quotes.
 fn field_name() -> impl Strategy<Value = Box<str>> {
     prop_oneof![
         "[a-z_][a-z0-9_]{0,4}",
@@ -87,7 +87,7 @@ pub(super) fn expression() -> impl Strategy<Value = Expr> {
                 .prop_map(|(target, name)| ExprKind::Field(target, name)),
             1 => (boxed.clone(), boxed.clone()).prop_map(|(target, index)| {
                 match index.kind {
-                    // What the parser makes of a fixed name.
+                    // The parser turns an index with a fixed name into a field.
                     ExprKind::Literal(Literal::Text(name)) => {
                         ExprKind::Field(target, (&*name).into())
                     }
@@ -233,7 +233,7 @@ const WORDS: [&str; 76] = [
     "/*",
 ];
 
-/// Words of the language in any order.
+/// Words of the language in random order.
 pub(super) fn words() -> impl Strategy<Value = String> {
     vec(proptest::sample::select(WORDS.to_vec()), 0..24).prop_map(|words| words.join(" "))
 }

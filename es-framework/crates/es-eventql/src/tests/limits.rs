@@ -1,4 +1,4 @@
-//! What a query may cost.
+//! The limits of a query's time and memory.
 
 use std::{
     sync::{
@@ -15,7 +15,7 @@ use crate::{EventQlQuery, EventSource, QueryErrorKind, QueryLimits, QueryRows, R
 use es_event::{EventId, EventTime, Hash, RecordedEvent};
 use es_store::{EventStream, StoreError};
 
-/// Events without end, or an error after some of them, or nothing ever.
+/// A source that returns events without end, fails after some events, or never returns an event.
 struct Endless {
     read: Arc<AtomicUsize>,
     then: fn(usize) -> Option<Result<(), StoreError>>,

@@ -1,4 +1,4 @@
-//! What the query language does, end to end.
+//! Tests of the query language from the text of a query to its rows.
 
 mod errors;
 mod events;
@@ -45,7 +45,7 @@ async fn source(events: &[Given<'_>]) -> Arc<dyn EventSource> {
     Arc::new(store(events).await)
 }
 
-/// Events of one subject and type with these data.
+/// Returns a source of events of one subject and type with these data.
 async fn data(data: &[&str]) -> Arc<dyn EventSource> {
     let given: Vec<_> = data
         .iter()
@@ -54,7 +54,7 @@ async fn data(data: &[&str]) -> Arc<dyn EventSource> {
     source(&given).await
 }
 
-/// The rows up to the first error, and that error.
+/// Returns the rows before the first error, and that error.
 async fn answer(
     query: &EventQlQuery,
     source: &Arc<dyn EventSource>,
@@ -82,7 +82,7 @@ async fn rows(query: &str, source: &Arc<dyn EventSource>) -> Vec<String> {
     rows
 }
 
-/// What an expression without events gives.
+/// Evaluates an expression that does not depend on an event.
 async fn value(expr: &str) -> Result<String, QueryError> {
     let query = EventQlQuery::parse(&format!("FROM e IN events PROJECT INTO {expr}"))?;
     let (mut rows, error) = answer(&query, &data(&["{}"]).await, true).await;

@@ -1,4 +1,4 @@
-//! What a source is told.
+//! The read hints of queries.
 
 use crate::{EventQlQuery, ReadHint, read_plan::plan};
 use es_event::EventId;

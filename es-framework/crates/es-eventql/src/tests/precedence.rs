@@ -1,4 +1,4 @@
-//! Which operator holds its operands more tightly.
+//! The precedence of operators.
 
 use crate::EventQlQuery;
 
@@ -10,8 +10,7 @@ fn printed(expr: &str) -> String {
         .to_owned()
 }
 
-/// The printer leaves out every parenthesis that changes nothing, so a text that comes back as it
-/// was shows how it was read.
+/// The printer omits redundant parentheses, so the printed text shows the precedence of the operators.
 #[test]
 fn parentheses_that_change_nothing_go() {
     for (with, without) in [

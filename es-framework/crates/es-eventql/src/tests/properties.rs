@@ -1,4 +1,4 @@
-//! What holds for every query and every text.
+//! Properties of every query and every text.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn read(text: &str) -> Statement {
     parser::parse(&lexer::tokens(text).unwrap()).unwrap()
 }
 
-/// Refused, or read in a way that its canonical form repeats.
+/// Asserts that the parser rejects the text, or reads the text and its canonical form alike.
 fn is_refused_or_stable(text: &str) -> Option<EventQlQuery> {
     let query = EventQlQuery::parse(text).ok()?;
     let canonical = query.to_string();

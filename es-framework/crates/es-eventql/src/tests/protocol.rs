@@ -1,4 +1,4 @@
-//! The queries that clients of the protocol send, with what they expect.
+//! The queries that clients of the protocol send, with the expected rows.
 
 use std::{sync::Arc, time::Duration};
 

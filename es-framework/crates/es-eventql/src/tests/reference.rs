@@ -1,4 +1,4 @@
-//! The executor against the simplest evaluation there could be, over random events and queries.
+//! Compares the executor with a naive evaluation, over random events and queries.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ impl Condition {
         }
     }
 
-    /// `None`: it fails.
+    /// `None` means that the evaluation fails.
     fn holds(&self, id: usize, event: &Event) -> Option<bool> {
         let compare = |operator: &str, left: f64, right: f64| match operator {
             "==" => left == right,
@@ -175,7 +175,7 @@ impl Asked {
         }
     }
 
-    /// The rows, and whether the query ends with an error after them.
+    /// Returns the rows, and true if the query ends with an error after them.
     fn expected(&self, events: &[Event]) -> (Vec<String>, bool) {
         let (skip, top) = (self.skip.unwrap_or(0), self.top.unwrap_or(usize::MAX));
         let mut kept = Vec::new();
@@ -216,14 +216,14 @@ impl Asked {
             Shape::Grouped => grouped(&kept),
             Shape::Distinct => distinct(&kept),
         };
-        // Nothing behind the last row that is asked for is looked at.
+        // The executor reads nothing after the last row that the query needs.
         let enough = top == 0 || rows.len() >= skip.saturating_add(top);
         rows = rows.into_iter().skip(skip).take(top).collect();
         (rows, failed && !enough)
     }
 }
 
-/// Null, then numbers, then strings.
+/// The sort order: null, then numbers, then strings.
 fn rank(event: &Event) -> (u8, f64) {
     match &event.n {
         None | Some(Value::Null) => (0, 0.0),

@@ -1,4 +1,4 @@
-//! The limits as clients see them, over real sockets and in real time.
+//! Tests of the connection limits over real sockets and in real time.
 
 use std::{io, net::SocketAddr};
 
@@ -47,7 +47,7 @@ fn hello() -> Router {
     Router::new().route("/", get(|| async { "hello" }))
 }
 
-/// Everything that comes until the server closes the connection, within a generous time.
+/// Reads until the server closes the connection, within a generous time.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let read = stream.read_to_end(&mut text);
@@ -82,12 +82,12 @@ async fn a_head_that_is_too_long_is_refused() {
     let mut client = TcpStream::connect(server.address).await.unwrap();
     let head = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(1_000_000));
     let _ = client.write_all(head.as_bytes()).await;
-    // The answer is lost where the system resets a connection with unread bytes.
+    // Some systems reset a connection with unread bytes, and then the response is lost.
     let answer = rest(&mut client).await;
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"));
 }
 
-/// Answers on the first path at once, and on the other once `go` says so, after it has begun.
+/// Responds on the first path at once, and on the other path after a signal on `go`.
 fn hello_or_wait(begun: &Arc<Notify>, go: &Arc<Notify>) -> Router {
     let (begun, go) = (Arc::clone(begun), Arc::clone(go));
     let wait = move || {

@@ -1,4 +1,4 @@
-//! A store that fails, and what its server makes of it.
+//! The responses of a server whose store fails.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use es_store::{
     AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
 };
 
-/// Never ends a write to `/slow`, fails every other, and breaks off each stream after one event.
+/// Never completes a write to `/slow`, fails all other writes, and breaks each stream after one event.
 #[derive(Debug)]
 struct FailingStore;
 

@@ -1,4 +1,4 @@
-//! What a request may cost.
+//! The limits of a request's size and time.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{LIMIT, TestServer, candidate};
 use es_event::Dialect;
 use es_store::memory::MemoryStore;
 
-/// What the server says to these bytes until it closes the connection.
+/// Sends these bytes and returns the response up to the end of the connection.
 pub(super) async fn raw(server: &TestServer, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(request).await.unwrap();

@@ -1,4 +1,4 @@
-//! The API through a real socket.
+//! Tests of the API through a real socket.
 
 mod broken_store;
 mod catalogue;
@@ -23,7 +23,7 @@ use es_store::{EventStore, memory::MemoryStore};
 
 pub(crate) const TOKEN: &str = "secret-token";
 
-/// A server on a free port, gone when it is dropped.
+/// A server on a free port, which stops when it is dropped.
 #[derive(Debug)]
 pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
@@ -93,13 +93,13 @@ impl TestServer {
         }
     }
 
-    /// The status and text of an answer.
+    /// Returns the status and the text of a response.
     async fn answer(&self, route: &str, body: &Value) -> (u16, String) {
         let response = self.send(route, body).await;
         (response.status().as_u16(), response.text().await.unwrap())
     }
 
-    /// The ids of the events that a read gives.
+    /// Returns the ids of the events that a read returns.
     async fn ids(&self, body: &Value) -> Vec<String> {
         let (status, text) = self.answer("read-events", body).await;
         assert_eq!(status, 200, "{text}");

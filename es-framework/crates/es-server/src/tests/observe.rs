@@ -13,7 +13,7 @@ use es_store_sqlite::EmbeddedStore;
 
 const HEARTBEAT: &str = r#"{"type":"heartbeat","payload":{}}"#;
 
-/// The lines of an answer that does not end.
+/// The lines of a response without an end.
 struct Observer {
     response: Response,
     rest: String,
@@ -27,7 +27,7 @@ impl Observer {
         Self { response, rest }
     }
 
-    /// The next line, or `None` at the end.
+    /// Returns the next line, or `None` at the end.
     async fn line(&mut self) -> Option<String> {
         loop {
             if let Some((line, rest)) = self.rest.split_once('\n') {
@@ -43,7 +43,7 @@ impl Observer {
         }
     }
 
-    /// The id of the next event, whatever heartbeats come before it.
+    /// Returns the id of the next event and skips heartbeats before it.
     async fn id(&mut self) -> String {
         loop {
             let line = self.line().await.unwrap();
@@ -94,7 +94,7 @@ async fn an_idle_observer_gets_a_sign_of_life_every_second() {
 async fn stored_events_come_first_and_new_ones_after_them() {
     stored_come_first(with_heartbeats_every(20).await).await;
     let directory = tempfile::tempdir().unwrap();
-    // It writes stored events as lines without making events of them.
+    // The embedded store writes stored events as lines and does not decode them.
     let store = EmbeddedStore::open(directory.path()).unwrap();
     stored_come_first(over(store, 20).await).await;
 }

@@ -1,4 +1,4 @@
-//! What holds for every route: who may call it, and how it answers what it does not know.
+//! Rules of all routes: authentication, and responses to unknown requests.
 
 use reqwest::header;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What servers say of subjects, event types and schemas, rightly and wrongly.
+//! Correct and incorrect responses about subjects, event types and schemas.
 
 use std::sync::{Arc, Mutex};
 
@@ -175,7 +175,7 @@ async fn a_registration_that_was_sent_and_not_answered_has_an_unknown_outcome() 
     register(answer("200 OK", "")).await.unwrap();
 }
 
-/// A server that takes schemas only as text, and what it was sent.
+/// A server that accepts schemas only as text, and the bodies that it received.
 async fn older() -> (EventSourcingDbStore, Arc<Mutex<Vec<Value>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sent = Arc::clone(&seen);

@@ -1,4 +1,4 @@
-//! Servers that are silent, break off, lie or talk without end.
+//! Servers that are silent, break off, send wrong data or send data without end.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -63,7 +63,7 @@ async fn misbehave(mut stream: TcpStream, fault: ServerFault) {
 }
 
 pub(super) async fn client(fault: ServerFault) -> EventSourcingDbStore {
-    // Short only where the time is what is to run out.
+    // The timeout is short only for the faults that are meant to reach it.
     let time = match fault {
         ServerFault::Silence | ServerFault::SayAndHang(_) => Duration::from_millis(300),
         ServerFault::Close | ServerFault::Say(_) | ServerFault::Endless => Duration::from_secs(20),

@@ -1,4 +1,4 @@
-//! The client against `es-server`, with which it keeps the contract, and against servers that do not.
+//! Tests of the client against `es-server`, with the contract suite, and against faulty servers.
 
 mod catalogue;
 mod hostile;
@@ -22,7 +22,7 @@ use es_store::{
 };
 use test_server::{TOKEN, TestServer};
 
-/// A client together with the server that it speaks to.
+/// A client and its server.
 #[derive(Debug)]
 struct ClientWithServer {
     client: EventSourcingDbStore,

@@ -1,4 +1,4 @@
-//! Observations whose server goes away, comes back or was never any good.
+//! Subscriptions to servers that stop, return or never work.
 
 use std::{
     sync::{Arc, Mutex},
@@ -21,11 +21,11 @@ use es_store::{
 const OK: &str = "HTTP/1.1 200 OK\r\n\r\n";
 const HEARTBEAT: &str = "{\"type\":\"heartbeat\",\"payload\":{}}\n";
 
-/// Requests as they came, and when.
+/// The requests that arrived, with their times.
 type Requests = Arc<Mutex<Vec<(Instant, String)>>>;
 
-/// A server that answers each connection with the next of these texts, the last again and again.
-/// It closes after an answer, or stays silent where the text ends in `…`.
+/// A server that sends each connection the next of these texts, and repeats the last one. It closes
+/// the connection after a text, or stays silent if the text ends in `…`.
 async fn server(answers: Vec<String>) -> (String, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

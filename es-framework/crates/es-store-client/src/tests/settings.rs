@@ -1,4 +1,4 @@
-//! What a client can be set up with, and what it tells of itself.
+//! The settings of a client and its description.
 
 use super::{ClientSettings, EventSourcingDbStore, TOKEN, client};
 use crate::InvalidClientSettings;

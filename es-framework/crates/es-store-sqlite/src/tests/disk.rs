@@ -1,4 +1,4 @@
-//! Disks that are full, and disks that lie.
+//! Full disks, and disks that return changed data.
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use rusqlite::Connection;
@@ -53,7 +53,7 @@ async fn a_lock_that_others_hold_on_the_file_is_no_loss() {
     assert_eq!(append(&store, &["/c"]).await.unwrap()[0].id.get(), 1);
 }
 
-/// Changes the rows of a closed store and says what reading it gives.
+/// Changes the rows of a closed store and returns the result of a read.
 async fn after(change: &str, subject: &str, options: ReadOptions) -> String {
     let directory = TempDir::new().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();

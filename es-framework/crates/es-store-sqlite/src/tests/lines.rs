@@ -1,4 +1,4 @@
-//! Lines that are written from rows are those that are written from events.
+//! Lines written from rows equal lines written from events.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn written(events: &[RecordedEvent], shape: LineShape) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// Both ways of a read give the same, to the byte.
+/// Asserts that both ways to read return the same bytes.
 pub(super) async fn assert_same(store: &EmbeddedStore, at: &Subject, options: &ReadOptions) {
     let events = store.read(at.clone(), options.clone());
     let events: Vec<_> = events.try_collect().await.unwrap();
@@ -57,7 +57,7 @@ pub(super) async fn assert_same(store: &EmbeddedStore, at: &Subject, options: &R
     }
 }
 
-/// One event for each kind of thing that a line has to get right.
+/// Returns one event for each special case of a line.
 fn odd() -> Vec<EventCandidate> {
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let with = |change: &dyn Fn(&mut EventCandidate)| {
@@ -154,7 +154,7 @@ async fn a_backup_as_text_is_its_lines() {
     assert_eq!(frames.concat(), written);
 }
 
-/// What reading the lines of a store gives whose rows were changed while it was closed.
+/// Changes the rows of a closed store and returns the lines of a read.
 async fn after(change: &str) -> Result<String, StoreError> {
     let directory = TempDir::new().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();

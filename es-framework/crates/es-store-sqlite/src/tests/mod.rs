@@ -1,4 +1,4 @@
-//! What only this adapter promises.
+//! Tests of the guarantees that only this adapter has.
 
 mod disk;
 mod hash_versions;
@@ -98,7 +98,7 @@ async fn a_full_queue_says_that_it_is_overloaded() {
     (settings.queue_kib, settings.queue_wait) = (1, Duration::from_millis(20));
     settings.lock_wait = Duration::from_secs(5);
     let store = EmbeddedStore::temporary_with(settings).unwrap();
-    // Whoever holds the database's write lock keeps the writer waiting.
+    // The writer waits while another connection holds the database's write lock.
     let other = rusqlite::Connection::open(store.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let first = tokio::spawn({

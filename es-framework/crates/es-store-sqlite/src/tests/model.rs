@@ -1,4 +1,4 @@
-//! Whatever is written and asked, the answers are those of the store in memory.
+//! For random writes and reads, the results equal those of the store in memory.
 
 use std::num::NonZeroU64;
 

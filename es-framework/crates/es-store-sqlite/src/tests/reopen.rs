@@ -1,4 +1,4 @@
-//! What a later start finds.
+//! Stores that are opened again, also by a later version.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ async fn all(store: &EmbeddedStore) -> Vec<RecordedEvent> {
     read.try_collect().await.unwrap()
 }
 
-/// Every event can be found by its subject and by its type, and its subject is on it.
+/// Asserts that each event can be found by its subject and by its type.
 async fn assert_whole(store: &EmbeddedStore, events: &[RecordedEvent]) {
     assert_chain(events);
     for event in events {
@@ -183,7 +183,7 @@ async fn a_file_of_version_3_is_indexed_part_by_part() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("events.sqlite");
     std::fs::write(&file, VERSION_3).unwrap();
-    // A part takes the entries of about three events.
+    // A sorted run holds the entries of about three events.
     let settings = EngineSettings {
         memtable_entries: 4,
         ..tiny()
@@ -310,7 +310,7 @@ fn a_temporary_store_takes_its_directory_with_it() {
     assert!(!directory.exists());
 }
 
-/// Writes the fixture of the format that is current. Run by hand when there is a new one.
+/// Writes the fixture of the current format. Run it by hand after a change of the format.
 #[tokio::test]
 #[ignore = "writes a file"]
 async fn write_the_fixture() {
@@ -330,7 +330,7 @@ async fn write_the_fixture() {
     let schema = EventSchema::parse(r#"{"type":"object","properties":{}}"#).unwrap();
     let planned = store.register_event_schema("io.example.Planned".parse().unwrap(), schema);
     planned.await.unwrap();
-    // Copied before it is closed, so that a part of the index is not on disk yet.
+    // The copy precedes the close, so some index entries are not on disk yet.
     let crashed = directory.path().join("crashed");
     copy(directory.path(), &crashed);
     let file = Connection::open(crashed.join("events.sqlite")).unwrap();

@@ -1,4 +1,4 @@
-//! Backups that are restored, and those that are refused.
+//! Backups that `restore` accepts or rejects.
 
 use std::{path::Path, sync::Arc};
 
@@ -82,7 +82,7 @@ async fn a_backup_that_is_not_whole_leaves_nothing_behind() {
     let error = r#"{"type":"error","payload":{"error":"the disk is gone"}}"#;
     let broken_off = |lines: &mut Vec<String>| lines.push(error.to_owned());
     assert!(refusal(&broken_off).ends_with("the disk is gone"));
-    // A directory with the traces of an attempt is as good as an empty one.
+    // A directory with the files of an interrupted restore counts as empty.
     assert_eq!(restore(directory.path(), &lines).unwrap(), 11);
 }
 

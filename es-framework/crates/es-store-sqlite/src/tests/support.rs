@@ -1,4 +1,4 @@
-//! What the tests of this adapter share.
+//! Test support of this adapter.
 
 use std::{path::Path, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
 use es_event::{EventCandidate, Hash, RecordedEvent};
 use es_store::{AppendError, EventStore as _, Precondition};
 
-/// Limits so small that a few events reach every one of them, and no compaction that time starts.
+/// Limits so small that a few events reach each of them. No timer starts a compaction.
 pub(super) fn tiny() -> EngineSettings {
     EngineSettings {
         memtable_entries: 12,
@@ -49,7 +49,7 @@ pub(super) fn pristine(subject: &str) -> Precondition {
     Precondition::SubjectIsPristine(subject.parse().unwrap())
 }
 
-/// One append of one event to each subject.
+/// Appends one event to each subject, one append each.
 pub(super) async fn append(
     store: &EmbeddedStore,
     subjects: &[&str],
@@ -80,7 +80,7 @@ pub(super) async fn eventually(condition: impl Fn() -> bool) {
     panic!("it never came true");
 }
 
-/// The files as a crash at this moment leaves them.
+/// Copies the files in their current state, as a crash would leave them.
 pub(super) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for name in ["events.sqlite", "events.sqlite-wal"] {

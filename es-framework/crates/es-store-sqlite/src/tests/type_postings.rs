@@ -52,7 +52,7 @@ async fn a_rare_type_is_found_without_looking_at_all_other_events() {
     let store = EmbeddedStore::open(directory.path()).unwrap();
     let rare = fill(&store).await;
     drop(store);
-    // Whoever looks at another event finds that it is missing.
+    // A read that visits another event finds that it is missing.
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
     let others = format!("DELETE FROM events WHERE type != '{RARE}'");
     assert!(file.execute(&others, []).unwrap() > 9_000);
@@ -116,7 +116,7 @@ async fn a_file_without_the_index_by_type_gets_it_when_it_is_opened() {
     let rare = fill(&store).await;
     drop(store);
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
-    // As version 2 left it.
+    // The store as format 2 wrote it.
     file.execute_batch(
         "ALTER TABLE event_index RENAME TO subject_index; \
          ALTER TABLE subject_index RENAME COLUMN key TO subject; \
@@ -159,7 +159,7 @@ async fn events_below_a_subject_are_found_without_reading_all_other_events() {
     .await
     .unwrap();
     drop(store);
-    // A read that looks at another event finds that it is missing.
+    // A read that visits another event finds that it is missing.
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
     let others = "DELETE FROM events WHERE subject IN ('/b', '/ab')";
     assert_eq!(file.execute(others, []).unwrap(), 2);

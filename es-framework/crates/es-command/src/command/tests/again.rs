@@ -44,7 +44,7 @@ async fn a_command_that_is_sent_again_is_answered_as_the_first_one_was() {
     transfer_money(&bus, 5).await.unwrap();
     let again = transfer_with(&bus, 60, &with_key("k1")).await.unwrap();
     assert_eq!(answer(&first), answer(&again));
-    // After a restart, or in another instance.
+    // A new bus stands for a restart or another instance.
     let elsewhere = transfer_with(&store.bus(), 60, &with_key("k1")).await;
     assert_eq!(answer(&first), answer(&elsewhere.unwrap()));
     assert_eq!(store.events().await.len(), events + 3);

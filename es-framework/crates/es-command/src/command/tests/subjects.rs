@@ -49,7 +49,7 @@ async fn a_change_of_any_subject_that_was_read_leads_to_a_new_decision() {
         let bus = two_accounts(&store).await;
         let outcome = transfer_money(&bus, 30).await.unwrap();
         assert_eq!(store.appends(), 3, "{subject}");
-        // The second decision sees what the rival paid in.
+        // The second decision sees the rival's payment.
         let rest = if subject == "/accounts/1" { 72 } else { 70 };
         assert_eq!(reply(&outcome), json!({"cents": rest}).to_string());
     }
@@ -83,7 +83,7 @@ async fn a_state_of_a_whole_subtree_notices_changes_below() {
 async fn nothing_is_spent_twice_under_any_concurrency() {
     let store = Rivalled::alone();
     two_accounts(&store).await;
-    // Several buses, so that the locks within one process are not enough.
+    // Each bus has its own locks, like a process of its own.
     let buses: Vec<_> = (0..4).map(|_| store.bus()).collect();
     let transfers = (0..32).map(|n: usize| transfer_money(&buses[n % 4], 30));
     let results = join_all(transfers).await;

@@ -27,7 +27,7 @@ use es_event::{Declaration, EventView, declaration};
 #[derive(Default, Service)]
 pub(super) struct Post {
     keys: Mutex<Vec<String>>,
-    /// The letters from this one on take for ever.
+    /// The number of the letter whose call never ends.
     stuck_from: Option<usize>,
     begun: AtomicUsize,
     stuck: Notify,
@@ -49,7 +49,7 @@ fn send(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall,
 
 const POST: &[Parameter] = check_services(&[Parameter::given::<Post>("post")]);
 
-/// Two letters at once for each invoice.
+/// Sends two letters at once for each invoice.
 pub(super) struct Writing;
 
 impl React for Writing {
@@ -74,7 +74,7 @@ impl React for Writing {
     ];
 }
 
-/// A letter when an invoice is due.
+/// Sends a letter when an invoice is due.
 struct Reminding;
 
 impl React for Reminding {
@@ -103,7 +103,7 @@ pub(super) fn world(time: &str, stuck_from: Option<usize>) -> (World, Arc<Post>)
     (world, post)
 }
 
-/// All letters are sent, each once, and no start after the end sends one again.
+/// Asserts that the process sends each letter once, and that a later start sends none again.
 pub(super) async fn each_once(world: &World, post: &Post, letters: usize, end: impl FnOnce()) {
     let sent = || post.keys.lock().unwrap().clone();
     eventually(async || sent().len() >= letters).await;
@@ -127,7 +127,7 @@ async fn several_instances_make_each_call_once() {
         world.send(&id.to_string()).await;
     }
     eventually(async || post.keys.lock().unwrap().len() == 200).await;
-    // A hundred deadlines at the same moment.
+    // A hundred deadlines are due at the same time.
     world.clock.set(DUE.parse().unwrap());
     let end = || running.iter().for_each(tokio::task::JoinHandle::abort);
     each_once(&world, &post, 300, end).await;

@@ -128,7 +128,7 @@ async fn what_an_operator_has_left_out_is_left_out_by_every_instance_and_every_s
     let left_out = left_out.unwrap().unwrap();
     assert_eq!(left_out.id, EventId::FIRST);
     assert!(left_out.reason.ends_with("it is closed"), "{left_out}");
-    // What else follows from the event is done.
+    // The reaction still carries out the other actions of the event.
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
     let goes_on = |operator: &super::Operator| !operator.statuses().all()["Posting"].is_stopped();
     eventually(async || goes_on(&operator) && goes_on(&other)).await;
@@ -174,7 +174,7 @@ async fn an_event_that_is_taken_again_may_succeed_or_stop_the_reaction_once_more
         .await
         .unwrap();
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
-    // The other instance need not be asked.
+    // The operator sends no command to the other instance.
     eventually(async || !other.statuses().all()["Posting"].is_stopped()).await;
     running.abort();
     second.abort();
@@ -194,7 +194,7 @@ async fn a_deadline_that_is_left_out_is_settled_and_those_after_it_are_met() {
         .send("Dunning", OperatorCommand::Skip)
         .await
         .unwrap();
-    // That of the second invoice is met, by one of them.
+    // One of the two instances handles the deadline of the second invoice.
     eventually(async || letterbox.letters.load(Ordering::Relaxed) == 1).await;
     eventually(async || {
         let goes_on = |one: &super::Operator| !one.statuses().all()["Dunning"].is_stopped();

@@ -1,6 +1,6 @@
-//! What is wrong with queries and expressions, what is said about it, and which words are named.
+//! Invalid queries and expressions, each with its error message and the words to which the error points.
 
-/// A query or an expression, what is said about it, and where.
+/// A query or an expression, its error message, and the position of the error.
 type Case = (&'static str, &'static str, &'static str);
 
 pub(super) const NO_WORDS: &[Case] = &[

@@ -1,4 +1,4 @@
-//! Every error, with the words that it names.
+//! Every error, with the words to which it points.
 
 mod cases;
 

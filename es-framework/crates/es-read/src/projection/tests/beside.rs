@@ -1,4 +1,4 @@
-//! Read models that are built beside those that answer queries, and what an operator asks of them.
+//! Rebuilds in shadow tables, and operator commands on read models.
 
 use std::{
     path::Path,
@@ -26,11 +26,11 @@ struct JarFilledEvent {
     grams: u32,
 }
 
-/// Whether a jar of this content can be taken.
+/// True while the projection cannot handle a jar with the content `SPILLED`.
 static SPILLS: AtomicBool = AtomicBool::new(true);
-/// A jar that never can.
+/// The content of a jar that the projection can never handle.
 const BROKEN: u32 = 666;
-/// A jar that cannot for some time.
+/// The content of a jar that the projection can handle only later.
 const SPILLED: u32 = 777;
 
 #[derive(Debug, Clone, PartialEq, ReadModel)]
@@ -64,7 +64,7 @@ impl Jar {
     }
 }
 
-/// The same with another column.
+/// The same read model with another column.
 #[derive(Debug, Clone, PartialEq, ReadModel)]
 #[read_model(table = "jars", subject = "/jars/{number}")]
 struct LabelledJar {
@@ -87,7 +87,7 @@ impl LabelledJar {
     }
 }
 
-/// A processor at work.
+/// A running processor.
 struct RunningProcessor {
     database: Database,
     progress: ReadModelProgress,
@@ -178,7 +178,7 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     assert_eq!(new.progress.reach(None, PATIENCE).await, Ok(()));
     assert_eq!(new.progress.position(), EventId::new(1));
     assert_eq!(new.grams().await, [10, 20]);
-    // A build that was begun goes on after a restart.
+    // A restart continues an interrupted rebuild.
     new.stop().await;
     let new = RunningProcessor::start(&store, &file, changed()).await;
     new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
@@ -216,7 +216,7 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     let brief = Duration::from_millis(5);
     assert!(new.progress.reach(None, brief).await.is_err());
     new.stop().await;
-    // The release before still finds its rows.
+    // The previous release still finds its rows.
     let back = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     back.until(ReadModelProgress::is_stopped).await;
     assert_eq!(back.grams().await, [10]);

@@ -1,4 +1,4 @@
-//! Read models whose rows have keys: whatever the batches, the rows are those of a naive fold.
+//! Read models with keys: for any batches, the rows equal those of a naive fold.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -78,7 +78,7 @@ impl Pot {
     }
 }
 
-/// How often each gardener was given something.
+/// The number of gifts to each gardener.
 #[derive(Debug, Clone, PartialEq, ReadModel)]
 #[read_model(table = "gifts")]
 struct Gifts {
@@ -124,7 +124,7 @@ fn happened() -> impl Strategy<Value = (u32, Happened)> {
     (0..4_u32, any)
 }
 
-/// The fold as anyone would write it, and the order in which rows came to be.
+/// Computes the rows with a naive fold, in the order of their creation.
 fn naive(history: &[(u32, Happened)]) -> Vec<Pot> {
     let mut pots: BTreeMap<u32, (usize, Pot)> = BTreeMap::new();
     for (place, (number, happened)) in history.iter().enumerate() {
@@ -200,7 +200,7 @@ async fn rows_after(history: &[(u32, Happened)], batch: usize) -> Vec<Pot> {
         for (number, happened) in events {
             record(&store, *number, happened).await;
         }
-        // A processor for each batch: what the one before wrote is what this one goes on from.
+        // Each batch has a new processor, which continues from the rows and checkpoint of the previous one.
         let (positions, following) = follow(&store, &database);
         written += events.len();
         let last = EventId::new(u64::try_from(written - 1).unwrap());

@@ -1,4 +1,4 @@
-//! A batch that the database refuses, taken event by event.
+//! A batch that the database rejects is applied event by event.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::projection::{
 use es_event::{EventId, Hash, Subject, Upcasters};
 use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
 
-/// Refuses an elm as long as nothing was taken; afterwards it fails.
+/// Rejects an elm while the read model has no checkpoint, and fails in another way afterwards.
 const TROUBLE: &str = "CREATE TRIGGER trouble BEFORE INSERT ON trees WHEN new.kind = 'elm' BEGIN \
      SELECT CASE WHEN position IS NULL THEN RAISE(ABORT, 'no') ELSE json('{') END \
      FROM es_checkpoint WHERE model = 'trees'; END";
@@ -60,10 +60,10 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     assert_eq!(progress.position(), EventId::new(1));
 }
 
-/// Rows for several times the pages that SQLite keeps at hand.
+/// These rows need several times the pages in SQLite's cache.
 const MANY: i64 = 50_000;
 
-/// The leaves of a tree of each of these places.
+/// Writes a tree for each of these numbers.
 async fn grow(
     database: &Database,
     places: std::ops::Range<i64>,

@@ -62,18 +62,18 @@ fn models() -> ReadModels {
         .used("notes", "size", ColumnUse::Compared)
 }
 
-/// What happens to the rows.
+/// A change of the rows.
 #[derive(Debug, Clone)]
 enum Step {
     Put(Note),
     Remove(u32),
-    /// Other rows take their place, which were built beside.
+    /// A swap replaces the table by a shadow table.
     Rebuild,
-    /// They begin anew.
+    /// The table becomes empty.
     Reset,
 }
 
-/// What is asked for.
+/// A query with its filters and sort order.
 #[derive(Debug, Clone)]
 struct Question {
     text: String,
@@ -121,7 +121,7 @@ fn question() -> impl Strategy<Value = Question> {
     })
 }
 
-/// The rows in a database, and as they should be there.
+/// The rows in a database, and the expected rows.
 struct Notes {
     database: Database,
     table: Table,
@@ -196,7 +196,7 @@ impl Notes {
         self.database.swap(&self.table).await.unwrap();
     }
 
-    /// Page after page, which must all tell the same total.
+    /// Reads all pages, which must all have the same total.
     async fn find(&self, question: &Question, limit: usize) -> (Vec<Note>, Option<u64>) {
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
         loop {
@@ -253,7 +253,7 @@ impl Notes {
         }
     }
 
-    /// What anyone would find who looks at each row.
+    /// Returns the rows that a scan of all expected rows finds.
     fn naive(&self, question: &Question) -> Vec<Note> {
         let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
         let is_found = |note: &&Note| {
@@ -272,7 +272,7 @@ impl Notes {
                 "text" => notes.sort_by(|one, other| one.text.cmp(&other.text)),
                 _ => notes.sort_by_key(|note| note.size),
             }
-            // Those that are alike then come newest first.
+            // Rows with equal values are then sorted from the newest to the oldest.
             if descends {
                 notes.reverse();
             }
@@ -402,7 +402,7 @@ async fn a_part_that_thousands_of_rows_hold_is_found_in_any_order() {
     }
 }
 
-/// The numbers of the rows that hold a part.
+/// Returns the numbers of the rows that contain a substring.
 async fn numbers(database: &Database, part: &str) -> Vec<u32> {
     let context = QueryContext::new(database, PageParameters::default(), Timestamp::now());
     let found = context

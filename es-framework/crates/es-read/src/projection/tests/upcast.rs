@@ -10,7 +10,7 @@ use crate::projection::{Processor, ReadModels};
 use es_event::{EventId, UpcasterDescriptor, Upcasters};
 use es_store::memory::MemoryStore;
 
-/// A whole row of trees at once, as it was stored until each was an event of its own.
+/// An old event for a whole row of trees. Today each tree has its own event.
 #[derive(Event)]
 #[event(package = "com.example.garden")]
 struct TreesPlantedEvent {

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::super::{Issuer, IssuerSettings};
 
-/// A key that signs.
+/// A signing key.
 pub(super) enum SigningKey {
     Ec(EcdsaKeyPair),
     Ed(Ed25519KeyPair),
@@ -43,12 +43,12 @@ impl SigningKey {
         Self::Ed(Ed25519KeyPair::from_pkcs8(text.as_ref()).unwrap())
     }
 
-    /// Made for these tests: ring makes no RSA keys.
+    /// A key for these tests, because ring cannot generate RSA keys.
     pub(super) fn rsa() -> Self {
         Self::Rsa(RsaKeyPair::from_der(include_bytes!("../fixtures/rsa.der")).unwrap())
     }
 
-    /// As the issuer publishes it.
+    /// Returns the key in the form that the issuer publishes.
     pub(super) fn jwk(&self, id: &str) -> Value {
         match self {
             Self::Ec(key) => {
@@ -97,7 +97,7 @@ impl SigningKey {
         }
     }
 
-    /// A token with this head and these claims.
+    /// Returns a token with this header and these claims.
     pub(super) fn token(&self, header: &Value, claims: &Value) -> String {
         let message = format!(
             "{}.{}",
@@ -155,12 +155,12 @@ impl Login {
         name.clone_into(&mut self.published.name.lock().unwrap());
     }
 
-    /// How often its keys were asked for.
+    /// Returns the number of requests for the keys.
     pub(super) fn asked(&self) -> usize {
         self.published.asked.load(Ordering::SeqCst)
     }
 
-    /// A service that trusts it.
+    /// Returns a service that trusts the issuer.
     pub(super) fn trusted(&self) -> Arc<Issuer> {
         let settings = IssuerSettings {
             issuer: self.url.clone(),
@@ -170,7 +170,7 @@ impl Login {
         Arc::new(Issuer::new(settings).unwrap())
     }
 
-    /// The same, which asks whenever it has a reason to.
+    /// Returns the same service without a pause between two requests to the issuer.
     pub(super) fn trusted_without_pause(&self) -> Arc<Issuer> {
         let mut issuer = Arc::into_inner(self.trusted()).unwrap();
         issuer.pause = std::time::Duration::ZERO;

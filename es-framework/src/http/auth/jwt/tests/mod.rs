@@ -28,7 +28,7 @@ fn header(algorithm: &str, id: &str) -> Value {
     json!({ "alg": algorithm, "kid": id, "typ": "JWT" })
 }
 
-/// Claims that differ in one from those of a good token.
+/// Returns the claims of a valid token with one claim changed.
 fn with(claims: &Value, name: &str, value: impl Into<Value>) -> Value {
     let mut claims = claims.clone();
     claims[name] = value.into();
@@ -103,7 +103,7 @@ async fn a_token_that_is_wrong_in_one_claim_is_refused() {
     }
     for claims in [
         good.clone(),
-        // Clocks may be a minute apart.
+        // The clocks may differ by one minute.
         with(&good, "exp", now() - 30),
         with(&good, "nbf", now() + 30),
         without(&good, "nbf"),
