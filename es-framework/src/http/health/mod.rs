@@ -82,7 +82,7 @@ pub struct Health {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[schemars(rename = "HealthStatus", description = "Whether something works.")]
+#[schemars(rename = "HealthStatus", description = "The status of a component.")]
 pub enum HealthStatus {
     /// It works.
     Up,

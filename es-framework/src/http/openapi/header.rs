@@ -24,22 +24,22 @@ pub(super) fn parameters() -> Value {
     let described = [
         (
             EVENT_POSITION,
-            "Waits until the answer has seen the event of this id, so that callers read their own writes.",
+            "Waits until the read model has applied the event with this id, so that clients read their own writes.",
             json!({ "type": "string", "pattern": "^(0|[1-9][0-9]{0,17})$" }),
         ),
         (
             IDEMPOTENCY_KEY,
-            "Makes it safe to send the command again: of all commands with one key, one is carried out, and the others are answered in the same way.",
+            "Makes it safe to repeat the command: the service carries out one command with this key and sends the same response to the others.",
             json!({ "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!#-~][!-~]*$" }),
         ),
         (
             IF_MATCH,
-            "Carries the command out only if this is still the ETag of what it is about.",
+            "Carries the command out only if its subject still has this ETag.",
             json!({ "type": "string", "pattern": "^(\\*|\"[0-9]+\")$" }),
         ),
         (
             IF_NONE_MATCH,
-            "Answers without a body if this is still the ETag.",
+            "Responds with `304` and without a body if the result still has this ETag.",
             json!({ "type": "string" }),
         ),
         (
@@ -49,7 +49,7 @@ pub(super) fn parameters() -> Value {
         ),
         (
             PREFER,
-            "How many seconds to wait for the Event-Position, such as wait=2 (RFC 7240).",
+            "The number of seconds to wait for the Event-Position, such as wait=2 (RFC 7240).",
             json!({ "type": "string" }),
         ),
     ];
@@ -73,11 +73,11 @@ pub(super) fn parameters() -> Value {
 pub(super) fn headers() -> Value {
     json!({
         CACHE_CONTROL: {
-            "description": "Says that the answer may be another one at once.",
+            "description": "Tells caches to ask the service again before they use the response.",
             "schema": { "type": "string" },
         },
         ETAG: {
-            "description": "Changes with what was answered, or was changed.",
+            "description": "Identifies the version of the result or of the command's subject.",
             "schema": { "type": "string", "pattern": "^\"[^\"]*\"$" },
         },
         EVENT_POSITION: {
@@ -85,15 +85,15 @@ pub(super) fn headers() -> Value {
             "schema": { "type": "string", "pattern": "^[0-9]+$" },
         },
         LOCATION: {
-            "description": "What was created.",
+            "description": "The path of the created subject.",
             "schema": { "type": "string", "format": "uri-reference" },
         },
         RETRY_AFTER: {
-            "description": "After so many seconds the same request may be answered otherwise.",
+            "description": "The number of seconds after which the client can try again.",
             "schema": { "type": "integer", "minimum": 0 },
         },
         WWW_AUTHENTICATE: {
-            "description": "How to say who calls (RFC 6750).",
+            "description": "The required authentication (RFC 6750).",
             "schema": { "type": "string" },
         },
     })

@@ -14,16 +14,16 @@ pub(super) const MEDIA_TYPE: &str = "application/problem+json";
 pub(super) fn schema() -> Value {
     json!({
         "type": "object",
-        "description": "Why a request was not carried out (RFC 9457).",
+        "description": "The reason for which the service rejected a request (RFC 9457).",
         "properties": {
             "type": {
                 "type": "string",
                 "format": "uri",
-                "description": "What went wrong, for programs. It never changes.",
+                "description": "Identifies the kind of problem for programs. It never changes.",
             },
-            "title": { "type": "string", "description": "The same for people." },
+            "title": { "type": "string", "description": "Describes the kind of problem for people." },
             "status": { "type": "integer", "minimum": 400, "maximum": 599 },
-            "detail": { "type": "string", "description": "What is special about this time." },
+            "detail": { "type": "string", "description": "Describes this occurrence of the problem for people." },
             "errors": {
                 "type": "array",
                 "description": "Each value that is not valid.",
@@ -32,11 +32,11 @@ pub(super) fn schema() -> Value {
                     "properties": {
                         "pointer": {
                             "type": "string",
-                            "description": "Where it stands, as a JSON pointer (RFC 6901).",
+                            "description": "The place of the value, as a JSON pointer (RFC 6901).",
                         },
                         "message": {
                             "type": "string",
-                            "description": "What is wrong with it and what would be right.",
+                            "description": "Describes the violation and the correction.",
                         },
                     },
                     "required": ["pointer", "message"],

@@ -117,7 +117,7 @@ fn answered(operation: Operation, schema: Value) -> Operation {
         .with_answer(answer)
         .with_answer(OpenApiResponse::new(
             304,
-            "The answer is still the one of the tag that was sent.",
+            "The result still has the ETag in the request.",
             &ANSWERED,
         ))
         .with_problems(PROBLEMS)
@@ -127,7 +127,7 @@ fn paged(operation: Operation) -> Operation {
     let limit = json!({
         "name": "limit",
         "in": "query",
-        "description": "How many rows a page has at the most.",
+        "description": "The largest number of rows on a page.",
         "schema": {
             "type": "integer",
             "minimum": 1,
@@ -138,13 +138,13 @@ fn paged(operation: Operation) -> Operation {
     let cursor = json!({
         "name": "cursor",
         "in": "query",
-        "description": "The nextCursor of the page before.",
+        "description": "The `nextCursor` of the previous page.",
         "schema": bounded(json!({ "type": "string" })),
     });
     let total = json!({
         "name": "total",
         "in": "query",
-        "description": "Whether to count the rows of all pages.",
+        "description": "True to count the rows of all pages.",
         "schema": { "type": "boolean", "default": false },
     });
     [limit, cursor, total]

@@ -105,7 +105,7 @@ fn command_operation(component: ComponentKind, command: OperatorCommand) -> Oper
 fn with_position(members: Value) -> Value {
     let mut properties = json!({
         "position": { "type": ["string", "null"], "description": "The last event that it has applied." },
-        "error": { "type": ["string", "null"], "description": "The reason why it does not continue." },
+        "error": { "type": ["string", "null"], "description": "The reason for which it does not continue." },
         "event": nullable(event_schema()),
     });
     if let (Some(properties), Value::Object(members)) = (properties.as_object_mut(), members) {

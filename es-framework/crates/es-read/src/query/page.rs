@@ -98,7 +98,10 @@ pub(super) enum Direction {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 // The example is for developers and not for clients.
-#[schemars(rename = "PageOf{R}", description = "Some rows and where to go on.")]
+#[schemars(
+    rename = "PageOf{R}",
+    description = "Some rows, and the cursor of the next page."
+)]
 pub struct Page<R> {
     /// The rows.
     pub items: Vec<R>,
