@@ -97,13 +97,13 @@ fn with_answers(
     if command.condition == Condition::Pristine {
         let [position, tag] = ANSWERED;
         let headers = [header::LOCATION, position, tag];
-        let created = OpenApiResponse::new(201, "It was created.", &headers);
+        let created = OpenApiResponse::new(201, "The command created its subject.", &headers);
         return operation.with_answer(match schema {
             None => created,
             Some(schema) => created.with_json(schema),
         });
     }
-    let done = |status| OpenApiResponse::new(status, "It was carried out.", &ANSWERED);
+    let done = |status| OpenApiResponse::new(status, "The command succeeded.", &ANSWERED);
     let operation = match always {
         true => operation,
         false => operation.with_answer(done(204)),

@@ -87,7 +87,7 @@ fn parameters(page: &mut String, document: &Value, operation: &Value) {
     if own.is_empty() {
         return;
     }
-    line(page, "\n| parameter | what | |\n|---|---|---|");
+    line(page, "\n| parameter | type | meaning |\n|---|---|---|");
     for parameter in own {
         let name = parameter["name"].as_str().unwrap_or_default();
         let required = parameter["required"] == true;
@@ -112,7 +112,10 @@ fn members(page: &mut String, document: &Value, heading: &str, object: &Value) {
     let Some(properties) = object["properties"].as_object() else {
         return;
     };
-    line(page, &format!("\n| {heading} | what | |\n|---|---|---|"));
+    line(
+        page,
+        &format!("\n| {heading} | type | meaning |\n|---|---|---|"),
+    );
     // The list of required members has the order of the declaration.
     let is_required = |name: &str| required.iter().any(|one| *one == name);
     let declared = required.iter().filter_map(|name| name.as_str());
@@ -215,7 +218,7 @@ fn answers(page: &mut String, document: &Value, operation: &Value) {
         if !status.starts_with('2') {
             continue;
         }
-        line(page, &format!("\nAnswer `{status}`: {description}"));
+        line(page, &format!("\nResponse `{status}`: {description}"));
         if schema.is_null() {
             continue;
         }

@@ -109,7 +109,7 @@ fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
 
 fn answered(operation: Operation, schema: Value) -> Operation {
     // Callers that accept server-sent events receive the output in each event.
-    let answer = OpenApiResponse::new(200, "The answer.", &ANSWERED)
+    let answer = OpenApiResponse::new(200, "The result.", &ANSWERED)
         .with_json(schema)
         .with_content("text/event-stream", json!({ "type": "string" }));
     operation
