@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod attacks;
 mod command_line;
 mod history;
 #[cfg(target_os = "linux")]

@@ -22,7 +22,19 @@ impl ServerProcess {
 
     /// Starts a server with only these arguments and the token.
     pub fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_event-store"))
+        Self::run(Command::new(env!("CARGO_BIN_EXE_event-store")), arguments)
+    }
+
+    /// Starts a server with a temporary directory and at most this many KiB of address space.
+    pub fn temporary_within(kib: u64) -> Self {
+        let mut shell = Command::new("sh");
+        let script = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_event-store")]);
+        Self::run(shell, &["--data-directory-temporary", "--http-port=0"])
+    }
+
+    fn run(mut command: Command, arguments: &[&str]) -> Self {
+        let mut child = command
             .args(["run", "--api-token", TOKEN])
             .args(arguments)
             .env("RUST_LOG", "info")
@@ -52,6 +64,14 @@ impl ServerProcess {
 
     pub fn port(&self) -> &str {
         self.url.rsplit_once(':').unwrap().1
+    }
+
+    /// Asks it to end. Returns once it has ended.
+    pub fn terminate(mut self) {
+        let pid = self.pid().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        assert!(sent.success());
+        assert!(self.child.wait().unwrap().success());
     }
 
     /// Kills the server, like a crash.

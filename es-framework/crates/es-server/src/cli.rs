@@ -189,7 +189,8 @@ fn run_command(command: &EventStoreCommand) -> Result<ExitCode, CliError> {
 
 fn run_server(arguments: &RunArguments) -> Result<(), StartError> {
     let settings = server_settings(arguments)?;
-    Runtime::new()?.block_on(async {
+    let runtime = Runtime::new()?;
+    let served = runtime.block_on(async {
         let store = open_store(arguments)?;
         let address = SocketAddr::new(arguments.http_host, arguments.http_port);
         let failed = |error| StartError::Listen(address, error);
@@ -201,7 +202,11 @@ fn run_server(arguments: &RunArguments) -> Result<(), StartError> {
         store.close().await;
         tracing::info!("stopped");
         Ok(())
-    })
+    });
+    // Everything that had to be written is durable. A check or a query that still runs must not delay
+    // the end.
+    runtime.shutdown_background();
+    served
 }
 
 fn server_settings(run: &RunArguments) -> Result<ServerSettings, StartError> {

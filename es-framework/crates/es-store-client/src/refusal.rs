@@ -26,6 +26,12 @@ pub(super) fn schema_conflict(status: StatusCode, text: &str) -> Option<SchemaCo
     if let Some(reason) = conflict.strip_prefix("event candidate does not match schema: ") {
         return Some(SchemaConflict::Candidate(reason.to_owned()));
     }
+    if conflict.starts_with("the check against a schema needs more than") {
+        return Some(SchemaConflict::TooMuchWork);
+    }
+    if conflict.starts_with("there is no room for another schema") {
+        return Some(SchemaConflict::TooManySchemas);
+    }
     let (id, reason) = conflict.strip_prefix("event with ID ")?.split_once(": ")?;
     let (id, reason) = (id.parse().ok()?, reason.to_owned());
     Some(SchemaConflict::Event { id, reason })

@@ -38,7 +38,10 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, oneshot},
+    time::timeout,
+};
 
 use self::{
     directory::{DataDirectory, TemporaryDirectory},
@@ -52,6 +55,7 @@ use es_event::{EventCandidate, EventType, LineShape, RecordedEvent, Subject};
 use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType, LineStream,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
+    schema_work,
     write::{QueuedAppend, SchemaRegistration, WriteQueue, WriterTask, candidate_size},
 };
 
@@ -94,6 +98,8 @@ pub struct EmbeddedStore {
 struct OpenStore {
     queue: Arc<WriteQueue>,
     room: Arc<Semaphore>,
+    /// Only one registration at a time reads the stored events.
+    registering: Semaphore,
     shared: Arc<SharedState>,
     settings: EngineSettings,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -165,6 +171,7 @@ impl EmbeddedStore {
         let open = Arc::new(OpenStore {
             queue,
             room: Arc::new(Semaphore::new(kib(settings.queue_kib))),
+            registering: Semaphore::new(1),
             shared,
             settings,
             writer: Mutex::new(Some(thread)),
@@ -217,7 +224,7 @@ impl OpenStore {
         let size = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
         let size = size.saturating_add(1).min(self.settings.queue_kib);
         let room = Arc::clone(&self.room).acquire_many_owned(size);
-        match tokio::time::timeout(self.settings.queue_wait, room).await {
+        match timeout(self.settings.queue_wait, room).await {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_)) => Err(self.unavailable("it was closed")),
             Err(_) => Err(self.unavailable("it is overloaded: too many events wait to be written")),
@@ -261,8 +268,9 @@ impl EventStore for EmbeddedStore {
             .map(candidate_size)
             .fold(0, usize::saturating_add);
         let catalogue = self.open.shared.catalogue();
-        catalogue.check(&candidates)?;
+        let candidates = schema_work::check_candidates(&catalogue, candidates).await?;
         let schemas = catalogue.schemas();
+        drop(catalogue);
         let permit = self.open.admit(bytes).await?;
         let (answer, answered) = oneshot::channel();
         self.open.push(WriterTask::Append(QueuedAppend {
@@ -278,7 +286,7 @@ impl EventStore for EmbeddedStore {
             reason: reason.to_owned(),
         };
         // A disk that hangs may still write the events later.
-        match tokio::time::timeout(WRITE_LIMIT, answered).await {
+        match timeout(WRITE_LIMIT, answered).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(unknown("its writer ended before it answered")),
             Err(_) => Err(unknown("the disk did not take the events in time")),
@@ -331,8 +339,16 @@ impl EventStore for EmbeddedStore {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), RegisterError> {
-        self.open.shared.catalogue().is_free(&event_type)?;
+        self.open.shared.catalogue().is_free(&event_type, &schema)?;
         let schema = Arc::new(schema);
+        let waiting = timeout(
+            self.open.settings.queue_wait,
+            self.open.registering.acquire(),
+        );
+        let Ok(Ok(_registering)) = waiting.await else {
+            let busy = "another schema is checked against the stored events";
+            return Err(self.open.unavailable(busy).into());
+        };
         // The check runs here and not on the writer thread, where all appends would wait for it.
         let unchecked = self.reader.check_existing(&event_type, &schema).await?;
         let (answer, answered) = oneshot::channel();
@@ -347,7 +363,7 @@ impl EventStore for EmbeddedStore {
     }
 
     async fn health(&self) -> Result<(), StoreError> {
-        let probed = tokio::time::timeout(HEALTH_LIMIT, self.open.probe()).await;
+        let probed = timeout(HEALTH_LIMIT, self.open.probe()).await;
         probed.unwrap_or_else(|_| Err(self.open.unavailable("it does not answer in time")))
     }
 

@@ -135,7 +135,7 @@ impl Restore {
         match line {
             BackupLine::Event(event) => self.add_event(&event),
             BackupLine::Schema(event_type, schema) => {
-                let read = EventSchema::parse(schema.get());
+                let read = EventSchema::parse_stored(schema.get());
                 let schema = read.map_err(|error| {
                     let event_type = event_type.clone();
                     RestoreError::Schema(event_type, error)

@@ -10,11 +10,13 @@ use super::{
     row::{self, flawed},
 };
 use es_event::EventType;
-use es_store::{EventSchema, RegisterError, SchemaConflict};
+use es_store::{EventSchema, RegisterError, SchemaConflict, schema::WorkBudget};
 
 /// The number of events that one step checks. A long transaction would keep the write-ahead log from
 /// being reused.
 const STEP: u64 = 16_384;
+/// The number of steps of schema checks after which a step ends, so that other reads get the connection.
+const STEP_WORK: u64 = 2_000_000;
 
 impl EventReader {
     /// Checks the events that are stored now. Returns the id of the first event that is not checked.
@@ -33,6 +35,7 @@ impl EventReader {
             schema: Arc::clone(schema),
             next: first.get(),
             last,
+            limit: None,
         };
         loop {
             let checked = self.with(move |connection| {
@@ -56,6 +59,8 @@ pub(super) struct StoredEventsCheck {
     pub(super) schema: Arc<EventSchema>,
     pub(super) next: u64,
     pub(super) last: u64,
+    /// The most work for one step, if the check ends with an error beyond it.
+    pub(super) limit: Option<u64>,
 }
 
 /// The result of one step.
@@ -82,17 +87,24 @@ impl StoredEventsCheck {
         )?;
         let (first, last) = (row::number(self.next), row::number(end));
         let mut rows = statement.query((first, last, self.event_type.as_str()))?;
+        let mut work = 0_u64;
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
             let data = row.get_ref(1)?.as_str();
             let data = serde_json::from_str(data.map_err(|error| flawed(id, error))?);
             let data: &serde_json::value::RawValue = data.map_err(|error| flawed(id, error))?;
-            if let Err(reason) = self.schema.check(data) {
-                let id = row::id(id)?;
-                return Ok(SchemaCheckStep::Conflict(SchemaConflict::Event {
-                    id,
-                    reason,
-                }));
+            let id = row::id(id)?;
+            let steps = self
+                .limit
+                .map_or(WorkBudget::WRITE, |limit| limit.saturating_sub(work));
+            let mut budget = WorkBudget::of(steps);
+            if let Err(conflict) = self.schema.check_event(id, data, &mut budget) {
+                return Ok(SchemaCheckStep::Conflict(conflict));
+            }
+            work = work.saturating_add(steps.saturating_sub(budget.left()));
+            if work > STEP_WORK {
+                self.next = id.get().saturating_add(1);
+                return Ok(SchemaCheckStep::Unfinished);
             }
         }
         self.next = end;

@@ -61,7 +61,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskE
             DiskError::Broken(format!("the schema of {event_type} is broken: {error}"))
         };
         let text = row.get_ref(1)?.as_str().map_err(|error| broken(&error))?;
-        let schema = EventSchema::parse(text).map_err(|error| broken(&error))?;
+        let schema = EventSchema::parse_stored(text).map_err(|error| broken(&error))?;
         let registered = catalogue.register(event_type.clone(), Arc::new(schema));
         registered.map_err(|error| broken(&error))?;
     }

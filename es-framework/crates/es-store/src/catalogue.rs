@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{EventSchema, SchemaConflict};
+use super::{
+    EventSchema, SchemaConflict,
+    schema::{CheckFailure, WorkBudget},
+};
 use es_event::{EventCandidate, EventId, EventType};
 
 /// An event type that a store knows.
@@ -42,7 +45,17 @@ pub struct Catalogue {
 #[derive(Debug, Clone, Default)]
 struct Entry {
     first: Option<EventId>,
-    schema: Option<Arc<EventSchema>>,
+    schema: Option<RegisteredSchema>,
+}
+
+/// The most memory for schemas, by estimate. Schemas are registered for ever.
+const MAX_SIZE: usize = 128 << 20;
+
+/// A schema, and the number of schemas that were registered before it.
+#[derive(Debug, Clone)]
+struct RegisteredSchema {
+    schema: Arc<EventSchema>,
+    number: usize,
 }
 
 impl Entry {
@@ -50,7 +63,10 @@ impl Entry {
         KnownEventType {
             event_type: event_type.clone(),
             is_phantom: self.first.is_none(),
-            schema: self.schema.as_ref().map(|schema| schema.json().to_owned()),
+            schema: self
+                .schema
+                .as_ref()
+                .map(|entry| entry.schema.json().to_owned()),
         }
     }
 }
@@ -86,33 +102,65 @@ impl Catalogue {
         if entry.schema.is_some() {
             return Err(SchemaConflict::Exists);
         }
-        entry.schema = Some(schema);
-        self.schemas = self.schemas.saturating_add(1);
+        let number = self.schemas;
+        entry.schema = Some(RegisteredSchema { schema, number });
+        self.schemas = number.saturating_add(1);
         Ok(())
     }
 
-    /// Checks that a type has no schema yet.
-    pub fn is_free(&self, event_type: &EventType) -> Result<(), SchemaConflict> {
+    /// Checks that a type has no schema yet, and that there is memory for this one.
+    pub fn is_free(
+        &self,
+        event_type: &EventType,
+        schema: &EventSchema,
+    ) -> Result<(), SchemaConflict> {
         let entry = self.types.get(event_type);
-        match entry.is_some_and(|entry| entry.schema.is_some()) {
-            true => Err(SchemaConflict::Exists),
-            false => Ok(()),
+        if entry.is_some_and(|entry| entry.schema.is_some()) {
+            return Err(SchemaConflict::Exists);
         }
+        let registered = self
+            .types
+            .values()
+            .filter_map(|entry| entry.schema.as_ref());
+        let size = registered.map(|entry| entry.schema.size());
+        if size.fold(schema.size(), usize::saturating_add) > MAX_SIZE {
+            return Err(SchemaConflict::TooManySchemas);
+        }
+        Ok(())
     }
 
-    /// Checks that all candidates follow the schemas of their types.
-    pub fn check(&self, candidates: &[EventCandidate]) -> Result<(), SchemaConflict> {
-        if self.schemas == 0 {
+    /// Returns true if one of the candidates has a type with a schema.
+    pub fn has_schema_for(&self, candidates: &[EventCandidate]) -> bool {
+        let mut candidates = candidates.iter();
+        self.schemas > 0 && candidates.any(|candidate| self.schema(&candidate.event_type).is_some())
+    }
+
+    /// Checks that all candidates follow those schemas of their types that were registered after the
+    /// first `known` schemas.
+    pub fn check(
+        &self,
+        candidates: &[EventCandidate],
+        known: usize,
+        budget: &mut WorkBudget,
+    ) -> Result<(), SchemaConflict> {
+        if self.schemas == known {
             return Ok(());
         }
         for candidate in candidates {
-            let entry = self.types.get(&candidate.event_type);
-            if let Some(schema) = entry.and_then(|entry| entry.schema.as_ref()) {
-                let checked = schema.check(&candidate.data);
-                checked.map_err(SchemaConflict::Candidate)?;
+            let schema = self.schema(&candidate.event_type);
+            if let Some(entry) = schema.filter(|entry| entry.number >= known) {
+                let checked = entry.schema.check_within(&candidate.data, budget);
+                checked.map_err(|failure| match failure {
+                    CheckFailure::Mismatch(reason) => SchemaConflict::Candidate(reason),
+                    CheckFailure::BudgetExceeded => SchemaConflict::TooMuchWork,
+                })?;
             }
         }
         Ok(())
+    }
+
+    fn schema(&self, event_type: &EventType) -> Option<&RegisteredSchema> {
+        self.types.get(event_type)?.schema.as_ref()
     }
 
     /// Returns an event type with its schema, if it is known.
@@ -125,5 +173,32 @@ impl Catalogue {
     pub fn all(&self) -> Vec<KnownEventType> {
         let known = |(event_type, entry): (&EventType, &Entry)| entry.known(event_type);
         self.types.iter().map(known).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_memory_of_all_schemas_is_limited() {
+        let properties: serde_json::Map<_, _> = (0..200)
+            .map(|number| (number.to_string(), json!({"pattern": "^[a-z]{1,9}[0-9]+$"})))
+            .collect();
+        let schema = json!({"type": "object", "properties": properties}).to_string();
+        let schema = Arc::new(EventSchema::parse(&schema).unwrap());
+        let mut catalogue = Catalogue::default();
+        let mut event_types = (0..).map(|number| format!("io.example.Type{number}"));
+        let refused = loop {
+            let event_type: EventType = event_types.next().unwrap().parse().unwrap();
+            if let Err(refused) = catalogue.is_free(&event_type, &schema) {
+                break refused;
+            }
+            catalogue.register(event_type, Arc::clone(&schema)).unwrap();
+        };
+        assert_eq!(refused, SchemaConflict::TooManySchemas);
+        assert_eq!(catalogue.schemas(), 10);
     }
 }

@@ -20,6 +20,8 @@ pub mod options;
 mod precondition;
 pub mod scan;
 pub mod schema;
+#[doc(hidden)]
+pub mod schema_work;
 pub mod subjects;
 mod verify;
 pub mod write;

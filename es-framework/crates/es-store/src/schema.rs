@@ -1,19 +1,50 @@
 //! The JSON Schema that an event type's data has to follow, once it is registered.
 
+#[cfg(test)]
+mod attack_tests;
+mod metered_value;
 mod references;
+#[cfg(test)]
+mod schema_tests;
+mod work_budget;
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, sync::Arc, thread};
 
 use jsonschema::{
-    PatternOptions, Retrieve, Uri, ValidationError, Validator,
+    PatternOptions, Regex, Retrieve, Uri, ValidationError, Validator,
     error::{TypeKind, ValidationErrorKind},
 };
 use serde_json::{Value, value::RawValue};
 
+use self::{
+    metered_value::{MeteredJson, MeteredValue},
+    work_budget::{BudgetExceeded, TextPrice},
+};
 use es_event::EventId;
 
-/// The limit of back-tracking steps for a pattern of a schema. Clients send patterns, and some would
-/// never end.
+#[doc(hidden)]
+pub use work_budget::WorkBudget;
+
+/// The longest schema, in bytes.
+const MAX_BYTES: usize = 256 << 10;
+/// The most bytes that a pattern may have when it is compiled.
+const LARGE_PATTERN: usize = 256 << 10;
+/// The bytes that most patterns have at most.
+const SMALL_PATTERN: usize = 32 << 10;
+/// The most bytes that the cache of one pattern may have.
+const PATTERN_CACHE: usize = 256 << 10;
+/// The memory of a typical pattern.
+const PATTERN_SIZE: usize = 64 << 10;
+/// The stack of the thread that compiles a schema. A chain of references takes as many calls.
+const COMPILER_STACK: usize = 64 << 20;
+/// The most steps for the message about data that does not follow its schema.
+const MESSAGE_STEPS: u64 = 50_000;
+/// The memory for the places of the errors that the message is chosen from.
+const MESSAGE_BYTES: u64 = 64 << 20;
+/// The longest message, in characters.
+const MAX_MESSAGE: usize = 1_000;
+/// The limit of back-tracking steps for a pattern of a stored schema that needs back-tracking. Earlier
+/// versions registered such patterns.
 const BACKTRACKS: usize = 100_000;
 
 /// A JSON Schema for the data of events.
@@ -27,7 +58,9 @@ const BACKTRACKS: usize = 100_000;
 /// ```
 pub struct EventSchema {
     text: Box<RawValue>,
-    validator: Validator,
+    validator: Validator<MeteredJson>,
+    text_price: TextPrice,
+    patterns: usize,
 }
 
 /// The error for a JSON value that is not a schema of events.
@@ -70,15 +103,76 @@ pub enum SchemaConflict {
     /// The type already has a schema, and schemas never change.
     #[error("schema conflict: schema already exists")]
     Exists,
+    /// A schema and the data of an event describe more work than the store does for one write.
+    #[error(
+        "schema conflict: the check against a schema needs more than {} steps: simplify the schema or \
+         write less data at once",
+        WorkBudget::WRITE
+    )]
+    TooMuchWork,
+    /// The schemas of the store fill the memory that is reserved for them.
+    #[error("schema conflict: there is no room for another schema")]
+    TooManySchemas,
+}
+
+/// The reason why data does not pass the check of a schema.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum CheckFailure {
+    /// The data does not follow the schema. The message names the rule and the place.
+    Mismatch(String),
+    /// The budget is used up.
+    BudgetExceeded,
+}
+
+impl From<BudgetExceeded> for CheckFailure {
+    fn from(_: BudgetExceeded) -> Self {
+        Self::BudgetExceeded
+    }
 }
 
 impl EventSchema {
     /// Parses a schema. It must describe objects and name their properties. Its references must stay
-    /// inside the schema.
+    /// inside the schema, and its patterns must be regular: without look-around and back-references.
     ///
     /// # Errors
-    /// The text is not such a schema.
+    /// The text is not such a schema, or it is too large.
     pub fn parse(json: &str) -> Result<Self, InvalidSchema> {
+        if json.len() > MAX_BYTES {
+            let kib = MAX_BYTES >> 10;
+            return Err(InvalidSchema(format!("it is larger than {kib} KiB")));
+        }
+        let small = regular_patterns(SMALL_PATTERN);
+        let small = Self::compile(json, TextPrice::SMALL_PATTERNS, |options| {
+            options.with_pattern_options(small)
+        });
+        small.or_else(|_| {
+            let large = regular_patterns(LARGE_PATTERN);
+            Self::compile(json, TextPrice::LARGE_PATTERNS, |options| {
+                options.with_pattern_options(large)
+            })
+        })
+    }
+
+    /// Parses a schema that a store contains. Earlier versions registered larger schemas, and patterns
+    /// that need back-tracking.
+    ///
+    /// # Errors
+    /// The text is not a schema of events.
+    #[doc(hidden)]
+    pub fn parse_stored(json: &str) -> Result<Self, InvalidSchema> {
+        Self::parse(json).or_else(|_| {
+            let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
+            Self::compile(json, TextPrice::LARGE_PATTERNS, |options| {
+                options.with_pattern_options(patterns)
+            })
+        })
+    }
+
+    fn compile(
+        json: &str,
+        text_price: TextPrice,
+        set_patterns: impl FnOnce(SchemaOptions) -> SchemaOptions + Send,
+    ) -> Result<Self, InvalidSchema> {
         let invalid = |reason: &dyn fmt::Display| InvalidSchema(reason.to_string());
         let schema: Value = serde_json::from_str(json).map_err(|error| invalid(&error))?;
         if schema.get("type") != Some(&Value::from("object")) {
@@ -87,15 +181,29 @@ impl EventSchema {
         if schema.get("properties").is_none() {
             return Err(invalid(&"missing properties: 'properties'"));
         }
-        references::check(&schema).map_err(|reason| invalid(&reason))?;
-        let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
-        let validator = jsonschema::options()
-            .with_retriever(Nowhere)
-            .with_pattern_options(patterns)
-            .build(&schema)
-            .map_err(|error| invalid(&reason(&error)))?;
+        let patterns = references::check(&schema).map_err(|reason| invalid(&reason))?;
+        let compile = || {
+            let options = jsonschema::options_for().with_retriever(Nowhere);
+            let compiled = set_patterns(options).build(&schema);
+            compiled.map_err(|error| invalid(&reason(&error)))
+        };
+        let validator = thread::scope(|scope| {
+            let compiler = thread::Builder::new().stack_size(COMPILER_STACK);
+            let compiling = compiler.spawn_scoped(scope, compile);
+            let compiled = compiling.map_err(|error| invalid(&error))?.join();
+            compiled.unwrap_or_else(|_| Err(invalid(&"its compiler failed")))
+        })?;
         let text = serde_json::value::to_raw_value(&schema).map_err(|error| invalid(&error))?;
-        Ok(Self { text, validator })
+        let text_price = match patterns {
+            0 => TextPrice::WITHOUT_PATTERNS,
+            _ => text_price,
+        };
+        Ok(Self {
+            text,
+            validator,
+            text_price,
+            patterns,
+        })
     }
 
     /// Returns the schema as JSON.
@@ -104,17 +212,92 @@ impl EventSchema {
         &self.text
     }
 
+    /// Returns the memory that the schema takes, by estimate.
+    pub(crate) fn size(&self) -> usize {
+        let of_patterns = self.patterns.saturating_mul(PATTERN_SIZE);
+        self.text
+            .get()
+            .len()
+            .saturating_mul(4)
+            .saturating_add(of_patterns)
+    }
+
     /// Checks an event's data.
     ///
     /// # Errors
     /// The data does not follow the schema. The message names the rule and the place.
     pub fn check(&self, data: &RawValue) -> Result<(), String> {
-        let data: Value = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
-        self.validator
-            .validate(&data)
-            .map_err(|error| reason(&error))
+        let checked = self.check_within(data, &mut WorkBudget::of(WorkBudget::WRITE));
+        checked.map_err(|failure| match failure {
+            CheckFailure::Mismatch(reason) => reason,
+            CheckFailure::BudgetExceeded => SchemaConflict::TooMuchWork.to_string(),
+        })
+    }
+
+    /// Checks the data of a stored event, and spends the steps of the check.
+    ///
+    /// # Errors
+    /// The data does not follow the schema, or the budget is used up.
+    #[doc(hidden)]
+    pub fn check_event(
+        &self,
+        id: EventId,
+        data: &RawValue,
+        budget: &mut WorkBudget,
+    ) -> Result<(), SchemaConflict> {
+        let checked = self.check_within(data, budget);
+        checked.map_err(|failure| match failure {
+            CheckFailure::Mismatch(reason) => SchemaConflict::Event { id, reason },
+            CheckFailure::BudgetExceeded => SchemaConflict::TooMuchWork,
+        })
+    }
+
+    /// Checks an event's data, and spends the steps of the check.
+    pub(crate) fn check_within(
+        &self,
+        data: &RawValue,
+        budget: &mut WorkBudget,
+    ) -> Result<(), CheckFailure> {
+        let length = u64::try_from(data.get().len()).unwrap_or(u64::MAX);
+        let data: Value = serde_json::from_str(data.get())
+            .map_err(|error| CheckFailure::Mismatch(error.to_string()))?;
+        if budget.run(self.text_price, || {
+            self.validator.is_valid(MeteredValue(&data))
+        })? {
+            return Ok(());
+        }
+        Err(CheckFailure::Mismatch(self.explain(&data, length)))
+    }
+
+    /// Returns the message about data that does not follow the schema. The validator collects the
+    /// errors of all alternatives for it, each with its place, so the memory is limited, too.
+    fn explain(&self, data: &Value, length: u64) -> String {
+        let steps = MESSAGE_BYTES.checked_div(length).unwrap_or_default();
+        let steps = steps.min(MESSAGE_STEPS);
+        let validate = || {
+            let checked = self.validator.validate(MeteredValue(data));
+            checked.map_err(|error| reason(&error)).err()
+        };
+        let explained = WorkBudget::of(steps)
+            .run(self.text_price, validate)
+            .ok()
+            .flatten();
+        let text = explained.unwrap_or_else(|| "the data does not follow it".to_owned());
+        match text.char_indices().nth(MAX_MESSAGE) {
+            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+            None => text,
+        }
     }
 }
+
+/// Patterns that are matched in linear time.
+fn regular_patterns(size: usize) -> PatternOptions<Regex> {
+    PatternOptions::regex()
+        .size_limit(size)
+        .dfa_size_limit(PATTERN_CACHE)
+}
+
+type SchemaOptions = jsonschema::ValidationOptions<'static, Arc<dyn Retrieve>, MeteredJson>;
 
 impl fmt::Debug for EventSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,10 +317,10 @@ impl Retrieve for Nowhere {
 
 /// Describes an error in the words of the original event store, as far as they are known.
 fn reason(error: &ValidationError<'_>) -> String {
-    let text = match &error.kind {
+    let text = match error.kind() {
         ValidationErrorKind::Type {
             kind: TypeKind::Single(expected),
-        } => format!("expected {expected}, but got {}", kind_of(&error.instance)),
+        } => format!("expected {expected}, but got {}", kind_of(error.instance())),
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let names: Vec<_> = unexpected.iter().map(|name| format!("'{name}'")).collect();
             format!("additionalProperties {} not allowed", names.join(", "))
@@ -149,7 +332,7 @@ fn reason(error: &ValidationError<'_>) -> String {
         // The message contains the rule and not the value, because data may be secret.
         _ => error.masked().to_string(),
     };
-    match error.instance_path.as_str() {
+    match error.instance_path().as_str() {
         "" => text,
         path => format!("{text} at {path}"),
     }
@@ -163,120 +346,5 @@ const fn kind_of(value: &Value) -> &'static str {
         Value::String(_) => "string",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn refusal(schema: &Value) -> String {
-        EventSchema::parse(&schema.to_string())
-            .unwrap_err()
-            .to_string()
-    }
-
-    fn check(schema: &Value, data: &Value) -> Result<(), String> {
-        let schema = EventSchema::parse(&schema.to_string()).unwrap();
-        schema.check(&serde_json::value::to_raw_value(data).unwrap())
-    }
-
-    #[test]
-    fn a_schema_is_one_of_objects_and_names_their_properties() {
-        for no_object in [
-            json!({"type": "gurkenwasser", "properties": {}}),
-            json!({"x": "asd"}),
-            json!("object"),
-            json!(true),
-        ] {
-            let text = refusal(&no_object);
-            assert!(text.contains(r#"value must be "object""#), "{text}");
-        }
-        assert!(refusal(&json!({"type": "object"})).contains("missing properties"));
-        for broken in [
-            json!({"type": "object", "properties": 1}),
-            json!({"type": "object", "properties": {"a": {"type": "gurke"}}}),
-            json!({"type": "object", "properties": {"a": {"pattern": "("}}}),
-        ] {
-            assert!(refusal(&broken).len() > 20);
-        }
-    }
-
-    #[test]
-    fn what_is_wrong_with_data_is_said_and_where() {
-        let schema = json!({
-            "type": "object",
-            "properties": {"title": {"type": "string"}},
-            "required": ["title"],
-            "additionalProperties": false,
-        });
-        assert_eq!(check(&schema, &json!({"title": "DDD"})), Ok(()));
-        for (data, reason) in [
-            (
-                json!({"title": 1}),
-                "expected string, but got number at /title",
-            ),
-            (json!({}), "missing properties: 'title'"),
-            (
-                json!({"title": "", "oy": 1}),
-                "additionalProperties 'oy' not allowed",
-            ),
-        ] {
-            assert_eq!(check(&schema, &data), Err(reason.to_owned()));
-        }
-    }
-
-    #[test]
-    fn a_reference_never_leaves_the_schema() {
-        for target in [
-            "https://example.com/schema.json",
-            "file:///etc/passwd",
-            "other.json",
-        ] {
-            let schema = json!({"type": "object", "properties": {"a": {"properties": {"b": {"$ref": target}}}}});
-            let text = refusal(&schema);
-            assert!(text.contains("nothing is ever fetched"), "{text}");
-            // Also where a base of its own would make it look like a part of the schema.
-            let schema = json!({
-                "type": "object",
-                "properties": {"a": {"$id": target, "$ref": "#/b"}},
-            });
-            assert!(refusal(&schema).contains("$id"), "{schema}");
-            let schema = json!({"$schema": target, "type": "object", "properties": {}});
-            assert!(EventSchema::parse(&schema.to_string()).is_err(), "{schema}");
-        }
-    }
-
-    #[test]
-    fn references_within_the_schema_may_recur_but_not_run_in_circles() {
-        let tree = json!({
-            "type": "object",
-            "properties": {"next": {"$ref": "#"}, "name": {"$ref": "#/$defs/name"}},
-            "$defs": {"name": {"type": "string"}},
-        });
-        assert_eq!(check(&tree, &json!({"next": {"name": "a"}})), Ok(()));
-        assert!(check(&tree, &json!({"next": {"next": {"name": 1}}})).is_err());
-        for circle in [
-            json!({"type": "object", "properties": {}, "$ref": "#"}),
-            json!({"type": "object", "properties": {}, "allOf": [{"$ref": "#"}]}),
-            json!({"type": "object", "properties": {}, "not": {"anyOf": [{"$ref": "#"}]}}),
-            json!({
-                "type": "object",
-                "properties": {"a": {"$ref": "#/$defs/a"}},
-                "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
-            }),
-        ] {
-            assert!(refusal(&circle).contains("circle"), "{circle}");
-        }
-    }
-
-    #[test]
-    fn a_pattern_that_takes_for_ever_does_not() {
-        let schema =
-            json!({"type": "object", "properties": {"a": {"pattern": "^(?=(a+)+$)(a+)+$"}}});
-        let data = json!({"a": format!("{}!", "a".repeat(5_000))});
-        assert!(check(&schema, &data).is_err());
     }
 }

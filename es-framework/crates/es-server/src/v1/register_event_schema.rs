@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{extract::State, http::StatusCode, response::Response};
+use axum::{extract::State, response::Response};
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
@@ -10,7 +10,7 @@ use super::{event_types::parse_event_type, ping::management_response};
 use crate::{
     auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody, state::ServerState,
 };
-use es_store::EventSchema;
+use es_store::{EventSchema, schema_work};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,10 +41,6 @@ async fn parse_schema(schema: Box<RawValue>) -> Result<EventSchema, ErrorRespons
     // The older dialect has the schema's text in a string.
     let text = serde_json::from_str::<String>(schema.get());
     let text = text.unwrap_or_else(|_| schema.get().to_owned());
-    let parsing = tokio::task::spawn_blocking(move || EventSchema::parse(&text));
-    let failed = |error: tokio::task::JoinError| {
-        ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
-    };
-    let schema = parsing.await.map_err(failed)?;
+    let schema = schema_work::run(move || EventSchema::parse(&text)).await?;
     schema.map_err(|error| ErrorResponse::invalid(error.to_string()))
 }

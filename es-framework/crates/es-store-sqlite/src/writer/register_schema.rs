@@ -8,7 +8,10 @@ use crate::{
     schema_check::{SchemaCheckStep, StoredEventsCheck},
 };
 use es_event::EventType;
-use es_store::{RegisterError, write::SchemaRegistration};
+use es_store::{
+    RegisterError,
+    write::{SchemaRegistration, WRITER_STEPS},
+};
 
 impl EventWriter {
     pub(super) fn register(&mut self, registration: SchemaRegistration) {
@@ -22,7 +25,7 @@ impl EventWriter {
         } = registration;
         let file = self.shared.file.clone();
         self.refresh().map_err(|error| error.at(&file))?;
-        self.shared.catalogue().is_free(event_type)?;
+        self.shared.catalogue().is_free(event_type, schema)?;
         self.check_newest(registration)?;
         let inserted = self.insert_schema(event_type, schema.json().get());
         inserted.map_err(|failure| {
@@ -45,6 +48,7 @@ impl EventWriter {
             schema: Arc::clone(&registration.schema),
             next: registration.unchecked,
             last: newest.unwrap_or_default(),
+            limit: Some(WRITER_STEPS),
         };
         loop {
             let step = check.run_step(&self.connection);

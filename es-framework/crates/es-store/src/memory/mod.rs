@@ -17,7 +17,10 @@ use super::{
     catalogue::Catalogue,
     options::IdRange,
     scan::{self, Chunk, Scan},
+    schema::WorkBudget,
+    schema_work,
     subjects::SubjectTree,
+    write::WRITER_STEPS,
 };
 use es_event::{
     EventCandidate, EventId, EventTime, EventType, Hash, HashVersion, RecordedEvent, Subject,
@@ -43,7 +46,7 @@ pub struct MemoryStore {
 struct Log {
     events: Vec<RecordedEvent>,
     latest: HashMap<Subject, EventId>,
-    catalogue: Catalogue,
+    catalogue: Arc<Catalogue>,
     hash_version: HashVersion,
 }
 
@@ -82,6 +85,7 @@ impl Log {
         &mut self,
         candidates: Vec<EventCandidate>,
         preconditions: &[Precondition],
+        known_schemas: usize,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
         if !preconditions
             .iter()
@@ -89,10 +93,15 @@ impl Log {
         {
             return Err(Conflict.into());
         }
-        self.catalogue.check(&candidates)?;
+        // The caller has checked the schemas that it knew.
+        let mut budget = WorkBudget::of(WRITER_STEPS);
+        self.catalogue
+            .check(&candidates, known_schemas, &mut budget)?;
         let recorded = self.record(candidates)?;
         for event in &recorded {
-            self.catalogue.saw(&event.event_type, event.id);
+            if self.catalogue.first(&event.event_type).is_none() {
+                Arc::make_mut(&mut self.catalogue).saw(&event.event_type, event.id);
+            }
             self.latest.insert(event.subject.clone(), event.id);
         }
         self.events.extend(recorded.iter().cloned());
@@ -133,15 +142,14 @@ impl Log {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), SchemaConflict> {
-        self.catalogue.is_free(&event_type)?;
+        self.catalogue.is_free(&event_type, &schema)?;
+        let mut budget = WorkBudget::of(WorkBudget::WRITE);
         for event in &self.events {
             if event.event_type == event_type {
-                let id = event.id;
-                let checked = schema.check(&event.data);
-                checked.map_err(|reason| SchemaConflict::Event { id, reason })?;
+                schema.check_event(event.id, &event.data, &mut budget)?;
             }
         }
-        self.catalogue.register(event_type, Arc::new(schema))
+        Arc::make_mut(&mut self.catalogue).register(event_type, Arc::new(schema))
     }
 
     fn subjects(&self, base: Subject) -> SubjectTree {
@@ -225,8 +233,10 @@ impl EventStore for MemoryStore {
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
+        let catalogue = Arc::clone(&self.log().catalogue);
+        let candidates = schema_work::check_candidates(&catalogue, candidates).await?;
         let mut log = self.log.write().unwrap_or_else(PoisonError::into_inner);
-        let recorded = log.append(candidates, &preconditions)?;
+        let recorded = log.append(candidates, &preconditions, catalogue.schemas())?;
         // Sent while the log is locked, so that subscribers receive the lengths in order.
         self.length.send_replace(log.length());
         Ok(recorded)
@@ -262,8 +272,12 @@ impl EventStore for MemoryStore {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), RegisterError> {
-        let mut log = self.log.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(log.register(event_type, schema)?)
+        let log = Arc::clone(&self.log);
+        let register = move || {
+            let mut log = log.write().unwrap_or_else(PoisonError::into_inner);
+            log.register(event_type, schema)
+        };
+        Ok(schema_work::run(register).await??)
     }
 
     async fn health(&self) -> Result<(), StoreError> {

@@ -6,10 +6,16 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use super::queue::{AppendOutcome, QueuedAppend};
-use crate::{Conflict, Precondition, PreconditionScope, StoreError, catalogue::Catalogue};
+use crate::{
+    Conflict, Precondition, PreconditionScope, StoreError, catalogue::Catalogue, schema::WorkBudget,
+};
 use es_event::{
     EventCandidate, EventId, EventTime, EventType, Hash, HashVersion, RecordedEvent, Subject,
 };
+
+/// The most steps of schema checks that the writer's thread does for one batch or one registration.
+#[doc(hidden)]
+pub const WRITER_STEPS: u64 = 1_000_000;
 
 /// The end of the hash chain, to which the next event is added.
 #[doc(hidden)]
@@ -60,6 +66,8 @@ pub trait LatestEvents {
 pub struct PreparedBatch<'a> {
     catalogue: &'a Catalogue,
     hash_version: HashVersion,
+    /// The budget for schemas that were registered while appends waited. All writes wait meanwhile.
+    budget: WorkBudget,
     /// The end of the chain after this batch.
     pub head: ChainHead,
     time: EventTime,
@@ -85,6 +93,7 @@ impl<'a> PreparedBatch<'a> {
         let mut batch = Self {
             catalogue,
             hash_version,
+            budget: WorkBudget::of(WRITER_STEPS),
             head,
             time: EventTime::at(head.time),
             latest: HashMap::with_capacity(appends.len()),
@@ -109,9 +118,8 @@ impl<'a> PreparedBatch<'a> {
         append: &mut QueuedAppend,
     ) -> Result<AppendOutcome, L::Error> {
         // The caller has checked the schemas. Only a schema that was registered since is unchecked.
-        if append.schemas != self.catalogue.schemas()
-            && let Err(conflict) = self.catalogue.check(&append.candidates)
-        {
+        let (candidates, known) = (&append.candidates, append.schemas);
+        if let Err(conflict) = self.catalogue.check(candidates, known, &mut self.budget) {
             return Ok(Err(conflict.into()));
         }
         for precondition in &append.preconditions {
