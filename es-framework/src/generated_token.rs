@@ -12,6 +12,11 @@ const FILE: &str = "api-token";
 /// The credential kept in a folder; made where there is none.
 pub(crate) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
     let file = folder.join(FILE);
+    let readable = match file.try_exists() {
+        Ok(true) => secret_file::check_owner_only(&file),
+        _ => Ok(()),
+    };
+    readable.map_err(|error| problem(&file, "cannot be used", error))?;
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -69,9 +74,25 @@ mod tests {
     }
 
     #[test]
+    fn a_token_that_others_can_read_is_refused_with_the_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, file) = load_or_generate(folder.path()).unwrap();
+        for mode in [0o644, 0o640, 0o602] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            for error in [
+                load_or_generate(folder.path()).unwrap_err(),
+                load(folder.path()).unwrap_err(),
+            ] {
+                let error = error.to_string();
+                assert!(error.contains("chmod 600"), "{error}");
+            }
+        }
+    }
+
+    #[test]
     fn an_empty_token_file_says_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(FILE), "\n").unwrap();
+        secret_file::replace(&folder.path().join(FILE), "\n").unwrap();
         let error = load_or_generate(folder.path()).unwrap_err();
         assert!(error.to_string().contains("delete the file"), "{error}");
     }

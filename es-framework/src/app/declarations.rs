@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::CommandFactory as _;
+use es_runtime::hide_secrets;
 
 use super::App;
 use crate::{
@@ -72,11 +73,12 @@ impl Declarations {
         let declared = self.declared_settings();
         let framework = SettingsArguments::command();
         settings::check(&framework, &declared).map_err(|error| start_error(self.name, error))?;
-        let command = clap::Command::new(self.name)
+        let mut command = clap::Command::new(self.name)
             .no_binary_name(true)
             .args(declared.iter().flat_map(|settings| (settings.arguments)()));
-        let matches = command.try_get_matches_from(std::iter::empty::<&str>());
-        let matches = matches.map_err(|error| start_error(self.name, error))?;
+        let matches = command.try_get_matches_from_mut(std::iter::empty::<&str>());
+        let matches =
+            matches.map_err(|error| start_error(self.name, hide_secrets(error, &command)))?;
         for settings in declared {
             let provided = (settings.provide)(&matches, self.services.clone());
             self.services = provided.map_err(|error| start_error(self.name, error))?;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use clap::FromArgMatches as _;
+use es_runtime::hide_secrets;
 
 use super::{
     App, Application,
@@ -30,8 +31,9 @@ impl App {
         let store = self.event_store.take();
         let mut declarations = self.into_declarations()?;
         let declared = declarations.declared_settings();
-        let command = command_line(declarations.name, settings.is_none(), &declared)?;
-        let matches = command.get_matches();
+        let mut command = command_line(declarations.name, settings.is_none(), &declared)?;
+        let matches = command.try_get_matches_from_mut(std::env::args_os());
+        let matches = matches.unwrap_or_else(|error| hide_secrets(error, &command).exit());
         if let Some(result) = run_subcommand(&matches, &declarations) {
             return result;
         }
@@ -52,6 +54,7 @@ impl App {
             // A second start on the same port ends before it opens anything.
             let address = (settings.http_host, settings.http_port).into();
             settings.check_limits()?;
+            settings.check_metadata_headers()?;
             Auth::check_settings(declarations.name, &settings)?;
             let listener = listen(address, "HTTP_PORT").await?;
             let application = Application::build(declarations, settings, store).await?;

@@ -4,6 +4,7 @@ use std::{net::IpAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+use es_runtime::hide_secrets;
 
 use super::{DialectName, Secret, Settings};
 use crate::{
@@ -298,12 +299,12 @@ impl SettingsArguments {
     /// Reads the environment variables alone.
     pub(super) fn from_env() -> crate::Result<Self> {
         // The first argument is the name of the program, which `no_binary_name` leaves out.
-        let command = Self::command().no_binary_name(true);
-        let matches = command.try_get_matches_from(std::iter::empty::<&str>());
+        let mut command = Self::command().no_binary_name(true);
+        let matches = command.try_get_matches_from_mut(std::iter::empty::<&str>());
         let arguments = matches.and_then(|matches| Self::from_arg_matches(&matches));
         arguments.map_err(|error| {
             // clap adds paragraphs on the usage.
-            let sentence = error.to_string();
+            let sentence = hide_secrets(error, &command).to_string();
             let sentence = sentence.split("\n\n").next().unwrap_or_default();
             crate::Error::new(sentence.trim_start_matches("error: "))
         })

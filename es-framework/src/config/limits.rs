@@ -8,7 +8,37 @@ use crate::{Error, Result, http::RequestLimits, net};
 /// Number of headers beyond the limit that are still read, so that the response can name the limit.
 const EXTRA_HEADERS: usize = 36;
 
+/// Request headers whose values are credentials. Events are stored for ever and many can read them.
+const CREDENTIAL_HEADERS: [&str; 12] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "set-cookie",
+    "x-api-key",
+    "api-key",
+    "x-auth-token",
+    "x-access-token",
+    "x-csrf-token",
+    "x-xsrf-token",
+    "x-forwarded-access-token",
+    "x-amz-security-token",
+];
+
 impl Settings {
+    /// Checks that no header with a credential is copied into events.
+    pub(crate) fn check_metadata_headers(&self) -> Result<()> {
+        let names = &self.event_metadata_headers;
+        let credential = names
+            .iter()
+            .find(|name| CREDENTIAL_HEADERS.contains(&name.as_str()));
+        match credential {
+            Some(name) => Err(Error::new(format!(
+                "EVENT_METADATA_HEADERS names {name}, which holds a credential: events are stored for ever, so leave it out"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Checks that no limit is zero, since such an application would answer nothing.
     pub(crate) fn check_limits(&self) -> Result<()> {
         let limits = [
@@ -81,6 +111,19 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_header_with_a_credential_stays_out_of_events() {
+        let with = |name: &'static str| {
+            let name = axum::http::HeaderName::from_static(name);
+            Settings::default().event_metadata_headers(vec![name])
+        };
+        assert!(with("x-request-id").check_metadata_headers().is_ok());
+        for name in CREDENTIAL_HEADERS {
+            let error = with(name).check_metadata_headers().unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
+        }
+    }
 
     #[test]
     fn a_limit_of_zero_is_refused_by_its_name() {

@@ -32,10 +32,12 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
                               request: Request| {
         check_content_type(request.headers())?;
         let mut context = context::read(request.headers(), &surface.metadata_headers)?;
-        if surface.metadata_caller
-            && let Some(caller) = request.extensions().get::<Caller>()
-        {
-            context.metadata = context.metadata.with("caller", caller.name());
+        if let Some(caller) = request.extensions().get::<Caller>() {
+            let key = context.idempotency_key;
+            context.idempotency_key = key.map(|key| key.of_caller(caller.name()));
+            if surface.metadata_caller {
+                context.metadata = context.metadata.with("caller", caller.name());
+            }
         }
         let body = read_body(request.into_body(), surface.limits).await?;
         let _place = gate.acquire()?;
@@ -87,6 +89,10 @@ fn respond(outcome: CommandOutcome) -> Response {
 /// Checks that a body is declared as JSON. An empty body needs no content type, and the parser
 /// reports it.
 fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let encodings = headers.get_all(header::CONTENT_ENCODING);
+    if encodings.iter().any(|encoding| encoding != "identity") {
+        return Err(Problem::unsupported_encoding());
+    }
     let Some(value) = headers.get(header::CONTENT_TYPE) else {
         let is_empty = headers
             .get(header::CONTENT_LENGTH)

@@ -13,6 +13,7 @@ use tokio::{
 };
 
 use super::{Problem, RequestLimits};
+use crate::net::has_valid_host;
 
 /// The longest path with its query, in bytes.
 const MAX_ADDRESS: usize = 8 * 1024;
@@ -68,6 +69,12 @@ fn check_head(request: &Request, limits: RequestLimits) -> Result<(), Problem> {
     let address = request.uri().path_and_query();
     if address.is_some_and(|address| address.as_str().len() > MAX_ADDRESS) {
         return Err(Problem::address_too_long(MAX_ADDRESS));
+    }
+    if !has_valid_host(request) {
+        return Err(Problem::invalid_header(
+            "Host",
+            "must be there exactly once",
+        ));
     }
     let headers = request.headers();
     if headers.len() > limits.header_count {

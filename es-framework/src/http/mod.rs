@@ -228,13 +228,13 @@ fn assemble(
     for (path, route) in operator::routes() {
         operators = operators.route(&path, route);
     }
-    let router = router.merge(operators.method_not_allowed_fallback(method_not_allowed));
     // The page itself holds nothing secret; its requests need the credential of its reader.
-    let mut router = docs::routes(router);
+    let mut others = docs::routes(operators.method_not_allowed_fallback(method_not_allowed));
     if is_root_free {
-        router = router.route("/", get(docs::redirect));
+        others = others.route("/", get(docs::redirect));
     }
-    let router = apply_layers(router);
+    let others = auth::guarded(others, Auth::Open, context.rate.clone());
+    let router = apply_layers(router.merge(others));
     let router = router.layer(middleware::from_fn_with_state(
         RequestLimiter::new(context.limits),
         limits::enforce_limits,

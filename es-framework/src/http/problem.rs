@@ -77,6 +77,13 @@ impl Problem {
         )
     }
 
+    pub(super) fn unsupported_encoding() -> Self {
+        Self::new(
+            kind::UNSUPPORTED_MEDIA_TYPE,
+            "send the body as it is, without the header Content-Encoding",
+        )
+    }
+
     pub(super) fn broken_body() -> Self {
         Self::new(
             kind::MALFORMED_BODY,
@@ -187,6 +194,13 @@ impl From<QueryError> for Problem {
                 "the database ended the query: ask for less",
             ),
             QueryError::Database(DatabaseError::Busy) => Self::too_busy(),
+            QueryError::Database(outage) if outage.is_outage() => {
+                tracing::warn!(error = %outage, "a query found the database of read models away");
+                Self::new(
+                    kind::READ_MODELS_UNAVAILABLE,
+                    "the database of the read models does not answer at the moment",
+                )
+            }
             QueryError::Database(_)
             | QueryError::Row(_)
             | QueryError::Json(_)

@@ -20,7 +20,9 @@ use std::{
 
 use axum::{Router, body::Body, extract::Request};
 use hyper::{
+    Version,
     body::{Body as _, Incoming},
+    header::HOST,
     server::conn::http1,
     service::{Service as _, service_fn},
 };
@@ -82,6 +84,16 @@ impl HttpListener {
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub IpAddr);
+
+/// Tells if a request that came over a connection has exactly one `Host`, as RFC 9112 (section 3.2)
+/// requires from HTTP/1.1 on. Requests inside of the process need none.
+pub fn has_valid_host<B>(request: &hyper::Request<B>) -> bool {
+    if request.extensions().get::<PeerAddress>().is_none() {
+        return true;
+    }
+    let count = request.headers().get_all(HOST).iter().count();
+    count == 1 || (count == 0 && request.version() < Version::HTTP_11)
+}
 
 /// The pause after the system refuses a connection. That happens when files run out, and they come
 /// back only as other connections end.

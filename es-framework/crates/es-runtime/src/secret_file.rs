@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, Write as _},
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -26,6 +26,26 @@ pub fn check_owner_only(file: &Path) -> io::Result<()> {
         "others than its owner may use it (its mode is {mode:o}): run `chmod 600 {}`",
         file.display()
     )))
+}
+
+/// Creates an empty file that only its owner can use, unless the file exists.
+pub fn create_if_missing(file: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    let created = options.write(true).create_new(true).mode(0o600).open(file);
+    match created {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        created => created.map(drop),
+    }
+}
+
+/// Takes the access of everyone except the owner away from a file. A missing file is left out.
+pub fn restrict_to_owner(file: &Path) -> io::Result<()> {
+    match fs::metadata(file) {
+        Ok(found) if found.mode() & 0o077 == 0 => Ok(()),
+        Ok(_) => fs::set_permissions(file, fs::Permissions::from_mode(0o600)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Replaces a file: writes a draft next to it and renames the draft. Readers never see half of the file,

@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, FromArgMatches as _, Parser, Subcommand};
 use tokio::{net::TcpListener, runtime::Runtime};
 use tracing_subscriber::EnvFilter;
 
@@ -26,7 +26,7 @@ use self::{
 };
 use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
 use es_event::HashVersion;
-use es_runtime::{DialectName, shutdown, telemetry};
+use es_runtime::{DialectName, hide_secrets, shutdown, telemetry};
 use es_store::EventStore as _;
 use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
 
@@ -146,7 +146,12 @@ pub fn clap_command() -> clap::Command {
 /// ```
 #[must_use]
 pub fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    let mut definition = clap_command();
+    let matches = definition.try_get_matches_from_mut(std::env::args_os());
+    let command = matches
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .unwrap_or_else(|error| hide_secrets(error, &definition).exit())
+        .command;
     // Other commands print their results, but a server shows only its log.
     let level = if matches!(command, EventStoreCommand::Run(_)) {
         "info"

@@ -51,6 +51,12 @@ impl ErrorResponse {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, text)
     }
 
+    /// Returns the response to a body with a content encoding.
+    pub(super) fn encoded_body() -> Self {
+        let text = "the request body has a content encoding: send it as it is";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)
+    }
+
     /// Returns the response to a body that does not arrive in time.
     pub(super) fn body_too_slow() -> Self {
         let text = "the request body did not arrive in time";

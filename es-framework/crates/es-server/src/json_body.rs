@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use axum::extract::{FromRequest, Request};
+use axum::{
+    extract::{FromRequest, Request},
+    http::header,
+};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::{
@@ -33,6 +36,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
 }
 
 async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorResponse> {
+    let encodings = request.headers().get_all(header::CONTENT_ENCODING);
+    if encodings.iter().any(|encoding| encoding != "identity") {
+        return Err(ErrorResponse::encoded_body());
+    }
     let body = Limited::new(request.into_body(), limit);
     match body.collect().await {
         Ok(body) => Ok(body.to_bytes()),
@@ -47,6 +54,12 @@ fn parse_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorResponse> {
     serde_json::from_slice::<DiscardedJson>(body).map_err(|error| {
         ErrorResponse::invalid(format!("the request body is not valid JSON: {error}"))
     })?;
+    // serde would take the elements of an array as the members in their order.
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        return Err(ErrorResponse::invalid(
+            "invalid request: the request body is not a JSON object",
+        ));
+    }
     let json = &mut serde_json::Deserializer::from_slice(body);
     serde_path_to_error::deserialize(json).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.inner());

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    extract::Request,
     http::{HeaderValue, header},
-    middleware,
-    response::Response,
+    middleware::{self, Next},
+    response::{IntoResponse as _, Response},
     routing::get,
 };
 
 use super::{
     error_response::ErrorResponse, line_chunks::send_line_chunks, openapi, state::ServerState, v1,
 };
+use es_runtime::net::has_valid_host;
 
 /// Clients check that it starts with the name of the database whose protocol this is.
 const SERVER_HEADER: HeaderValue = HeaderValue::from_static(concat!(
@@ -29,8 +31,18 @@ pub(super) fn router(server: ServerState) -> Router {
         .fallback(async || ErrorResponse::unknown_route())
         .method_not_allowed_fallback(async || ErrorResponse::wrong_method())
         .layer(middleware::from_fn(send_line_chunks))
+        .layer(middleware::from_fn(check_host))
         .layer(middleware::map_response(add_server_header))
         .with_state(Arc::new(server))
+}
+
+async fn check_host(request: Request, next: Next) -> Response {
+    if has_valid_host(&request) {
+        next.run(request).await
+    } else {
+        ErrorResponse::invalid("invalid request: it needs the header Host exactly once")
+            .into_response()
+    }
 }
 
 async fn add_server_header(mut response: Response) -> Response {

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{disk_error::OpenError, store_settings::EngineSettings};
+use es_runtime::secret_file;
 
 /// "ESEV" in the header of the file, by which `file` and this store recognize it.
 const APPLICATION_ID: i64 = 0x4553_4556;
@@ -89,6 +90,12 @@ pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Conn
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let unusable = |error: std::io::Error| OpenError::Database {
+        file: file.to_owned(),
+        reason: error.to_string(),
+    };
+    // SQLite gives the write-ahead log and its index the mode of the file.
+    secret_file::create_if_missing(file).map_err(unusable)?;
     let connection = Connection::open_with_flags(file, flags).map_err(failed)?;
     // The check comes before any write: a file of another program stays unchanged.
     let version = version(&connection, file).map_err(failed)??;
@@ -98,6 +105,7 @@ pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Conn
             reason: "it may not be written".into(),
         });
     }
+    restrict_to_owner(file).map_err(unusable)?;
     set_up(&connection, settings).map_err(failed)?;
     let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
     if mode.map_err(failed)? != "wal" {
@@ -110,6 +118,17 @@ pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Conn
         upgrade(&connection, version).map_err(failed)?;
     }
     Ok(connection)
+}
+
+/// Keeps other users of the machine out of the files of a store. Earlier versions created them with the
+/// mode of the process.
+fn restrict_to_owner(file: &Path) -> std::io::Result<()> {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut companion = file.as_os_str().to_owned();
+        companion.push(suffix);
+        secret_file::restrict_to_owner(Path::new(&companion))?;
+    }
+    Ok(())
 }
 
 /// Returns the format version of a file of this store; 0 for an empty file.

@@ -25,12 +25,11 @@ impl DataDirectory {
             source,
         };
         create(path).map_err(unusable)?;
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path.join("events.lock"))
-            .map_err(unusable)?;
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let lock = options.open(path.join("events.lock")).map_err(unusable)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self {
                 path: path.to_owned(),

@@ -15,6 +15,7 @@ pub mod catalogue;
 )]
 pub mod contract;
 mod error;
+mod event_time_lead;
 pub mod memory;
 pub mod options;
 mod precondition;
@@ -39,6 +40,8 @@ use es_event::{EventCandidate, EventId, EventType, LineShape, RecordedEvent, Sub
 
 pub use catalogue::KnownEventType;
 pub use error::{AppendError, RegisterError, StoreError};
+#[doc(hidden)]
+pub use event_time_lead::event_time_lead;
 pub use options::{
     Bound, FromLatestEvent, IdRange, IfEventIsMissing, InvalidOptions, ObserveOptions, Order,
     ReadOptions,

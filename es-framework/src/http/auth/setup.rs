@@ -1,6 +1,8 @@
 //! Sets up authentication from the settings.
 
 use super::{Auth, Authenticator, jwt::connect_issuer, tokens::Tokens};
+use es_runtime::program_name;
+
 use crate::{Error, Result, config::Settings, file_watcher::FileWatcher};
 
 impl Auth {
@@ -48,7 +50,8 @@ fn watch_tokens(settings: &Settings) -> Result<Option<FileWatcher<Tokens>>> {
     let tokens = FileWatcher::start("the tokens", files, read)?;
     if tokens.current().is_empty() {
         let file = file.display();
-        tracing::warn!("{file} holds no token yet: make one with `token create`");
+        let program = program_name();
+        tracing::warn!("{file} holds no token yet: make one with `{program} token create`");
     }
     Ok(Some(tokens))
 }
@@ -63,7 +66,8 @@ fn check_without_authentication(name: &str, settings: &Settings) -> Result<()> {
     if host.is_loopback() || settings.http_open {
         return Ok(());
     }
+    let program = program_name();
     Err(Error::new(format!(
-        "{name} does not start: other machines reach it at {host} (HTTP_HOST), where anyone could call: set AUTH_TOKENS_FILE to a file that `{name} token create` made, AUTH_ISSUER and AUTH_AUDIENCE to an issuer of tokens, or HTTP_OPEN=true if a proxy before it checks its callers"
+        "{name} does not start: other machines reach it at {host} (HTTP_HOST), where anyone could call: set AUTH_TOKENS_FILE to a file that `{program} token create` made, AUTH_ISSUER and AUTH_AUDIENCE to an issuer of tokens, or HTTP_OPEN=true if a proxy before it checks its callers"
     )))
 }

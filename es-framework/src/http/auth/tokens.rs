@@ -9,6 +9,8 @@ use std::{collections::BTreeSet, fs, io, path::Path};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
+use es_runtime::program_name;
+
 use super::Caller;
 use crate::{Error, Result, secret_file::check_owner_only};
 
@@ -38,7 +40,8 @@ pub(super) enum TokensError {
     #[error("it holds more than {MAX_TOKENS} tokens")]
     RateExceeded,
     #[error(
-        "line {0} is not a name, roles with commas between them, and 64 hexadecimal digits: remove it, and make a token with the command `token create`"
+        "line {0} is not a name, roles with commas between them, and 64 hexadecimal digits: remove it, and make a token with `{program} token create`",
+        program = program_name()
     )]
     Malformed(usize),
     #[error("line {0} has the name of another token: give each a name of its own")]

@@ -10,7 +10,7 @@ use crate::{
         lag::{events_behind, newest},
     },
     reaction::{ReactionStatus, ReactionStatuses},
-    store::EventStore,
+    store::{EventStore, event_time_lead},
 };
 
 pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -> HealthComponent {
@@ -24,6 +24,11 @@ pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -
             Err(_) => None,
         };
         details.insert("reactions".into(), reactions(statuses, newest));
+    }
+    if health.is_ok()
+        && let Ok(Some(seconds)) = event_time_lead(store).await
+    {
+        details.insert("eventTimesAheadSeconds".into(), seconds.into());
     }
     match health {
         Ok(()) => HealthComponent::up(details.into()),

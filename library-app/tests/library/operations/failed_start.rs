@@ -35,6 +35,12 @@ fn a_wrong_setting_is_named_with_what_would_be_right() {
             "EVENT_STORE_API_TOKEN",
         ),
         ("RUST_LOG", "a=b=c", "RUST_LOG"),
+        (
+            "EVENT_METADATA_HEADERS",
+            "x-a,Authorization",
+            "holds a credential",
+        ),
+        ("EVENT_METADATA_HEADERS", "cookie", "holds a credential"),
     ] {
         let text = refusal(folder.path(), &[(setting, value)]);
         let named = said == "HTTP_PORT" && text.contains("--http-port") || text.contains(said);
@@ -49,6 +55,51 @@ fn a_wrong_setting_is_named_with_what_would_be_right() {
         text.contains("http://host:3000") && !text.contains("secret-t0ken"),
         "{text}"
     );
+}
+
+#[test]
+fn an_error_of_the_command_line_shows_no_password_and_no_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "mysql://ada:hunter2@db/library";
+    for settings in [
+        [("DATABASE_URL", url)],
+        [("EVENT_STORE_API_TOKEN", "hunter2 hunter2")],
+        [(
+            "DATABASE_URL",
+            "postgres://ada:hunter2@127.0.0.1:1/library?sslmode=x",
+        )],
+        [(
+            "DATABASE_URL",
+            "postgres://ada:hunter2@127.0.0.1:port/library",
+        )],
+    ] {
+        let text = refusal(folder.path(), &settings);
+        assert!(!text.contains("hunter2"), "{text}");
+        let named = text.contains(settings[0].0)
+            || text.contains("--event-store-api-token")
+            || text.contains("--database-url");
+        assert!(named || text.contains("database"), "{text}");
+    }
+    for arguments in [
+        &["--database-url", url][..],
+        &["--databse-url", url],
+        &["--event-store-api-token", "a", "hunter2"],
+        &[
+            "projection",
+            "--event-store-api-token",
+            "hunter2 b",
+            "status",
+        ],
+        &[url],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+        let output = command.args(arguments).output().unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(
+            !output.status.success() && !text.contains("hunter2"),
+            "{text}"
+        );
+    }
 }
 
 #[tokio::test]

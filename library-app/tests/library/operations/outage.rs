@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Library, book, client, eventually, get, json_of, start_event_store};
+use crate::support::{
+    Library, book, client, eventually, get, json_of, postgres_server::PostgresServer,
+    start_event_store,
+};
 use reqwest::StatusCode;
 use uuid::Uuid;
 
@@ -75,6 +78,36 @@ async fn a_library_outlives_its_event_store() {
         is_in_stock(during).await
     })
     .await;
+    assert!(!library.process.log().contains("panicked"));
+}
+
+#[tokio::test]
+async fn queries_say_that_postgresql_is_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let url = server.url();
+    let library = Library::embedded_with(folder.path(), &[("DATABASE_URL", &url)]);
+    let books = format!("{}/books", library.url);
+    eventually("the read models are rebuilt", async || {
+        (get(&books).await.status() == StatusCode::OK).then_some(())
+    })
+    .await;
+    drop(server);
+    // At first the open connections break. Later no connection can be opened.
+    for _ in 0..3 {
+        let answers = futures_util::future::join_all((0..20).map(|_| get(&books))).await;
+        for answer in answers {
+            assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert!(answer.headers().contains_key("retry-after"));
+            let problem = json_of(answer).await;
+            assert_eq!(
+                problem["type"],
+                "tag:es-framework,2026:problem:read-models-unavailable"
+            );
+        }
+    }
     assert!(!library.process.log().contains("panicked"));
 }
 

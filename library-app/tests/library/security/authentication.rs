@@ -73,6 +73,32 @@ impl GuardedLibrary {
     }
 }
 
+#[tokio::test]
+async fn an_idempotency_key_belongs_to_its_caller() {
+    let staff: [(&str, &[&str]); 2] = [("alice", &["staff"]), ("bob", &["staff"])];
+    let (guarded, tokens) = GuardedLibrary::start(&staff);
+    let books = [Uuid::new_v4(), Uuid::new_v4()];
+    let purchase = async |token: &str, id: Uuid| {
+        let request = client()
+            .post(format!("{}/books/purchase", guarded.library.url))
+            .header("content-type", "application/json")
+            .header("idempotency-key", "monday-1")
+            .bearer_auth(token);
+        let answer = request.body(book(id).to_string()).send().await.unwrap();
+        let location = answer.headers().get("location").cloned();
+        (answer.status(), location)
+    };
+    for _ in 0..2 {
+        for (token, id) in tokens.iter().zip(books) {
+            let (status, location) = purchase(token, id).await;
+            assert_eq!(status, StatusCode::CREATED);
+            assert_eq!(location.unwrap(), format!("/books/{id}").as_str());
+        }
+    }
+    let (status, _) = purchase(&tokens[0], books[1]).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
 async fn problem(answer: Response) -> (String, Value) {
     let challenge = answer.headers()["www-authenticate"].to_str().unwrap();
     let challenge = challenge.to_owned();
@@ -266,7 +292,12 @@ fn refusal(settings: &[(&str, &str)]) -> String {
 fn a_start_that_would_let_anyone_in_from_elsewhere_is_refused() {
     for host in ["0.0.0.0", "::", "192.0.2.1"] {
         let text = refusal(&[("HTTP_HOST", host)]);
-        for named in [host, "AUTH_TOKENS_FILE", "token create", "HTTP_OPEN=true"] {
+        for named in [
+            host,
+            "AUTH_TOKENS_FILE",
+            "`library-app token create`",
+            "HTTP_OPEN=true",
+        ] {
             assert!(text.contains(named), "{text}");
         }
     }

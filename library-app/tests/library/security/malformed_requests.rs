@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::support::{Library, book, client, get, json_of};
+use crate::support::{Library, book, client, get, json_of, raw_http};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -65,6 +65,11 @@ fn malformed() -> Vec<Case> {
         case("invalid UTF-8", invalid_utf8, bad),
         case("a raw control character", raw_control, bad),
         case("an array", "[]", invalid),
+        case(
+            "all values in an array",
+            r#"["01987a8c-6a3b-7b2c-9d4e-1f2a3b4c5d6e","978-0-345-53943-1","a","b",7]"#,
+            invalid,
+        ),
         case("null", "null", invalid),
         case("deep nesting of arrays", "[".repeat(200_000), invalid),
         case(
@@ -306,6 +311,49 @@ async fn what_is_no_http_costs_a_connection_and_nothing_else() {
         assert!(!answer.starts_with("HTTP/1.1 5"), "{answer}");
     }
     still_works(&library).await;
+}
+
+#[tokio::test]
+async fn a_request_has_exactly_one_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    for (head, status) in [
+        ("GET /books HTTP/1.1\r\n", 400),
+        ("GET /books HTTP/1.1\r\nhost: a\r\nhost: b\r\n", 400),
+        ("GET /books HTTP/1.1\r\nhost: a\r\nhost: a\r\n", 400),
+        ("GET /docs HTTP/1.1\r\n", 400),
+        ("GET /books HTTP/1.0\r\nhost: a\r\nhost: a\r\n", 400),
+        ("GET /books HTTP/1.0\r\n", 200),
+        ("GET /books HTTP/1.1\r\nhost: a\r\n", 200),
+    ] {
+        let request = format!("{head}connection: close\r\n\r\n");
+        let response = raw_http::send(&library.url, request).unwrap();
+        assert_eq!(response.status, status, "{head}");
+        if status == 400 {
+            assert_eq!(response.problem(), "invalid-header");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_compressed_body_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let purchase = |encoding: &str| {
+        client()
+            .post(format!("{}/books/purchase", library.url))
+            .header("content-type", "application/json")
+            .header("content-encoding", encoding)
+            .body(book(Uuid::new_v4()).to_string())
+            .send()
+    };
+    for encoding in ["gzip", "br", "identity, gzip"] {
+        let answer = purchase(encoding).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+        problem_of(encoding, answer).await;
+    }
+    let plain = purchase("identity").await.unwrap();
+    assert_eq!(plain.status(), StatusCode::CREATED);
 }
 
 #[tokio::test]

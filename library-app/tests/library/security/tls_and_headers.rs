@@ -236,4 +236,21 @@ async fn a_client_that_asks_too_often_is_told_when_to_come_back() {
         (get(&url).await.status() == StatusCode::OK).then_some(())
     })
     .await;
+    for path in [
+        "/docs",
+        "/docs/main.js",
+        "/",
+        "/actuator/projections",
+        "/actuator/reactions",
+        "/openapi.json",
+        "/actuator/health",
+    ] {
+        let url = format!("{}{path}", library.url);
+        eventually("a request is refused", async || {
+            let answers = futures_util::future::join_all((0..20).map(|_| get(&url))).await;
+            let mut statuses = answers.iter().map(reqwest::Response::status);
+            statuses.find(|status| *status == StatusCode::TOO_MANY_REQUESTS)
+        })
+        .await;
+    }
 }

@@ -109,6 +109,22 @@ impl IdempotencyKey {
         Self(format!(" {name}").into())
     }
 
+    /// Returns the key of one caller. Other callers may use the same text, and none of them learns the
+    /// outcome of another one's command.
+    ///
+    /// ```
+    /// use es_framework::command::IdempotencyKey;
+    ///
+    /// let key: IdempotencyKey = "8e03978e".parse()?;
+    /// assert_ne!(key.clone().of_caller("ada"), key.of_caller("bob"));
+    /// # Ok::<_, es_framework::command::InvalidIdempotencyKey>(())
+    /// ```
+    #[must_use]
+    pub fn of_caller(self, caller: &str) -> Self {
+        // Keys contain no space, so no other key and caller have the same text.
+        Self(format!("{} {caller}", self.0).into())
+    }
+
     /// Returns the SHA-256 digest, which is valid in a subject.
     pub(super) fn digest(&self) -> String {
         hex(Sha256::digest(self.0.as_bytes()).as_slice())

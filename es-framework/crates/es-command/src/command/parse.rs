@@ -12,10 +12,21 @@ pub(super) fn parse_command<C: Command>(request: &CommandRequest<'_>) -> Result<
         return Err(MalformedCommand::Empty.into());
     }
     if request.path_parameters.is_empty() {
+        check_is_object(request.body)?;
         return from_slice(request.body);
     }
     let body = merge_path_parameters(request)?;
     from_slice(&body)
+}
+
+/// Refuses an array. serde would take its elements as the members in the order of their declaration.
+fn check_is_object(body: &[u8]) -> Result<(), CommandError> {
+    if body.trim_ascii_start().first() != Some(&b'[') {
+        return Ok(());
+    }
+    let message = "the body must be a JSON object, not an array".to_owned();
+    let pointer = String::new();
+    Err(CommandError::Invalid(vec![Violation { pointer, message }]))
 }
 
 /// Checks every validation rule of the command.

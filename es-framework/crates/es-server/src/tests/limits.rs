@@ -39,6 +39,61 @@ async fn what_is_no_http_does_no_harm() {
 }
 
 #[tokio::test]
+async fn a_request_has_exactly_one_host() {
+    let server = TestServer::start(Dialect::Item).await;
+    for (head, status) in [
+        ("GET /api/v1/ping HTTP/1.1\r\n", 400),
+        ("GET /api/v1/ping HTTP/1.1\r\nhost: a\r\nhost: b\r\n", 400),
+        ("GET /api/v1/ping HTTP/1.0\r\n", 200),
+        ("GET /api/v1/ping HTTP/1.1\r\nhost: a\r\n", 200),
+    ] {
+        let request = format!("{head}connection: close\r\n\r\n");
+        let answer = raw(&server, request.as_bytes()).await;
+        let (_, rest) = answer.split_once(' ').unwrap();
+        assert!(rest.starts_with(&status.to_string()), "{head}: {answer}");
+        assert!(answer.contains("Server: EventSourcingDB/"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_with_a_content_encoding_is_refused() {
+    let server = TestServer::start(Dialect::Item).await;
+    let read = |encoding: &str| {
+        let request = server.post("/api/v1/read-events");
+        let request = request.header("content-encoding", encoding);
+        request.body(r#"{"subject":"/"}"#).send()
+    };
+    for encoding in ["gzip", "deflate", "br"] {
+        assert_eq!(read(encoding).await.unwrap().status(), 415);
+    }
+    assert_eq!(read("identity").await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn an_array_is_no_request() {
+    let server = TestServer::start(Dialect::Item).await;
+    for (route, body) in [
+        ("write-events", json!([[candidate("/a")]])),
+        ("read-events", json!(["/"])),
+        ("observe-events", json!(["/"])),
+        ("read-subjects", json!(["/"])),
+        (
+            "run-eventql-query",
+            json!(["FROM e IN events PROJECT INTO e"]),
+        ),
+        ("read-event-type", json!(["io.example.test"])),
+        ("register-event-schema", json!(["io.example.test", {}])),
+        ("read-events", json!(null)),
+        ("read-events", json!("/")),
+    ] {
+        let (status, text) = server.answer(route, &body).await;
+        assert_eq!(status, 400, "{route}");
+        assert!(text.contains("not a JSON object"), "{text}");
+    }
+    assert_eq!(server.ids(&json!({"subject": "/a"})).await.len(), 0);
+}
+
+#[tokio::test]
 async fn a_body_beyond_the_limit_is_refused() {
     let server = TestServer::with(MemoryStore::new(), |settings| settings.body_limit = 1_000).await;
     let mut large = candidate("/a");

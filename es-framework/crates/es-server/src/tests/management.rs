@@ -1,15 +1,16 @@
 //! Health, diagnostics, the description of the API, verification and backup.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
+use jiff::Timestamp;
 use reqwest::{Response, header};
 use serde_json::{Value, json};
 
 use super::{TOKEN, TestServer};
 use crate::openapi;
-use es_event::{Dialect, Hash};
+use es_event::{Dialect, EventCandidate, EventId, EventTime, Hash, RecordedEvent};
 use es_store::{Chain, backup::BackupLine};
-use es_store_sqlite::EmbeddedStore;
+use es_store_sqlite::{EmbeddedStore, Restore};
 
 async fn get(server: &TestServer, path: &str) -> Response {
     let request = server.get(path).bearer_auth(TOKEN);
@@ -167,4 +168,39 @@ async fn a_backup_has_schemas_and_the_whole_chain() {
     assert_eq!(event["type"], "event");
     assert!(event["payload"]["event"]["id"].is_string());
     assert!(event["payload"]["hash"].is_string());
+}
+
+#[tokio::test]
+async fn events_ahead_of_the_clock_are_visible_in_health() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut restore = Restore::begin(directory.path()).unwrap();
+    let candidate = EventCandidate {
+        source: "tag:test".into(),
+        subject: "/a".parse().unwrap(),
+        event_type: "io.example.test".parse().unwrap(),
+        data: serde_json::value::to_raw_value(&json!({})).unwrap(),
+        trace: None,
+    };
+    // Written while the clock was a day ahead.
+    let day = Duration::from_secs(24 * 3_600);
+    let time = EventTime::at(Timestamp::now() + day);
+    let event = RecordedEvent::record(candidate, EventId::FIRST, time.clone(), Hash::ZERO);
+    restore.add(BackupLine::Event(Box::new(event))).unwrap();
+    restore.finish().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let server = TestServer::with(store, |_| {}).await;
+    let health = server.get("/api/v1/health").bearer_auth(TOKEN);
+    let response = health.send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let health: Value = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+    assert_eq!(health["status"], "pass");
+    let check = &health["checks"]["eventTimes"];
+    assert_eq!(check["status"], "warn");
+    let ahead = check["secondsAhead"].as_u64().unwrap();
+    assert!((24 * 3_600 - 60..=24 * 3_600).contains(&ahead), "{ahead}");
+    server.fill(&["/a"]).await;
+    let (_, text) = server
+        .answer("read-events", &json!({"subject": "/a"}))
+        .await;
+    assert_eq!(text.matches(time.as_str()).count(), 2, "{text}");
 }

@@ -228,3 +228,27 @@ async fn a_precondition_that_nobody_knows_is_refused() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_written_subject_has_no_slash_at_its_end() {
+    let server = TestServer::start(Dialect::Event).await;
+    let preconditions = |subject: &str| {
+        let of = |kind: &str| json!([{"type": kind, "payload": {"subject": subject}}]);
+        [
+            of("isSubjectPristine"),
+            of("isSubjectPopulated"),
+            json!([{"type": "isSubjectOnEventId", "payload": {"subject": subject, "eventId": "0"}}]),
+        ]
+    };
+    let mut refused = vec![json!({"events": [candidate("/a/")]})];
+    refused.extend(
+        preconditions("/a/b/")
+            .map(|some| json!({"events": [candidate("/a")], "preconditions": some})),
+    );
+    for body in refused {
+        let (status, text) = server.answer("write-events", &body).await;
+        assert_eq!(status, 400, "{body}");
+        assert!(text.contains("does not end with '/'"), "{text}");
+    }
+    server.fill(&["/", "/a"]).await;
+}

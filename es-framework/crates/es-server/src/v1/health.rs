@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{auth::RequireApiToken, error_response::ErrorResponse, state::ServerState};
+use es_store::event_time_lead;
 
 #[derive(Deserialize)]
 pub(super) struct HealthParameters {
@@ -33,6 +34,10 @@ pub(super) async fn health(
         }
     };
     let result = server.store.health().await;
+    let lead = match &result {
+        Ok(()) => event_time_lead(&*server.store).await,
+        Err(_) => Ok(None),
+    };
     let status = match &result {
         Ok(()) => StatusCode::OK,
         Err(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -48,7 +53,14 @@ pub(super) async fn health(
     if let (Err(error), Some(store)) = (&result, store.as_object_mut()) {
         store.insert("output".into(), error.to_string().into());
     }
-    let checks = json!({"eventStore": store, "uptime": {"status": "pass", "seconds": uptime}});
+    let mut checks = json!({"eventStore": store, "uptime": {"status": "pass", "seconds": uptime}});
+    if let (Ok(Some(ahead)), Some(checks)) = (lead, checks.as_object_mut()) {
+        let output = format!(
+            "the newest event is {ahead} s ahead of the clock: new events have its time until then"
+        );
+        let check = json!({"status": "warn", "secondsAhead": ahead, "output": output});
+        checks.insert("eventTimes".into(), check);
+    }
     let report = json!({"status": word, "checks": checks});
     Ok((status, axum::Json(report)).into_response())
 }

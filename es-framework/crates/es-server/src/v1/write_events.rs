@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
@@ -32,6 +32,7 @@ pub(super) struct WriteEventsRequest {
 #[derive(Deserialize)]
 struct WriteEventsCandidate {
     source: Arc<str>,
+    #[serde(deserialize_with = "written_subject")]
     subject: Subject,
     r#type: EventType,
     data: Box<RawValue>,
@@ -64,14 +65,29 @@ struct QueryPrecondition {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SubjectPrecondition {
+    #[serde(deserialize_with = "written_subject")]
     subject: Subject,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SubjectAndEventIdPrecondition {
+    #[serde(deserialize_with = "written_subject")]
     subject: Subject,
     event_id: EventId,
+}
+
+/// Refuses a subject with a slash at its end. `/books/42/` and `/books/42` would be two subjects that
+/// look like one.
+fn written_subject<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Subject, D::Error> {
+    let subject = Subject::deserialize(deserializer)?;
+    match subject.as_str() {
+        "/" => Ok(subject),
+        text if text.ends_with('/') => Err(D::Error::custom(format!(
+            "invalid subject {text:?}: a subject does not end with '/'"
+        ))),
+        _ => Ok(subject),
+    }
 }
 
 pub(super) async fn write_events(

@@ -340,3 +340,55 @@ async fn write_the_fixture() {
     std::fs::copy(crashed.join("events.sqlite"), to).unwrap();
     println!("{}", all(&store).await[11].hash);
 }
+
+#[tokio::test]
+async fn only_the_owner_can_use_the_files() {
+    use std::{
+        fs::{self, Permissions},
+        os::unix::fs::PermissionsExt as _,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    // The directory exists and others may enter it.
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let modes = || {
+        let files = fs::read_dir(folder.path()).unwrap().map(Result::unwrap);
+        let mut files: Vec<_> = files
+            .map(|file| {
+                let mode = file.metadata().unwrap().permissions().mode() & 0o777;
+                (file.file_name().into_string().unwrap(), mode)
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let store = EmbeddedStore::open(folder.path()).unwrap();
+    append(&store, &["/a"]).await.unwrap();
+    let names: Vec<_> = modes().into_iter().map(|(name, _)| name).collect();
+    for name in [
+        "events.lock",
+        "events.sqlite",
+        "events.sqlite-shm",
+        "events.sqlite-wal",
+    ] {
+        assert!(names.iter().any(|file| file == name), "{names:?}");
+    }
+    assert!(
+        modes().iter().all(|(_, mode)| *mode == 0o600),
+        "{:?}",
+        modes()
+    );
+    drop(store);
+    // As earlier versions left them.
+    for (name, _) in modes() {
+        if name.starts_with("events.sqlite") {
+            fs::set_permissions(folder.path().join(name), Permissions::from_mode(0o644)).unwrap();
+        }
+    }
+    let store = EmbeddedStore::open(folder.path()).unwrap();
+    append(&store, &["/a"]).await.unwrap();
+    assert!(
+        modes().iter().all(|(_, mode)| *mode == 0o600),
+        "{:?}",
+        modes()
+    );
+}

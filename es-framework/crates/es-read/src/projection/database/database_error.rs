@@ -19,6 +19,10 @@ pub enum DatabaseError {
     #[cfg(feature = "postgres")]
     #[error("the database of read models failed: {0}")]
     Postgres(#[source] sqlx::Error),
+    /// PostgreSQL does not answer.
+    #[cfg(feature = "postgres")]
+    #[error("the database of read models does not answer: {0}")]
+    Unreachable(#[source] sqlx::Error),
     /// The program was compiled without PostgreSQL.
     #[cfg(not(feature = "postgres"))]
     #[error("postgres:// needs the feature `postgres`, without which this program was compiled")]
@@ -67,16 +71,23 @@ pub enum DatabaseError {
 #[cfg(feature = "postgres")]
 const QUERY_CANCELED: &str = "57014";
 
+/// Tells if PostgreSQL's error code means that the server starts, stops or lost the connection.
+#[cfg(feature = "postgres")]
+fn is_outage(code: &str) -> bool {
+    code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03")
+}
+
 #[cfg(feature = "postgres")]
 impl From<sqlx::Error> for DatabaseError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
             sqlx::Error::PoolTimedOut => Self::Busy,
-            sqlx::Error::Database(database)
-                if database.code().as_deref() == Some(QUERY_CANCELED) =>
-            {
-                Self::TooExpensive
-            }
+            sqlx::Error::Io(_) | sqlx::Error::Tls(_) => Self::Unreachable(error),
+            sqlx::Error::Database(database) => match database.code().as_deref() {
+                Some(QUERY_CANCELED) => Self::TooExpensive,
+                Some(code) if is_outage(code) => Self::Unreachable(error),
+                _ => Self::Postgres(error),
+            },
             _ => Self::Postgres(error),
         }
     }
@@ -92,6 +103,17 @@ impl From<rusqlite::Error> for DatabaseError {
 }
 
 impl DatabaseError {
+    /// Returns true if the database does not answer at the moment.
+    #[must_use]
+    pub const fn is_outage(&self) -> bool {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Unreachable(_) => true,
+            Self::Lost => true,
+            _ => false,
+        }
+    }
+
     /// Returns true if the database refused the data, so that a retry fails again.
     pub(crate) fn is_refusal(&self) -> bool {
         use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};

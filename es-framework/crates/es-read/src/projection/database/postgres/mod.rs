@@ -15,7 +15,7 @@ use sqlx::{
     AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::timeout};
 
 use self::{
     cells::{bind, bind_keys, stored_row},
@@ -34,6 +34,8 @@ use super::{
 
 /// The time that a query waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time in which a server that works accepts a connection.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The number of queries that run at once.
 const READERS: u32 = 8;
 /// The advisory lock that grants the right to write. The number has no other meaning.
@@ -79,6 +81,23 @@ impl PostgresReadModelStore {
             writer: Mutex::default(),
             has_trigrams: AtomicBool::new(false),
         })
+    }
+
+    /// Returns the error of a statement of the readers. The pool reports the same error for a server that
+    /// does not answer as for connections that are all in use, so this asks the server.
+    async fn reader_error(&self, error: sqlx::Error) -> DatabaseError {
+        if !matches!(error, sqlx::Error::PoolTimedOut) {
+            return error.into();
+        }
+        let connecting = PgConnection::connect_with(&self.options);
+        match timeout(PROBE_TIMEOUT, connecting).await {
+            Ok(Ok(connection)) => {
+                let _ = connection.close().await;
+                error.into()
+            }
+            Ok(Err(unreachable)) => DatabaseError::Unreachable(unreachable),
+            Err(_) => DatabaseError::Unreachable(error),
+        }
     }
 
     /// Connects and acquires the lock. The server releases it when the connection ends.
@@ -184,7 +203,10 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<Vec<StoredRow>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let rows = query.fetch_all(&self.readers).await?;
+        let rows = match query.fetch_all(&self.readers).await {
+            Ok(rows) => rows,
+            Err(error) => return Err(self.reader_error(error).await),
+        };
         rows.iter()
             .map(|row| stored_row(table.model.columns, row))
             .collect()
@@ -197,7 +219,10 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<Vec<String>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let rows = query.fetch_all(&self.readers).await?;
+        let rows = match query.fetch_all(&self.readers).await {
+            Ok(rows) => rows,
+            Err(error) => return Err(self.reader_error(error).await),
+        };
         let texts = rows.iter().map(|row| row.try_get(0));
         Ok(texts.collect::<Result<_, sqlx::Error>>()?)
     }
@@ -209,8 +234,10 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<u64, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let count: i64 = query.fetch_one(&self.readers).await?.try_get(0)?;
-        Ok(u64::try_from(count).unwrap_or_default())
+        match query.fetch_one(&self.readers).await {
+            Ok(row) => Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or_default()),
+            Err(error) => Err(self.reader_error(error).await),
+        }
     }
 
     async fn acquire_lease(
