@@ -34,7 +34,7 @@ impl fmt::Display for Declaration {
 /// use es_framework::{Declaration, declaration};
 ///
 /// const HERE: Declaration = declaration!();
-/// assert_eq!(HERE.package, "es-framework"); // the package that is compiled
+/// assert_eq!(HERE.package, "es-event"); // the package that is compiled
 /// ```
 #[macro_export]
 macro_rules! declaration {

@@ -241,7 +241,7 @@ pub trait IntoDecision {
 /// an event.
 ///
 /// ```
-/// use es_framework::{Declaration, command::HandlerEvent, declaration, es_event::Event};
+/// use es_framework::{Declaration, command::HandlerEvent, declaration, event::Event};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Serialize, Deserialize, schemars::JsonSchema)]
