@@ -31,6 +31,7 @@ impl ConditionalWrite {
             let append = server.store.append(self.candidates, self.preconditions);
             return Ok(append.await?);
         }
+        let _permit = server.admit_query().await?;
         for _ in 0..MAX_ATTEMPTS {
             let end = newest_id(&*server.store).await?;
             self.check_queries(server).await?;

@@ -69,6 +69,12 @@ impl ErrorResponse {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
     }
 
+    /// Returns the response to one query too many.
+    pub(super) fn too_many_queries(limit: usize) -> Self {
+        let text = format!("there are {limit} queries already: try again later");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
+    }
+
     /// Returns the response to a write that did not end in time. Clients treat this status as an
     /// unknown outcome.
     pub(super) fn unknown_outcome() -> Self {

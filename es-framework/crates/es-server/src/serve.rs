@@ -40,13 +40,16 @@ pub async fn serve(
         ..ConnectionLimits::default()
     };
     let (start_shutdown, is_shutting_down) = watch::channel(false);
-    let permits = settings.observers_limit.min(Semaphore::MAX_PERMITS);
+    let permits = |limit: usize| Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
+    let observers = permits(settings.observers_limit);
+    let queries = permits(settings.queries_limit);
     let router = router(ServerState {
         store,
         settings,
         started: Instant::now(),
         is_shutting_down,
-        observers: Arc::new(Semaphore::new(permits)),
+        observers,
+        queries,
     });
     let shutdown = async {
         shutdown.await;

@@ -38,6 +38,8 @@ pub struct ServerSettings {
     pub heartbeat: Duration,
     /// The time and memory limits of a query.
     pub query_limits: QueryLimits,
+    /// The largest number of queries at once. Together they may hold as many times the memory of one.
+    pub queries_limit: usize,
     /// The largest number of observers at once.
     pub observers_limit: usize,
     /// The time that open requests have to end after the server starts to shut down.
@@ -59,6 +61,7 @@ impl ServerSettings {
             // expects more than three heartbeats within ten seconds.
             heartbeat: Duration::from_secs(1),
             query_limits: QueryLimits::DEFAULT,
+            queries_limit: 8,
             observers_limit: 100,
             drain_time: Duration::from_secs(10),
         }

@@ -13,7 +13,7 @@ use es_store::{
     AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
 };
 
-/// Never completes a write to `/slow`, fails all other writes, and breaks each stream after one event.
+/// Never completes a write to `/slow` or a read of `/hanging`, fails all other writes, and breaks each stream after one event.
 #[derive(Debug)]
 struct FailingStore;
 
@@ -55,6 +55,9 @@ impl EventStore for FailingStore {
     }
 
     fn read(&self, subject: Subject, _: ReadOptions) -> EventStream {
+        if subject.as_str() == "/hanging" {
+            return stream::pending().boxed();
+        }
         one_event_and_an_error(&subject)
     }
 
@@ -120,6 +123,40 @@ async fn a_stream_that_breaks_off_says_so_in_its_last_line() {
             "{error}"
         );
     }
+}
+
+#[tokio::test]
+async fn one_query_too_many_is_told_to_come_back() {
+    let server = TestServer::with(FailingStore, |settings| {
+        settings.queries_limit = 1;
+        settings.heartbeat = Duration::from_millis(20);
+    })
+    .await;
+    let query = "FROM e IN events WHERE e.subject == '/hanging' PROJECT INTO e";
+    let running = server
+        .send("run-eventql-query", &json!({ "query": query }))
+        .await;
+    assert_eq!(running.status(), 200);
+    let precondition = json!({"type": "isEventQlQueryTrue", "payload": { "query": query }});
+    for (route, body) in [
+        ("run-eventql-query", json!({ "query": query })),
+        (
+            "write-events",
+            json!({"events": [candidate("/a")], "preconditions": [precondition]}),
+        ),
+    ] {
+        let refused = server.send(route, &body).await;
+        assert_eq!(refused.status(), 503);
+        assert_eq!(refused.headers()[header::RETRY_AFTER], "1");
+        let text = refused.text().await.unwrap();
+        assert_eq!(text, "there are 1 queries already: try again later\n");
+    }
+    // A client that leaves makes room for the next one.
+    drop(running);
+    let next = server
+        .send("run-eventql-query", &json!({ "query": query }))
+        .await;
+    assert_eq!(next.status(), 200);
 }
 
 #[tokio::test]

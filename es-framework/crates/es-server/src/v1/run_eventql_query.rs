@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::time::sleep;
+use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 
 use crate::{
     auth::RequireApiToken,
@@ -30,11 +30,13 @@ pub(super) async fn run_eventql_query(
 ) -> Result<Response, ErrorResponse> {
     let query = EventQlQuery::parse(&request.query)
         .map_err(|error| ErrorResponse::invalid(format!("invalid query: {error}")))?;
+    let permit = server.admit_query().await?;
     let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
     let rows = QueryRowFrames {
         rows: query.run(source, server.settings.query_limits),
         heartbeat: server.settings.heartbeat,
         has_ended: false,
+        _permit: permit,
     };
     let frames = stream::unfold(rows, |mut rows| async {
         let frame = rows.next_frame().await?;
@@ -48,6 +50,7 @@ struct QueryRowFrames {
     rows: QueryRows,
     heartbeat: Duration,
     has_ended: bool,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl QueryRowFrames {
