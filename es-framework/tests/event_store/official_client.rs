@@ -47,7 +47,7 @@ async fn start_until(
     let address = listener.local_addr().unwrap();
     let store = Arc::new(MemoryStore::new());
     tokio::spawn(server::serve(listener, store, settings, shutdown));
-    format!("http://{address}")
+    super::url_of(address).await
 }
 
 async fn client() -> Client {
@@ -185,7 +185,15 @@ async fn it_reads_from_the_latest_event() {
         }),
         ..from("/a", ReadEventMissingStrategy::ReadNothing)
     };
-    let refused = within_time(client.read_events("/", Some(behind))).await;
+    // Version 2 reports it within the stream.
+    let events = async {
+        client
+            .read_events("/", Some(behind))
+            .await?
+            .try_collect()
+            .await
+    };
+    let refused: Result<Vec<Event>, ClientError> = within_time(events).await;
     assert_eq!(code_of(refused.err()), code::RANGE_UNSATISFIABLE);
 }
 
@@ -218,7 +226,8 @@ async fn it_hears_what_is_wrong_with_an_event() {
     let writing = client.write_events(vec![candidate("no slash", 0)], vec![]);
     match within_time(writing).await {
         Err(ClientError::DbApiError(error)) => {
-            assert_eq!(error.status, 400);
+            let expected = if super::IS_VERSION_2 { 200 } else { 400 };
+            assert_eq!(error.status, expected);
             assert!(error.description.contains("subject"), "{error:?}");
         }
         other => panic!("{other:?}"),

@@ -32,7 +32,7 @@ async fn client() -> Client {
     let store = Arc::new(EmbeddedStore::temporary().unwrap());
     let for_ever = std::future::pending();
     tokio::spawn(server::serve(listener, store, settings, for_ever));
-    Client::new(format!("http://{address}").parse().unwrap(), TOKEN)
+    Client::new(super::url_of(address).await.parse().unwrap(), TOKEN)
 }
 
 fn candidate(subject: &str, data: Value) -> EventCandidate {
@@ -126,7 +126,12 @@ async fn it_learns_of_each_conflict_with_a_schema() {
     );
     let valued = json!({"type": "object", "properties": {"value": {"type": "number"}}});
     let registered = register(valued.clone()).await.unwrap();
-    assert_eq!(registered.subject(), "/api/v1/register-event-schema");
+    let route = if super::IS_VERSION_2 {
+        "/api/v2/data/register-event-schema"
+    } else {
+        "/api/v1/register-event-schema"
+    };
+    assert_eq!(registered.subject(), route);
     let again = register(valued).await;
     assert_eq!(code_of(again), code::EVENT_SCHEMA_ALREADY_REGISTERED);
     let wrong = vec![candidate("/test", json!({"value": "x"}))];

@@ -24,7 +24,10 @@ from eventsourcingdb import (
 )
 from eventsourcingdb.errors import CustomError
 
+import eventsourcingdb
+
 URL, TOKEN, KEY_FILE = sys.argv[1:4]
+IS_NEWER = hasattr(eventsourcingdb, "ReadSubjectsOptions")
 TYPE = "io.eventsourcingdb.test"
 OTHER_TYPE = "io.eventsourcingdb.other"
 TRACE_PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -67,13 +70,18 @@ def values(events):
     return [event.data["value"] for event in events]
 
 
-async def refused(work, status):
-    """Newer clients have the status as a number, older ones in the text."""
+async def refused(work, status, code=None):
+    """Newer clients speak version 2, whose errors have status 200 and a code, but for a wrong token.
+    Older ones have the status in the text."""
     try:
         await work
     except ServerError as error:
-        known = getattr(error, "status", None)
-        assert known == status if known else str(status) in str(error), repr(error)
+        if not IS_NEWER:
+            assert str(status) in str(error), repr(error)
+        elif code is None:
+            assert error.status == status, repr(error)
+        else:
+            assert (error.status, error.code.split("/")[-1]) == (200, code), repr(error)
         return
     raise AssertionError(f"{status} was due, and nothing was refused")
 
@@ -135,21 +143,22 @@ async def carries_a_trace(client):
 async def writes_only_where_the_preconditions_hold(client):
     subject = fresh()
     write = lambda *conditions: client.write_events([candidate(subject, 9)], list(conditions))
-    await refused(write(IsSubjectPopulated(subject)), 409)
-    await refused(write(IsSubjectOnEventId(subject, "0")), 409)
+    await refused(write(IsSubjectPopulated(subject)), 409, "precondition-violated")
+    await refused(write(IsSubjectOnEventId(subject, "0")), 409, "precondition-violated")
     [first] = await client.write_events([candidate(subject, 1)], [IsSubjectPristine(subject)])
-    await refused(write(IsSubjectPristine(subject)), 409)
+    await refused(write(IsSubjectPristine(subject)), 409, "precondition-violated")
     holds = [IsSubjectPopulated(subject), IsSubjectOnEventId(subject, first.event_id)]
     await client.write_events([candidate(subject, 2)], holds)
-    await refused(write(*holds), 409)
+    await refused(write(*holds), 409, "precondition-violated")
     assert values(await read(client, subject)) == [1, 2]
 
 
 async def writes_all_events_or_none(client):
     subject = fresh()
-    await refused(client.write_events([candidate(subject), candidate("no subject")]), 400)
-    await refused(client.write_events([candidate(subject), candidate(subject, type="short")]), 400)
-    await refused(client.write_events([]), 400)
+    await refused(client.write_events([candidate(subject), candidate("no subject")]), 400, "subject-malformed")
+    short = candidate(subject, type="short")
+    await refused(client.write_events([candidate(subject), short]), 400, "event-type-malformed")
+    await refused(client.write_events([]), 400, "events-missing")
     assert await read(client, subject) == []
 
 
@@ -196,7 +205,8 @@ async def reads_from_the_latest_event_of_a_type(client):
     assert values(await read(client, subject, **latest(missing, nothing))) == []
     assert values(await read(client, subject, **latest(missing, everything))) == [0, 1, 2, 3]
     behind = Bound(written[0].event_id, BoundType.INCLUSIVE)
-    await refused(read(client, subject, upper_bound=behind, **latest(TYPE, nothing)), 409)
+    late = read(client, subject, upper_bound=behind, **latest(TYPE, nothing))
+    await refused(late, 409, "range-unsatisfiable")
     lower = {"lower_bound": behind}
     await refused_by_either(read(client, subject, **lower, **latest(TYPE, nothing)))
 
@@ -204,12 +214,14 @@ async def reads_from_the_latest_event_of_a_type(client):
 async def is_told_what_is_wrong_with_a_read(client):
     for bound in ["hello", "-1", ""]:
         lower = Bound(bound, BoundType.INCLUSIVE)
-        await refused(read(client, "/", lower_bound=lower), 400)
-        await refused(read(client, "/", upper_bound=lower), 400)
+        code = "event-id-malformed" if bound else "event-id-missing"
+        await refused(read(client, "/", lower_bound=lower), 400, code)
+        await refused(read(client, "/", upper_bound=lower), 400, code)
     for subject in ["", "test", "/te st"]:
-        await refused(read(client, subject), 400)
+        code = "subject-malformed" if subject else "subject-missing"
+        await refused(read(client, subject), 400, code)
         observation = client.observe_events(subject, ObserveEventsOptions(recursive=False))
-        await refused(take(1, observation), 400)
+        await refused(take(1, observation), 400, code)
 
 
 async def observes_what_is_stored_and_what_comes(client):
@@ -261,6 +273,24 @@ async def observes_from_the_latest_event_of_a_type(client):
     assert values(await waiting) == [5, 6]
 
 
+async def checks_preconditions_over_all_subjects_below_one(client):
+    if not IS_NEWER:
+        return
+    recursive = eventsourcingdb.PreconditionOptions(recursive=True)
+    subject = fresh()
+    child = f"{subject}/a/b"
+    pristine = IsSubjectPristine(subject, recursive)
+    populated = IsSubjectPopulated(subject, recursive)
+    write = lambda *conditions: client.write_events([candidate(child)], list(conditions))
+    await refused(write(populated), 409, "precondition-violated")
+    [first] = await write(pristine)
+    await refused(write(pristine), 409, "precondition-violated")
+    [second] = await write(populated, IsSubjectOnEventId(subject, first.event_id, recursive))
+    stale = IsSubjectOnEventId(subject, first.event_id, recursive)
+    await refused(write(stale), 409, "precondition-violated")
+    await write(IsSubjectOnEventId(subject, second.event_id, recursive))
+
+
 STEPS = [
     pings,
     verifies_its_token,
@@ -269,6 +299,7 @@ STEPS = [
     carries_a_trace,
     writes_only_where_the_preconditions_hold,
     writes_all_events_or_none,
+    checks_preconditions_over_all_subjects_below_one,
     reads_recursively_and_in_both_orders,
     reads_within_bounds,
     reads_from_the_latest_event_of_a_type,

@@ -20,15 +20,20 @@ const SCRIPTS: [&str; 2] = [
 
 #[test]
 fn the_newest_client_for_python_works_unchanged() {
-    run_script("2.2.4");
+    run_script("2.2.4", &[]);
+}
+
+#[test]
+fn the_newest_client_for_python_verifies_hashes_of_version_2() {
+    run_script("2.2.4", &["--hash-version=2"]);
 }
 
 #[test]
 fn the_client_for_python_that_knows_version_1_only_works_unchanged() {
-    run_script("1.9.3");
+    run_script("1.9.3", &[]);
 }
 
-fn run_script(version: &str) {
+fn run_script(version: &str, arguments: &[&str]) {
     let package = format!("eventsourcingdb=={version}");
     let Some(programs) = programs_of(&format!("eventsourcingdb-{version}"), &[&package]) else {
         return;
@@ -37,7 +42,8 @@ fn run_script(version: &str) {
     let key = tempfile::NamedTempFile::new().unwrap();
     key.as_file().write_all(KEY.as_bytes()).unwrap();
     let key = key.path().to_str().unwrap();
-    let server = ServerProcess::temporary(&["--dialect=event", "--signing-key-file", key]);
+    let common = ["--dialect=event", "--signing-key-file", key];
+    let server = ServerProcess::temporary(&[&common, arguments].concat());
     for script in SCRIPTS {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
         let mut command = Command::new(&python);

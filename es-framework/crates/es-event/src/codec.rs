@@ -29,6 +29,11 @@ impl Dialect {
 }
 
 impl RecordedEvent {
+    /// Appends the event as a stream line of version 2 of the API, with the line break.
+    pub fn write_envelope_line(&self, signature: Option<&str>, out: &mut Vec<u8>) {
+        RawEvent::of(self).write_envelope_line(signature, out);
+    }
+
     /// Appends the event as a line of a backup, with the line break. The line has the type of the
     /// dialect `Event` and the payload of the dialect `Item`.
     pub fn write_backup_line(&self, out: &mut Vec<u8>) {
@@ -44,7 +49,7 @@ impl RecordedEvent {
     }
 }
 
-/// One line of an NDJSON stream.
+/// One line of an NDJSON stream, of version 1 or version 2 of the API.
 ///
 /// ```
 /// use es_framework::event::StreamLine;
@@ -55,12 +60,45 @@ impl RecordedEvent {
 /// ```
 #[derive(Debug)]
 pub enum StreamLine {
-    /// An event in either dialect.
+    /// An event in either dialect of version 1, or of version 2.
     Event(Box<RecordedEvent>),
     /// A line that only shows that the connection is alive.
     Heartbeat,
-    /// An error that the server met after the stream had begun.
+    /// An error of version 1: the server met it after the stream had begun.
     Error(String),
+    /// An error of version 2. It is the last line.
+    Failure(StreamFailure),
+    /// The last line of a complete stream of version 2.
+    End,
+}
+
+/// An error of version 2 of the API.
+///
+/// ```
+/// use es_framework::event::StreamLine;
+///
+/// let line = br#"{"type":"error","data":{"code":"https://docs.eventsourcingdb.io/errors/disk-full","description":"the disk is full"}}"#;
+/// let StreamLine::Failure(failure) = StreamLine::parse(line)? else { panic!("it is one") };
+/// assert_eq!(failure.slug(), "disk-full");
+/// # Ok::<_, es_framework::event::InvalidStreamLine>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct StreamFailure {
+    /// The URL that names the kind of error.
+    pub code: String,
+    /// The error in words.
+    pub description: String,
+    /// Values that describe the error.
+    #[serde(default)]
+    pub details: serde_json::Value,
+}
+
+impl StreamFailure {
+    /// Returns the last part of the code, such as `precondition-violated`.
+    #[must_use]
+    pub fn slug(&self) -> &str {
+        self.code.rsplit('/').next().unwrap_or_default()
+    }
 }
 
 #[derive(Deserialize)]
@@ -69,6 +107,8 @@ struct RawStreamLine<'a> {
     r#type: Cow<'a, str>,
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -101,8 +141,13 @@ impl StreamLineParser {
                 read.into_recorded(&mut self.parse_cache)?,
             )));
         }
-        let RawStreamLine { r#type, payload } = serde_json::from_slice(line)?;
-        let payload = payload.map_or("null", RawValue::get);
+        let RawStreamLine {
+            r#type,
+            payload,
+            data,
+        } = serde_json::from_slice(line)?;
+        let is_envelope = data.is_some();
+        let payload = data.or(payload).map_or("null", RawValue::get);
         match &*r#type {
             "event" => {
                 let read: EventFields<'_> = serde_json::from_str(payload)?;
@@ -118,6 +163,8 @@ impl StreamLineParser {
                 )))
             }
             "heartbeat" => Ok(StreamLine::Heartbeat),
+            "end" if is_envelope => Ok(StreamLine::End),
+            "error" if is_envelope => Ok(StreamLine::Failure(serde_json::from_str(payload)?)),
             "error" => {
                 let ErrorLinePayload { error } = serde_json::from_str(payload)?;
                 Ok(StreamLine::Error(error))
@@ -166,6 +213,49 @@ mod tests {
         let read = event(item.trim_end());
         assert_eq!((read.hash, read.verify(Hash::ZERO)), (given.hash, Ok(())));
         assert_eq!(line(Dialect::Event, &read), format!("{CAPTURED}\n"));
+    }
+
+    #[test]
+    fn a_line_of_version_2_carries_the_same_event() {
+        for given in [event(CAPTURED), {
+            let mut untraced = event(CAPTURED);
+            untraced.trace = None;
+            untraced
+        }] {
+            let mut out = Vec::new();
+            given.write_envelope_line(Some("signed"), &mut out);
+            let text = String::from_utf8(out.clone()).unwrap();
+            assert!(
+                text.starts_with(r#"{"type":"event","data":{"source":"#),
+                "{text}"
+            );
+            assert!(
+                text.contains(r#","tracestate":null,"specversion""#),
+                "{text}"
+            );
+            assert!(text.ends_with("\",\"signature\":\"signed\"}}\n"), "{text}");
+            let spaced = text.replacen(r#""data":{"#, r#""data": {"#, 1);
+            for text in [text, spaced] {
+                let read = event(text.trim_end());
+                assert_eq!((read.hash, &read.trace), (given.hash, &given.trace));
+                assert_eq!(line(Dialect::Event, &read), line(Dialect::Event, &given));
+            }
+        }
+    }
+
+    #[test]
+    fn the_other_lines_of_version_2_are_told_apart() {
+        let parse = |text: &str| StreamLine::parse(text.as_bytes());
+        assert!(matches!(
+            parse(r#"{"type":"end","data":{}}"#),
+            Ok(StreamLine::End)
+        ));
+        let heartbeat = parse(r#"{"type":"heartbeat","data":{}}"#);
+        assert!(matches!(heartbeat, Ok(StreamLine::Heartbeat)));
+        let failure = r#"{"type":"error","data":{"code":"c","description":"d","details":{}}}"#;
+        assert!(matches!(parse(failure), Ok(StreamLine::Failure(_))));
+        assert!(parse(r#"{"type":"end","payload":{}}"#).is_err());
+        assert!(parse(r#"{"type":"error","data":{"error":"disk"}}"#).is_err());
     }
 
     #[test]

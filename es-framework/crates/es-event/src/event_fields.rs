@@ -92,8 +92,17 @@ pub(super) struct EventLine<'a, P> {
     payload: P,
 }
 
+/// A line of version 2 of the API.
+#[derive(Deserialize)]
+struct EnvelopeLine<'a> {
+    #[serde(rename = "type", borrow)]
+    _type: Cow<'a, str>,
+    #[serde(borrow)]
+    data: EventFields<'a>,
+}
+
 impl<'a> EventLine<'a, EventFields<'a>> {
-    /// Parses the event of a line in either dialect. Returns `None` if the line begins differently
+    /// Parses the event of a line in either dialect or of version 2. Returns `None` if the line begins differently
     /// or if only the slower parser can tell what is wrong.
     pub(super) fn read(line: &'a [u8]) -> Option<EventFields<'a>> {
         // One check for the whole line costs less than one check for each string.
@@ -101,6 +110,10 @@ impl<'a> EventLine<'a, EventFields<'a>> {
         if line.starts_with(r#"{"type":"event","payload":{"#) {
             let line: Self = serde_json::from_str(line).ok()?;
             return Some(line.payload);
+        }
+        if line.starts_with(r#"{"type":"event","data":{"#) {
+            let line: EnvelopeLine<'a> = serde_json::from_str(line).ok()?;
+            return Some(line.data);
         }
         if line.starts_with(r#"{"type":"item","payload":{"#) {
             let line: EventLine<'a, ItemPayload<'a>> = serde_json::from_str(line).ok()?;

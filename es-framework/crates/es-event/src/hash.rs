@@ -297,5 +297,4 @@ impl<'de> Deserialize<'de> for Hash {
 }
 
 #[cfg(test)]
-#[path = "hash_tests.rs"]
 mod tests;

@@ -38,7 +38,7 @@ mod upcast;
 mod upcasters;
 
 pub use candidate::{EventCandidate, InvalidData, compact_object};
-pub use codec::{StreamLine, StreamLineParser};
+pub use codec::{StreamFailure, StreamLine, StreamLineParser};
 pub use declaration::Declaration;
 pub use descriptor::{Event, EventDescriptor, UnreadablePayload};
 pub use dialect::Dialect;

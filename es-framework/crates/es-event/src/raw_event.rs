@@ -36,8 +36,10 @@ pub struct RawEvent<'a> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineShape {
-    /// An unsigned stream line.
+    /// An unsigned stream line of version 1 of the API.
     Stream(Dialect),
+    /// An unsigned stream line of version 2 of the API.
+    Envelope,
     /// A line of a backup.
     Backup,
 }
@@ -63,6 +65,7 @@ impl<'a> RawEvent<'a> {
     pub fn write(&self, shape: LineShape, out: &mut Vec<u8>) {
         match shape {
             LineShape::Stream(dialect) => self.write_line(dialect, None, out),
+            LineShape::Envelope => self.write_envelope_line(None, out),
             LineShape::Backup => self.write_backup_line(out),
         }
     }
@@ -79,6 +82,24 @@ impl<'a> RawEvent<'a> {
                 out.extend_from_slice(b"}\n");
             }
         }
+    }
+
+    /// Appends the event as a line of version 2 of the API. Version 2 sends a missing trace as `null`.
+    pub(super) fn write_envelope_line(&self, signature: Option<&str>, out: &mut Vec<u8>) {
+        out.extend_from_slice(br#"{"type":"event","data":"#);
+        self.write_identity(out);
+        let (parent, state) = match self.trace {
+            Some((parent, state)) => (Some(parent), state),
+            None => (None, None),
+        };
+        out.extend_from_slice(br#","traceparent":"#);
+        write_optional(parent, out);
+        out.extend_from_slice(br#","tracestate":"#);
+        write_optional(state, out);
+        self.write_record(out);
+        self.write_data(out);
+        self.write_signature(signature, out);
+        out.extend_from_slice(b"}\n");
     }
 
     /// Combines the type of the dialect `Event` with the payload of the dialect `Item`.
@@ -100,13 +121,15 @@ impl<'a> RawEvent<'a> {
     pub(super) fn write_signed(&self, signature: Option<&str>, out: &mut Vec<u8>) {
         self.write_members(out);
         self.write_data(out);
+        self.write_signature(signature, out);
+    }
+
+    /// Appends hash and signature, and closes the event.
+    fn write_signature(&self, signature: Option<&str>, out: &mut Vec<u8>) {
         out.extend_from_slice(br#","hash":""#);
         self.hash.write(out);
         out.extend_from_slice(br#"","signature":"#);
-        match signature {
-            Some(signature) => write_text(signature, out),
-            None => out.extend_from_slice(b"null"),
-        }
+        write_optional(signature, out);
         out.push(b'}');
     }
 
@@ -115,16 +138,9 @@ impl<'a> RawEvent<'a> {
         out.push(b'}');
     }
 
-    /// Appends the members that all forms share, without the closing brace.
+    /// Appends the members that all forms of version 1 share, without the closing brace.
     fn write_members(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(br#"{"source":"#);
-        write_text(self.source, out);
-        // Subjects, types, times and hashes contain no character that JSON escapes.
-        out.extend_from_slice(br#","subject":""#);
-        out.extend_from_slice(self.subject);
-        out.extend_from_slice(br#"","type":""#);
-        out.extend_from_slice(self.event_type);
-        out.push(b'"');
+        self.write_identity(out);
         if let Some((parent, state)) = self.trace {
             out.extend_from_slice(br#","traceparent":"#);
             write_text(parent, out);
@@ -133,6 +149,23 @@ impl<'a> RawEvent<'a> {
                 write_text(state, out);
             }
         }
+        self.write_record(out);
+    }
+
+    /// Appends the opening brace, source, subject and type.
+    fn write_identity(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(br#"{"source":"#);
+        write_text(self.source, out);
+        // Subjects, types, times and hashes contain no character that JSON escapes.
+        out.extend_from_slice(br#","subject":""#);
+        out.extend_from_slice(self.subject);
+        out.extend_from_slice(br#"","type":""#);
+        out.extend_from_slice(self.event_type);
+        out.push(b'"');
+    }
+
+    /// Appends the members that the store adds, up to the predecessor hash.
+    fn write_record(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(br#","specversion":"1.0","id":""#);
         out.extend_from_slice(decimal_digits(self.id).text());
         out.extend_from_slice(br#"","time":""#);
@@ -145,6 +178,13 @@ impl<'a> RawEvent<'a> {
     fn write_data(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(br#","data":"#);
         out.extend_from_slice(self.data);
+    }
+}
+
+fn write_optional(text: Option<&str>, out: &mut Vec<u8>) {
+    match text {
+        Some(text) => write_text(text, out),
+        None => out.extend_from_slice(b"null"),
     }
 }
 

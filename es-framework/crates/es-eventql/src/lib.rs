@@ -118,14 +118,30 @@ impl EventQlQuery {
         source: Arc<dyn EventSource>,
         limits: QueryLimits,
     ) -> Result<bool, QueryError> {
+        Ok(self.boolean_result(source, limits).await? == Some(true))
+    }
+
+    /// Returns the boolean of a query that returns exactly one row with a boolean, and `None` for any
+    /// other result.
+    ///
+    /// # Errors
+    /// Fails if the query fails before the result is known.
+    pub async fn boolean_result(
+        &self,
+        source: Arc<dyn EventSource>,
+        limits: QueryLimits,
+    ) -> Result<Option<bool>, QueryError> {
         let mut rows = self.run(source, limits);
         let Some(first) = rows.next().await.transpose()? else {
-            return Ok(false);
+            return Ok(None);
         };
-        if first.get() != "true" {
-            return Ok(false);
-        }
-        Ok(rows.next().await.transpose()?.is_none())
+        let result = match first.get() {
+            "true" => true,
+            "false" => false,
+            _ => return Ok(None),
+        };
+        let is_only = rows.next().await.transpose()?.is_none();
+        Ok(is_only.then_some(result))
     }
 }
 

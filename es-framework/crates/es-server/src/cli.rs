@@ -30,7 +30,7 @@ use es_runtime::{DialectName, hide_secrets, shutdown, telemetry};
 use es_store::EventStore as _;
 use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
 
-/// An event store that speaks version 1 of EventSourcingDB's HTTP API.
+/// An event store that speaks versions 1 and 2 of EventSourcingDB's HTTP API.
 ///
 /// `run` serves the store. The other commands work on a data directory that no running event store
 /// uses. A running event store offers the same at its endpoints, such as POST /api/v1/backup.
@@ -115,7 +115,8 @@ struct RunArguments {
     /// The largest number of observers at once. One more gets status 503.
     #[arg(long, env = "EVENT_STORE_OBSERVER_LIMIT", default_value_t = 100)]
     observer_limit: usize,
-    /// The format of events: `item` as before protocol version 1.0, `event` as since then.
+    /// The format of events in version 1 of the API: `item` as before protocol version 1.0, `event` as
+    /// since then.
     #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
     dialect: DialectName,
     /// The version in which the hashes of new events are computed: 1, which all clients verify, or 2,

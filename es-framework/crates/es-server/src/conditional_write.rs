@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
-
-use super::{error_response::ErrorResponse, state::ServerState};
+use super::state::ServerState;
 use es_event::{EventCandidate, RecordedEvent};
-use es_eventql::{EventQlQuery, EventSource};
-use es_store::{AppendError, Conflict, Precondition, newest_id};
+use es_eventql::{EventQlQuery, EventSource, QueryError};
+use es_store::{AppendError, Conflict, Precondition, StoreError, newest_id};
 
 /// The number of times that queries run, because others wrote in between.
 const MAX_ATTEMPTS: usize = 32;
@@ -21,12 +19,40 @@ pub(super) struct ConditionalWrite {
     pub(super) queries: Vec<EventQlQuery>,
 }
 
+/// The reason that the events were not written.
+#[derive(Debug)]
+pub(super) enum WriteFailure {
+    Append(AppendError),
+    /// The query of a precondition failed.
+    Query(QueryError),
+    /// The query of a precondition has another result than one boolean.
+    NotBoolean,
+    /// Others keep writing while the queries run.
+    Contention,
+}
+
+/// The text of [`WriteFailure::Contention`].
+pub(super) const CONTENTION: &str =
+    "others keep writing while the queries of the preconditions run: try again";
+
+impl From<AppendError> for WriteFailure {
+    fn from(error: AppendError) -> Self {
+        Self::Append(error)
+    }
+}
+
+impl From<StoreError> for WriteFailure {
+    fn from(error: StoreError) -> Self {
+        Self::Append(error.into())
+    }
+}
+
 impl ConditionalWrite {
     /// Checks the conditions and appends the events.
     pub(super) async fn execute(
         self,
         server: &ServerState,
-    ) -> Result<Vec<RecordedEvent>, ErrorResponse> {
+    ) -> Result<Vec<RecordedEvent>, WriteFailure> {
         if self.queries.is_empty() {
             let append = server.store.append(self.candidates, self.preconditions);
             return Ok(append.await?);
@@ -44,23 +70,18 @@ impl ConditionalWrite {
                 outcome => return Ok(outcome?),
             }
         }
-        Err(ErrorResponse::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "others keep writing while the queries of the preconditions run: try again",
-        ))
+        Err(WriteFailure::Contention)
     }
 
-    async fn check_queries(&self, server: &ServerState) -> Result<(), ErrorResponse> {
+    async fn check_queries(&self, server: &ServerState) -> Result<(), WriteFailure> {
         let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
         for query in &self.queries {
             let limits = server.settings.query_limits;
-            match query.yields_true(Arc::clone(&source), limits).await {
-                Ok(true) => {}
-                Ok(false) => return Err(AppendError::from(Conflict).into()),
-                Err(error) => {
-                    let text = format!("invalid request: the query of a precondition: {error}");
-                    return Err(ErrorResponse::invalid(text));
-                }
+            let result = query.boolean_result(Arc::clone(&source), limits);
+            match result.await.map_err(WriteFailure::Query)? {
+                Some(true) => {}
+                Some(false) => return Err(AppendError::from(Conflict).into()),
+                None => return Err(WriteFailure::NotBoolean),
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
+use super::conditional_write::{CONTENTION, WriteFailure};
 use es_store::{AppendError, Conflict, InvalidOptions, RegisterError, SchemaConflict, StoreError};
 
 /// A status and a text without its final line break.
@@ -83,6 +84,18 @@ impl ErrorResponse {
     }
 }
 
+impl ErrorResponse {
+    /// Returns true if the client cannot tell if the request had an effect.
+    pub(super) fn leaves_outcome_unknown(&self) -> bool {
+        self.status == StatusCode::INTERNAL_SERVER_ERROR
+    }
+
+    /// Returns the text without its final line break.
+    pub(super) fn into_text(self) -> Cow<'static, str> {
+        self.text
+    }
+}
+
 impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         let mut headers = HeaderMap::new();
@@ -142,6 +155,19 @@ impl From<AppendError> for ErrorResponse {
                 tracing::error!(%error, "the outcome of a write is unknown");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
             }
+        }
+    }
+}
+
+impl From<WriteFailure> for ErrorResponse {
+    fn from(failure: WriteFailure) -> Self {
+        match failure {
+            WriteFailure::Append(error) => error.into(),
+            WriteFailure::Query(error) => Self::invalid(format!(
+                "invalid request: the query of a precondition: {error}"
+            )),
+            WriteFailure::NotBoolean => Conflict.into(),
+            WriteFailure::Contention => Self::new(StatusCode::SERVICE_UNAVAILABLE, CONTENTION),
         }
     }
 }

@@ -1,26 +1,28 @@
 //! Streams of events: one line per event, many lines per frame.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::ready, ops::ControlFlow, sync::Arc, time::Duration};
 
 use axum::response::Response;
 use bytes::Bytes;
-use futures_util::{FutureExt as _, StreamExt as _, stream};
+use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
 use tokio::{
     sync::{OwnedSemaphorePermit, watch},
     time::sleep,
 };
 
 use super::{
-    ndjson::{FRAME_SIZE, HEARTBEAT_LINE, ndjson_response, write_error_line},
+    ndjson::{FRAME_SIZE, ndjson_response},
     state::ServerState,
+    stream_format::{ServerShutdown, StreamFormat},
 };
-use es_event::RecordedEvent;
-use es_store::{EventStream, LineStream, StoreError};
+use es_event::{RecordedEvent, Subject};
+use es_store::{EventStream, LineStream, ReadOptions, StoreError};
 
 /// The events that are not sent yet, in frames. It reads from the store only as fast as the client reads
 /// frames, so that a slow client holds one frame in memory.
 struct EventFrames {
     server: Arc<ServerState>,
+    format: StreamFormat,
     /// Encoded lines that precede the events.
     stored: Option<LineStream>,
     events: EventStream,
@@ -31,12 +33,6 @@ struct EventFrames {
     has_ended: bool,
 }
 
-/// Closes the connection of an observer. Version 1 has no error line for it: OpenCQRS stops its
-/// projections for good after an error line, and connects again after a closed connection.
-#[derive(Debug, thiserror::Error)]
-#[error("the server is shutting down")]
-struct ServerShutdown;
-
 /// The client of an endless stream.
 struct Observer {
     heartbeat: Duration,
@@ -45,29 +41,55 @@ struct Observer {
     _permit: OwnedSemaphorePermit,
 }
 
-/// Creates a response that ends after the last event. It has no heartbeats, because some clients reject
-/// them here.
-pub(super) fn finite_response(server: Arc<ServerState>, events: EventStream) -> Response {
-    respond(EventFrames {
+/// Creates a response with the stored events of a subject, which ends after the last one.
+pub(super) fn stored_response(
+    server: Arc<ServerState>,
+    subject: Subject,
+    options: ReadOptions,
+    format: StreamFormat,
+) -> Response {
+    let heartbeat = server.settings.heartbeat;
+    let shape = format.unsigned_shape(&server.settings);
+    let encoded = shape.and_then(|shape| server.store.read_lines(&subject, &options, shape));
+    if let Some(lines) = encoded {
+        return format.finite_response(end_frames(lines, format), heartbeat);
+    }
+    let events = server.store.read(subject, options);
+    let frames = EventFrames {
         server,
+        format,
         stored: None,
         events,
         observer: None,
         capacity: 0,
         has_ended: false,
-    })
+    };
+    format.finite_response(frames.into_stream(), heartbeat)
 }
 
-/// Creates a response that ends after the last of these encoded lines.
-pub(super) fn encoded_response(lines: LineStream) -> Response {
-    let frames = lines.map(|frame| {
-        frame.unwrap_or_else(|error| {
+/// Creates a response of version 1 that ends after the last of these encoded lines.
+pub(super) fn encoded_response(lines: LineStream, format: StreamFormat) -> Response {
+    ndjson_response(end_frames(lines, format))
+}
+
+/// Adds the line that ends a stream: an error, or the end of the format.
+fn end_frames(
+    lines: LineStream,
+    format: StreamFormat,
+) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
+    let end = Some(Bytes::from_static(format.end())).filter(|end| !end.is_empty());
+    let frames = lines.chain(stream::iter(end.map(Ok)));
+    frames.scan(false, move |has_failed, frame| {
+        if *has_failed {
+            return ready(None);
+        }
+        ready(Some(Ok(frame.unwrap_or_else(|error| {
+            *has_failed = true;
             let mut line = Vec::new();
-            break_off(&error, &mut line);
+            format.write_failure(&error, &mut line);
             line.into()
-        })
-    });
-    ndjson_response(frames.map(Ok::<_, Infallible>))
+        }))))
+    })
 }
 
 /// Creates a response that breaks off when the server shuts down: first the encoded lines, then the events, and
@@ -77,34 +99,37 @@ pub(super) fn observation_response(
     stored: Option<LineStream>,
     events: EventStream,
     permit: OwnedSemaphorePermit,
+    format: StreamFormat,
 ) -> Response {
     let observer = Observer {
         heartbeat: server.settings.heartbeat,
         is_shutting_down: server.is_shutting_down.clone(),
         _permit: permit,
     };
-    respond(EventFrames {
+    let frames = EventFrames {
         server,
+        format,
         stored,
         events,
         observer: Some(observer),
         capacity: 0,
         has_ended: false,
-    })
-}
-
-fn respond(frames: EventFrames) -> Response {
-    ndjson_response(stream::unfold(frames, |mut frames| async {
-        let frame = frames.next_frame().await?;
-        Some((frame, frames))
-    }))
+    };
+    ndjson_response(frames.into_stream())
 }
 
 impl EventFrames {
+    fn into_stream(self) -> impl Stream<Item = Result<Bytes, ServerShutdown>> + Send + 'static {
+        stream::unfold(self, |mut frames| async {
+            let frame = frames.next_frame().await?;
+            Some((frame, frames))
+        })
+    }
+
     /// Returns the lines that are ready. Waits for the first one.
     ///
     /// # Errors
-    /// The server is shutting down.
+    /// The server is shutting down, and the connection is to be closed.
     async fn next_frame(&mut self) -> Option<Result<Bytes, ServerShutdown>> {
         if self.has_ended {
             return None;
@@ -113,9 +138,9 @@ impl EventFrames {
             return Some(frame);
         }
         let mut frame = Vec::with_capacity(self.capacity);
-        if let Err(shutdown) = self.write_first_line(&mut frame).await {
+        if self.write_first_line(&mut frame).await.is_break() {
             self.has_ended = true;
-            return Some(Err(shutdown));
+            return Some(self.format.shutdown());
         }
         while !self.has_ended && frame.len() < FRAME_SIZE {
             let Some(event) = self.events.next().now_or_never() else {
@@ -136,12 +161,12 @@ impl EventFrames {
             biased;
             () = shutdown(&mut observer.is_shutting_down) => {
                 self.has_ended = true;
-                return Some(Err(ServerShutdown));
+                return Some(self.format.shutdown());
             }
             lines = stored.next() => match lines {
                 Some(Ok(lines)) => return Some(Ok(lines)),
                 Some(Err(error)) => {
-                    break_off(&error, &mut frame);
+                    self.format.write_failure(&error, &mut frame);
                     self.has_ended = true;
                 }
                 None => {
@@ -149,25 +174,26 @@ impl EventFrames {
                     return None;
                 }
             },
-            () = sleep(observer.heartbeat) => frame.extend_from_slice(HEARTBEAT_LINE),
+            () = sleep(observer.heartbeat) => frame.extend_from_slice(self.format.heartbeat()),
         }
         Some(Ok(frame.into()))
     }
 
-    /// Waits for the first line of a frame: an event, or a heartbeat for an observer.
-    async fn write_first_line(&mut self, frame: &mut Vec<u8>) -> Result<(), ServerShutdown> {
+    /// Waits for the first line of a frame: an event, or a heartbeat for an observer. Breaks when the
+    /// server shuts down.
+    async fn write_first_line(&mut self, frame: &mut Vec<u8>) -> ControlFlow<()> {
         let Some(observer) = &mut self.observer else {
             let event = self.events.next().await;
             self.write_line(event, frame);
-            return Ok(());
+            return ControlFlow::Continue(());
         };
         tokio::select! {
             biased;
-            () = shutdown(&mut observer.is_shutting_down) => return Err(ServerShutdown),
+            () = shutdown(&mut observer.is_shutting_down) => return ControlFlow::Break(()),
             event = self.events.next() => self.write_line(event, frame),
-            () = sleep(observer.heartbeat) => frame.extend_from_slice(HEARTBEAT_LINE),
+            () = sleep(observer.heartbeat) => frame.extend_from_slice(self.format.heartbeat()),
         }
-        Ok(())
+        ControlFlow::Continue(())
     }
 
     fn write_line(
@@ -178,23 +204,18 @@ impl EventFrames {
         match event {
             Some(Ok(event)) => {
                 let settings = &self.server.settings;
-                let signature = settings.sign(&event);
-                settings
-                    .dialect
-                    .write_line(&event, signature.as_deref(), frame);
+                self.format.write_event(&event, settings, frame);
             }
             Some(Err(error)) => {
-                break_off(&error, frame);
+                self.format.write_failure(&error, frame);
                 self.has_ended = true;
             }
-            None => self.has_ended = true,
+            None => {
+                frame.extend_from_slice(self.format.end());
+                self.has_ended = true;
+            }
         }
     }
-}
-
-fn break_off(error: &StoreError, frame: &mut Vec<u8>) {
-    tracing::error!(%error, "a stream of events broke off");
-    write_error_line(&error.to_string(), frame);
 }
 
 /// Completes when the server shuts down.

@@ -26,13 +26,22 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
         request: Request,
         server: &Arc<ServerState>,
     ) -> Result<Self, ErrorResponse> {
-        let settings = &server.settings;
-        let reading = read_body(request, settings.body_limit);
-        let body = timeout(settings.request_time, reading)
-            .await
-            .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))?;
+        let body = read_json_body(request, server).await?;
+        check_json(&body)?;
         parse_body(&body).map(Self)
     }
+}
+
+/// Reads the whole body within the limits of the server.
+pub(super) async fn read_json_body(
+    request: Request,
+    server: &ServerState,
+) -> Result<Bytes, ErrorResponse> {
+    let settings = &server.settings;
+    let reading = read_body(request, settings.body_limit);
+    timeout(settings.request_time, reading)
+        .await
+        .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))
 }
 
 async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorResponse> {
@@ -50,10 +59,15 @@ async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorRespons
     }
 }
 
-fn parse_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorResponse> {
-    serde_json::from_slice::<DiscardedJson>(body).map_err(|error| {
+/// Checks that the body is one JSON value that every client can read back.
+pub(super) fn check_json(body: &[u8]) -> Result<(), ErrorResponse> {
+    let checked = serde_json::from_slice::<DiscardedJson>(body);
+    checked.map(drop).map_err(|error| {
         ErrorResponse::invalid(format!("the request body is not valid JSON: {error}"))
-    })?;
+    })
+}
+
+fn parse_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorResponse> {
     // serde would take the elements of an array as the members in their order.
     if body.trim_ascii_start().first() != Some(&b'{') {
         return Err(ErrorResponse::invalid(

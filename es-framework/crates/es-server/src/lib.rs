@@ -1,4 +1,4 @@
-//! The event store's HTTP API, version 1, over any [`EventStore`](es_store::EventStore): one file
+//! The event store's HTTP API, versions 1 and 2, over any [`EventStore`](es_store::EventStore): one file
 //! per endpoint.
 
 #![warn(unreachable_pub)]
@@ -7,19 +7,30 @@
 mod auth;
 pub mod cli;
 mod conditional_write;
+mod domain_error;
+mod envelope;
 mod error_response;
 mod event_lines;
 mod json_body;
 mod line_chunks;
+mod management_event;
 mod ndjson;
+mod observation;
 mod openapi;
+mod query_rows;
+mod read_range;
+mod request_failure;
 mod router;
 mod serve;
 mod server_settings;
 mod signing;
+mod single_envelope;
+mod source;
 mod state;
 mod stored_lines;
+mod stream_format;
 mod v1;
+mod v2;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,5 @@
 //! Streamed responses: one JSON object per line, written as fast as the client reads.
 
-use std::convert::Infallible;
-
 use axum::{
     BoxError,
     body::Body,
@@ -9,18 +7,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::Stream;
 use serde::Serialize;
 use serde_json::json;
-
-use es_store::StoreError;
 
 /// The size in bytes from which a frame is sent although more lines are ready. The line chunks of a
 /// response are slices of its frames.
 pub(super) const FRAME_SIZE: usize = 64 * 1024;
-
-/// The number of rows that share a frame if they are ready.
-const ROWS_PER_FRAME: usize = 512;
 
 /// The content type of streamed responses.
 pub(super) const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
@@ -33,28 +26,6 @@ pub(super) fn ndjson_response<B: Into<Bytes> + 'static, E: Into<BoxError> + 'sta
 ) -> Response {
     let headers = [(header::CONTENT_TYPE, NDJSON)];
     (headers, Body::from_stream(frames)).into_response()
-}
-
-/// Creates a response with the line `{"type":"<kind>","payload":…}` for each element. An error is the
-/// last line.
-pub(super) fn rows_response<T: Serialize + Send + 'static>(
-    kind: &'static str,
-    elements: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
-) -> Response {
-    let frames = elements.ready_chunks(ROWS_PER_FRAME).map(move |elements| {
-        let mut frame = Vec::new();
-        for element in elements {
-            match element {
-                Ok(payload) => write_row(kind, &payload, &mut frame),
-                Err(error) => {
-                    tracing::error!(%error, "a stream broke off");
-                    write_error_line(&error.to_string(), &mut frame);
-                }
-            }
-        }
-        Ok::<_, Infallible>(frame)
-    });
-    ndjson_response(frames)
 }
 
 /// Appends one line.

@@ -2,7 +2,7 @@
 
 use axum::{http::header, response::IntoResponse};
 
-/// The OpenAPI 3.1 document. A test compares it with the routes.
+/// The OpenAPI 3.2 document. A test compares it with the routes.
 pub(super) const DOCUMENT: &str = include_str!("openapi.json");
 
 pub(super) async fn openapi() -> impl IntoResponse {

@@ -13,6 +13,7 @@ use axum::{
 
 use super::{
     error_response::ErrorResponse, line_chunks::send_line_chunks, openapi, state::ServerState, v1,
+    v2,
 };
 use es_runtime::net::has_valid_host;
 
@@ -23,10 +24,10 @@ const SERVER_HEADER: HeaderValue = HeaderValue::from_static(concat!(
     ")"
 ));
 
-/// Creates the routes of version 1. Every other path is unknown, so that newer clients fall back to
-/// these.
+/// Creates the routes of both versions. Newer clients use version 2, because its ping answers.
 pub(super) fn router(server: ServerState) -> Router {
     v1::routes()
+        .merge(v2::routes())
         .route("/.well-known/openapi", get(openapi::openapi))
         .fallback(async || ErrorResponse::unknown_route())
         .method_not_allowed_fallback(async || ErrorResponse::wrong_method())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::signing::SigningKey;
-use es_event::{Dialect, LineShape, RecordedEvent};
+use es_event::{Dialect, RecordedEvent};
 use es_eventql::QueryLimits;
 use es_runtime::ApiToken;
 
@@ -67,17 +67,10 @@ impl ServerSettings {
         }
     }
 
-    /// Returns the format in which the store can encode lines itself, or `None` if lines need
-    /// signatures.
-    pub(super) fn unsigned_shape(&self) -> Option<LineShape> {
-        let is_signed = self.signing_key.is_some() && self.dialect == Dialect::Event;
-        (!is_signed).then_some(LineShape::Stream(self.dialect))
-    }
-
     /// Signs an event, if there is a key and the dialect has a field for signatures.
-    pub(super) fn sign(&self, event: &RecordedEvent) -> Option<String> {
+    pub(super) fn sign(&self, event: &RecordedEvent, dialect: Dialect) -> Option<String> {
         let key = self.signing_key.as_ref()?;
-        (self.dialect == Dialect::Event)
+        (dialect == Dialect::Event)
             .then(|| key.sign(&event.hash))
             .flatten()
     }

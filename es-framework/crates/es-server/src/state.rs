@@ -10,7 +10,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{error_response::ErrorResponse, server_settings::ServerSettings};
+use super::{server_settings::ServerSettings, stream_format::StreamFormat};
 use es_store::EventStore;
 
 /// The store, the settings and the limits that all endpoints share.
@@ -27,16 +27,25 @@ pub(super) struct ServerState {
     pub(super) queries: Arc<Semaphore>,
 }
 
+/// The error for one query too many: the number of queries that may run at once.
+#[derive(Debug)]
+pub(super) struct QueryLimitReached(pub(super) usize);
+
 /// The time that a query waits for others to end.
 const QUERY_WAIT: Duration = Duration::from_secs(2);
 
 impl ServerState {
     /// Waits until fewer queries run than the limit.
-    pub(super) async fn admit_query(&self) -> Result<OwnedSemaphorePermit, ErrorResponse> {
+    pub(super) async fn admit_query(&self) -> Result<OwnedSemaphorePermit, QueryLimitReached> {
         let permit = Arc::clone(&self.queries).acquire_owned();
         match timeout(QUERY_WAIT, permit).await {
             Ok(Ok(permit)) => Ok(permit),
-            _ => Err(ErrorResponse::too_many_queries(self.settings.queries_limit)),
+            _ => Err(QueryLimitReached(self.settings.queries_limit)),
         }
+    }
+
+    /// The format of streams of version 1.
+    pub(super) const fn v1_format(&self) -> StreamFormat {
+        StreamFormat::V1(self.settings.dialect)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::state::ServerState;
+use super::{state::ServerState, stream_format::StreamFormat};
 use es_event::Subject;
 use es_store::{Bound, EventStream, IdRange, LineStream, ObserveOptions, ReadOptions, newest_id};
 
@@ -14,12 +14,13 @@ pub(super) async fn read_stored_lines(
     server: &ServerState,
     subject: &Subject,
     options: &ObserveOptions,
+    format: StreamFormat,
 ) -> Option<(LineStream, ObserveOptions)> {
     // The start of such an observation may depend on an event that is not stored yet.
     if options.from_latest_event.is_some() {
         return None;
     }
-    let shape = server.settings.unsigned_shape()?;
+    let shape = format.unsigned_shape(&server.settings)?;
     // The observation reports errors of the store.
     let newest = newest_id(&*server.store).await.ok()??;
     let read = ReadOptions {

@@ -6,7 +6,11 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::{
+    api_version::DataRoute,
+    append_stream,
     connection::ServerConnection,
+    detected_version::ApiVersion,
+    event_reader::encode_json,
     refusal::{is_definite, schema_conflict},
     request_bodies::WriteEventsBody,
 };
@@ -21,9 +25,10 @@ pub(super) async fn append(
     candidates: Vec<EventCandidate>,
     preconditions: &[Precondition],
 ) -> Result<Vec<RecordedEvent>, AppendError> {
-    let body = serde_json::to_vec(&WriteEventsBody::new(&candidates, preconditions))
-        .map_err(|error| StoreError::Refused(error.to_string()))?;
-    let request = ServerConnection::with_json(connection.authorized_post("write-events"), body);
+    let version = connection.version().await?;
+    let body = encode_json(&WriteEventsBody::new(&candidates, preconditions, version))?;
+    let request = connection.authorized(version, DataRoute::Write("write-events"));
+    let request = ServerConnection::with_json(request, body);
     let within = connection.settings.request_time;
     let unknown = |reason: String| AppendError::Unknown {
         address: connection.address.clone(),
@@ -41,7 +46,11 @@ pub(super) async fn append(
             return Err(append_error_of(connection, response).await);
         }
         let body = connection.read_body(response, connection.settings.response_limit);
-        parse_recorded_events(&body.await.map_err(unknown)?, candidates).map_err(unknown)
+        let body = body.await.map_err(unknown)?;
+        match version {
+            ApiVersion::V1 => parse_recorded_events(&body, candidates).map_err(unknown),
+            ApiVersion::V2 => append_stream::parse(connection, &body, &candidates),
+        }
     };
     let outcome = timeout(within, writing).await;
     outcome.unwrap_or_else(|_| Err(unknown(format!("no complete response within {within:?}"))))

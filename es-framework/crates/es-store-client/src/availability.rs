@@ -1,10 +1,10 @@
 //! Checks that the server is available and accepts the token.
 
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::connection::ServerConnection;
+use super::{api_version::DataRoute, connection::ServerConnection, detected_version::ApiVersion};
 use es_store::StoreError;
 
 /// The longest accepted response to a ping, in bytes.
@@ -14,8 +14,19 @@ const PING_LIMIT: usize = 64 * 1024;
 pub(super) async fn check(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
     let checking = async {
-        ping(connection).await?;
-        verify_token(connection).await
+        // The server may have been upgraded since the last request.
+        match connection.probe().await? {
+            ApiVersion::V1 => {
+                ping(connection).await?;
+                verify_token(connection).await
+            }
+            ApiVersion::V2 => {
+                let path = "api/v2/system/verify-token";
+                let request = connection.authorized_request(Method::POST, path);
+                let response = connection.send_expecting_ok(request, within).await;
+                response.map(drop)
+            }
+        }
     };
     let outcome = timeout(within, checking).await;
     outcome.unwrap_or_else(|_| {
@@ -26,7 +37,7 @@ pub(super) async fn check(connection: &ServerConnection) -> Result<(), StoreErro
 
 async fn ping(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
-    let request = connection.anonymous_get("ping");
+    let request = connection.anonymous_get("api/v1/ping");
     let response = connection.send_expecting_ok(request, within).await?;
     let body = connection.read_body(response, PING_LIMIT).await;
     let body = body.map_err(|reason| connection.unavailable(reason))?;
@@ -54,7 +65,7 @@ fn is_ping_response(body: &[u8]) -> bool {
 
 async fn verify_token(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
-    let request = connection.authorized_post("verify-api-token");
+    let request = connection.authorized_request(Method::POST, "api/v1/verify-api-token");
     let sent = connection.send(request, within).await;
     let response = sent.map_err(|error| connection.unavailable(error.reason))?;
     match response.status() {
@@ -63,8 +74,8 @@ async fn verify_token(connection: &ServerConnection) -> Result<(), StoreError> {
         // little because hardly any event has this subject.
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
             let body = br#"{"subject":"/","options":{"recursive":false}}"#.to_vec();
-            let request =
-                ServerConnection::with_json(connection.authorized_post("read-events"), body);
+            let request = connection.authorized(ApiVersion::V1, DataRoute::Read("read-events"));
+            let request = ServerConnection::with_json(request, body);
             connection
                 .send_expecting_ok(request, within)
                 .await

@@ -10,7 +10,10 @@ use reqwest::{
 };
 use tokio::time::timeout;
 
-use super::client_settings::{ClientSettings, InvalidClientSettings};
+use super::{
+    client_settings::{ClientSettings, InvalidClientSettings},
+    detected_version::DetectedVersion,
+};
 use es_runtime::LINE_BATCHES_HEADER;
 use es_store::StoreError;
 
@@ -34,6 +37,7 @@ pub(super) struct ServerConnection {
     /// The base URL for texts.
     pub(super) address: String,
     pub(super) settings: ClientSettings,
+    pub(super) detected: DetectedVersion,
 }
 
 /// The error of a request without a response.
@@ -73,23 +77,24 @@ impl ServerConnection {
             base,
             authorization,
             settings,
+            detected: DetectedVersion::default(),
         })
     }
 
-    /// Starts a POST request with the token.
-    pub(super) fn authorized_post(&self, route: &str) -> RequestBuilder {
-        self.request(Method::POST, route)
+    /// Starts a request with the token.
+    pub(super) fn authorized_request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.request(method, path)
             .header(reqwest::header::AUTHORIZATION, self.authorization.clone())
     }
 
     /// Starts a GET request without the token.
-    pub(super) fn anonymous_get(&self, route: &str) -> RequestBuilder {
-        self.request(Method::GET, route)
+    pub(super) fn anonymous_get(&self, path: &str) -> RequestBuilder {
+        self.request(Method::GET, path)
     }
 
-    fn request(&self, method: Method, route: &str) -> RequestBuilder {
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let mut url = self.base.clone();
-        let path = format!("{}api/v1/{route}", url.path());
+        let path = format!("{}{path}", url.path());
         url.set_path(&path);
         // Other servers ignore the header.
         self.client
@@ -104,7 +109,12 @@ impl ServerConnection {
         within: Duration,
     ) -> Result<Response, SendError> {
         match timeout(within, request.send()).await {
-            Ok(response) => response.map_err(|error| SendError {
+            Ok(Ok(response)) => {
+                let path = response.url().path();
+                self.detected.check_status(path, response.status());
+                Ok(response)
+            }
+            Ok(Err(error)) => Err(SendError {
                 may_have_arrived: !error.is_connect() && !error.is_builder(),
                 reason: self.describe(error),
             }),

@@ -7,13 +7,15 @@ use reqwest::{Response, StatusCode};
 use serde::Serialize;
 
 use super::{
-    connection::ServerConnection, line_reader::LineReader, request_bodies::ReadEventsBody,
+    api_version::DataRoute, connection::ServerConnection, detected_version::ApiVersion,
+    line_reader::LineReader, refusal::store_error, request_bodies::ReadEventsBody,
 };
 use es_event::{EventId, EventType, Hash, RecordedEvent, StreamLine, StreamLineParser, Subject};
 use es_store::{EventStream, Order, ReadOptions, StoreError, options::IdRange};
 
 /// The requested events, against which each received event is checked.
 pub(super) struct ExpectedEvents {
+    pub(super) version: ApiVersion,
     pub(super) subject: Subject,
     pub(super) recursive: bool,
     pub(super) order: Order,
@@ -49,7 +51,9 @@ pub(super) fn read(
         options.check()?;
         let body = encode_json(&ReadEventsBody::of_read(&subject, &options))?;
         let silence = connection.settings.read_silence;
-        let request = ServerConnection::with_json(connection.authorized_post("read-events"), body);
+        let version = connection.version().await?;
+        let request = connection.authorized(version, DataRoute::Read("read-events"));
+        let request = ServerConnection::with_json(request, body);
         let sent = connection.send(request, silence).await;
         let response = sent.map_err(|error| connection.unavailable(error.reason))?;
         if response.status() != StatusCode::OK {
@@ -63,6 +67,7 @@ pub(super) fn read(
             };
         }
         let expected = ExpectedEvents {
+            version,
             subject,
             recursive: options.recursive,
             order: options.order,
@@ -158,6 +163,14 @@ impl EventReader {
                         .connection
                         .unavailable(self.connection.printable(&text)));
                 }
+                // The event to start from is after the upper bound, so the read has no events.
+                StreamLine::Failure(failure) if failure.slug() == "range-unsatisfiable" => {
+                    return Ok(None);
+                }
+                StreamLine::Failure(failure) => {
+                    return Err(store_error(&self.connection, &failure));
+                }
+                StreamLine::End => return Ok(None),
                 StreamLine::Event(event) => {
                     self.is_alive = true;
                     self.check_event(&event)?;
@@ -171,7 +184,10 @@ impl EventReader {
                 }
             }
         }
-        Ok(None)
+        match self.expected.version {
+            ApiVersion::V1 => Ok(None),
+            ApiVersion::V2 => Err(self.connection.unavailable("the stream broke off")),
+        }
     }
 
     /// Checks the hash of an event, and that its subject was requested.

@@ -1,4 +1,5 @@
-//! A client of event stores that speak version 1 of EventSourcingDB's HTTP API, in both generations.
+//! A client of event stores that speak EventSourcingDB's HTTP API: version 2, or version 1 in both
+//! generations. The first request asks the server for version 2, and a health check asks again.
 //!
 //! An append, a read, a look-up and a health check are one attempt each and end in time. The caller
 //! decides about a retry, because only the caller knows if a retry is safe. A response of 429 or 503
@@ -8,13 +9,17 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+mod api_version;
 mod append_request;
+mod append_stream;
 mod availability;
 mod client_settings;
 mod connection;
+mod detected_version;
 mod event_reader;
 mod line_reader;
 mod observation;
+mod preconditions;
 mod reconnect;
 mod refusal;
 mod register;

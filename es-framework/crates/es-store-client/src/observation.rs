@@ -6,6 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use reqwest::StatusCode;
 
 use super::{
+    api_version::DataRoute,
     connection::ServerConnection,
     event_reader::{ChainLink, EventReader, ExpectedEvents, encode_json},
     reconnect::{FailedAttempt, Outage, retry_after},
@@ -112,7 +113,9 @@ async fn connect(
     options.check().map_err(StoreError::from)?;
     let body = encode_json(&ReadEventsBody::of_observation(subject, options))?;
     let silence = connection.settings.observe_silence;
-    let request = ServerConnection::with_json(connection.authorized_post("observe-events"), body);
+    let version = connection.version().await?;
+    let request = connection.authorized(version, DataRoute::Read("observe-events"));
+    let request = ServerConnection::with_json(request, body);
     let sent = connection.send(request, silence).await;
     let response = sent.map_err(|error| connection.unavailable(error.reason))?;
     if response.status() != StatusCode::OK {
@@ -122,6 +125,7 @@ async fn connect(
         });
     }
     let expected = ExpectedEvents {
+        version,
         subject: subject.clone(),
         recursive: options.recursive,
         order: Order::Chronological,

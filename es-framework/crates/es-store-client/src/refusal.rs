@@ -2,7 +2,9 @@
 
 use reqwest::StatusCode;
 
-use es_store::SchemaConflict;
+use super::connection::ServerConnection;
+use es_event::StreamFailure;
+use es_store::{SchemaConflict, StoreError};
 
 /// Tells if an error status guarantees that the server has written nothing.
 pub(super) fn is_definite(status: StatusCode) -> bool {
@@ -12,6 +14,47 @@ pub(super) fn is_definite(status: StatusCode) -> bool {
             status,
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::INSUFFICIENT_STORAGE
         )
+}
+
+/// Returns the error that a failure of version 2 stands for.
+pub(super) fn store_error(connection: &ServerConnection, failure: &StreamFailure) -> StoreError {
+    let text = connection.printable(&failure.description);
+    match failure.slug() {
+        "disk-full" | "capacity-exceeded" => StoreError::Full(text),
+        "store-failed"
+        | "server-shutting-down"
+        | "indexes-rebuilding"
+        | "restore-in-progress"
+        | "store-read-only" => connection.unavailable(text),
+        slug => {
+            let slug = connection.printable(slug);
+            StoreError::Refused(format!("{slug}: {text}"))
+        }
+    }
+}
+
+/// Returns the schema conflict that a failure of version 2 reports, if it reports one.
+pub(super) fn schema_failure(failure: &StreamFailure) -> Option<SchemaConflict> {
+    match failure.slug() {
+        "event-schema-already-registered" => Some(SchemaConflict::Exists),
+        "event-schema-violated" if failure.details.get("maxSteps").is_some() => {
+            Some(SchemaConflict::TooMuchWork)
+        }
+        "event-schema-violated" => {
+            let reason = failure
+                .details
+                .get("reason")
+                .and_then(|reason| reason.as_str());
+            let reason = reason.unwrap_or(&failure.description).to_owned();
+            let id = failure.details.get("eventId");
+            let id = id.and_then(|id| id.as_str()?.parse().ok());
+            Some(match id {
+                Some(id) => SchemaConflict::Event { id, reason },
+                None => SchemaConflict::Candidate(reason),
+            })
+        }
+        _ => None,
+    }
 }
 
 /// Parses the schema conflict that an error response reports, if it reports one.

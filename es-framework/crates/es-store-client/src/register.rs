@@ -5,12 +5,15 @@ use serde_json::{json, value::RawValue};
 use tokio::time::timeout;
 
 use super::{
+    api_version::DataRoute,
     connection::ServerConnection,
+    detected_version::ApiVersion,
     event_reader::encode_json,
-    refusal::{is_definite, schema_conflict},
+    refusal::{is_definite, schema_conflict, schema_failure, store_error},
+    row_reader::RowLine,
 };
 use es_event::EventType;
-use es_store::{EventSchema, RegisterError, StoreError};
+use es_store::{EventSchema, RegisterError, SchemaConflict, StoreError};
 
 /// Registers the schema of an event type.
 pub(super) async fn register(
@@ -18,18 +21,21 @@ pub(super) async fn register(
     event_type: &EventType,
     schema: &EventSchema,
 ) -> Result<(), RegisterError> {
+    if connection.version().await? == ApiVersion::V2 {
+        return register_v2(connection, event_type, schema).await;
+    }
     let schema: &RawValue = schema.json();
     let object = encode_json(&RegisterSchemaBody { event_type, schema })?;
     // Older servers expect the text of the schema in a string.
     let text = encode_json(&json!({"eventType": event_type, "schema": schema.get()}))?;
     let within = connection.settings.request_time;
     let registering = async {
-        let response = send(connection, object).await?;
+        let response = send(connection, ApiVersion::V1, object).await?;
         if response.status() != StatusCode::BAD_REQUEST {
             return read_outcome(connection, response).await;
         }
         let first_outcome = read_outcome(connection, response).await;
-        let response = send(connection, text).await?;
+        let response = send(connection, ApiVersion::V1, text).await?;
         match response.status() {
             // Both formats fail, so the schema itself is invalid.
             StatusCode::BAD_REQUEST => first_outcome,
@@ -43,6 +49,65 @@ pub(super) async fn register(
     })
 }
 
+/// Registers the schema in version 2, whose response is a stream.
+async fn register_v2(
+    connection: &ServerConnection,
+    event_type: &EventType,
+    schema: &EventSchema,
+) -> Result<(), RegisterError> {
+    let body = encode_json(&SchemaBody {
+        r#type: event_type,
+        schema: schema.json(),
+    })?;
+    let within = connection.settings.request_time;
+    let registering = async {
+        let response = send(connection, ApiVersion::V2, body).await?;
+        if response.status() != StatusCode::OK {
+            return read_outcome(connection, response).await;
+        }
+        let body = connection.read_body(response, connection.settings.response_limit);
+        let body = body.await.map_err(|reason| unknown(connection, reason))?;
+        parse_outcome(connection, &body)
+    };
+    let registered = timeout(within, registering).await;
+    registered.unwrap_or_else(|_| {
+        let reason = format!("no complete response within {within:?}");
+        Err(unknown(connection, reason))
+    })
+}
+
+#[derive(serde::Serialize)]
+struct SchemaBody<'a> {
+    r#type: &'a EventType,
+    schema: &'a RawValue,
+}
+
+/// Parses the lines of a response of version 2. Without the last one the outcome is unknown.
+fn parse_outcome(connection: &ServerConnection, body: &[u8]) -> Result<(), RegisterError> {
+    let broken = || unknown(connection, "the response is malformed".to_owned());
+    for line in body.split(|byte| *byte == b'\n') {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let line: RowLine<'_> = serde_json::from_slice(line).map_err(|_| broken())?;
+        match line.kind() {
+            "end" => return Ok(()),
+            "error" => {
+                let failure = line.failure().map_err(|_| broken())?;
+                if failure.slug() == "capacity-exceeded" {
+                    return Err(SchemaConflict::TooManySchemas.into());
+                }
+                return Err(match schema_failure(&failure) {
+                    Some(conflict) => conflict.into(),
+                    None => store_error(connection, &failure).into(),
+                });
+            }
+            _ => {}
+        }
+    }
+    Err(unknown(connection, "the response broke off".to_owned()))
+}
+
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RegisterSchemaBody<'a> {
@@ -50,9 +115,13 @@ struct RegisterSchemaBody<'a> {
     schema: &'a RawValue,
 }
 
-async fn send(connection: &ServerConnection, body: Vec<u8>) -> Result<Response, RegisterError> {
-    let request =
-        ServerConnection::with_json(connection.authorized_post("register-event-schema"), body);
+async fn send(
+    connection: &ServerConnection,
+    version: ApiVersion,
+    body: Vec<u8>,
+) -> Result<Response, RegisterError> {
+    let request = connection.authorized(version, DataRoute::Write("register-event-schema"));
+    let request = ServerConnection::with_json(request, body);
     let sent = connection.send(request, connection.settings.request_time);
     sent.await.map_err(|error| {
         if error.may_have_arrived {

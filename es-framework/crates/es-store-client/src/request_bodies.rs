@@ -4,7 +4,8 @@
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 
-use es_event::{EventCandidate, EventId, Subject};
+use super::{detected_version::ApiVersion, preconditions};
+use es_event::{EventCandidate, Subject};
 use es_store::{
     Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, Precondition, ReadOptions,
 };
@@ -29,10 +30,18 @@ struct CandidateBody<'a> {
 }
 
 impl<'a> WriteEventsBody<'a> {
-    pub(super) fn new(candidates: &'a [EventCandidate], preconditions: &[Precondition]) -> Self {
+    pub(super) fn new(
+        candidates: &'a [EventCandidate],
+        preconditions: &[Precondition],
+        version: ApiVersion,
+    ) -> Self {
+        let encode = match version {
+            ApiVersion::V1 => preconditions::encode_v1,
+            ApiVersion::V2 => preconditions::encode_v2,
+        };
         Self {
             events: candidates.iter().map(CandidateBody::new).collect(),
-            preconditions: preconditions.iter().flat_map(encode_precondition).collect(),
+            preconditions: preconditions.iter().flat_map(encode).collect(),
         }
     }
 }
@@ -49,46 +58,6 @@ impl<'a> CandidateBody<'a> {
             tracestate: trace.and_then(|trace| trace.state()),
         }
     }
-}
-
-/// Version 1 has no preconditions on a subtree, so queries take their place.
-fn encode_precondition(condition: &Precondition) -> Vec<serde_json::Value> {
-    let subject = condition.subject();
-    match condition {
-        Precondition::SubjectIsPristine(_) => {
-            vec![json!({"type": "isSubjectPristine", "payload": {"subject": subject}})]
-        }
-        Precondition::SubjectIsPopulated(_) => {
-            vec![json!({"type": "isSubjectPopulated", "payload": {"subject": subject}})]
-        }
-        Precondition::SubjectIsOnEventId(_, id) => {
-            let payload = json!({"subject": subject, "eventId": id});
-            vec![json!({"type": "isSubjectOnEventId", "payload": payload})]
-        }
-        Precondition::SubtreeIsPristine(subject) => vec![count_below(subject, "", "== 0")],
-        Precondition::SubtreeIsPopulated(subject) => vec![count_below(subject, "", "> 0")],
-        Precondition::SubtreeIsOnEventId(subject, id) => vec![
-            count_below(subject, &format!("e.id AS INT > {id} AND "), "== 0"),
-            count_below(subject, &format!("e.id AS INT == {id} AND "), "== 1"),
-        ],
-        // Ids have no gaps, so the number of events determines the last id.
-        Precondition::StoreIsOnEventId(id) => {
-            let count = EventId::count_to(*id);
-            let query = format!("FROM e IN events PROJECT INTO COUNT() == {count}");
-            vec![json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})]
-        }
-    }
-}
-
-/// A precondition on the number of events of a subject and the subjects below it.
-fn count_below(subject: &Subject, filter: &str, comparison: &str) -> serde_json::Value {
-    let base = subject.as_str().trim_end_matches('/');
-    let query = format!(
-        "FROM e IN events \
-         WHERE {filter}(e.subject == '{base}' OR STARTSWITH(e.subject, '{base}/')) \
-         PROJECT INTO COUNT() {comparison}"
-    );
-    json!({"type": "isEventQlQueryTrue", "payload": {"query": query}})
 }
 
 /// The body of a read or an observation.

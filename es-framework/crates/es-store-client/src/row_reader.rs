@@ -9,22 +9,49 @@ use futures_util::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
-use super::{connection::ServerConnection, event_reader::encode_json, line_reader::LineReader};
+use super::{
+    api_version::DataRoute, connection::ServerConnection, detected_version::ApiVersion,
+    event_reader::encode_json, line_reader::LineReader, refusal::store_error,
+};
+use es_event::StreamFailure;
 use es_store::StoreError;
 
 /// A request for rows of one kind.
 pub(super) struct RowsRequest {
+    pub(super) version: ApiVersion,
     pub(super) route: &'static str,
-    pub(super) body: Value,
+    /// The body of the request, if it has one.
+    pub(super) body: Option<Value>,
     pub(super) kind: &'static str,
 }
 
+/// A line of either version, or a response of version 2 that is one line.
 #[derive(Deserialize)]
-struct RowLine<'a> {
+pub(super) struct RowLine<'a> {
     #[serde(borrow)]
     r#type: Cow<'a, str>,
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
+    /// The payload of version 2.
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+impl RowLine<'_> {
+    pub(super) fn kind(&self) -> &str {
+        &self.r#type
+    }
+
+    /// Parses the payload.
+    pub(super) fn parse<P: DeserializeOwned>(&self) -> serde_json::Result<P> {
+        let payload = self.data.or(self.payload).unwrap_or(RawValue::NULL);
+        serde_json::from_str(payload.get())
+    }
+
+    /// Parses the payload of an error of version 2.
+    pub(super) fn failure(&self) -> serde_json::Result<StreamFailure> {
+        self.parse()
+    }
 }
 
 #[derive(Deserialize)]
@@ -36,20 +63,24 @@ struct ErrorPayload {
 struct RowReader {
     connection: Arc<ServerConnection>,
     lines: LineReader,
+    version: ApiVersion,
     kind: &'static str,
 }
 
 /// Reads rows and converts each of them. A conversion error ends the stream.
 pub(super) fn read_rows<P, T>(
     connection: Arc<ServerConnection>,
-    request: RowsRequest,
+    request: impl FnOnce(ApiVersion) -> RowsRequest + Send + 'static,
     convert: impl Fn(P) -> Result<T, String> + Send + 'static,
 ) -> BoxStream<'static, Result<T, StoreError>>
 where
     P: DeserializeOwned + Send + 'static,
     T: Send + 'static,
 {
-    let start = async { Ok::<_, StoreError>((send_request(connection, request).await?, convert)) };
+    let start = async {
+        let request = request(connection.version().await?);
+        Ok::<_, StoreError>((send_request(connection, request).await?, convert))
+    };
     let elements = |start| stream::try_unfold(start, |(rows, convert)| read_next(rows, convert));
     stream::once(start).map_ok(elements).try_flatten().boxed()
 }
@@ -75,13 +106,16 @@ async fn send_request(
     connection: Arc<ServerConnection>,
     rows: RowsRequest,
 ) -> Result<RowReader, StoreError> {
-    let body = encode_json(&rows.body)?;
     let silence = connection.settings.read_silence;
-    let request = ServerConnection::with_json(connection.authorized_post(rows.route), body);
+    let mut request = connection.authorized(rows.version, DataRoute::Read(rows.route));
+    if let Some(body) = &rows.body {
+        request = ServerConnection::with_json(request, encode_json(body)?);
+    }
     let response = connection.send_expecting_ok(request, silence).await?;
     Ok(RowReader {
         connection,
         lines: LineReader::new(response, silence),
+        version: rows.version,
         kind: rows.kind,
     })
 }
@@ -94,18 +128,21 @@ impl RowReader {
                 continue;
             }
             let row: RowLine<'_> = self.check_parsed(serde_json::from_slice(&line))?;
-            let payload = row.payload.unwrap_or(RawValue::NULL).get();
-            match &*row.r#type {
+            match row.kind() {
                 "heartbeat" => {}
+                "end" if self.version == ApiVersion::V2 => return Ok(None),
+                "error" if self.version == ApiVersion::V2 => {
+                    let failure = self.check_parsed(row.failure())?;
+                    return Err(store_error(&self.connection, &failure));
+                }
                 "error" => {
-                    let ErrorPayload { error } =
-                        self.check_parsed(serde_json::from_str(payload))?;
+                    let ErrorPayload { error } = self.check_parsed(row.parse())?;
                     return Err(self
                         .connection
                         .unavailable(self.connection.printable(&error)));
                 }
                 kind if kind == self.kind => {
-                    return Ok(Some(self.check_parsed(serde_json::from_str(payload))?));
+                    return Ok(Some(self.check_parsed(row.parse())?));
                 }
                 other => {
                     let reason = format!("a line of the stream has the unknown type {other:?}");
@@ -113,7 +150,10 @@ impl RowReader {
                 }
             }
         }
-        Ok(None)
+        match self.version {
+            ApiVersion::V1 => Ok(None),
+            ApiVersion::V2 => Err(self.connection.unavailable("the stream broke off")),
+        }
     }
 
     fn check_parsed<T>(&self, parsed: serde_json::Result<T>) -> Result<T, StoreError> {

@@ -8,9 +8,12 @@ use serde_json::{json, value::RawValue};
 use tokio::time::timeout;
 
 use super::{
+    api_version::DataRoute,
     connection::ServerConnection,
+    detected_version::ApiVersion,
     event_reader::encode_json,
-    row_reader::{RowsRequest, read_rows},
+    refusal::store_error,
+    row_reader::{RowLine, RowsRequest, read_rows},
 };
 use es_event::{EventType, Subject};
 use es_store::{EventTypeStream, KnownEventType, StoreError, SubjectStream};
@@ -25,15 +28,23 @@ struct SubjectPayload {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct EventTypePayload {
+    #[serde(alias = "type")]
     event_type: EventType,
-    is_phantom: bool,
+    /// Version 1 tells this, and version 2 the opposite.
+    is_phantom: Option<bool>,
+    has_events: Option<bool>,
     schema: Option<Box<RawValue>>,
 }
 
 pub(super) fn read_subjects(connection: Arc<ServerConnection>, base: Subject) -> SubjectStream {
-    let request = RowsRequest {
+    let requested = base.clone();
+    let request = move |version| RowsRequest {
+        version,
         route: "read-subjects",
-        body: json!({"baseSubject": base}),
+        body: Some(match version {
+            ApiVersion::V1 => json!({"baseSubject": requested}),
+            ApiVersion::V2 => json!({"subject": requested, "options": {"recursive": true}}),
+        }),
         kind: "subject",
     };
     read_rows(connection, request, move |SubjectPayload { subject }| {
@@ -46,9 +57,13 @@ pub(super) fn read_subjects(connection: Arc<ServerConnection>, base: Subject) ->
 }
 
 pub(super) fn read_event_types(connection: Arc<ServerConnection>) -> EventTypeStream {
-    let request = RowsRequest {
+    let request = |version| RowsRequest {
+        version,
         route: "read-event-types",
-        body: json!({}),
+        body: match version {
+            ApiVersion::V1 => Some(json!({})),
+            ApiVersion::V2 => None,
+        },
         kind: "eventType",
     };
     read_rows(connection, request, EventTypePayload::parse)
@@ -58,22 +73,26 @@ pub(super) async fn read_event_type(
     connection: &ServerConnection,
     event_type: EventType,
 ) -> Result<Option<KnownEventType>, StoreError> {
-    let body = encode_json(&json!({"eventType": event_type}))?;
+    let version = connection.version().await?;
+    let body = encode_json(&match version {
+        ApiVersion::V1 => json!({"eventType": event_type}),
+        ApiVersion::V2 => json!({"type": event_type}),
+    })?;
     let within = connection.settings.request_time;
     let reading = async {
-        let request =
-            ServerConnection::with_json(connection.authorized_post("read-event-type"), body);
+        let request = connection.authorized(version, DataRoute::Read("read-event-type"));
+        let request = ServerConnection::with_json(request, body);
         let sent = connection.send(request, within).await;
         let response = sent.map_err(|error| connection.unavailable(error.reason))?;
         match response.status() {
-            StatusCode::OK => parse_event_type(connection, response, &event_type)
-                .await
-                .map(Some),
-            StatusCode::NOT_FOUND => match connection.error_of(response).await {
-                // Any other text comes from a server without this route.
-                StoreError::Refused(text) if text.contains("event type") => Ok(None),
-                error => Err(error),
-            },
+            StatusCode::OK => parse_event_type(connection, response, version, &event_type).await,
+            StatusCode::NOT_FOUND if version == ApiVersion::V1 => {
+                match connection.error_of(response).await {
+                    // Any other text comes from a server without this route.
+                    StoreError::Refused(text) if text.contains("event type") => Ok(None),
+                    error => Err(error),
+                }
+            }
             _ => Err(connection.error_of(response).await),
         }
     };
@@ -88,30 +107,49 @@ pub(super) async fn read_event_type(
 async fn parse_event_type(
     connection: &ServerConnection,
     response: Response,
+    version: ApiVersion,
     event_type: &EventType,
-) -> Result<KnownEventType, StoreError> {
+) -> Result<Option<KnownEventType>, StoreError> {
     let body = connection.read_body(response, connection.settings.line_limit);
     let body = body
         .await
         .map_err(|reason| connection.unavailable(reason))?;
-    let known = serde_json::from_slice(&body).map_err(|error| error.to_string());
-    let known = known.and_then(EventTypePayload::parse).and_then(|known| {
-        let is_same = known.event_type == *event_type;
-        is_same
-            .then_some(known)
-            .ok_or_else(|| "it is another one".to_owned())
-    });
-    known.map_err(|reason| {
+    let broken = |reason: &dyn std::fmt::Display| {
         let reason = format!("the response is not the event type {event_type}: {reason}");
         connection.corrupt(connection.printable(&reason))
-    })
+    };
+    let payload: EventTypePayload = match version {
+        ApiVersion::V1 => serde_json::from_slice(&body),
+        ApiVersion::V2 => {
+            let line: RowLine<'_> =
+                serde_json::from_slice(&body).map_err(|error| broken(&error))?;
+            if line.kind() == "error" {
+                let failure = line.failure().map_err(|error| broken(&error))?;
+                return match failure.slug() {
+                    "event-type-unknown" => Ok(None),
+                    _ => Err(store_error(connection, &failure)),
+                };
+            }
+            line.parse()
+        }
+    }
+    .map_err(|error| broken(&error))?;
+    let known = payload.parse().map_err(|reason| broken(&reason))?;
+    if known.event_type == *event_type {
+        Ok(Some(known))
+    } else {
+        Err(broken(&"it is another one"))
+    }
 }
 
 impl EventTypePayload {
     fn parse(self) -> Result<KnownEventType, String> {
         Ok(KnownEventType {
             event_type: self.event_type,
-            is_phantom: self.is_phantom,
+            is_phantom: self
+                .is_phantom
+                .or(self.has_events.map(|has_events| !has_events))
+                .ok_or_else(|| "it does not tell if it has events".to_owned())?,
             schema: self.schema.map(parse_schema).transpose()?.flatten(),
         })
     }

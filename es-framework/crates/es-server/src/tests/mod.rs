@@ -9,6 +9,8 @@ mod observe;
 mod protocol;
 mod query;
 mod read;
+mod version_2;
+mod version_2_errors;
 mod write;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};

@@ -115,11 +115,12 @@ async fn every_answer_names_the_server() {
 }
 
 #[tokio::test]
-async fn newer_clients_learn_that_there_is_no_second_version() {
+async fn an_unknown_path_is_told_as_the_original_server_tells_it() {
     let server = TestServer::start(Dialect::Event).await;
     for path in [
-        "/api/v2/system/ping",
         "/api/v2",
+        "/api/v2/system/pin",
+        "/api/v3/system/ping",
         "/api/v1/nothing",
         "/api/v1/ping/",
     ] {

@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody,
-    ndjson::rows_response, state::ServerState,
+    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody, state::ServerState,
 };
 use es_event::{Dialect, EventType};
 use es_store::KnownEventType;
@@ -87,8 +86,7 @@ pub(super) async fn read_event_types(
 ) -> Response {
     let dialect = server.settings.dialect;
     let known = server.store.read_event_types();
-    rows_response(
-        "eventType",
-        known.map_ok(move |known| describe(known, dialect)),
-    )
+    let rows = known.map_ok(move |known| describe(known, dialect));
+    let format = server.v1_format();
+    format.rows_response("eventType", rows, &server.settings)
 }

@@ -8,12 +8,8 @@ use serde::Deserialize;
 
 use super::options::WireObserveOptions;
 use crate::{
-    auth::RequireApiToken,
-    error_response::ErrorResponse,
-    event_lines::observation_response,
-    json_body::JsonBody,
-    state::ServerState,
-    stored_lines::{observe_lazily, read_stored_lines},
+    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody,
+    observation::observe, state::ServerState,
 };
 use es_event::Subject;
 use es_store::ObserveOptions;
@@ -31,13 +27,6 @@ pub(super) async fn observe_events(
     JsonBody(request): JsonBody<ObserveEventsRequest>,
 ) -> Result<Response, ErrorResponse> {
     let options: ObserveOptions = request.options.unwrap_or_default().try_into()?;
-    let permit = Arc::clone(&server.observers).try_acquire_owned();
-    let permit =
-        permit.map_err(|_| ErrorResponse::too_many_observers(server.settings.observers_limit))?;
-    let (stored, options) = match read_stored_lines(&server, &request.subject, &options).await {
-        Some((lines, options)) => (Some(lines), options),
-        None => (None, options),
-    };
-    let events = observe_lazily(&server, request.subject, options);
-    Ok(observation_response(server, stored, events, permit))
+    let format = server.v1_format();
+    observe(server, request.subject, options, format).await
 }

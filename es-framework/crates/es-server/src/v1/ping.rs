@@ -8,11 +8,10 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::state::ServerState;
-use es_event::{DATA_CONTENT_TYPE, Dialect, EventTime, SPEC_VERSION};
+use crate::{management_event::ManagementEvent, state::ServerState};
+use es_event::{DATA_CONTENT_TYPE, Dialect};
 
 /// The head of a ping response starts with these headers, as that of the original server does. The PHP
 /// client's tests compare their order and their case.
@@ -48,34 +47,11 @@ pub(super) async fn ping(State(server): State<Arc<ServerState>>) -> Response {
     }
 }
 
-/// A CloudEvent that exists only as a response. It is never stored, so it has no hash and a fixed id.
-#[derive(Serialize)]
-struct ManagementEvent {
-    specversion: &'static str,
-    id: &'static str,
-    time: EventTime,
-    source: &'static str,
-    subject: &'static str,
-    r#type: &'static str,
-    datacontenttype: &'static str,
-    data: Value,
-}
-
 /// Creates a response with a [`ManagementEvent`].
 pub(super) fn management_response(
     route: &'static str,
     r#type: &'static str,
     data: Value,
 ) -> Response {
-    Json(ManagementEvent {
-        specversion: SPEC_VERSION,
-        id: "0",
-        time: EventTime::now(),
-        source: "https://www.eventsourcingdb.io",
-        subject: route,
-        r#type,
-        datacontenttype: DATA_CONTENT_TYPE,
-        data,
-    })
-    .into_response()
+    Json(ManagementEvent::new(route, r#type, data)).into_response()
 }

@@ -7,9 +7,7 @@ use axum::{extract::State, response::Response};
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    auth::RequireApiToken, json_body::JsonBody, ndjson::rows_response, state::ServerState,
-};
+use crate::{auth::RequireApiToken, json_body::JsonBody, state::ServerState};
 use es_event::Subject;
 
 #[derive(Deserialize)]
@@ -30,5 +28,6 @@ pub(super) async fn read_subjects(
 ) -> Response {
     let subjects = server.store.read_subjects(request.base_subject);
     let rows = subjects.map_ok(|subject| SubjectResponse { subject });
-    rows_response("subject", rows)
+    let format = server.v1_format();
+    format.rows_response("subject", rows, &server.settings)
 }

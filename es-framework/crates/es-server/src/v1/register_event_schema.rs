@@ -36,7 +36,7 @@ pub(super) async fn register_event_schema(
     ))
 }
 
-/// Parses a schema in a thread for blocking work, because a large schema with many patterns takes long.
+/// Parses a schema.
 async fn parse_schema(schema: Box<RawValue>) -> Result<EventSchema, ErrorResponse> {
     // The older dialect has the schema's text in a string.
     let text = serde_json::from_str::<String>(schema.get());

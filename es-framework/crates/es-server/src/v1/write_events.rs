@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::{
     auth::RequireApiToken, conditional_write::ConditionalWrite, error_response::ErrorResponse,
-    json_body::JsonBody, server_settings::ServerSettings, state::ServerState,
+    json_body::JsonBody, server_settings::ServerSettings, source::check_source, state::ServerState,
 };
 use es_event::{
     Dialect, EventCandidate, EventId, EventType, RecordedEvent, Subject, TraceContext,
@@ -163,44 +163,6 @@ fn convert_candidate(
     })
 }
 
-/// The longest source, in bytes. The protocol names no limit.
-const MAX_SOURCE_LENGTH: usize = 2_048;
-
-/// Checks the source of an event: a URI in the newer dialect, any name in the older one.
-fn check_source(source: &str, dialect: Dialect) -> Result<(), &'static str> {
-    if source.is_empty() || source.len() > MAX_SOURCE_LENGTH || source.chars().any(char::is_control)
-    {
-        return Err("a source has 1 to 2048 bytes and no control character");
-    }
-    if dialect == Dialect::Event && !is_uri(source) {
-        return Err("a source is a URI, such as https://library.example.com or tag:library");
-    }
-    Ok(())
-}
-
-/// Tells if the text has a scheme and contains only characters of RFC 3986.
-fn is_uri(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else {
-        return false;
-    };
-    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    let mut escapes = rest.split('%');
-    let is_escape = |segment: &str| {
-        let digits = segment.as_bytes().get(..2);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
-    is_scheme
-        && !rest.is_empty()
-        && rest
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte))
-        && escapes.next().is_some()
-        && escapes.all(is_escape)
-}
-
 impl ConditionalWrite {
     /// Adds a precondition of the request.
     fn add_precondition(&mut self, wire: WriteEventsPrecondition) -> Result<(), String> {
@@ -232,7 +194,7 @@ fn recorded_response(recorded: &[RecordedEvent], settings: &ServerSettings) -> R
         if body.len() > 1 {
             body.push(b',');
         }
-        let signature = settings.sign(event);
+        let signature = settings.sign(event, settings.dialect);
         settings
             .dialect
             .write_recorded(event, signature.as_deref(), &mut body);
@@ -240,26 +202,4 @@ fn recorded_response(recorded: &[RecordedEvent], settings: &ServerSettings) -> R
     body.push(b']');
     let json = HeaderValue::from_static("application/json");
     ([(header::CONTENT_TYPE, json)], body).into_response()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_uri_has_a_scheme_and_no_character_that_needs_an_escape() {
-        for uri in [
-            "https://www.eventsourcingdb.io",
-            "tag:thenativeweb.io,2023:test",
-            "tag://test-execution",
-            "urn:a%20b",
-        ] {
-            assert!(is_uri(uri), "{uri}");
-        }
-        for text in [
-            "", "my-app", ":x", "1a:x", "tag:", "tag:a b", "tag:ü", "urn:a%2", "a b:c",
-        ] {
-            assert!(!is_uri(text), "{text}");
-        }
-    }
 }

@@ -27,7 +27,18 @@ pub(super) enum ServerFault {
     SayAndHang(String),
     /// A streamed line without an end.
     Endless,
+    /// These bytes, also to the request that detects version 2.
+    Always(String),
+    /// A server of version 2: its response to a ping, and its response to any other request.
+    Version2 {
+        ping: String,
+        then: String,
+    },
 }
+
+/// The start of the request by which a client detects version 2, and the answer of an older server.
+pub(super) const PROBE: &[u8] = b"GET /api/v2/system/ping ";
+pub(super) const NO_VERSION_2: &[u8] = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
 
 async fn server(fault: ServerFault) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -43,11 +54,22 @@ async fn server(fault: ServerFault) -> SocketAddr {
 
 async fn misbehave(mut stream: TcpStream, fault: ServerFault) {
     let mut request = [0; 64 * 1024];
-    let _ = stream.read(&mut request).await;
+    let length = stream.read(&mut request).await.unwrap_or_default();
+    let is_probe = request[..length].starts_with(PROBE);
+    if is_probe && !matches!(fault, ServerFault::Always(_)) {
+        let answer = match &fault {
+            ServerFault::Version2 { ping, .. } => ping.as_bytes(),
+            _ => NO_VERSION_2,
+        };
+        let _ = stream.write_all(answer).await;
+        let _ = stream.read(&mut request).await;
+    }
     match fault {
         ServerFault::Silence => sleep(Duration::from_secs(60)).await,
         ServerFault::Close => {}
-        ServerFault::Say(text) => {
+        ServerFault::Say(text)
+        | ServerFault::Always(text)
+        | ServerFault::Version2 { then: text, .. } => {
             let _ = stream.write_all(text.as_bytes()).await;
             let _ = stream.shutdown().await;
         }
@@ -66,7 +88,7 @@ pub(super) async fn client(fault: ServerFault) -> EventSourcingDbStore {
     // The timeout is short only for the faults that are meant to reach it.
     let time = match fault {
         ServerFault::Silence | ServerFault::SayAndHang(_) => Duration::from_millis(300),
-        ServerFault::Close | ServerFault::Say(_) | ServerFault::Endless => Duration::from_secs(20),
+        _ => Duration::from_secs(20),
     };
     let mut settings = ClientSettings::new(format!("http://{}", server(fault).await), TOKEN);
     settings.request_time = time;

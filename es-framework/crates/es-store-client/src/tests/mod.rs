@@ -1,10 +1,12 @@
 //! Tests of the client against `es-server`, with the contract suite, and against faulty servers.
 
 mod catalogue;
+mod detection;
 mod hostile;
 mod reconnect;
 mod settings;
 mod test_server;
+mod version_1_front;
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,13 +16,14 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy};
-use es_event::{Dialect, EventCandidate, EventType, RecordedEvent, Subject};
+use es_event::{Dialect, EventCandidate, EventType, HashVersion, RecordedEvent, Subject};
 use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, contract,
     memory::MemoryStore,
 };
 use test_server::{TOKEN, TestServer};
+use version_1_front::Version1Front;
 
 /// A client and its server.
 #[derive(Debug)]
@@ -30,9 +33,18 @@ struct ClientWithServer {
 }
 
 impl ClientWithServer {
+    /// A client that uses version 2.
     async fn start(dialect: Dialect) -> Self {
         let server = TestServer::start(dialect).await;
         let client = client(&server.url(), TOKEN);
+        Self { client, server }
+    }
+
+    /// A client that uses version 1.
+    async fn start_version_1(dialect: Dialect) -> Self {
+        let server = TestServer::start(dialect).await;
+        let front = Version1Front::of(server.address).await;
+        let client = client(&front.url, TOKEN);
         Self { client, server }
     }
 }
@@ -103,18 +115,37 @@ fn candidate(subject: &str, data: &str) -> EventCandidate {
 
 #[tokio::test]
 async fn client_and_server_keep_the_contract_in_the_older_shape() {
-    contract::run(|| ClientWithServer::start(Dialect::Item)).await;
+    contract::run(|| ClientWithServer::start_version_1(Dialect::Item)).await;
 }
 
 #[tokio::test]
 async fn client_and_server_keep_the_contract_in_the_newer_shape() {
-    contract::run(|| ClientWithServer::start(Dialect::Event)).await;
+    contract::run(|| ClientWithServer::start_version_1(Dialect::Event)).await;
+}
+
+#[tokio::test]
+async fn client_and_server_keep_the_contract_in_version_2() {
+    contract::run(|| ClientWithServer::start(Dialect::Item)).await;
+}
+
+#[tokio::test]
+async fn client_and_server_keep_the_contract_with_hashes_of_version_2() {
+    let start = || async {
+        let store = MemoryStore::new().with_hash_version(HashVersion::V2);
+        let server = TestServer::over(store, Dialect::Event).await;
+        let client = client(&server.url(), TOKEN);
+        ClientWithServer { client, server }
+    };
+    contract::run(start).await;
 }
 
 #[tokio::test]
 async fn what_an_append_returns_is_what_is_stored() {
-    for dialect in [Dialect::Item, Dialect::Event] {
-        let served = ClientWithServer::start(dialect).await;
+    for served in [
+        ClientWithServer::start_version_1(Dialect::Item).await,
+        ClientWithServer::start_version_1(Dialect::Event).await,
+        ClientWithServer::start(Dialect::Event).await,
+    ] {
         let pair = vec![candidate("/a", r#"{"n":1.50}"#), candidate("/b", "{}")];
         let written = served.append(pair, vec![]).await.unwrap();
         let read = served.read(Subject::root(), ReadOptions::recursive());
@@ -130,8 +161,11 @@ async fn what_an_append_returns_is_what_is_stored() {
 
 #[tokio::test]
 async fn a_healthy_server_with_the_right_token_is_healthy() {
-    for dialect in [Dialect::Item, Dialect::Event] {
-        let served = ClientWithServer::start(dialect).await;
+    for served in [
+        ClientWithServer::start_version_1(Dialect::Item).await,
+        ClientWithServer::start_version_1(Dialect::Event).await,
+        ClientWithServer::start(Dialect::Event).await,
+    ] {
         served.health().await.unwrap();
         let stranger = client(&served.server.url(), "wrong-token");
         let refused = stranger.health().await;
@@ -203,7 +237,7 @@ async fn a_server_that_shuts_down_interrupts_an_observation() {
     served.server.stop().await;
     let last = observed.next().await.unwrap().unwrap_err();
     assert!(
-        last.is_transient() && last.to_string().contains("the stream broke off"),
+        last.is_transient() && last.to_string().contains("shutting down"),
         "{last}"
     );
     assert!(observed.next().await.is_none());

@@ -12,6 +12,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+use super::hostile::{NO_VERSION_2, PROBE};
 use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy, TOKEN, candidate};
 use es_event::{Dialect, EventId, EventTime, Hash, RecordedEvent};
 use es_store::{
@@ -35,7 +36,11 @@ async fn server(answers: Vec<String>) -> (String, Requests) {
         for number in 0.. {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut request = vec![0; 64 * 1024];
-            let length = stream.read(&mut request).await.unwrap_or_default();
+            let mut length = stream.read(&mut request).await.unwrap_or_default();
+            if request[..length].starts_with(PROBE) {
+                let _ = stream.write_all(NO_VERSION_2).await;
+                length = stream.read(&mut request).await.unwrap_or_default();
+            }
             let request = String::from_utf8_lossy(&request[..length]).into_owned();
             seen.lock().unwrap().push((Instant::now(), request));
             let answer = answers.get(number).or(answers.last()).unwrap();

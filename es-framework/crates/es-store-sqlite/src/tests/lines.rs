@@ -18,9 +18,10 @@ use es_store::{
     backup::{self, BackupLine},
 };
 
-const SHAPES: [LineShape; 3] = [
+const SHAPES: [LineShape; 4] = [
     LineShape::Stream(Dialect::Item),
     LineShape::Stream(Dialect::Event),
+    LineShape::Envelope,
     LineShape::Backup,
 ];
 
@@ -41,6 +42,7 @@ fn written(events: &[RecordedEvent], shape: LineShape) -> String {
     for event in events {
         match shape {
             LineShape::Stream(dialect) => dialect.write_line(event, None, &mut text),
+            LineShape::Envelope => event.write_envelope_line(None, &mut text),
             LineShape::Backup => BackupLine::Event(Box::new(event.clone())).write(&mut text),
         }
     }

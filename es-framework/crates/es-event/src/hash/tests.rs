@@ -28,7 +28,7 @@ fn the_published_vector_of_the_audit_specification_is_met() {
 #[test]
 fn the_published_vectors_of_version_2_are_met() {
     let mut predecessor = Hash::ZERO;
-    let lines: Vec<_> = include_str!("hash_v2_vectors.ndjson").lines().collect();
+    let lines: Vec<_> = include_str!("version_2_vectors.ndjson").lines().collect();
     for line in &lines {
         let StreamLine::Event(event) = StreamLine::parse(line.as_bytes()).unwrap() else {
             panic!("{line}")

@@ -1,0 +1,130 @@
+//! The reasons that a request of version 2 fails: errors of the domain, which have status 200 and a
+//! code, and failures of the transport, which have another status and a text.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+
+use super::{
+    conditional_write::{CONTENTION, WriteFailure},
+    domain_error::{DomainError, ErrorCode},
+    envelope::write_error,
+    error_response::ErrorResponse,
+    ndjson::NDJSON,
+};
+use es_store::{AppendError, InvalidOptions, RegisterError, StoreError};
+
+/// The failure of a request.
+#[derive(Debug)]
+pub(super) enum RequestFailure {
+    /// The request is well-formed, but its values or the content of the store refuse it.
+    Domain(DomainError),
+    /// The request is malformed, or the server cannot answer it.
+    Transport(ErrorResponse),
+}
+
+impl RequestFailure {
+    /// Adds the index of the element of the request that is at fault.
+    pub(super) fn at(self, index: usize) -> Self {
+        match self {
+            Self::Domain(error) => Self::Domain(error.with("index", index)),
+            transport @ Self::Transport(_) => transport,
+        }
+    }
+
+    /// Creates the response of a route whose response is one JSON value instead of a stream.
+    pub(super) fn into_single_response(self) -> Response {
+        let mut response = self.into_response();
+        if response.headers().get(header::CONTENT_TYPE) == Some(&NDJSON) {
+            let json = HeaderValue::from_static("application/json");
+            response.headers_mut().insert(header::CONTENT_TYPE, json);
+        }
+        response
+    }
+}
+
+impl IntoResponse for RequestFailure {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Domain(error) => {
+                let mut line = Vec::new();
+                write_error(&error, &mut line);
+                ([(header::CONTENT_TYPE, NDJSON)], line).into_response()
+            }
+            Self::Transport(response) => response.into_response(),
+        }
+    }
+}
+
+impl From<DomainError> for RequestFailure {
+    fn from(error: DomainError) -> Self {
+        Self::Domain(error)
+    }
+}
+
+impl From<ErrorResponse> for RequestFailure {
+    fn from(response: ErrorResponse) -> Self {
+        Self::Transport(response)
+    }
+}
+
+impl From<InvalidOptions> for RequestFailure {
+    fn from(error: InvalidOptions) -> Self {
+        Self::Domain(error.into())
+    }
+}
+
+/// The failure of a store that certainly stored nothing. A status of 500 would leave that open.
+impl From<StoreError> for RequestFailure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable { .. } | StoreError::Refused(_) => {
+                Self::Transport(error.into())
+            }
+            StoreError::Options(_) | StoreError::Full(_) => Self::Domain((&error).into()),
+            StoreError::Unauthorized { .. } | StoreError::Corrupt { .. } => {
+                tracing::error!(%error, "the store failed");
+                Self::Domain((&error).into())
+            }
+        }
+    }
+}
+
+impl From<WriteFailure> for RequestFailure {
+    fn from(failure: WriteFailure) -> Self {
+        match failure {
+            WriteFailure::Append(error) => error.into(),
+            WriteFailure::Query(error) => Self::Domain((&error).into()),
+            WriteFailure::NotBoolean => {
+                let text = "the query of a precondition must yield one row with a boolean";
+                Self::Domain(DomainError::new(ErrorCode::QueryNotBoolean, text))
+            }
+            WriteFailure::Contention => Self::Transport(ErrorResponse::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                CONTENTION,
+            )),
+        }
+    }
+}
+
+impl From<AppendError> for RequestFailure {
+    fn from(error: AppendError) -> Self {
+        match error {
+            AppendError::Conflict(conflict) => Self::Domain(conflict.into()),
+            AppendError::Schema(conflict) => Self::Domain(conflict.into()),
+            AppendError::Store(error) => error.into(),
+            error @ AppendError::Unknown { .. } => Self::Transport(error.into()),
+        }
+    }
+}
+
+impl From<RegisterError> for RequestFailure {
+    fn from(error: RegisterError) -> Self {
+        match error {
+            RegisterError::Conflict(conflict) => Self::Domain(conflict.into()),
+            RegisterError::Store(error) => error.into(),
+            error @ RegisterError::Unknown { .. } => Self::Transport(error.into()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `QUERY /api/v2/data/read-event-type` describes one event type.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{
+    safe_query::QueryMethod,
+    strict_body::StrictBody,
+    values::{OptionalText, parse_event_type},
+};
+use crate::{
+    auth::RequireApiToken,
+    domain_error::{DomainError, ErrorCode},
+    request_failure::RequestFailure,
+    single_envelope::single_envelope,
+    state::ServerState,
+};
+use es_event::EventType;
+use es_store::KnownEventType;
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct EventTypeBody {
+    r#type: OptionalText,
+}
+
+/// The description of an event type in an envelope.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EventTypeEnvelope {
+    r#type: EventType,
+    has_events: bool,
+    schema: Option<Box<RawValue>>,
+}
+
+impl From<KnownEventType> for EventTypeEnvelope {
+    fn from(known: KnownEventType) -> Self {
+        Self {
+            r#type: known.event_type,
+            has_events: !known.is_phantom,
+            schema: known.schema,
+        }
+    }
+}
+
+pub(super) async fn read_event_type(
+    _: QueryMethod,
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    StrictBody(body): StrictBody<EventTypeBody>,
+) -> Response {
+    match find_event_type(&server, body).await {
+        Ok(known) => single_envelope("eventType", &EventTypeEnvelope::from(known)),
+        Err(failure) => failure.into_single_response(),
+    }
+}
+
+async fn find_event_type(
+    server: &ServerState,
+    body: EventTypeBody,
+) -> Result<KnownEventType, RequestFailure> {
+    let event_type = parse_event_type(body.r#type)?;
+    let known = server.store.read_event_type(event_type.clone()).await?;
+    known.ok_or_else(|| {
+        let text = "event type is unknown: it has neither events nor a registered schema";
+        let error = DomainError::new(ErrorCode::EventTypeUnknown, text);
+        error.with("value", event_type.as_str()).into()
+    })
+}

@@ -1,0 +1,44 @@
+//! `QUERY /api/v2/data/read-events` streams the stored events of a subject.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use serde::Deserialize;
+
+use super::{
+    options::StrictReadOptions,
+    safe_query::QueryMethod,
+    strict_body::{OptionalObject, StrictBody},
+    values::{OptionalText, parse_subject},
+};
+use crate::{
+    auth::RequireApiToken,
+    domain_error::{DomainError, ErrorCode},
+    event_lines::stored_response,
+    read_range::starts_after_end,
+    request_failure::RequestFailure,
+    state::ServerState,
+    stream_format::StreamFormat,
+};
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ReadBody {
+    subject: OptionalText,
+    options: OptionalObject<StrictReadOptions>,
+}
+
+pub(super) async fn read_events(
+    _: QueryMethod,
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    StrictBody(body): StrictBody<ReadBody>,
+) -> Result<Response, RequestFailure> {
+    let subject = parse_subject(body.subject)?;
+    let options = body.options.into_object().unwrap_or_default().check()?;
+    if starts_after_end(&server, &options).await? {
+        let text = "fromLatestEvent leads to an event after the upper bound";
+        return Err(DomainError::new(ErrorCode::RangeUnsatisfiable, text).into());
+    }
+    Ok(stored_response(server, subject, options, StreamFormat::V2))
+}

@@ -1,0 +1,39 @@
+//! `QUERY /api/v2/data/run-eventql-query` streams the rows of a query.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use serde::Deserialize;
+
+use super::{
+    safe_query::QueryMethod,
+    strict_body::StrictBody,
+    values::{OptionalText, require},
+};
+use crate::{
+    auth::RequireApiToken,
+    domain_error::{DomainError, ErrorCode},
+    query_rows::query_response,
+    request_failure::RequestFailure,
+    state::ServerState,
+    stream_format::StreamFormat,
+};
+use es_eventql::EventQlQuery;
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct QueryBody {
+    query: OptionalText,
+}
+
+pub(super) async fn run_eventql_query(
+    _: QueryMethod,
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    StrictBody(body): StrictBody<QueryBody>,
+) -> Result<Response, RequestFailure> {
+    let query = require("query", body.query, ErrorCode::QueryMissing)?;
+    let query =
+        EventQlQuery::parse(&query).map_err(|error| DomainError::malformed_query(&error))?;
+    Ok(query_response(&server, &query, StreamFormat::V2))
+}

@@ -1,0 +1,62 @@
+//! The values of requests: a missing or malformed one is an error of the domain.
+
+use std::str::FromStr;
+
+use super::strict_body::OptionalMember;
+use crate::domain_error::{DomainError, ErrorCode};
+use es_event::{EventId, EventType, Subject};
+
+/// A text member of a request.
+pub(super) type OptionalText = OptionalMember<String>;
+
+/// Parses a subject.
+pub(super) fn parse_subject(text: OptionalText) -> Result<Subject, DomainError> {
+    let codes = (ErrorCode::SubjectMissing, ErrorCode::SubjectMalformed);
+    parse("subject", text, codes)
+}
+
+/// Parses the subject of a write. `/books/42/` and `/books/42` would be two subjects that look like
+/// one.
+pub(super) fn parse_written_subject(text: OptionalText) -> Result<Subject, DomainError> {
+    let subject = parse_subject(text)?;
+    if subject.as_str().len() > 1 && subject.as_str().ends_with('/') {
+        let text = "subject is malformed: a subject does not end with '/'";
+        let error = DomainError::new(ErrorCode::SubjectMalformed, text);
+        return Err(error.with("value", subject.as_str()));
+    }
+    Ok(subject)
+}
+
+/// Parses an event type.
+pub(super) fn parse_event_type(text: OptionalText) -> Result<EventType, DomainError> {
+    let codes = (ErrorCode::EventTypeMissing, ErrorCode::EventTypeMalformed);
+    parse("event type", text, codes)
+}
+
+/// Parses an event id.
+pub(super) fn parse_event_id(text: OptionalText) -> Result<EventId, DomainError> {
+    let codes = (ErrorCode::EventIdMissing, ErrorCode::EventIdMalformed);
+    parse("event id", text, codes)
+}
+
+fn parse<T: FromStr<Err: std::fmt::Display>>(
+    name: &str,
+    text: OptionalText,
+    (missing, malformed): (ErrorCode, ErrorCode),
+) -> Result<T, DomainError> {
+    let text = require(name, text, missing)?;
+    text.parse().map_err(|error| {
+        let description = format!("{name} is malformed: {error}");
+        DomainError::new(malformed, description).with("value", text)
+    })
+}
+
+/// Returns a text that must not be missing or empty.
+pub(super) fn require(
+    name: &str,
+    text: OptionalText,
+    missing: ErrorCode,
+) -> Result<String, DomainError> {
+    let text = text.0.filter(|text| !text.is_empty());
+    text.ok_or_else(|| DomainError::new(missing, format!("{name} is missing")))
+}

@@ -1,0 +1,148 @@
+//! `POST /api/v2/data/write-events` writes all events of a request or none.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode, response::Response};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::timeout;
+
+use super::{
+    pending_response::respond_when_done,
+    strict_body::{OptionalMember, StrictBody, StrictObject, null_at},
+    values::{OptionalText, parse_event_type, parse_written_subject, require},
+    write_preconditions::{PreconditionBody, add_precondition},
+};
+use crate::{
+    auth::RequireApiToken,
+    conditional_write::ConditionalWrite,
+    domain_error::{DomainError, ErrorCode},
+    envelope::END_LINE,
+    error_response::ErrorResponse,
+    request_failure::RequestFailure,
+    server_settings::ServerSettings,
+    source::check_source,
+    state::ServerState,
+    stream_format::StreamFormat,
+};
+use es_event::{EventCandidate, InvalidTrace, TraceContext, compact_object};
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct WriteBody {
+    events: OptionalMember<Vec<StrictObject<CandidateMembers>>>,
+    preconditions: OptionalMember<Vec<StrictObject<PreconditionBody>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct CandidateMembers {
+    source: OptionalText,
+    subject: OptionalText,
+    r#type: OptionalText,
+    data: OptionalMember<Box<RawValue>>,
+    traceparent: OptionalText,
+    tracestate: OptionalText,
+}
+
+pub(super) async fn write_events(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+    StrictBody(body): StrictBody<WriteBody>,
+) -> Result<Response, RequestFailure> {
+    let write = check(body, &server.settings)?;
+    let heartbeat = server.settings.heartbeat;
+    respond_when_done(execute(server, write), heartbeat).await
+}
+
+async fn execute(
+    server: Arc<ServerState>,
+    write: ConditionalWrite,
+) -> Result<Vec<u8>, RequestFailure> {
+    let settings = &server.settings;
+    let writing = timeout(settings.request_time, write.execute(&server));
+    let recorded = writing
+        .await
+        .map_err(|_| ErrorResponse::unknown_outcome())??;
+    let mut lines = Vec::new();
+    for event in &recorded {
+        StreamFormat::V2.write_event(event, settings, &mut lines);
+    }
+    lines.extend_from_slice(END_LINE);
+    Ok(lines)
+}
+
+/// Checks all values of the request.
+fn check(body: WriteBody, settings: &ServerSettings) -> Result<ConditionalWrite, RequestFailure> {
+    let events = body.events.0.unwrap_or_default();
+    let preconditions = body.preconditions.0.unwrap_or_default();
+    let limit = settings.events_limit;
+    if events.is_empty() {
+        return Err(DomainError::new(ErrorCode::EventsMissing, "events are missing").into());
+    }
+    if events.len() > limit || preconditions.len() > limit {
+        let text = format!("a write has at most {limit} events and as many preconditions");
+        return Err(ErrorResponse::new(StatusCode::PAYLOAD_TOO_LARGE, text).into());
+    }
+    let mut write = ConditionalWrite::default();
+    for (event, index) in events.into_iter().zip(0_usize..) {
+        let at = format!("/events/{index}");
+        let candidate = check_candidate(event.0, &at, settings);
+        write
+            .candidates
+            .push(candidate.map_err(|failure| failure.at(index))?);
+    }
+    for (precondition, index) in preconditions.into_iter().zip(0_usize..) {
+        let at = format!("/preconditions/{index}");
+        let added = add_precondition(&mut write, precondition.0, &at);
+        added.map_err(|failure| failure.at(index))?;
+    }
+    Ok(write)
+}
+
+fn check_candidate(
+    members: CandidateMembers,
+    at: &str,
+    settings: &ServerSettings,
+) -> Result<EventCandidate, RequestFailure> {
+    let source = require("source", members.source, ErrorCode::SourceMissing)?;
+    check_source(&source, settings.dialect)
+        .map_err(|reason| DomainError::new(ErrorCode::SourceMalformed, reason))?;
+    let subject = parse_written_subject(members.subject)?;
+    let event_type = parse_event_type(members.r#type)?;
+    let data = check_data(members.data.0, at)?;
+    let trace = check_trace(&members.traceparent, &members.tracestate)?;
+    Ok(EventCandidate {
+        source: source.into(),
+        subject,
+        event_type,
+        data,
+        trace,
+    })
+}
+
+fn check_data(data: Option<Box<RawValue>>, at: &str) -> Result<Box<RawValue>, RequestFailure> {
+    let Some(data) = data else {
+        return Err(DomainError::new(ErrorCode::DataMissing, "data is missing").into());
+    };
+    if data.get() == "null" {
+        return Err(ErrorResponse::invalid(null_at(&format!("{at}/data"))).into());
+    }
+    let compact = compact_object(&data);
+    compact.map_err(|error| DomainError::new(ErrorCode::DataMalformed, error.to_string()).into())
+}
+
+fn check_trace(
+    parent: &OptionalText,
+    state: &OptionalText,
+) -> Result<Option<TraceContext>, DomainError> {
+    let (parent, state) = (parent.0.as_deref(), state.0.as_deref());
+    TraceContext::new(parent, state).map_err(|error| {
+        let code = match error {
+            InvalidTrace::Parent => ErrorCode::TraceparentMalformed,
+            InvalidTrace::State if parent.is_none() => ErrorCode::TracestateWithoutTraceparent,
+            InvalidTrace::State => ErrorCode::TracestateMalformed,
+        };
+        DomainError::new(code, error.to_string())
+    })
+}

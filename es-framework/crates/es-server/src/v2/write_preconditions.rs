@@ -1,0 +1,120 @@
+//! The preconditions of a write.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    options::RecursiveOption,
+    strict_body::{OptionalMember, OptionalObject, null_at, parse_object},
+    values::{OptionalText, parse_event_id, parse_written_subject, require},
+};
+use crate::{
+    conditional_write::ConditionalWrite,
+    domain_error::{DomainError, ErrorCode},
+    error_response::ErrorResponse,
+    request_failure::RequestFailure,
+};
+use es_eventql::EventQlQuery;
+use es_store::Precondition;
+
+/// A precondition. Its type decides about the members of its payload.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct PreconditionBody {
+    r#type: OptionalText,
+    payload: OptionalMember<Box<RawValue>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SubjectPayload {
+    subject: OptionalText,
+    options: OptionalObject<RecursiveOption>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct SubjectOnEventIdPayload {
+    subject: OptionalText,
+    event_id: OptionalText,
+    options: OptionalObject<RecursiveOption>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct QueryPayload {
+    query: OptionalText,
+}
+
+/// Adds a precondition of the request to a write. `at` is its JSON pointer.
+pub(super) fn add_precondition(
+    write: &mut ConditionalWrite,
+    body: PreconditionBody,
+    at: &str,
+) -> Result<(), RequestFailure> {
+    let code = ErrorCode::PreconditionTypeMissing;
+    let name = require("type of a precondition", body.r#type, code)?;
+    let payload = body.payload.0.ok_or_else(|| {
+        let text = "payload of a precondition is missing";
+        DomainError::new(ErrorCode::PayloadMissing, text)
+    });
+    let at = format!("{at}/payload");
+    let precondition = match name.as_str() {
+        "isSubjectPristine" => {
+            let payload: SubjectPayload = parse_payload(&payload?, &at)?;
+            let subject = parse_written_subject(payload.subject)?;
+            if is_recursive(payload.options) {
+                Precondition::SubtreeIsPristine(subject)
+            } else {
+                Precondition::SubjectIsPristine(subject)
+            }
+        }
+        "isSubjectPopulated" => {
+            let payload: SubjectPayload = parse_payload(&payload?, &at)?;
+            let subject = parse_written_subject(payload.subject)?;
+            if is_recursive(payload.options) {
+                Precondition::SubtreeIsPopulated(subject)
+            } else {
+                Precondition::SubjectIsPopulated(subject)
+            }
+        }
+        "isSubjectOnEventId" => {
+            let payload: SubjectOnEventIdPayload = parse_payload(&payload?, &at)?;
+            let subject = parse_written_subject(payload.subject)?;
+            let id = parse_event_id(payload.event_id)?;
+            if is_recursive(payload.options) {
+                Precondition::SubtreeIsOnEventId(subject, id)
+            } else {
+                Precondition::SubjectIsOnEventId(subject, id)
+            }
+        }
+        "isEventQlQueryTrue" => {
+            let payload: QueryPayload = parse_payload(&payload?, &at)?;
+            let query = require("query", payload.query, ErrorCode::QueryMissing)?;
+            let query = EventQlQuery::parse(&query)
+                .map_err(|error| DomainError::malformed_query(&error))?;
+            write.queries.push(query);
+            return Ok(());
+        }
+        other => {
+            let error = DomainError::new(ErrorCode::PreconditionUnknown, "precondition is unknown");
+            return Err(error.with("value", other).into());
+        }
+    };
+    write.preconditions.push(precondition);
+    Ok(())
+}
+
+fn parse_payload<T: serde::de::DeserializeOwned>(
+    payload: &RawValue,
+    at: &str,
+) -> Result<T, ErrorResponse> {
+    if payload.get() == "null" {
+        return Err(ErrorResponse::invalid(null_at(at)));
+    }
+    parse_object(payload.get().as_bytes(), at)
+}
+
+fn is_recursive(options: OptionalObject<RecursiveOption>) -> bool {
+    options.into_object().unwrap_or_default().is_recursive()
+}
