@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::ServerState;
+use super::state::{QueryLimitReached, ServerState};
 use es_event::{EventCandidate, RecordedEvent};
 use es_eventql::{EventQlQuery, EventSource, QueryError};
 use es_store::{AppendError, Conflict, Precondition, StoreError, newest_id};
@@ -29,6 +29,8 @@ pub(super) enum WriteFailure {
     NotBoolean,
     /// Others keep writing while the queries run.
     Contention,
+    /// Too many queries run already.
+    TooManyQueries(QueryLimitReached),
 }
 
 /// The text of [`WriteFailure::Contention`].
@@ -57,7 +59,10 @@ impl ConditionalWrite {
             let append = server.store.append(self.candidates, self.preconditions);
             return Ok(append.await?);
         }
-        let _permit = server.admit_query().await?;
+        let _permit = server
+            .admit_query()
+            .await
+            .map_err(WriteFailure::TooManyQueries)?;
         for _ in 0..MAX_ATTEMPTS {
             let end = newest_id(&*server.store).await?;
             self.check_queries(server).await?;

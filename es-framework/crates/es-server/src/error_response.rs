@@ -7,7 +7,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::conditional_write::{CONTENTION, WriteFailure};
+use super::{
+    conditional_write::{CONTENTION, WriteFailure},
+    state::QueryLimitReached,
+};
 use es_store::{AppendError, Conflict, InvalidOptions, RegisterError, SchemaConflict, StoreError};
 
 /// A status and a text without its final line break.
@@ -67,12 +70,6 @@ impl ErrorResponse {
     /// Returns the response to one observer too many.
     pub(super) fn too_many_observers(limit: usize) -> Self {
         let text = format!("there are {limit} observers already: try again later");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
-    }
-
-    /// Returns the response to one query too many.
-    pub(super) fn too_many_queries(limit: usize) -> Self {
-        let text = format!("there are {limit} queries already: try again later");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
     }
 
@@ -159,6 +156,13 @@ impl From<AppendError> for ErrorResponse {
     }
 }
 
+impl From<QueryLimitReached> for ErrorResponse {
+    fn from(QueryLimitReached(limit): QueryLimitReached) -> Self {
+        let text = format!("there are {limit} queries already: try again later");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
+    }
+}
+
 impl From<WriteFailure> for ErrorResponse {
     fn from(failure: WriteFailure) -> Self {
         match failure {
@@ -167,6 +171,7 @@ impl From<WriteFailure> for ErrorResponse {
                 "invalid request: the query of a precondition: {error}"
             )),
             WriteFailure::NotBoolean => Conflict.into(),
+            WriteFailure::TooManyQueries(reached) => reached.into(),
             WriteFailure::Contention => Self::new(StatusCode::SERVICE_UNAVAILABLE, CONTENTION),
         }
     }

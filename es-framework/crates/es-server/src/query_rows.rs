@@ -6,7 +6,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::{json, value::RawValue};
-use tokio::time::sleep;
+use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 
 use super::{
     domain_error::DomainError,
@@ -17,11 +17,12 @@ use super::{
 };
 use es_eventql::{EventQlQuery, EventSource, QueryError, QueryRows};
 
-/// Runs a query and responds with its rows.
+/// Runs a query and responds with its rows. The permit is held until the last row is sent.
 pub(super) fn query_response(
     server: &ServerState,
     query: &EventQlQuery,
     format: StreamFormat,
+    permit: OwnedSemaphorePermit,
 ) -> Response {
     let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
     let rows = QueryRowFrames {
@@ -29,6 +30,7 @@ pub(super) fn query_response(
         format,
         heartbeat: server.settings.heartbeat,
         has_ended: false,
+        _permit: permit,
     };
     ndjson_response(stream::unfold(rows, |mut rows| async {
         let frame = rows.next_frame().await?;
@@ -42,6 +44,7 @@ struct QueryRowFrames {
     format: StreamFormat,
     heartbeat: Duration,
     has_ended: bool,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl QueryRowFrames {

@@ -12,6 +12,7 @@ use super::{
     envelope::write_error,
     error_response::ErrorResponse,
     ndjson::NDJSON,
+    state::QueryLimitReached,
 };
 use es_store::{AppendError, InvalidOptions, RegisterError, StoreError};
 
@@ -63,6 +64,12 @@ impl From<DomainError> for RequestFailure {
     }
 }
 
+impl From<QueryLimitReached> for RequestFailure {
+    fn from(reached: QueryLimitReached) -> Self {
+        Self::Transport(reached.into())
+    }
+}
+
 impl From<ErrorResponse> for RequestFailure {
     fn from(response: ErrorResponse) -> Self {
         Self::Transport(response)
@@ -100,6 +107,7 @@ impl From<WriteFailure> for RequestFailure {
                 let text = "the query of a precondition must yield one row with a boolean";
                 Self::Domain(DomainError::new(ErrorCode::QueryNotBoolean, text))
             }
+            WriteFailure::TooManyQueries(reached) => Self::Transport(reached.into()),
             WriteFailure::Contention => Self::Transport(ErrorResponse::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 CONTENTION,

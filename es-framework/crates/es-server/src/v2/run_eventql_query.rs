@@ -35,5 +35,6 @@ pub(super) async fn run_eventql_query(
     let query = require("query", body.query, ErrorCode::QueryMissing)?;
     let query =
         EventQlQuery::parse(&query).map_err(|error| DomainError::malformed_query(&error))?;
-    Ok(query_response(&server, &query, StreamFormat::V2))
+    let permit = server.admit_query().await?;
+    Ok(query_response(&server, &query, StreamFormat::V2, permit))
 }
