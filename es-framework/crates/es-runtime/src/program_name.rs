@@ -2,6 +2,7 @@
 
 /// Returns the file name of the running program, such as `library-app`. It differs from the name of the
 /// application, such as `library-service`.
+#[doc(hidden)]
 #[must_use]
 pub fn program_name() -> String {
     let file = std::env::current_exe().ok();

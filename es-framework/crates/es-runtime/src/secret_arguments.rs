@@ -10,6 +10,7 @@ const HIDDEN: &str = "***";
 /// Hides the values of an error that may be secret: those of arguments with `hide_env_values`, and
 /// words that belong to no argument and do not look like a subcommand. Such a word may be a part of a
 /// password with a space.
+#[doc(hidden)]
 #[must_use]
 pub fn hide_secrets(mut error: Error, command: &Command) -> Error {
     let is_stray = matches!(

@@ -29,6 +29,7 @@ pub fn check_owner_only(file: &Path) -> io::Result<()> {
 }
 
 /// Creates an empty file that only its owner can use, unless the file exists.
+#[doc(hidden)]
 pub fn create_if_missing(file: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     let created = options.write(true).create_new(true).mode(0o600).open(file);
@@ -39,6 +40,7 @@ pub fn create_if_missing(file: &Path) -> io::Result<()> {
 }
 
 /// Takes the access of everyone except the owner away from a file. A missing file is left out.
+#[doc(hidden)]
 pub fn restrict_to_owner(file: &Path) -> io::Result<()> {
     match fs::metadata(file) {
         Ok(found) if found.mode() & 0o077 == 0 => Ok(()),

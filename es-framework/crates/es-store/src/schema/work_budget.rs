@@ -12,6 +12,7 @@ const STACK: usize = 768 << 10;
 
 /// The number of steps that are left for schema checks. One step looks at one value of the data once,
 /// which takes about 20 nanoseconds.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct WorkBudget {
     steps: u64,
