@@ -71,7 +71,7 @@ async fn rent_boat(client: &ApplicationClient, name: &str) -> String {
 async fn boats(client: &ApplicationClient, position: &str) -> Json {
     let client = client
         .clone()
-        .header(HeaderName::from_static("event-position"), position);
+        .with_header(HeaderName::from_static("event-position"), position);
     let response = client.get("/boats").await.unwrap();
     assert_eq!(response.status, 200, "{}", response.text());
     response.json::<Json>().unwrap()["items"].clone()
@@ -114,7 +114,7 @@ async fn a_custom_route_has_the_limits_and_the_headers_of_the_framework() {
         (200, "\"ahoy\"")
     );
     assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
-    let long = client.header(HeaderName::from_static("x-long"), &"x".repeat(1_000));
+    let long = client.with_header(HeaderName::from_static("x-long"), &"x".repeat(1_000));
     assert_eq!(long.post("/echo", &"ahoy").await.unwrap().status, 431);
 }
 
@@ -133,7 +133,7 @@ async fn a_custom_route_has_the_authentication_of_the_framework() {
         .unwrap();
     let client = application.client();
     assert_eq!(client.get("/greeting").await.unwrap().status, 401);
-    let silver = client.bearer("pieces-of-eight");
+    let silver = client.with_bearer("pieces-of-eight");
     let response = silver.get("/greeting").await.unwrap();
     assert_eq!((response.status, response.text().as_str()), (200, "silver"));
 }

@@ -209,7 +209,7 @@ fn upcasters_that_lead_in_a_circle_do_not_start() {
     let builder = || Registry::builder().command::<shop::BuyBookCommand>();
     let registry = builder().upcaster::<BookSoldEvent>().build().unwrap();
     let upcasters = registry.upcasters();
-    let upcaster = upcasters.of(BookSoldEvent::TYPE).unwrap();
+    let upcaster = upcasters.get(BookSoldEvent::TYPE).unwrap();
     assert_eq!(upcaster.to, [BookBoughtEvent::TYPE]);
 
     let circle = builder().upcaster::<BookSoldEvent>();

@@ -129,7 +129,7 @@ async fn rebuild(
     let begin = Instant::now();
     let database = Database::in_memory(&models).await.unwrap();
     let processor = Processor::new(store, database, models);
-    let positions = processor.positions();
+    let positions = processor.progress();
     // As in an application: a thread of its own.
     let thread = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()

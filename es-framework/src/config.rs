@@ -21,7 +21,7 @@ pub use secret::{InvalidSecret, Secret};
 
 use crate::{
     event::{Dialect, HashVersion},
-    http::headers::Origins,
+    http::headers::AllowedOrigins,
     projection::DatabaseUrl,
     telemetry::{LogFormat, TelemetrySettings},
 };
@@ -86,7 +86,7 @@ settings! {
     /// PEM file with the private key of the certificate.
     http_tls_key: Option<PathBuf> = None,
     /// Origins whose web pages may call the service.
-    http_cors_origins: Option<Origins> = None,
+    http_cors_origins: Option<AllowedOrigins> = None,
     /// Requests a second that each client may send.
     http_rate_limit: Option<NonZeroU32> = None,
     /// URL of the event store. Without it, an event store is embedded.

@@ -1,4 +1,4 @@
-//! The embedded event store's credential: generated once, kept beside the data.
+//! The API token of the embedded event store. It is generated once and stored beside the data.
 
 use std::{
     fs, io,
@@ -9,7 +9,7 @@ use crate::{Error, Result, config::Secret, secret_file};
 
 const FILE: &str = "api-token";
 
-/// The credential kept in a folder; made where there is none.
+/// Returns the token in a folder with its file. Generates the token if there is none.
 pub(crate) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
     let file = folder.join(FILE);
     let readable = match file.try_exists() {
@@ -36,7 +36,7 @@ pub(crate) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
     Ok((secret, file))
 }
 
-/// The credential kept in a folder, if there is one.
+/// Returns the token in a folder, if there is one.
 pub(crate) fn load(folder: &Path) -> Result<Option<Secret>> {
     match folder.join(FILE).try_exists() {
         Ok(true) => load_or_generate(folder).map(|(token, _)| Some(token)),

@@ -208,7 +208,7 @@ pub use es_macros::evolve;
 /// }
 ///
 /// let command = PurchaseBookCommand { id: Uuid::nil() };
-/// let context = HandlerContext::on(command.subject()?, Metadata::default());
+/// let context = HandlerContext::new(command.subject()?, Metadata::default());
 /// let (events, _) = command.handle(&context)?.into_parts();
 /// assert_eq!(events[0].event_type.as_str(), "com.example.library.BookPurchasedEvent");
 /// # Ok::<_, Box<dyn std::error::Error>>(())

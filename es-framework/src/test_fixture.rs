@@ -94,15 +94,15 @@ impl EventRow for TreePlantedEvent {
 
     fn to_cells(&self) -> Result<Vec<Cell>, CellError> {
         Ok(vec![
-            Cell::of("kind", &self.kind)?,
-            Cell::of("numLeaves", &self.num_leaves)?,
+            Cell::from_value("kind", &self.kind)?,
+            Cell::from_value("numLeaves", &self.num_leaves)?,
         ])
     }
 }
 
 pub(crate) const TREES: ReadModelDescriptor = ReadModelDescriptor::of_events::<TreePlantedEvent>();
 
-/// Something that can be done to a tree that is there.
+/// A command on a tree that exists.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WaterTreeCommand {

@@ -222,7 +222,7 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|---|
 /// | `table = "book_copies"` | the table's name | an error |
 /// | `subject = "/books/{id}"` | the subject whose events make a row, with the key in braces | each function of the projection names its key |
-/// | `version = 2` | another number has the rows made again, which a change of the projection needs in a durable database | 1 |
+/// | `version = 2` | a new number rebuilds the rows; a durable database needs this after a change of the projection | 1 |
 ///
 /// # `#[key]` above a field
 ///
@@ -230,8 +230,8 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # `#[index]` above a field
 ///
-/// Rows are found by it. Only a query by hand needs that: what `#[derive(Query)]` compares has an
-/// index.
+/// The column gets an index. Only a query that you write by hand needs this attribute. A column that
+/// `#[derive(Query)]` compares is indexed automatically.
 ///
 /// `#[serde(…)]`, `#[schemars(…)]` and `#[es(crate = "…")]` are as for `#[derive(Event)]`.
 #[proc_macro_derive(ReadModel, attributes(read_model, key, index, serde, schemars, es))]
@@ -253,8 +253,7 @@ pub fn derive_read_model(item: TokenStream) -> TokenStream {
 /// | `fn (self, event: &E) -> Option<Self>` | changes or ends; nothing happens if there is none |
 /// | `fn (row: Option<Self>, event: &E) -> Option<Self>` | begins, changes or ends |
 ///
-/// The key of the row stands in the event's subject, as `#[read_model(subject = …)]` says; events
-/// of other subjects are no matter of this read model. `#[key(book)]` above a function takes the key
+/// The key of the row stands in the event's subject, as `#[read_model(subject = …)]` says; events of other subjects do not change this read model. `#[key(book)]` above a function takes the key
 /// from the event's field of this name, whatever the subject.
 ///
 /// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
@@ -298,17 +297,17 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::reaction::reaction(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Declares a query: something that clients ask with `GET`.
+/// Declares a query, which clients send with `GET`.
 ///
-/// Implements `Query` for a struct with named fields, each a parameter, and registers it with what
-/// answers it: the rows of a read model, or an `impl QueryHandler` by hand. A query without an answer does
-/// not compile.
+/// Implements `Query` for a struct with named fields. Each field is a parameter. The answer comes from
+/// the rows of a read model, or from an `impl QueryHandler` that you write by hand. A query with neither
+/// `rows` nor `row` nor a `QueryHandler` does not compile.
 ///
 /// # `#[query(…)]` above the struct
 ///
 /// | key | | if left out |
 /// |---|---|---|
-/// | `path = "/books/{id}"` | where it is asked; a field in braces is taken from the path | an error |
+/// | `path = "/books/{id}"` | the route; a field in braces is taken from the path | an error |
 /// | `rows = BookCopy` | answers with the rows of this read model, a page at a time | answered by hand |
 /// | `row = BookCopy` | answers with one row of this read model, or `404` | answered by hand |
 /// | `order = due_at`, `order = descending(due_at)` | sorts the rows by a field; those without a value are left out | the oldest first |
@@ -318,7 +317,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # `#[filter(…)]` above a field
 ///
-/// How the field is compared with the one of the row that has its name, or with the one in
+/// The comparison of the parameter with the row's field of the same name, or with the field in
 /// parentheses: `#[filter(at_least(due_at))]`. A field in the path is compared with `eq`. A field
 /// that is an `Option` may be left out, and is then not compared.
 ///

@@ -158,7 +158,7 @@ fn a_place_is_the_line_of_the_name() {
 #[test]
 fn the_handler_decides() {
     let command = command();
-    let given = HandlerContext::on(command.subject().unwrap(), Metadata::default());
+    let given = HandlerContext::new(command.subject().unwrap(), Metadata::default());
     let (events, reply) = command.handle(&given).unwrap().into_parts();
     assert!(reply.is_none());
     let types: Vec<_> = events

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{
     background::BackgroundThread,
     declarations::{Declarations, start_error},
-    event_store::OpenStore,
+    event_store::OpenedStore,
     in_process_client::ApplicationClient,
     listener::{check_address, load_tls, local_address},
 };
@@ -62,7 +62,7 @@ use crate::{
 /// # }
 /// ```
 pub struct Application {
-    resources: Resources,
+    resources: OpenedResources,
     router: Router,
     live: LiveQueries,
     background: [BackgroundThread; 2],
@@ -70,18 +70,18 @@ pub struct Application {
 }
 
 /// The resources that an application opens before it answers.
-struct Resources {
+struct OpenedResources {
     name: &'static str,
     settings: Settings,
     auth: Auth,
     tls: Option<ServerTls>,
-    store: OpenStore,
+    store: OpenedStore,
     has_store_of_code: bool,
     database: Database,
     lifecycle: Lifecycle,
 }
 
-impl Resources {
+impl OpenedResources {
     async fn open(
         declarations: &Declarations,
         settings: Settings,
@@ -94,14 +94,14 @@ impl Resources {
             auth: Auth::from_settings(name, &settings)?,
             tls: load_tls(&settings)?,
             has_store_of_code: store.is_some(),
-            store: OpenStore::open(&settings, store).await?,
+            store: OpenedStore::open(&settings, store).await?,
             database: open_database(&settings, &declarations.models).await?,
             settings,
         })
     }
 
     fn command_bus(&self, services: Services, upcasters: Upcasters) -> CommandBus {
-        let bus = CommandBus::new(self.store.port(), source(self.name, &self.settings))
+        let bus = CommandBus::new(self.store.event_store(), source(self.name, &self.settings))
             .with_upcasters(upcasters)
             .with_services(services);
         match snapshot_file(&self.settings, self.has_store_of_code) {
@@ -123,7 +123,7 @@ impl Resources {
             live,
             clock,
             bus,
-            positions: processor.positions(),
+            positions: processor.progress(),
             health: self.health(processor, runner),
             database: self.database.clone(),
             limits: settings.request_limits(),
@@ -140,9 +140,9 @@ impl Resources {
 
     fn health(&self, processor: &Processor, runner: &ReactionRunner) -> Health {
         Health {
-            store: self.store.port(),
+            store: self.store.event_store(),
             database: self.database.clone(),
-            positions: processor.positions(),
+            positions: processor.progress(),
             reactions: runner.statuses(),
             folder: self.store.folder(),
             certificates: self.settings.event_store_ca_file.clone(),
@@ -162,13 +162,13 @@ impl Application {
         settings.check_features(store.is_some())?;
         settings.check_limits()?;
         settings.check_metadata_headers()?;
-        let resources = Resources::open(&declarations, settings, store).await?;
+        let resources = OpenedResources::open(&declarations, settings, store).await?;
         let name = resources.name;
         declarations.log_routes();
         let services = declarations.services;
         let upcasters = declarations.registry.upcasters();
         let processor = Processor::new(
-            resources.store.port(),
+            resources.store.event_store(),
             resources.database.clone(),
             declarations.models,
         )
@@ -177,7 +177,7 @@ impl Application {
         let runtime = ReactionRuntime {
             source: source(name, &resources.settings).into(),
             bus: bus.clone(),
-            store: resources.store.port(),
+            store: resources.store.event_store(),
             services: services.clone(),
             upcasters,
             instance: Uuid::new_v4(),
@@ -286,8 +286,8 @@ impl Application {
 
     /// Ends the requests that would never end by themselves.
     fn stop_requests(&self) {
-        self.resources.lifecycle.stop();
-        self.live.end();
+        self.resources.lifecycle.record_shutdown();
+        self.live.end_streams();
         self.resources.store.stop();
     }
 }
@@ -320,8 +320,8 @@ fn browser_policy(settings: &Settings, tls: Option<&ServerTls>) -> BrowserPolicy
     }
 }
 
-/// Returns the file with snapshots. A store of code has one only if the settings name it: it may be
-/// in memory, and its ids begin anew.
+/// Returns the file with snapshots. With a store that code provides, there is one only if the settings
+/// name it: such a store may be in memory, and its ids then begin anew at each start.
 fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf> {
     if has_store_of_code {
         settings.snapshot_file.clone()

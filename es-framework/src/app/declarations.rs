@@ -64,7 +64,7 @@ impl Declarations {
             let by_handlers = self.registry.services().map(|(kind, _)| kind);
             let by_reactions = self.reactions.services().map(|(kind, _)| kind);
             let mut kinds = by_handlers.chain(by_reactions);
-            kinds.any(|kind| kind == settings.kind) && !self.services.has(settings.kind)
+            kinds.any(|kind| kind == settings.kind) && !self.services.provides(settings.kind)
         })
     }
 

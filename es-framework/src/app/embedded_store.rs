@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use super::store_api::StoreApi;
+use super::store_api::RunningStoreApi;
 use crate::{
     ApiToken, Error, Result,
     config::{Secret, Settings},
@@ -24,7 +24,7 @@ pub(super) struct EmbeddedStoreService {
     store: EmbeddedStore,
     folder: PathBuf,
     token: ApiToken,
-    api: Option<StoreApi>,
+    api: Option<RunningStoreApi>,
 }
 
 impl EmbeddedStoreService {
@@ -60,11 +60,11 @@ impl EmbeddedStoreService {
 
     /// Starts the HTTP API of the event store.
     pub(super) async fn listen(&mut self, settings: &Settings) -> Result<()> {
-        self.api = Some(StoreApi::start(self.port(), self.token(), settings).await?);
+        self.api = Some(RunningStoreApi::start(self.event_store(), self.token(), settings).await?);
         Ok(())
     }
 
-    pub(super) fn port(&self) -> Arc<dyn EventStore> {
+    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
         Arc::new(self.store.clone())
     }
 

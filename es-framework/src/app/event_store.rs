@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The open event store of an application.
-pub(super) enum OpenStore {
+pub(super) enum OpenedStore {
     /// A store behind a URL, or one that code provides.
     External {
         store: Arc<dyn EventStore>,
@@ -22,7 +22,7 @@ pub(super) enum OpenStore {
     Embedded(Box<EmbeddedStoreService>),
 }
 
-impl OpenStore {
+impl OpenedStore {
     pub(super) async fn open(
         settings: &Settings,
         provided: Option<Arc<dyn EventStore>>,
@@ -50,10 +50,10 @@ impl OpenStore {
     }
 
     /// Returns the store for readers and writers.
-    pub(super) fn port(&self) -> Arc<dyn EventStore> {
+    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
         match self {
             Self::External { store, .. } => Arc::clone(store),
-            Self::Embedded(embedded) => embedded.port(),
+            Self::Embedded(embedded) => embedded.event_store(),
         }
     }
 
@@ -88,7 +88,7 @@ impl OpenStore {
 }
 
 /// Connects to the event store behind a URL.
-fn connect(settings: &Settings, url: &str) -> Result<OpenStore> {
+fn connect(settings: &Settings, url: &str) -> Result<OpenedStore> {
     let token = settings.event_store_api_token.as_ref().ok_or_else(|| {
         Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")
     })?;
@@ -101,7 +101,7 @@ fn connect(settings: &Settings, url: &str) -> Result<OpenStore> {
     let store = EventSourcingDbStore::new(client)
         .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
     tracing::info!("events are stored in {}", store.description());
-    Ok(OpenStore::External {
+    Ok(OpenedStore::External {
         store: Arc::new(store),
         token: Some(token.to_api_token()?),
     })

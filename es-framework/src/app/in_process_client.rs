@@ -25,7 +25,7 @@ const MAX_BODY: usize = 64 * 1024 * 1024;
 ///
 /// /// Purchases a book and returns the position of its event.
 /// async fn purchase(application: &Application, title: &str) -> Result<Option<String>> {
-///     let client = application.client().bearer("a token of the file");
+///     let client = application.client().with_bearer("a token of the file");
 ///     let body = serde_json::json!({ "title": title });
 ///     let response = client.post("/books/purchase", &body).await?;
 ///     Ok(response.header("event-position").map(str::to_owned))
@@ -68,7 +68,7 @@ impl ApplicationClient {
     /// Returns a client that sends this header with every request. A value that no header can hold is
     /// left out.
     #[must_use]
-    pub fn header(mut self, name: HeaderName, value: &str) -> Self {
+    pub fn with_header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.insert(name, value);
         }
@@ -77,8 +77,8 @@ impl ApplicationClient {
 
     /// Returns a client that sends this bearer token with every request.
     #[must_use]
-    pub fn bearer(self, token: &str) -> Self {
-        self.header(header::AUTHORIZATION, &format!("Bearer {token}"))
+    pub fn with_bearer(self, token: &str) -> Self {
+        self.with_header(header::AUTHORIZATION, &format!("Bearer {token}"))
     }
 
     /// Sends a `GET` request.

@@ -1,10 +1,10 @@
-//! Stands for the embedded event store in a program without the feature `embedded`.
+//! Replaces the embedded event store in a program without the feature `embedded`.
 
 use std::{path::PathBuf, sync::Arc};
 
 use crate::{ApiToken, Error, Result, config::Settings, store::EventStore};
 
-/// An event store that no program without the feature has.
+/// An embedded event store. A program without the feature never has one.
 pub(super) enum EmbeddedStoreService {}
 
 impl EmbeddedStoreService {
@@ -19,7 +19,7 @@ impl EmbeddedStoreService {
         match *self {}
     }
 
-    pub(super) fn port(&self) -> Arc<dyn EventStore> {
+    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
         match *self {}
     }
 

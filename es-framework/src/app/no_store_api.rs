@@ -1,13 +1,13 @@
-//! Stands for the HTTP API of the embedded event store in a program without the feature `server`.
+//! Replaces the HTTP API of the embedded event store in a program without the feature `server`.
 
 use std::sync::Arc;
 
 use crate::{ApiToken, Result, config::Settings, store::EventStore};
 
-/// The HTTP API that no program without the feature has.
-pub(super) struct StoreApi;
+/// A running HTTP API. A program without the feature never has one.
+pub(super) struct RunningStoreApi;
 
-impl StoreApi {
+impl RunningStoreApi {
     pub(super) async fn start(
         _store: Arc<dyn EventStore>,
         _token: ApiToken,

@@ -60,7 +60,7 @@ impl App {
             let application = Application::build(declarations, settings, store).await?;
             application.serve(listener).await
         });
-        // Nobody waits for a thread that is still busy with the disk by then.
+        // The shutdown does not wait for a thread that is still busy with the disk.
         runtime.shutdown_timeout(Duration::from_secs(1));
         telemetry.shut_down();
         result

@@ -20,7 +20,7 @@ pub(crate) const NAME: &str = "schema";
 /// Compares the declared events with the committed lock file, so that stored events stay readable.
 #[derive(Debug, Parser)]
 #[command(name = NAME)]
-struct SchemaArgs {
+struct SchemaArguments {
     #[command(subcommand)]
     subcommand: SchemaSubcommand,
 }
@@ -29,11 +29,11 @@ struct SchemaArgs {
 enum SchemaSubcommand {
     /// Lists changes that would make stored events unreadable. Fails unless the lock file is up to
     /// date.
-    Check(LockFileArgs),
+    Check(LockFileArguments),
     /// Writes the lock file. Fails if a change would make stored events unreadable.
     Lock {
         #[command(flatten)]
-        lock_file: LockFileArgs,
+        lock_file: LockFileArguments,
         /// Accepts the loss of stored data of this event type. May be repeated.
         #[arg(long, value_name = "EVENT_TYPE")]
         accept_loss: Vec<String>,
@@ -43,14 +43,14 @@ enum SchemaSubcommand {
 }
 
 #[derive(Debug, Args)]
-struct LockFileArgs {
+struct LockFileArguments {
     /// Path of the lock file. Default: events.lock.json beside Cargo.toml under `cargo run`,
     /// otherwise in the current folder.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
-impl LockFileArgs {
+impl LockFileArguments {
     fn file(&self) -> PathBuf {
         self.file.clone().unwrap_or_else(|| {
             let folder = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
@@ -61,19 +61,19 @@ impl LockFileArgs {
 
 /// Returns the subcommand for the application's command line.
 pub(crate) fn command() -> clap::Command {
-    <SchemaArgs as clap::CommandFactory>::command()
+    <SchemaArguments as clap::CommandFactory>::command()
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(matches: &clap::ArgMatches, registry: &Registry) -> Result<()> {
-    let schema = SchemaArgs::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
+    let schema = SchemaArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     let outcome = match schema.subcommand {
         SchemaSubcommand::Check(lock_file) => check_file(&lock_file.file(), registry),
         SchemaSubcommand::Lock {
             lock_file,
             accept_loss,
         } => lock(&lock_file.file(), registry, &accept_loss),
-        SchemaSubcommand::Show => Ok(SchemaLock::of(registry.events()).text()),
+        SchemaSubcommand::Show => Ok(SchemaLock::from_events(registry.events()).to_text()),
     };
     let text = outcome.map_err(|error| Error::new(error.to_string()))?;
     let mut out = io::stdout().lock();

@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// A running HTTP API of the embedded event store.
-pub(super) struct StoreApi {
+pub(super) struct RunningStoreApi {
     stop: Arc<Notify>,
     server: JoinHandle<()>,
 }
 
-impl StoreApi {
+impl RunningStoreApi {
     pub(super) async fn start(
         store: Arc<dyn EventStore>,
         token: ApiToken,

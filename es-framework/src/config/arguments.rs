@@ -8,7 +8,8 @@ use es_runtime::hide_secrets;
 
 use super::{DialectName, Secret, Settings};
 use crate::{
-    event::HashVersion, http::headers::Origins, projection::DatabaseUrl, telemetry::LogFormat,
+    event::HashVersion, http::headers::AllowedOrigins, projection::DatabaseUrl,
+    telemetry::LogFormat,
 };
 
 /// The flags of every application.
@@ -72,7 +73,7 @@ pub(crate) struct SettingsArguments {
     /// Origins whose web pages may call, separated by commas, such as http://localhost:3001. With *,
     /// all may call; without it, none.
     #[arg(long, env = "HTTP_CORS_ORIGINS", value_name = "ORIGINS")]
-    http_cors_origins: Option<Origins>,
+    http_cors_origins: Option<AllowedOrigins>,
 
     /// Highest number of requests that each client may send a second. Without it, there is no limit.
     #[arg(long, env = "HTTP_RATE_LIMIT", value_name = "REQUESTS")]

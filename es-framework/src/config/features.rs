@@ -20,7 +20,7 @@ const DATABASE_URL: FeatureSetting = (
 const STORE_API: bool = cfg!(feature = "server");
 
 impl Settings {
-    /// Refuses settings that need a feature without which the program was compiled. `has_store` is
+    /// Refuses settings that need a feature that the program lacks. `has_store` is
     /// true if code provides the event store.
     pub(crate) fn check_features(&self, has_store: bool) -> Result<()> {
         if self.event_store_url.is_none() && !has_store && !cfg!(feature = "embedded") {

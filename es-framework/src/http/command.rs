@@ -25,13 +25,14 @@ const HEADERS: usize = 8;
 
 /// Returns the route of a command.
 pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<HttpContext>>) {
-    let names: Arc<[&'static str]> = path::parameters(command.path).collect();
+    let names: Arc<[&'static str]> = path::parameter_names(command.path).collect();
     let handler = async move |State(surface): State<Arc<HttpContext>>,
                               Extension(gate): Extension<ConcurrencyLimit>,
                               parameters: RawPathParams,
                               request: Request| {
         check_content_type(request.headers())?;
-        let mut context = context::read(request.headers(), &surface.metadata_headers)?;
+        let mut context =
+            context::read_command_context(request.headers(), &surface.metadata_headers)?;
         if let Some(caller) = request.extensions().get::<Caller>() {
             let key = context.idempotency_key;
             context.idempotency_key = key.map(|key| key.of_caller(caller.name()));
@@ -51,7 +52,7 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
         let outcome = (command.execute)(&surface.bus, request).await?;
         Ok::<_, Problem>(respond(outcome))
     };
-    (path::mounted(command.path), post(handler))
+    (path::to_axum_path(command.path), post(handler))
 }
 
 /// Returns `201` with the location of the created subject, `200` with the reply, or `204`.

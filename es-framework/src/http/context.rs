@@ -13,13 +13,13 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const MAX_METADATA: usize = 1_024;
 
 /// Reads the context of a command.
-pub(super) fn read(
+pub(super) fn read_command_context(
     headers: &HeaderMap,
     metadata_headers: &[HeaderName],
 ) -> Result<CommandContext, Problem> {
     Ok(CommandContext {
         metadata: metadata(headers, metadata_headers)?,
-        trace: trace(headers),
+        trace: read_trace(headers),
         expected: expected(headers)?,
         idempotency_key: idempotency_key(headers)?,
     })
@@ -43,7 +43,7 @@ fn metadata(headers: &HeaderMap, allowed: &[HeaderName]) -> Result<Metadata, Pro
 
 /// Reads the trace context. The W3C recommendation ignores a malformed one instead of rejecting the
 /// request.
-pub(super) fn trace(headers: &HeaderMap) -> Option<TraceContext> {
+pub(super) fn read_trace(headers: &HeaderMap) -> Option<TraceContext> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let (parent, state) = (text("traceparent"), text("tracestate"));
     let trace = TraceContext::new(parent, state).or_else(|_| TraceContext::new(parent, None));
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_malformed_trace_is_passed_over() {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        let found = |pairs| trace(&headers(pairs));
+        let found = |pairs| read_trace(&headers(pairs));
         assert_eq!(found(&[("traceparent", "nonsense")]), None);
         assert_eq!(found(&[("tracestate", "a=b")]), None);
         let whole = found(&[("traceparent", parent), ("tracestate", "a=b")]).unwrap();

@@ -85,7 +85,7 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
             return None;
         }
         let value = Uuid::new_v4().to_string();
-        let request = Request::builder().uri(path::fill(declared, &value));
+        let request = Request::builder().uri(path::fill_parameters(declared, &value));
         let request = request.body(Body::empty()).ok()?;
         let answer = middleware::from_fn(answer_with_route);
         let router = self.router.clone().route_layer(answer);
@@ -107,7 +107,7 @@ async fn answer_with_route(request: Request, _: middleware::Next) -> Response {
 }
 
 /// Returns whether one router cannot hold both paths. A fixed segment may stand beside a parameter,
-/// for then the fixed one wins.
+/// because the router prefers the fixed segment.
 fn collides(declared: &str, custom: &str) -> bool {
     let (mut declared, mut custom) = (declared.split('/'), custom.split('/'));
     loop {

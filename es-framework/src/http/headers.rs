@@ -19,21 +19,21 @@ const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 /// The origins whose pages may call the service.
 ///
 /// ```
-/// use es_framework::http::headers::Origins;
+/// use es_framework::http::headers::AllowedOrigins;
 ///
-/// assert_eq!("*".parse(), Ok(Origins::All));
-/// assert!(matches!("http://localhost:3001".parse(), Ok(Origins::These(origins)) if origins.len() == 1));
-/// assert!("localhost".parse::<Origins>().is_err());
+/// assert_eq!("*".parse(), Ok(AllowedOrigins::All));
+/// assert!(matches!("http://localhost:3001".parse(), Ok(AllowedOrigins::These(origins)) if origins.len() == 1));
+/// assert!("localhost".parse::<AllowedOrigins>().is_err());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origins {
+pub enum AllowedOrigins {
     /// Only pages of these origins.
     These(Vec<HeaderValue>),
     /// All pages. Callers still have to authenticate.
     All,
 }
 
-impl FromStr for Origins {
+impl FromStr for AllowedOrigins {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -63,21 +63,21 @@ fn origin(text: &str) -> Result<HeaderValue, String> {
 /// The rules that responses give to browsers.
 ///
 /// ```
-/// use es_framework::http::headers::{BrowserPolicy, Origins};
+/// use es_framework::http::headers::{BrowserPolicy, AllowedOrigins};
 ///
-/// let open = BrowserPolicy { origins: Some(Origins::All), tls: false };
+/// let open = BrowserPolicy { origins: Some(AllowedOrigins::All), tls: false };
 /// assert_ne!(open.origins, BrowserPolicy::default().origins);
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct BrowserPolicy {
     /// The origins whose pages may call the service, in addition to its own.
-    pub origins: Option<Origins>,
+    pub origins: Option<AllowedOrigins>,
     /// True if browsers must use TLS to reach the service.
     pub tls: bool,
 }
 
 /// Adds the security headers to a response.
-pub(super) fn secure(headers: &mut HeaderMap, tls: bool) {
+pub(super) fn add_security_headers(headers: &mut HeaderMap, tls: bool) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(header::REFERRER_POLICY, NO_REFERRER);
     // A page sets its own policy.
@@ -90,7 +90,7 @@ pub(super) fn secure(headers: &mut HeaderMap, tls: bool) {
 }
 
 /// Returns the layer that answers cross-origin requests.
-pub(super) fn cors(origins: Origins) -> CorsLayer {
+pub(super) fn cors_layer(origins: AllowedOrigins) -> CorsLayer {
     let name = HeaderName::from_static;
     let layer = CorsLayer::new()
         .allow_methods([Method::GET, Method::POST])
@@ -115,8 +115,8 @@ pub(super) fn cors(origins: Origins) -> CorsLayer {
         ])
         .max_age(PREFLIGHT_AGE);
     match origins {
-        Origins::These(origins) => layer.allow_origin(origins),
-        Origins::All => layer.allow_origin(Any),
+        AllowedOrigins::These(origins) => layer.allow_origin(origins),
+        AllowedOrigins::All => layer.allow_origin(Any),
     }
 }
 
@@ -126,13 +126,13 @@ mod tests {
 
     #[test]
     fn origins_are_taken_as_browsers_send_them() {
-        let parsed: Origins = "https://library.example.com, http://localhost:3001"
+        let parsed: AllowedOrigins = "https://library.example.com, http://localhost:3001"
             .parse()
             .unwrap();
         let values = ["https://library.example.com", "http://localhost:3001"];
         let values = values.map(HeaderValue::from_static).to_vec();
-        assert_eq!(parsed, Origins::These(values));
-        assert_eq!("*".parse(), Ok(Origins::All));
+        assert_eq!(parsed, AllowedOrigins::These(values));
+        assert_eq!("*".parse(), Ok(AllowedOrigins::All));
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
             "https://library.example.com,*",
             "https://a.example.com\r\nx: y",
         ] {
-            let error = text.parse::<Origins>().unwrap_err();
+            let error = text.parse::<AllowedOrigins>().unwrap_err();
             assert!(error.contains("is no origin"), "{text}: {error}");
         }
     }

@@ -19,7 +19,7 @@ pub(super) struct ReadModelLag {
 
 /// Returns the newest event of the store, if it answers. The health check of the event store reports
 /// a store that does not.
-pub(super) async fn newest(store: &dyn EventStore) -> Option<EventId> {
+pub(super) async fn load_newest_id(store: &dyn EventStore) -> Option<EventId> {
     newest_id(store).await.ok().flatten()
 }
 
@@ -30,7 +30,7 @@ pub(super) fn events_behind(position: Option<EventId>, newest: Option<EventId>) 
 
 impl ReadModelLag {
     /// Measures the lag between a read model and the newest event.
-    pub(super) async fn of(
+    pub(super) async fn measure(
         progress: &ReadModelProgress,
         store: &dyn EventStore,
         newest: Option<EventId>,

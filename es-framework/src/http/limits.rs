@@ -31,14 +31,14 @@ impl ConcurrencyLimit {
     }
 }
 
-/// The limits of a request, for [`enforce_limits`].
+/// The limits that [`enforce_limits`] enforces for each request.
 #[derive(Debug, Clone)]
-pub(super) struct RequestLimiter {
+pub(super) struct EnforcedLimits {
     limits: RequestLimits,
     concurrency: ConcurrencyLimit,
 }
 
-impl RequestLimiter {
+impl EnforcedLimits {
     pub(super) fn new(limits: RequestLimits) -> Self {
         let permits = limits.requests.min(Semaphore::MAX_PERMITS);
         Self {
@@ -48,10 +48,10 @@ impl RequestLimiter {
     }
 }
 
-/// Refuses a request whose head is too long, ends one that takes too long, and passes the concurrency
-/// limit on.
+/// Refuses a request whose head is too long, ends a request that takes too long, and hands the
+/// concurrency limit to the routes.
 pub(super) async fn enforce_limits(
-    State(limiter): State<RequestLimiter>,
+    State(limiter): State<EnforcedLimits>,
     mut request: Request,
     next: Next,
 ) -> Response {

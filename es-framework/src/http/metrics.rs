@@ -10,7 +10,7 @@ use axum::{
 
 use super::{
     HttpContext,
-    lag::{ReadModelLag, events_behind, newest},
+    lag::{ReadModelLag, events_behind, load_newest_id},
 };
 use crate::{
     event::EventId,
@@ -36,7 +36,7 @@ pub(super) async fn show(State(surface): State<Arc<HttpContext>>) -> Response {
 
 async fn measure_lag(surface: &HttpContext) {
     let store = &*surface.health.store;
-    let newest = newest(store).await;
+    let newest = load_newest_id(store).await;
     measure_reactions(&surface.health.reactions, newest);
     for (name, progress) in surface.positions.iter() {
         let model = [("read_model", name)];
@@ -45,7 +45,7 @@ async fn measure_lag(surface: &HttpContext) {
         if newest.is_none() && progress.position().is_some() {
             continue;
         }
-        let lag = ReadModelLag::of(progress, store, newest).await;
+        let lag = ReadModelLag::measure(progress, store, newest).await;
         gauge(&READ_MODEL_LAG, &model).set(number(lag.events));
         if let Some(seconds) = lag.seconds {
             gauge(&READ_MODEL_LAG_SECONDS, &model).set(seconds);

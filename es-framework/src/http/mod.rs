@@ -46,7 +46,7 @@ use auth::{Auth, RateLimit};
 pub(crate) use custom::{CustomRoutes, RouteCollision};
 use headers::BrowserPolicy;
 use health::Health;
-use limits::RequestLimiter;
+use limits::EnforcedLimits;
 pub use live::{LiveLimits, LiveQueries};
 use observe::RouteTemplates;
 pub use problem::Problem;
@@ -216,13 +216,13 @@ fn assemble(
         ..
     } in routes
     {
-        router = router.route(&path, context.auth.require(role, route));
+        router = router.route(&path, context.auth.require_role(role, route));
         templates.push((path, template));
     }
     let router = router
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
-    let router = auth::guarded(router, context.auth.clone(), context.rate.clone());
+    let router = auth::with_authentication(router, context.auth.clone(), context.rate.clone());
     // Not behind the authentication of callers: the event store's token authorizes operators.
     let mut operators = Router::new();
     for (path, route) in operator::routes() {
@@ -233,15 +233,15 @@ fn assemble(
     if is_root_free {
         others = others.route("/", get(docs::redirect));
     }
-    let others = auth::guarded(others, Auth::Open, context.rate.clone());
+    let others = auth::with_authentication(others, Auth::Open, context.rate.clone());
     let router = apply_layers(router.merge(others));
     let router = router.layer(middleware::from_fn_with_state(
-        RequestLimiter::new(context.limits),
+        EnforcedLimits::new(context.limits),
         limits::enforce_limits,
     ));
     // Outside of the authentication: a browser's preflight request carries no credential.
     let router = match context.browsers.origins.clone() {
-        Some(origins) => router.layer(headers::cors(origins)),
+        Some(origins) => router.layer(headers::cors_layer(origins)),
         None => router,
     };
     let edge = OuterLayer {
@@ -264,8 +264,8 @@ struct OuterLayer {
 
 impl OuterLayer {
     async fn handle(State(edge): State<Self>, request: Request, next: Next) -> Response {
-        let mut answer = observe::observe(&edge.templates, request, next).await;
-        headers::secure(answer.headers_mut(), edge.tls);
+        let mut answer = observe::observe_request(&edge.templates, request, next).await;
+        headers::add_security_headers(answer.headers_mut(), edge.tls);
         answer
     }
 }

@@ -45,7 +45,7 @@ impl RouteTemplates {
         Self(Arc::new(routes.into_iter().map(declared).collect()))
     }
 
-    fn of(&self, request: &Request) -> Arc<str> {
+    fn find(&self, request: &Request) -> Arc<str> {
         let Some(mounted) = request.extensions().get::<MatchedPath>() else {
             return UNMATCHED.into();
         };
@@ -64,8 +64,12 @@ struct ObservedRequest {
     begin: Instant,
 }
 
-pub(super) async fn observe(templates: &RouteTemplates, request: Request, next: Next) -> Response {
-    let mut observed = ObservedRequest::begin(templates.of(&request), &request);
+pub(super) async fn observe_request(
+    templates: &RouteTemplates,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut observed = ObservedRequest::begin(templates.find(&request), &request);
     let span = observed.span();
     let response = next.run(request).instrument(span.clone()).await;
     observed.caller = response.extensions().get().cloned();
@@ -81,7 +85,7 @@ impl ObservedRequest {
             route,
             status: None,
             caller: None,
-            trace: context::trace(request.headers()),
+            trace: context::read_trace(request.headers()),
             begin: Instant::now(),
         }
     }
@@ -147,7 +151,7 @@ impl Drop for ObservedRequest {
         IN_FLIGHT.decrement(1);
         let key = (self.method, Arc::clone(&self.route), self.status);
         let duration = self.begin.elapsed();
-        DURATIONS.with(key, register, |histogram| histogram.record(duration));
+        DURATIONS.record_with(key, register, |histogram| histogram.record(duration));
         self.log(duration);
     }
 }

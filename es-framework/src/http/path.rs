@@ -11,7 +11,7 @@ pub(super) fn is_parameter(segment: &str) -> bool {
 }
 
 /// Returns the path with this value for each parameter.
-pub(super) fn fill(path: &str, value: &str) -> String {
+pub(super) fn fill_parameters(path: &str, value: &str) -> String {
     let segments = path.split('/').map(|segment| match name(segment) {
         Some(_) => value,
         None => segment,
@@ -20,13 +20,13 @@ pub(super) fn fill(path: &str, value: &str) -> String {
 }
 
 /// Returns the names of a path's parameters, in order.
-pub(super) fn parameters(path: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parameter_names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(name)
 }
 
 /// Returns the path of a route in the router. Its parameters are named by their positions, so that
 /// two routes may name the same segment differently.
-pub(super) fn mounted(path: &str) -> String {
+pub(super) fn to_axum_path(path: &str) -> String {
     let mut position = 0_usize..;
     let segments = path.split('/').map(|segment| match name(segment) {
         Some(_) => format!("{{p{}}}", position.next().unwrap_or_default()),
@@ -42,16 +42,16 @@ mod tests {
     #[test]
     fn two_routes_may_call_the_same_segment_differently() {
         assert_eq!(
-            mounted("/books/{id}/copies/{copy}"),
+            to_axum_path("/books/{id}/copies/{copy}"),
             "/books/{p0}/copies/{p1}"
         );
-        assert_eq!(mounted("/books/{isbn}"), mounted("/books/{id}"));
-        assert_eq!(mounted("/books/purchase"), "/books/purchase");
+        assert_eq!(to_axum_path("/books/{isbn}"), to_axum_path("/books/{id}"));
+        assert_eq!(to_axum_path("/books/purchase"), "/books/purchase");
     }
 
     #[test]
     fn a_path_names_its_parameters_in_order() {
-        let names = parameters("/books/{id}/copies/{copy}/borrow");
+        let names = parameter_names("/books/{id}/copies/{copy}/borrow");
         assert_eq!(names.collect::<Vec<_>>(), ["id", "copy"]);
     }
 }

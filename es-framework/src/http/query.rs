@@ -1,5 +1,6 @@
-//! The pipeline of a query over HTTP. `query_route` receives the request; here its parameters are
-//! parsed, it waits for the requested position, and it runs; `query_response` or `live` answers.
+//! The pipeline of a query over HTTP. `query_route` receives the request. This file parses the
+//! parameters, waits for the requested position, and runs the query. `query_response` or `live`
+//! answers.
 
 use std::sync::Arc;
 
@@ -25,9 +26,9 @@ use crate::{
 };
 
 /// The parameters in the path, as axum extracts them.
-pub(super) type InPath = Result<RawPathParams, RawPathParamsRejection>;
+pub(super) type PathExtraction = Result<RawPathParams, RawPathParamsRejection>;
 /// The parameters in the query string, as axum extracts them.
-pub(super) type InQuery = Result<Query<Vec<(String, String)>>, QueryRejection>;
+pub(super) type QueryExtraction = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
 /// A query that a client sent. A live query runs it again and again.
 pub(super) struct QueryRequest {
@@ -44,7 +45,7 @@ impl QueryRequest {
         route: Arc<QueryRoute>,
         surface: Arc<HttpContext>,
         uri: Uri,
-        (in_path, in_query): (InPath, InQuery),
+        (in_path, in_query): (PathExtraction, QueryExtraction),
         headers: HeaderMap,
     ) -> Result<Self, Problem> {
         let parameters = parameters(&route, &uri, in_path, in_query)?;
@@ -123,13 +124,13 @@ impl QueryRequest {
 fn parameters(
     route: &QueryRoute,
     uri: &Uri,
-    in_path: InPath,
-    in_query: InQuery,
+    in_path: PathExtraction,
+    in_query: QueryExtraction,
 ) -> Result<QueryParameters, Problem> {
     // A path that is not UTF-8 names no row.
     let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
     let Query(in_query) = in_query.map_err(|_| malformed_parameters())?;
-    let names = path::parameters(&route.path).map(str::to_owned);
+    let names = path::parameter_names(&route.path).map(str::to_owned);
     let values = in_path.iter().map(|(_, value)| value.to_owned());
     let in_path: Vec<_> = match route.kind {
         // The whole path is the subject of the event.
@@ -145,5 +146,5 @@ fn malformed_parameters() -> Problem {
 }
 
 fn is_in_path(path: &str, parameter: &str) -> bool {
-    path::parameters(path).any(|name| name == parameter)
+    path::parameter_names(path).any(|name| name == parameter)
 }

@@ -13,20 +13,20 @@ use super::{
     HttpContext,
     limits::ConcurrencyLimit,
     live, path,
-    query::{InPath, InQuery, QueryRequest},
+    query::{PathExtraction, QueryExtraction, QueryRequest},
     query_response::respond,
 };
 use crate::query::QueryRoute;
 
 /// Returns the path of a query's route, and its handler.
 pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>>) {
-    let mounted = path::mounted(&route.path);
+    let mounted = path::to_axum_path(&route.path);
     let route = Arc::new(route);
     let handler = async move |State(surface): State<Arc<HttpContext>>,
                               Extension(gate): Extension<ConcurrencyLimit>,
                               uri: Uri,
-                              in_path: InPath,
-                              in_query: InQuery,
+                              in_path: PathExtraction,
+                              in_query: QueryExtraction,
                               headers: HeaderMap| {
         let _place = gate.acquire()?;
         let parameters = (in_path, in_query);

@@ -48,7 +48,7 @@ async fn serve_with(
     let models = ReadModels::new([TREES]).unwrap();
     let database = Database::in_memory(&models).await.unwrap();
     let processor = Processor::new(Arc::clone(&store), database.clone(), models.clone());
-    let positions = processor.positions();
+    let positions = processor.progress();
     let health = Health {
         store: Arc::clone(&store),
         database: database.clone(),
@@ -73,7 +73,7 @@ async fn serve_with(
         metadata_headers: Vec::new(),
         metadata_caller: false,
         read_models: processor.operator(),
-        reactions: OperatorClient::separate(ComponentKind::Reaction, [].into_iter()).0,
+        reactions: OperatorClient::with_own_queues(ComponentKind::Reaction, [].into_iter()).0,
         operator_token: None,
     };
     tokio::spawn(processor.run());

@@ -3,7 +3,7 @@
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
 
-use super::{event_json::shown, expectation::CommandExpectation};
+use super::{event_json::event_to_json, expectation::CommandExpectation};
 use crate::{
     command::{
         CommandBus, CommandContext, CommandError, CommandOutcome, Handle, HandlerError,
@@ -28,7 +28,7 @@ impl std::fmt::Debug for PastEvent {
 }
 
 impl PastEvent {
-    pub(super) fn of<E: Event>(subject: Option<Subject>, event: E) -> Self {
+    pub(super) fn new<E: Event>(subject: Option<Subject>, event: E) -> Self {
         let push: PushEvent = Box::new(move |decision| decision.push(&event));
         Self { subject, push }
     }
@@ -82,7 +82,7 @@ impl EventHistory {
         let mut candidates = Vec::new();
         for PastEvent { subject, push } in past {
             let subject = subject.unwrap_or_else(|| self.subject.clone());
-            let mut decision = UntypedDecision::on(subject, Metadata::default());
+            let mut decision = UntypedDecision::new(subject, Metadata::default());
             push(&mut decision)?;
             let (events, _) = decision.into_parts();
             candidates.extend(events.into_iter().map(|event| EventCandidate {
@@ -118,7 +118,7 @@ impl EventHistory {
     ) -> Result<CommandExpectation, ScenarioError> {
         let events = self.store.read(Subject::root(), ReadOptions::recursive());
         let events: Vec<RecordedEvent> = events.try_collect().await?;
-        let new = events.iter().skip(before).map(described);
+        let new = events.iter().skip(before).map(recorded_event_to_json);
         let new = new.collect::<Result<_, _>>()?;
         Ok(CommandExpectation::new(
             self.subject,
@@ -131,8 +131,8 @@ impl EventHistory {
 }
 
 /// Formats an event for the message of a failed test.
-pub(super) fn described(event: &RecordedEvent) -> Result<Value, ScenarioError> {
-    Ok(shown(
+pub(super) fn recorded_event_to_json(event: &RecordedEvent) -> Result<Value, ScenarioError> {
+    Ok(event_to_json(
         &event.subject,
         event.event_type.as_str(),
         event.raw_payload()?.get(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::event::Subject;
 
 /// Returns the subject, type and payload of an event as JSON.
-pub(super) fn shown(
+pub(super) fn event_to_json(
     subject: &Subject,
     event_type: &str,
     payload: &str,

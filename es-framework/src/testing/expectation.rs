@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::event_json::shown;
+use super::event_json::event_to_json;
 use crate::{
     command::{CommandError, CommandOutcome, IntoDecision, Rejection, UntypedDecision},
     event::{DecodeError, Metadata, RecordedEvent, Subject, Upcasters},
@@ -65,14 +65,14 @@ impl CommandExpectation {
     pub fn then(self, events: impl IntoDecision) -> Self {
         self.expect_success();
         let expected = self.expected(events);
-        compare("the events", &expected, &self.new);
+        assert_same("the events", &expected, &self.new);
         self
     }
 
     /// Expects this reply.
     ///
     /// # Panics
-    /// It did not.
+    /// The handler gave another reply, or none.
     #[track_caller]
     pub fn then_reply(self, reply: impl Serialize) -> Self {
         let outcome = self.expect_success();
@@ -82,7 +82,7 @@ impl CommandExpectation {
             .as_ref()
             .map(|reply| serde_json::from_str::<Value>(reply.get()));
         match found.transpose() {
-            Ok(Some(found)) => compare("the reply", &expected, &found),
+            Ok(Some(found)) => assert_same("the reply", &expected, &found),
             Ok(None) => failed(&"the handler was expected to reply, and did not"),
             Err(error) => failed(&error),
         }
@@ -92,13 +92,13 @@ impl CommandExpectation {
     /// Expects this rejection.
     ///
     /// # Panics
-    /// It did not, or with another one.
+    /// The command had another outcome.
     #[track_caller]
     pub fn then_rejected(self, rejection: &dyn Rejection) {
         match &self.result {
             Err(CommandError::Rejected(found)) => {
                 let text = |one: &dyn Rejection| format!("{}: {one}", one.name());
-                compare("the rejection", &text(rejection), &text(&**found));
+                assert_same("the rejection", &text(rejection), &text(&**found));
             }
             other => failed(&format!(
                 "expected the rejection {}, {}",
@@ -111,12 +111,14 @@ impl CommandExpectation {
     /// Expects that this subject does not exist.
     ///
     /// # Panics
-    /// It was not.
+    /// The command had another outcome.
     #[track_caller]
     pub fn then_not_found(self, subject: &str) {
-        let expected = parse(subject);
+        let expected = parse_subject(subject);
         match &self.result {
-            Err(CommandError::NotFound(found)) => compare("what is not found", &expected, found),
+            Err(CommandError::NotFound(found)) => {
+                assert_same("what is not found", &expected, found)
+            }
             other => failed(&format!(
                 "expected that {expected} is not found, {}",
                 actual(other)
@@ -127,7 +129,7 @@ impl CommandExpectation {
     /// Expects that the command's subject already exists.
     ///
     /// # Panics
-    /// It was not.
+    /// The command had another outcome.
     #[track_caller]
     pub fn then_already_exists(self) {
         if !matches!(self.result, Err(CommandError::AlreadyExists(_))) {
@@ -139,14 +141,14 @@ impl CommandExpectation {
     /// Expects invalid values at exactly these JSON pointers, such as `/numPages`, in this order.
     ///
     /// # Panics
-    /// They were not, or at others.
+    /// The command had another outcome, or other values are invalid.
     #[track_caller]
     pub fn then_invalid<'a>(self, pointers: impl IntoIterator<Item = &'a str>) {
         let expected: Vec<_> = pointers.into_iter().map(str::to_owned).collect();
         match self.result {
             Err(CommandError::Invalid(violations)) => {
                 let found = violations.into_iter().map(|violation| violation.pointer);
-                compare("the pointers", &expected, &found.collect());
+                assert_same("the pointers", &expected, &found.collect());
             }
             other => failed(&format!(
                 "expected invalid values at {expected:?}, {}",
@@ -158,7 +160,7 @@ impl CommandExpectation {
     /// Expects this state of the command's subject.
     ///
     /// # Panics
-    /// It is not.
+    /// The subject has another state, or none.
     #[track_caller]
     pub fn then_state<S: Evolve + Debug + PartialEq>(self, expected: &S) -> Self {
         let subject = self.subject.clone();
@@ -168,14 +170,14 @@ impl CommandExpectation {
     /// Expects this state of another subject.
     ///
     /// # Panics
-    /// It is not.
+    /// The subject has another state, or none.
     #[track_caller]
     pub fn then_state_of<S: Evolve + Debug + PartialEq>(self, subject: &str, expected: &S) -> Self {
-        let subject = parse(subject);
+        let subject = parse_subject(subject);
         let found: Option<S> = self.state(&subject).unwrap_or_else(|error| failed(&error));
         if found.as_ref() != Some(expected) {
             let what = format!("the state of {subject}");
-            compare(
+            assert_same(
                 &what,
                 &format!("{:#?}", Some(expected)),
                 &format!("{found:#?}"),
@@ -208,14 +210,14 @@ impl CommandExpectation {
 
     #[track_caller]
     fn expected(&self, events: impl IntoDecision) -> Vec<Value> {
-        shown_events(self.subject.clone(), events)
+        expected_events_to_json(self.subject.clone(), events)
     }
 }
 
 /// Formats the events that a test expects, on this subject unless they have their own.
 #[track_caller]
-pub(super) fn shown_events(subject: Subject, events: impl IntoDecision) -> Vec<Value> {
-    let mut decision = UntypedDecision::on(subject, Metadata::default());
+pub(super) fn expected_events_to_json(subject: Subject, events: impl IntoDecision) -> Vec<Value> {
+    let mut decision = UntypedDecision::new(subject, Metadata::default());
     if let Err(error) = events.add_to(&mut decision) {
         failed(&error);
     }
@@ -223,7 +225,7 @@ pub(super) fn shown_events(subject: Subject, events: impl IntoDecision) -> Vec<V
     let described = events.iter().map(|event| {
         let data: Value = serde_json::from_str(event.data.get())?;
         let payload = data.get("payload").cloned().unwrap_or_default();
-        shown(
+        event_to_json(
             &event.subject,
             event.event_type.as_str(),
             &payload.to_string(),
@@ -254,7 +256,7 @@ fn actual(result: &Result<CommandOutcome, CommandError>) -> String {
 
 /// Fails the test with a line-by-line difference if the values differ.
 #[track_caller]
-pub(super) fn compare<T: PartialEq + Comparable>(what: &str, expected: &T, found: &T) {
+pub(super) fn assert_same<T: PartialEq + Comparable>(what: &str, expected: &T, found: &T) {
     if expected == found {
         return;
     }
@@ -315,7 +317,7 @@ fn failed(message: &dyn std::fmt::Display) -> ! {
 
 #[track_caller]
 #[allow(clippy::panic, reason = "a test fails by panicking")]
-pub(super) fn parse(subject: &str) -> Subject {
+pub(super) fn parse_subject(subject: &str) -> Subject {
     match subject.parse() {
         Ok(subject) => subject,
         Err(error) => panic!("{error}"),

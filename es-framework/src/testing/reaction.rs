@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    event_history::{EventHistory, ScenarioError, described},
-    expectation::{compare, shown_events},
+    event_history::{EventHistory, ScenarioError, recorded_event_to_json},
+    expectation::{assert_same, expected_events_to_json},
     scenario::Scenario,
 };
 use crate::{
@@ -107,7 +107,7 @@ async fn react(
     let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(ReactionExpectation {
         sent: sent.iter().map(shown_command).collect::<Result<_, _>>()?,
-        events: new.map(described).collect::<Result<_, _>>()?,
+        events: new.map(recorded_event_to_json).collect::<Result<_, _>>()?,
     })
 }
 
@@ -154,7 +154,7 @@ impl ReactionExpectation {
                 shown.map_err(|error| error.to_string())
             });
         match expected {
-            Ok(expected) => compare("the commands", &expected, &self.sent),
+            Ok(expected) => assert_same("the commands", &expected, &self.sent),
             Err(error) => panic!("{error}"),
         }
         self
@@ -171,7 +171,11 @@ impl ReactionExpectation {
             Ok(subject) => subject,
             Err(error) => panic!("{error}"),
         };
-        compare("the events", &shown_events(subject, events), &self.events);
+        assert_same(
+            "the events",
+            &expected_events_to_json(subject, events),
+            &self.events,
+        );
         self
     }
 
@@ -181,7 +185,7 @@ impl ReactionExpectation {
     /// The reaction sent a command or recorded an event.
     #[track_caller]
     pub fn then_nothing(self) {
-        compare("the commands", &Vec::new(), &self.sent);
-        compare("the events", &Vec::new(), &self.events);
+        assert_same("the commands", &Vec::new(), &self.sent);
+        assert_same("the events", &Vec::new(), &self.events);
     }
 }

@@ -92,7 +92,7 @@ async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
     let database = Database::in_memory(&models).await?;
     let store: Arc<dyn EventStore> = Arc::new(store);
     let processor = Processor::new(store, database.clone(), models).with_upcasters(upcasters);
-    let positions = processor.positions();
+    let positions = processor.progress();
     let last = u64::try_from(count)?.checked_sub(1).and_then(EventId::new);
     tokio::select! {
         () = processor.run() => {}

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{
     event_history::{EventHistory, PastEvent},
-    expectation::{CommandExpectation, parse},
+    expectation::{CommandExpectation, parse_subject},
 };
 use crate::{
     command::{Clock, CommandBus, CommandContext, Handle, Inject, ParameterOrigin, Services},
@@ -77,7 +77,7 @@ pub fn given() -> Scenario {
 impl Scenario {
     /// Adds a past event on the subject of the command, or on the event's own subject.
     pub fn event<E: Event>(mut self, event: E) -> Self {
-        self.past.push(PastEvent::of(None, event));
+        self.past.push(PastEvent::new(None, event));
         self
     }
 
@@ -87,7 +87,8 @@ impl Scenario {
     /// The text is not a subject.
     #[track_caller]
     pub fn event_on<E: Event>(mut self, subject: &str, event: E) -> Self {
-        self.past.push(PastEvent::of(Some(parse(subject)), event));
+        self.past
+            .push(PastEvent::new(Some(parse_subject(subject)), event));
         self
     }
 
@@ -115,7 +116,7 @@ impl Scenario {
         let mut services = self.services;
         for settings in inventory::iter::<SettingsDescriptor> {
             // A handler that takes settings without a default reports them itself.
-            if !services.has(settings.kind)
+            if !services.provides(settings.kind)
                 && let Ok(provided) = with_defaults(services.clone(), settings)
             {
                 services = provided;
@@ -174,7 +175,7 @@ fn with_default_settings<C: Handle>(mut services: Services) -> Services {
         let ParameterOrigin::Service(kind) = parameter.origin else {
             continue;
         };
-        if services.has(kind) {
+        if services.provides(kind) {
             continue;
         }
         let declared = inventory::iter::<SettingsDescriptor>;

@@ -16,7 +16,7 @@ pub(crate) fn refuse_arguments(
     if !arguments.is_empty() {
         let message =
             format!("`#[{attribute}]` has no arguments: {reason}, so write `#[{attribute}]` alone");
-        errors.at(arguments, message);
+        errors.record(arguments, message);
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn read<T: Parse>(
         }
         Err(error) => {
             match syn::parse2::<Item>(input) {
-                Ok(item) => errors.at(name(&item), message),
+                Ok(item) => errors.record(name(&item), message),
                 Err(_) => errors.push(error),
             }
             None

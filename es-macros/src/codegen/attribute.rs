@@ -10,14 +10,14 @@ use syn::{
 use super::{errors::Errors, naming};
 
 /// Returns the elements of an attribute's parentheses. Records an error if they cannot be parsed.
-pub(crate) fn elements(attr: &Attribute, errors: &mut Errors) -> Option<Vec<Meta>> {
+pub(crate) fn parse_elements(attr: &Attribute, errors: &mut Errors) -> Option<Vec<Meta>> {
     match &attr.meta {
         Meta::List(list) => parse(list.tokens.clone(), errors),
         Meta::Path(_) => Some(vec![]),
         Meta::NameValue(meta) => {
             let name = name(&attr.meta);
             let message = format!("write the keys in parentheses: `#[{name}(…)]`");
-            errors.at(meta, message);
+            errors.record(meta, message);
             None
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn name(meta: &Meta) -> String {
 
 /// The keys that an attribute supports and those that occurred.
 #[derive(Debug)]
-pub(crate) struct Keys {
+pub(crate) struct AttributeKeys {
     attribute: &'static str,
     noun: &'static str,
     known: &'static [&'static str],
@@ -55,7 +55,7 @@ pub(crate) struct Keys {
     is_unread: bool,
 }
 
-impl Keys {
+impl AttributeKeys {
     pub(crate) fn new(attribute: &'static str, known: &'static [&'static str]) -> Self {
         Self {
             attribute,
@@ -81,7 +81,7 @@ impl Keys {
     ) {
         let name = self.attribute;
         for attr in attrs.iter().filter(|attr| attr.path().is_ident(name)) {
-            let elements = elements(attr, errors);
+            let elements = parse_elements(attr, errors);
             self.is_unread |= elements.is_none();
             for meta in elements.unwrap_or_default() {
                 if let Some(key) = self.recognize(&meta, errors) {
@@ -98,15 +98,15 @@ impl Keys {
             let Self {
                 attribute, noun, ..
             } = self;
-            let meant = naming::meant(&word, self.known, noun);
+            let meant = naming::known_names_hint(&word, self.known, noun);
             let message = format!("`{word}` is no {noun} of `#[{attribute}]`: {meant}");
-            errors.at(meta.path(), message);
+            errors.record(meta.path(), message);
             self.seen.extend(naming::closest(&word, self.known));
             return None;
         };
         if self.seen.contains(key) {
             let message = format!("`{key}` is given twice: remove one of them");
-            errors.at(meta, message);
+            errors.record(meta, message);
             return None;
         }
         self.seen.push(key);
@@ -115,18 +115,22 @@ impl Keys {
 
     /// Returns true if the key occurred, or if an attribute that may contain it could not be
     /// parsed.
-    pub(crate) fn has(&self, key: &str) -> bool {
+    pub(crate) fn contains(&self, key: &str) -> bool {
         self.is_unread || self.seen.contains(&key)
     }
 }
 
 /// Returns the value of `key = value`.
-pub(crate) fn value<'a>(meta: &'a Meta, example: &str, errors: &mut Errors) -> Option<&'a Expr> {
+pub(crate) fn parse_value<'a>(
+    meta: &'a Meta,
+    example: &str,
+    errors: &mut Errors,
+) -> Option<&'a Expr> {
     match meta {
         Meta::NameValue(meta) => Some(ungrouped(&meta.value)),
         Meta::Path(_) | Meta::List(_) => {
             let message = format!("`{}` has a value: write `{example}`", name(meta));
-            errors.at(meta, message);
+            errors.record(meta, message);
             None
         }
     }
@@ -141,8 +145,8 @@ fn ungrouped(value: &Expr) -> &Expr {
 }
 
 /// Returns the string of `key = "text"`.
-pub(crate) fn text(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitStr> {
-    let value = value(meta, example, errors)?;
+pub(crate) fn parse_text(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitStr> {
+    let value = parse_value(meta, example, errors)?;
     if let Expr::Lit(ExprLit {
         lit: Lit::Str(text),
         ..
@@ -154,13 +158,13 @@ pub(crate) fn text(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Li
         "`{}` is a text in quotation marks: write `{example}`",
         name(meta)
     );
-    errors.at(value, message);
+    errors.record(value, message);
     None
 }
 
 /// Returns the number of `key = 2`.
-pub(crate) fn number(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitInt> {
-    let value = value(meta, example, errors)?;
+pub(crate) fn parse_number(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitInt> {
+    let value = parse_value(meta, example, errors)?;
     if let Expr::Lit(ExprLit {
         lit: Lit::Int(number),
         ..
@@ -169,13 +173,17 @@ pub(crate) fn number(meta: &Meta, example: &str, errors: &mut Errors) -> Option<
         return Some(number.clone());
     }
     let message = format!("`{}` is a whole number: write `{example}`", name(meta));
-    errors.at(value, message);
+    errors.record(value, message);
     None
 }
 
 /// Returns the word of `key = word`.
-pub(crate) fn word<'a>(meta: &'a Meta, example: &str, errors: &mut Errors) -> Option<&'a Ident> {
-    let value = value(meta, example, errors)?;
+pub(crate) fn parse_word<'a>(
+    meta: &'a Meta,
+    example: &str,
+    errors: &mut Errors,
+) -> Option<&'a Ident> {
+    let value = parse_value(meta, example, errors)?;
     if let Expr::Path(path) = value
         && let Some(word) = path.path.get_ident()
     {
@@ -185,7 +193,7 @@ pub(crate) fn word<'a>(meta: &'a Meta, example: &str, errors: &mut Errors) -> Op
         "`{}` is a word without quotation marks: write `{example}`",
         name(meta)
     );
-    errors.at(value, message);
+    errors.record(value, message);
     None
 }
 
@@ -197,10 +205,10 @@ mod tests {
 
     fn read(attr: &Attribute) -> Vec<String> {
         let mut errors = Errors::default();
-        let mut keys = Keys::new("command", &["subject", "path"]);
+        let mut keys = AttributeKeys::new("command", &["subject", "path"]);
         let attrs = std::slice::from_ref(attr);
         keys.read(attrs, &mut errors, |_, meta, errors| {
-            text(meta, "subject = \"/books\"", errors);
+            parse_text(meta, "subject = \"/books\"", errors);
         });
         errors.messages()
     }

@@ -19,9 +19,9 @@ pub(crate) fn check_table(table: &LitStr, errors: &mut Errors) {
         let message = format!(
             "`{name}` cannot name a read model: start with a letter and write lower-case ASCII letters, digits and `_`, such as `books`"
         );
-        errors.at(table, message);
+        errors.record(table, message);
     } else if name.starts_with(RESERVED) {
-        errors.at(table, reserved(&name));
+        errors.record(table, reserved(&name));
     }
 }
 
@@ -29,21 +29,21 @@ pub(crate) fn check_table(table: &LitStr, errors: &mut Errors) {
 pub(crate) fn check_columns(fields: &[Field], errors: &mut Errors) {
     let mut columns = BTreeMap::new();
     for field in fields {
-        let column = of(field);
+        let column = name_of(field);
         if !is_sql_name(&column) {
             let message = format!(
                 "`{column}` cannot name a column: start the field's name with a letter and write ASCII letters, digits and `_`"
             );
-            errors.at(&field.ident, message);
+            errors.record(&field.ident, message);
         } else if column.starts_with(RESERVED) {
-            errors.at(&field.ident, reserved(&column));
+            errors.record(&field.ident, reserved(&column));
         }
         if let Some(earlier) = columns.insert(column.clone(), &field.ident) {
             let message = format!(
                 "`{earlier}` and `{}` are both the column `{column}`: rename one of them",
                 field.ident
             );
-            errors.at(&field.ident, message);
+            errors.record(&field.ident, message);
         }
     }
 }
@@ -62,15 +62,15 @@ fn is_sql_name(name: &str) -> bool {
 }
 
 /// Returns the name of a field's column.
-pub(crate) fn of(field: &Field) -> String {
+pub(crate) fn name_of(field: &Field) -> String {
     naming::snake_case(&field.name())
 }
 
 /// Returns the descriptors of the columns.
-pub(crate) fn descriptions(fields: &[Field], framework: &Framework) -> TokenStream {
+pub(crate) fn column_descriptions(fields: &[Field], framework: &Framework) -> TokenStream {
     let projection = quote!(#framework::projection);
     let columns = fields.iter().map(|field| {
-        let (name, member, ty) = (of(field), &field.member, &field.ty);
+        let (name, member, ty) = (name_of(field), &field.member, &field.ty);
         quote! {
             #projection::ColumnDescriptor {
                 name: #name,
@@ -82,11 +82,15 @@ pub(crate) fn descriptions(fields: &[Field], framework: &Framework) -> TokenStre
     quote!(&[#(#columns),*])
 }
 
-/// Returns an associated function for each column, which gives its typed column.
-pub(crate) fn functions(model: &Ident, fields: &[Field], framework: &Framework) -> TokenStream {
+/// Generates an associated function for each column that returns the typed column.
+pub(crate) fn column_functions(
+    model: &Ident,
+    fields: &[Field],
+    framework: &Framework,
+) -> TokenStream {
     let functions = fields.iter().map(|field| {
         let Field { vis, ident, ty, .. } = field;
-        let name = of(field);
+        let name = name_of(field);
         let doc = format!("Returns the column `{name}`, for conditions and sort orders.");
         let column = quote!(#framework::query::Column);
         quote_spanned! {ident.span()=>
@@ -106,12 +110,12 @@ pub(crate) fn functions(model: &Ident, fields: &[Field], framework: &Framework) 
     }
 }
 
-/// Returns the method that gives the cells of a row.
+/// Generates the method that converts a row to cells.
 pub(crate) fn to_cells(fields: &[Field], framework: &Framework) -> TokenStream {
     let projection = quote!(#framework::projection);
     let cells = fields.iter().map(|field| {
         let (member, ident) = (&field.member, &field.ident);
-        quote!(#projection::Cell::of(#member, &self.#ident)?)
+        quote!(#projection::Cell::from_value(#member, &self.#ident)?)
     });
     quote! {
         fn to_cells(

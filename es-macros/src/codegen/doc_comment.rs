@@ -5,11 +5,15 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
 use super::naming;
 
 /// Returns the summary of an item: from its attribute, its doc comment or its name.
-pub(crate) fn summary_of(ident: &Ident, literal: Option<&LitStr>, attrs: &[Attribute]) -> String {
+pub(crate) fn summary_or_name(
+    ident: &Ident,
+    literal: Option<&LitStr>,
+    attrs: &[Attribute],
+) -> String {
     literal
         .map(LitStr::value)
         .or_else(|| summary(attrs))
-        .unwrap_or_else(|| naming::sentence(ident))
+        .unwrap_or_else(|| naming::sentence_of(ident))
 }
 
 /// Returns the first paragraph of the doc comment as one line.

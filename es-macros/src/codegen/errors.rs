@@ -11,7 +11,7 @@ pub(crate) struct Errors(Vec<syn::Error>);
 
 impl Errors {
     /// Records an error. The compiler underlines all tokens of `at`.
-    pub(crate) fn at(&mut self, at: impl ToTokens, message: impl Display) {
+    pub(crate) fn record(&mut self, at: impl ToTokens, message: impl Display) {
         self.0.push(syn::Error::new_spanned(at, message));
     }
 

@@ -1,7 +1,7 @@
 //! Checks that `docs/src/reference/expansion.md` equals the snapshots in `codegen-tests/expansion`.
 //! On the page, `<!-- expansion: command/purchase -->` begins a section with the source and the
-//! expanded code, and `<!-- end -->` ends it. The page shortens paths, and replaces parts that
-//! another section shows by a comment.
+//! expanded code, and `<!-- end -->` ends it. The page shortens paths. A
+//! comment stands in place of a part that another section shows.
 
 use std::{collections::BTreeSet, env, fs, iter::Peekable, path::PathBuf};
 

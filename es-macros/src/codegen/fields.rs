@@ -58,13 +58,13 @@ impl Field {
 /// type.
 pub(crate) fn subject_part(field: &Field, framework: &Framework) -> TokenStream {
     let span = field.ty.span();
-    let framework = framework.at(span);
-    let (member, value) = (&field.member, reference(field));
+    let framework = framework.with_span(span);
+    let (member, value) = (&field.member, reference_to(field));
     quote_spanned!(span=> #framework::event::SubjectPart::field(#member, #value))
 }
 
 /// Generates a reference to a field, with the span of its type.
-pub(crate) fn reference(field: &Field) -> TokenStream {
+pub(crate) fn reference_to(field: &Field) -> TokenStream {
     let mut ident = field.ident.clone();
     ident.set_span(field.ty.span());
     quote_spanned!(field.ty.span()=> &self.#ident)
@@ -90,7 +90,7 @@ pub(crate) fn read(
                 kind.noun(),
                 item.ident
             );
-            errors.at(unnamed, message);
+            errors.record(unnamed, message);
             return None;
         }
         Fields::Unit => {
@@ -99,7 +99,7 @@ pub(crate) fn read(
                 kind.noun(),
                 item.ident
             );
-            errors.at(&item.ident, message);
+            errors.record(&item.ident, message);
             return None;
         }
     };
@@ -121,12 +121,12 @@ fn data_struct<'a>(
                 "{} is a struct: write one struct for each variant of this enum",
                 kind.noun()
             );
-            errors.at(data.enum_token, message);
+            errors.record(data.enum_token, message);
             None
         }
         Data::Union(data) => {
             let message = format!("{} is a struct, not a union", kind.noun());
-            errors.at(data.union_token, message);
+            errors.record(data.union_token, message);
             None
         }
     }
@@ -144,7 +144,7 @@ fn read_field<'a>(
             "{} owns its values, since they come from JSON: write `String` for a text, or another type without `&`",
             kind.noun()
         );
-        errors.at(reference, message);
+        errors.record(reference, message);
     }
     let renamed = serde_attr::rename(&field.attrs, kind, errors);
     Some(Field {
@@ -165,20 +165,20 @@ pub(crate) fn check_subject(
     fields: &[&Field],
     errors: &mut Errors,
 ) {
-    for field in named(template, text, noun, fields, errors) {
+    for field in find_named(template, text, noun, fields, errors) {
         if field.type_name().as_deref() == Some("Option") {
             let message = format!(
                 "`{}` is part of the subject, which every {noun} has: make it a value without `Option`",
                 field.name()
             );
-            errors.at(&field.ty, message);
+            errors.record(&field.ty, message);
         }
     }
 }
 
 /// Returns the fields that a template names. Records an error for unknown names; `noun` describes
 /// the struct.
-pub(crate) fn named<'a>(
+pub(crate) fn find_named<'a>(
     template: &Template,
     text: &LitStr,
     noun: &str,
@@ -193,7 +193,7 @@ pub(crate) fn named<'a>(
             Some(field) => found.push(*field),
             None => {
                 let whose = format!("the {noun}");
-                errors.at(
+                errors.record(
                     text,
                     naming::no_such_field(&whose, name_in_template, &names),
                 );
@@ -208,7 +208,7 @@ pub(crate) fn check_placement(fields: &[Field], on_struct: &[&str], errors: &mut
     for attr in fields.iter().flat_map(|field| &field.attrs) {
         if let Some(name) = on_struct.iter().find(|name| attr.path().is_ident(name)) {
             let message = format!("`#[{name}(…)]` stands above the struct, not on a field");
-            errors.at(attr, message);
+            errors.record(attr, message);
         }
     }
 }

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::{Attribute, Ident, Path};
 
 use super::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     errors::Errors,
     manifest::Manifest,
 };
@@ -25,7 +25,7 @@ impl Framework {
         manifest: &Manifest,
         errors: &mut Errors,
     ) -> Option<Self> {
-        let mut keys = Keys::new("es", &["crate"]);
+        let mut keys = AttributeKeys::new("es", &["crate"]);
         let mut explicit = None;
         keys.read(attrs, errors, |_, meta, errors| {
             explicit = explicit.take().or_else(|| path(meta, errors))
@@ -43,7 +43,7 @@ impl Framework {
     }
 
     /// Returns the path with this span.
-    pub(crate) fn at(&self, span: Span) -> TokenStream {
+    pub(crate) fn with_span(&self, span: Span) -> TokenStream {
         let at_place = |mut token: TokenTree| {
             token.set_span(span);
             token
@@ -65,11 +65,11 @@ impl ToTokens for Framework {
 }
 
 fn path(meta: &syn::Meta, errors: &mut Errors) -> Option<Framework> {
-    let text = attribute::text(meta, EXAMPLE, errors)?;
+    let text = attribute::parse_text(meta, EXAMPLE, errors)?;
     match text.parse_with(Path::parse_mod_style) {
         Ok(path) => Some(Framework(path.into_token_stream())),
         Err(_) => {
-            errors.at(&text, format!("this is no path: write `{EXAMPLE}`"));
+            errors.record(&text, format!("this is no path: write `{EXAMPLE}`"));
             None
         }
     }
@@ -84,7 +84,8 @@ fn in_dependencies(manifest: &Manifest) -> Option<Framework> {
         return Some(Framework(quote!(::#name)));
     }
     // The framework itself has this name, and without Cargo no crate is renamed.
-    (manifest.is_of(PACKAGE) || !manifest.is_known()).then(|| Framework(quote!(::es_framework)))
+    (manifest.is_of_package(PACKAGE) || !manifest.is_known())
+        .then(|| Framework(quote!(::es_framework)))
 }
 
 #[cfg(test)]

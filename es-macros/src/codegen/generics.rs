@@ -7,8 +7,8 @@ use super::errors::Errors;
 /// Records an error for generic parameters or a `where` clause.
 pub(crate) fn check(generics: &Generics, message: &str, errors: &mut Errors) {
     if !generics.params.is_empty() {
-        errors.at(generics, message);
+        errors.record(generics, message);
     } else if let Some(clause) = &generics.where_clause {
-        errors.at(clause, message);
+        errors.record(clause, message);
     }
 }

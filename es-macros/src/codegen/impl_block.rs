@@ -15,17 +15,17 @@ pub(crate) struct BlockMessages {
 /// Records an error for each part of the block that the macro does not support.
 pub(crate) fn check(block: &ItemImpl, reasons: &BlockMessages, errors: &mut Errors) {
     if let Some((path, _)) = &block.trait_ {
-        errors.at(path, reasons.no_trait);
+        errors.record(path, reasons.no_trait);
     }
     if !block.generics.params.is_empty() {
-        errors.at(&block.generics, reasons.no_generics);
+        errors.record(&block.generics, reasons.no_generics);
     }
     let Some(message) = reasons.functions_alone else {
         return;
     };
     for item in &block.items {
         if !matches!(item, ImplItem::Fn(_)) {
-            errors.at(item, message);
+            errors.record(item, message);
         }
     }
 }

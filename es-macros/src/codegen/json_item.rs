@@ -28,7 +28,7 @@ pub(crate) fn check(item: &DeriveInput, noun: ItemNoun, errors: &mut Errors) {
                     "{} without variants can never be: write at least one",
                     noun.indefinite
                 );
-                errors.at(&item.ident, message);
+                errors.record(&item.ident, message);
             }
             let mut members = JsonNames::in_case(naming::lower_camel_case);
             for variant in &data.variants {
@@ -38,7 +38,7 @@ pub(crate) fn check(item: &DeriveInput, noun: ItemNoun, errors: &mut Errors) {
         }
         Data::Union(data) => {
             let message = format!("{} is a struct or an enum, not a union", noun.indefinite);
-            errors.at(data.union_token, message);
+            errors.record(data.union_token, message);
         }
     }
 }
@@ -73,7 +73,7 @@ fn check_generics(generics: &Generics, noun: ItemNoun, errors: &mut Errors) {
 
 fn check_attrs(attrs: &[Attribute], noun: ItemNoun, errors: &mut Errors) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
-        for meta in attribute::elements(attr, errors).unwrap_or_default() {
+        for meta in attribute::parse_elements(attr, errors).unwrap_or_default() {
             let key = attribute::name(&meta);
             if noun.is_sent && SHAPES.contains(&key.as_str()) {
                 continue;
@@ -93,7 +93,7 @@ fn check_attrs(attrs: &[Attribute], noun: ItemNoun, errors: &mut Errors) {
                     None => format!("`{key}` cannot stand above {}: remove it", noun.indefinite),
                 },
             };
-            errors.at(&meta, message);
+            errors.record(&meta, message);
         }
     }
 }
@@ -112,7 +112,7 @@ fn check_fields(fields: &Fields, noun: ItemNoun, errors: &mut Errors) {
                 "{} owns what it holds: write `String` for a text, or another type without `&`",
                 noun.indefinite
             );
-            errors.at(reference, message);
+            errors.record(reference, message);
         }
     }
 }
@@ -122,10 +122,10 @@ fn renamed(attrs: &[Attribute]) -> Option<String> {
     let metas = attrs
         .iter()
         .filter(|attr| attr.path().is_ident("serde"))
-        .filter_map(|attr| attribute::elements(attr, &mut Errors::default()))
+        .filter_map(|attr| attribute::parse_elements(attr, &mut Errors::default()))
         .flatten();
     let mut texts = metas
         .filter(|meta| attribute::name(meta) == "rename")
-        .filter_map(|meta| attribute::text(&meta, "", &mut Errors::default()));
+        .filter_map(|meta| attribute::parse_text(&meta, "", &mut Errors::default()));
     texts.next().map(|text| text.value())
 }

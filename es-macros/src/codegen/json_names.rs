@@ -34,12 +34,12 @@ impl<'a> JsonNames<'a> {
             let message = format!(
                 "`{spoken}` does not become a name in JSON by itself: write `#[serde(rename = \"…\")]` above it"
             );
-            errors.at(ident, message);
+            errors.record(ident, message);
             return spoken;
         }
         let name = renamed.unwrap_or_else(|| (self.case)(&spoken));
         match self.seen.get(&name) {
-            Some(first) => errors.at(
+            Some(first) => errors.record(
                 ident,
                 format!("`{first}` and `{ident}` are both `{name}` in JSON: rename one of them"),
             ),

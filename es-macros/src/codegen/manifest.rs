@@ -43,7 +43,7 @@ impl Manifest {
     }
 
     /// Returns true if this is the manifest of `package` itself.
-    pub(crate) fn is_of(&self, package: &str) -> bool {
+    pub(crate) fn is_of_package(&self, package: &str) -> bool {
         let name = self
             .0
             .as_ref()

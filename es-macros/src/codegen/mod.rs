@@ -56,6 +56,6 @@ use framework::Framework;
 /// Generates the declaration of an item. All tokens have the span of the item's name, because
 /// otherwise the line would be that of the macro.
 fn declaration(item: &Ident, framework: &Framework) -> TokenStream {
-    let framework = framework.at(item.span());
+    let framework = framework.with_span(item.span());
     quote_spanned!(item.span()=> #framework::declaration!())
 }

@@ -19,7 +19,7 @@ pub(crate) fn camel_case(field: &str) -> String {
 }
 
 /// Returns the identifier of a field: `r#type` for the keyword `type`.
-pub(crate) fn field(name: &str) -> Option<Ident> {
+pub(crate) fn field_ident(name: &str) -> Option<Ident> {
     let field = syn::parse_str(name);
     field.or_else(|_| syn::parse_str(&format!("r#{name}"))).ok()
 }
@@ -51,13 +51,13 @@ fn words(command: &Ident) -> Vec<String> {
 }
 
 /// Returns the verb at the end of a command's path: `purchase` for `PurchaseBookCommand`.
-pub(crate) fn verb(command: &Ident) -> String {
+pub(crate) fn verb_of(command: &Ident) -> String {
     words(command).into_iter().next().unwrap_or_default()
 }
 
 /// Returns a summary for an undocumented command, `Purchase book` for `PurchaseBookCommand`, or a
 /// title for an undocumented rejection.
-pub(crate) fn sentence(command: &Ident) -> String {
+pub(crate) fn sentence_of(command: &Ident) -> String {
     let mut words = words(command).into_iter();
     let first = words.next().unwrap_or_default().to_upper_camel_case();
     std::iter::once(first)
@@ -67,18 +67,18 @@ pub(crate) fn sentence(command: &Ident) -> String {
 }
 
 /// Returns the end of a message about an unknown name.
-pub(crate) fn meant(word: &str, known: &[&str], noun: &str) -> String {
+pub(crate) fn known_names_hint(word: &str, known: &[&str], noun: &str) -> String {
     match (closest(word, known), known) {
         (Some(meant), _) => format!("did you mean `{meant}`?"),
         (None, []) => "there is none".to_owned(),
         (None, [only]) => format!("the only {noun} is `{only}`"),
-        (None, known) => format!("the {noun}s are {}", list(known)),
+        (None, known) => format!("the {noun}s are {}", join_names(known)),
     }
 }
 
 /// Returns the message about an unknown field. `owner` is for example `the command`.
 pub(crate) fn no_such_field(whose: &str, word: &str, fields: &[&str]) -> String {
-    let meant = meant(word, fields, "field");
+    let meant = known_names_hint(word, fields, "field");
     format!("{whose} has no field `{word}`: {meant}")
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Formats names as a list: `a`, `b` and `c`.
-pub(crate) fn list(names: &[&str]) -> String {
+pub(crate) fn join_names(names: &[&str]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         None => String::new(),
@@ -153,7 +153,7 @@ mod tests {
             ("self", None),
             ("2", None),
         ] {
-            let field = field(name).map(|field| field.to_string());
+            let field = field_ident(name).map(|field| field.to_string());
             assert_eq!(field.as_deref(), expected);
         }
     }
@@ -166,14 +166,14 @@ mod tests {
             ("Command", "command"),
             ("RegisterISBNCommand", "register"),
         ] {
-            assert_eq!(verb(&ident(command)), expected);
+            assert_eq!(verb_of(&ident(command)), expected);
         }
     }
 
     #[test]
     fn an_undocumented_command_is_its_words() {
-        assert_eq!(sentence(&ident("PurchaseBookCommand")), "Purchase book");
-        assert_eq!(sentence(&ident("Borrow")), "Borrow");
+        assert_eq!(sentence_of(&ident("PurchaseBookCommand")), "Purchase book");
+        assert_eq!(sentence_of(&ident("Borrow")), "Borrow");
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(closest("pth", &known), Some("path"));
         assert_eq!(closest("table", &known), None);
         assert_eq!(
-            meant("table", &known, "key"),
+            known_names_hint("table", &known, "key"),
             "the keys are `subject`, `condition` and `path`"
         );
     }

@@ -15,12 +15,12 @@ pub(crate) fn check(literal: Option<&LitStr>, errors: &mut Errors) -> Option<Str
         return Some(role);
     }
     let message = "a role is one word of 1 to 64 letters, digits and `.`, `_`, `:`, `@`, `-`: write `role = \"staff\"`";
-    errors.at(literal, message);
+    errors.record(literal, message);
     None
 }
 
 /// Generates the constant of the trait, if there is a role.
-pub(crate) fn role(role: Option<&str>) -> Option<TokenStream> {
+pub(crate) fn role_constant(role: Option<&str>) -> Option<TokenStream> {
     role.map(|role| {
         quote! {
             const ROLE: ::core::option::Option<&'static str> = ::core::option::Option::Some(#role);

@@ -3,7 +3,7 @@
 use syn::{Attribute, Meta};
 
 use super::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     declaration_kind::DeclarationKind,
     errors::Errors,
 };
@@ -26,27 +26,27 @@ pub(crate) fn rename(
     kind: DeclarationKind,
     errors: &mut Errors,
 ) -> Option<String> {
-    let mut keys = Keys::new("serde", &FIELD);
+    let mut keys = AttributeKeys::new("serde", &FIELD);
     let mut renamed = None;
     for meta in elements(attrs, errors) {
         match attribute::name(&meta).as_str() {
             // Only this key may occur several times.
             "alias" => {
-                attribute::text(&meta, "alias = \"…\"", errors);
+                attribute::parse_text(&meta, "alias = \"…\"", errors);
             }
             key @ ("flatten" | "skip" | "skip_serializing" | "skip_deserializing") => {
                 let message = format!(
                     "each field of {} is one member of its JSON, so `{key}` cannot stand here: remove it",
                     kind.noun()
                 );
-                errors.at(&meta, message);
+                errors.record(&meta, message);
             }
             _ => match (keys.recognize(&meta, errors), &meta) {
                 (None, _) | (Some("default"), Meta::Path(_)) => {}
                 (Some("rename"), _) => renamed = name(&meta, errors),
                 // serde itself reports attributes that it does not support.
                 (Some(key), _) => {
-                    attribute::text(&meta, &format!("{key} = \"…\""), errors);
+                    attribute::parse_text(&meta, &format!("{key} = \"…\""), errors);
                 }
             },
         }
@@ -57,10 +57,10 @@ pub(crate) fn rename(
 fn name(meta: &Meta, errors: &mut Errors) -> Option<String> {
     if let Meta::List(_) = meta {
         let message = "a member has one name, for reading and for writing: write `rename = \"…\"`";
-        errors.at(meta, message);
+        errors.record(meta, message);
         return None;
     }
-    attribute::text(meta, "rename = \"…\"", errors).map(|text| text.value())
+    attribute::parse_text(meta, "rename = \"…\"", errors).map(|text| text.value())
 }
 
 /// Records an error for keys that the struct does not allow.
@@ -92,7 +92,7 @@ pub(crate) fn check_struct(attrs: &[Attribute], kind: DeclarationKind, errors: &
                 kind.noun()
             ),
         };
-        errors.at(&meta, message);
+        errors.record(&meta, message);
     }
 }
 
@@ -100,7 +100,7 @@ fn elements(attrs: &[Attribute], errors: &mut Errors) -> Vec<Meta> {
     attrs
         .iter()
         .filter(|attr| attr.path().is_ident("serde"))
-        .filter_map(|attr| attribute::elements(attr, errors))
+        .filter_map(|attr| attribute::parse_elements(attr, errors))
         .flatten()
         .collect()
 }

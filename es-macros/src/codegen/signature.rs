@@ -16,17 +16,17 @@ pub(crate) struct SignatureMessages {
 /// Records an error for each part of the signature that the macro does not support.
 pub(crate) fn check(sig: &Signature, reasons: &SignatureMessages, errors: &mut Errors) {
     if let (Some(asyncness), Some(message)) = (&sig.asyncness, reasons.no_async) {
-        errors.at(asyncness, message);
+        errors.record(asyncness, message);
     }
     if let Safety::Unsafe(safety) = &sig.safety {
-        errors.at(safety, reasons.no_unsafe);
+        errors.record(safety, reasons.no_unsafe);
     }
     if let Some(abi) = &sig.abi {
-        errors.at(abi, reasons.no_extern);
+        errors.record(abi, reasons.no_extern);
     }
     if !sig.generics.params.is_empty() {
-        errors.at(&sig.generics, reasons.no_generics);
+        errors.record(&sig.generics, reasons.no_generics);
     } else if let Some(clause) = &sig.generics.where_clause {
-        errors.at(clause, reasons.no_generics);
+        errors.record(clause, reasons.no_generics);
     }
 }

@@ -65,7 +65,7 @@ impl Template {
         match Self::parse(written, kind) {
             Ok(template) => Some(template),
             Err(message) => {
-                errors.at(at, message);
+                errors.record(at, message);
                 None
             }
         }

@@ -27,7 +27,7 @@ pub(crate) fn last_word(ty: &Type) -> Option<String> {
 }
 
 /// Returns the event type of a parameter, and true if the parameter is a reference.
-pub(crate) fn event(ty: &Type) -> Option<(Type, bool)> {
+pub(crate) fn event_of_parameter(ty: &Type) -> Option<(Type, bool)> {
     let (event, by_reference) = match ty {
         Type::Reference(reference) if reference.mutability.is_none() => (&*reference.elem, true),
         ty => (ty, false),

@@ -1,5 +1,5 @@
-//! Loans, as they are recorded on the reader's subject: whoever decides on a reader has read them,
-//! so that the loan limit holds.
+//! Loans, recorded on the reader's subject. Each decision on a reader reads them, so that the loan
+//! limit holds.
 
 mod of_reader;
 mod open;

@@ -1,11 +1,11 @@
-//! A copy that is not back in time is reported, once for each loan.
+//! Reports each overdue loan once.
 
 use es_framework::prelude::*;
 
 use super::LoanOverdueEvent;
 use crate::book::{Book, BookBorrowedEvent, BookReturnedEvent};
 
-/// Reports a copy that is not back in time.
+/// Reports that a borrowed copy is not back in time.
 #[derive(Debug, Command)]
 #[command(subject = "/books/{id}", internal)]
 pub struct ReportOverdueCommand {
@@ -13,7 +13,7 @@ pub struct ReportOverdueCommand {
     pub due_at: Timestamp,
 }
 
-/// Waits for the time at which a copy has to be back.
+/// Reports a loan that is overdue, unless the copy comes back first.
 pub struct LoanReminder;
 
 #[reaction]
@@ -25,7 +25,8 @@ impl LoanReminder {
     }
 }
 
-/// Says nothing of a copy that came back in the meantime, even if it was lent again.
+/// Records the overdue loan once. A copy that came back in the meantime is not reported, even if it was
+/// lent again.
 #[handler]
 fn report_overdue(book: &Book, command: ReportOverdueCommand) -> Option<LoanOverdueEvent> {
     match *book {

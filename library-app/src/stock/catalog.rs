@@ -1,4 +1,4 @@
-//! Anyone browses the titles, whatever the number of their copies.
+//! The catalog: each title once, with all its copies.
 
 use es_framework::{prelude::*, query::Group};
 

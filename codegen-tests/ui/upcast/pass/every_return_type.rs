@@ -65,6 +65,6 @@ fn works() {
 
     assert_eq!(Many { pages: 2 }.upcast().len(), 2);
     let upcasters = Upcasters::new([UpcasterDescriptor::of::<Pair>()]).unwrap();
-    assert_eq!(upcasters.of(Pair::TYPE).unwrap().to, [Now::TYPE, Then::TYPE]);
-    assert!(upcasters.of(Now::TYPE).is_none());
+    assert_eq!(upcasters.get(Pair::TYPE).unwrap().to, [Now::TYPE, Then::TYPE]);
+    assert!(upcasters.get(Now::TYPE).is_none());
 }

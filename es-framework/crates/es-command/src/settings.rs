@@ -80,7 +80,7 @@ pub struct SettingsDescriptor {
 inventory::collect!(SettingsDescriptor);
 
 impl SettingsDescriptor {
-    /// The descriptor of the settings `S`, which are called `name`.
+    /// Returns the descriptor of the settings `S` with this name.
     #[must_use]
     pub const fn of<S: DeclaredSettings>(name: &'static str) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl SettingsDescriptor {
     }
 }
 
-/// The declared settings that are wanted, in the order of their places.
+/// Returns the declared settings that meet a condition, sorted by their places in the source.
 #[doc(hidden)]
 pub fn declared(
     is_wanted: impl Fn(&SettingsDescriptor) -> bool,
@@ -104,7 +104,7 @@ pub fn declared(
     settings
 }
 
-/// The value of one setting, as what `#[derive(Settings)]` writes asks for it.
+/// Returns the value of one setting. The code that `#[derive(Settings)]` generates calls it.
 ///
 /// ```
 /// use clap::{Arg, Command};
@@ -119,7 +119,7 @@ pub fn declared(
 /// ```
 ///
 /// # Errors
-/// It was not given and has no default.
+/// The setting was not given and has no default.
 pub fn value<T: Clone + Send + Sync + 'static>(
     matches: &ArgMatches,
     name: &'static str,

@@ -16,7 +16,7 @@ pub struct Declaration {
     pub version: &'static str,
     /// The module that it stands in.
     pub module: &'static str,
-    /// The source file, as the compiler was given it.
+    /// The path of the source file, as the compiler received it.
     pub file: &'static str,
     /// The line, from one.
     pub line: u32,

@@ -24,7 +24,7 @@ use super::{DecodeError, Event, RecordedEvent};
 /// #     trace: None,
 /// # };
 /// # let recorded = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
-/// let event = EventView::stored(&recorded);
+/// let event = EventView::from_recorded(&recorded);
 /// assert!(event.is::<BookRemovedEvent>());
 /// assert_eq!(event.payload::<BookRemovedEvent>()?.reason, "torn");
 /// # Ok::<_, Box<dyn std::error::Error>>(())
@@ -47,7 +47,7 @@ enum PayloadSource<'a> {
 impl<'a> EventView<'a> {
     /// Creates the view of a stored event that needs no upcaster.
     #[must_use]
-    pub fn stored(recorded: &'a RecordedEvent) -> Self {
+    pub fn from_recorded(recorded: &'a RecordedEvent) -> Self {
         Self {
             event_type: recorded.event_type.as_str(),
             payload: PayloadSource::Stored,
@@ -57,7 +57,7 @@ impl<'a> EventView<'a> {
 
     /// Creates the view of an event that an upcaster returned for a stored event.
     #[must_use]
-    pub const fn upcast(
+    pub const fn from_upcast(
         event_type: &'a str,
         payload: &'a RawValue,
         recorded: &'a RecordedEvent,

@@ -57,5 +57,5 @@ pub use subject::{InvalidSubject, InvalidSubjectPart, Subject, SubjectPart};
 pub use subject_value::SubjectValue;
 pub use time::EventTime;
 pub use trace::{InvalidTrace, TraceContext};
-pub use upcast::{IntoUpcast, Upcast, UpcastEvent, UpcasterDescriptor};
+pub use upcast::{Upcast, UpcastEvent, UpcastOutput, UpcasterDescriptor};
 pub use upcasters::{Upcasters, UpcastersError};

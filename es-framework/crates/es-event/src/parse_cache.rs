@@ -17,7 +17,7 @@ pub struct ParseCache {
 }
 
 impl ParseCache {
-    /// Returns a source that shares its text with earlier ones.
+    /// Returns a source. Equal neighbouring sources share one allocation.
     pub fn source(&mut self, text: &str) -> Arc<str> {
         match &self.source {
             Some(source) if **source == *text => Arc::clone(source),

@@ -46,7 +46,7 @@ pub enum LineShape {
 
 impl<'a> RawEvent<'a> {
     /// Borrows the members of an event.
-    pub fn of(event: &'a RecordedEvent) -> Self {
+    pub fn from_recorded(event: &'a RecordedEvent) -> Self {
         let trace = event.trace.as_ref();
         Self {
             id: event.id.get(),

@@ -78,7 +78,7 @@ impl Subject {
     }
 
     /// Checks cheaply that bytes from a database still look like a subject. Full parsing is slower.
-    pub fn may_be(text: &[u8]) -> bool {
+    pub fn is_valid_text(text: &[u8]) -> bool {
         let may_stand = |byte: u8| (byte == b'/') | is_segment_byte(byte);
         text.first() == Some(&b'/') && text.iter().fold(true, |all, byte| all & may_stand(*byte))
     }

@@ -37,7 +37,7 @@ pub trait SubjectValue: fmt::Display {}
 impl<T: fmt::Display> SubjectValue for T {}
 
 impl<'a> SubjectPart<'a> {
-    /// Creates the part for a field from the field's JSON name and its value.
+    /// Creates the part of a subject that a field fills, from the field's JSON name and its value.
     #[must_use]
     pub fn field(name: &'static str, value: &'a impl SubjectValue) -> Self {
         Self::Field(name, value)

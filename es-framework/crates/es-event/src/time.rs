@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 /// use es_framework::{event::EventTime, prelude::Timestamp};
 ///
 /// let noon = "2026-07-01T12:00:00Z".parse::<Timestamp>()?;
-/// assert_eq!(EventTime::at(noon).as_str(), "2026-07-01T12:00:00.000000001Z");
+/// assert_eq!(EventTime::from_timestamp(noon).as_str(), "2026-07-01T12:00:00.000000001Z");
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -26,12 +26,12 @@ impl EventTime {
     /// Returns the current time.
     #[must_use]
     pub fn now() -> Self {
-        Self::at(Timestamp::now())
+        Self::from_timestamp(Timestamp::now())
     }
 
     /// Formats `time` with nine fractional digits. A final zero becomes a one.
     #[must_use]
-    pub fn at(time: Timestamp) -> Self {
+    pub fn from_timestamp(time: Timestamp) -> Self {
         let text = format!("{time:.9}");
         let text = match text.strip_suffix("0Z") {
             Some(head) => format!("{head}1Z"),
@@ -90,12 +90,13 @@ mod tests {
     #[test]
     fn a_time_has_nine_digits_and_never_ends_in_zero() {
         for nanosecond in [0, 100_000_000, 123_456_780, 123_456_789] {
-            let time = EventTime::at(Timestamp::new(1_700_000_000, nanosecond).unwrap());
+            let time =
+                EventTime::from_timestamp(Timestamp::new(1_700_000_000, nanosecond).unwrap());
             let fraction = time.as_str().split('.').nth(1).unwrap();
             assert_eq!(fraction.len(), 10, "{time}");
             assert!(!fraction.ends_with("0Z"), "{time}");
         }
-        let time = EventTime::at(Timestamp::new(1_700_000_000, 123_456_789).unwrap());
+        let time = EventTime::from_timestamp(Timestamp::new(1_700_000_000, 123_456_789).unwrap());
         assert_eq!(time.as_str(), "2023-11-14T22:13:20.123456789Z");
     }
 }

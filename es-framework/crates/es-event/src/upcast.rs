@@ -34,7 +34,7 @@ use crate::Declaration;
 )]
 pub trait Upcast: Event {
     /// The events that the upcaster returns.
-    type Output: IntoUpcast;
+    type Output: UpcastOutput;
 
     /// The place of the upcaster in the source.
     const UPCASTER: Declaration;
@@ -47,7 +47,7 @@ pub trait Upcast: Event {
 /// or `()` for no event.
 ///
 /// ```
-/// use es_framework::{event::IntoUpcast, prelude::*};
+/// use es_framework::{event::UpcastOutput, prelude::*};
 ///
 /// #[derive(Event)]
 /// struct BookPurchasedEvent {}
@@ -56,14 +56,14 @@ pub trait Upcast: Event {
 ///
 /// type Two = (BookPurchasedEvent, CopyLabelledEvent);
 /// assert_eq!(Two::TYPES.len(), 2);
-/// assert!(<() as IntoUpcast>::TYPES.is_empty()); // an event that means nothing today
+/// assert!(<() as UpcastOutput>::TYPES.is_empty()); // an event that means nothing today
 /// ```
 #[diagnostic::on_unimplemented(
     message = "an upcaster cannot return `{Self}`",
     label = "this is nothing that becomes of an event",
     note = "return a struct with `#[derive(Event)]`, a tuple, `Vec` or `Option` of such structs, or nothing"
 )]
-pub trait IntoUpcast {
+pub trait UpcastOutput {
     /// The types that the returned events can have.
     const TYPES: &'static [&'static str];
 
@@ -77,7 +77,7 @@ pub trait IntoUpcast {
 /// An event that an upcaster returned.
 ///
 /// ```
-/// # use es_framework::{event::IntoUpcast as _, prelude::*};
+/// # use es_framework::{event::UpcastOutput as _, prelude::*};
 /// #[derive(Event)]
 /// struct BookPurchasedEvent {
 ///     title: String,
@@ -98,7 +98,7 @@ pub struct UpcastEvent {
 }
 
 impl UpcastEvent {
-    fn of<E: Event>(event: &E) -> Result<Self, serde_json::Error> {
+    fn from_event<E: Event>(event: &E) -> Result<Self, serde_json::Error> {
         Ok(Self {
             event_type: E::TYPE,
             payload: serde_json::value::to_raw_value(event)?,
@@ -106,16 +106,16 @@ impl UpcastEvent {
     }
 }
 
-impl<E: Event> IntoUpcast for E {
+impl<E: Event> UpcastOutput for E {
     const TYPES: &'static [&'static str] = &[E::TYPE];
 
     fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
-        events.push(UpcastEvent::of(&self)?);
+        events.push(UpcastEvent::from_event(&self)?);
         Ok(())
     }
 }
 
-impl IntoUpcast for () {
+impl UpcastOutput for () {
     const TYPES: &'static [&'static str] = &[];
 
     fn push_to(self, _: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
@@ -123,7 +123,7 @@ impl IntoUpcast for () {
     }
 }
 
-impl<E: Event> IntoUpcast for Option<E> {
+impl<E: Event> UpcastOutput for Option<E> {
     const TYPES: &'static [&'static str] = &[E::TYPE];
 
     fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
@@ -131,7 +131,7 @@ impl<E: Event> IntoUpcast for Option<E> {
     }
 }
 
-impl<E: Event> IntoUpcast for Vec<E> {
+impl<E: Event> UpcastOutput for Vec<E> {
     const TYPES: &'static [&'static str] = &[E::TYPE];
 
     fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
@@ -141,7 +141,7 @@ impl<E: Event> IntoUpcast for Vec<E> {
 
 macro_rules! tuples {
     ($($name:ident),*) => {
-        impl<$($name: Event),*> IntoUpcast for ($($name,)*) {
+        impl<$($name: Event),*> UpcastOutput for ($($name,)*) {
             const TYPES: &'static [&'static str] = &[$($name::TYPE),*];
 
             #[allow(non_snake_case)]
@@ -199,7 +199,7 @@ impl UpcasterDescriptor {
     pub const fn of<E: Upcast>() -> Self {
         Self {
             from: E::TYPE,
-            to: <E::Output as IntoUpcast>::TYPES,
+            to: <E::Output as UpcastOutput>::TYPES,
             declaration: E::UPCASTER,
             upcast: upcast::<E>,
         }

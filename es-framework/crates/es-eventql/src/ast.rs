@@ -226,7 +226,7 @@ impl CastType {
 
 impl Expr {
     pub(super) fn new(kind: ExprKind, span: Span) -> Self {
-        let deepest = kind.parts().iter().map(|part| part.depth).max();
+        let deepest = kind.subexpressions().iter().map(|part| part.depth).max();
         let depth = deepest.unwrap_or_default().saturating_add(1);
         Self { kind, span, depth }
     }
@@ -243,7 +243,7 @@ impl Expr {
             found.push(self);
             return;
         }
-        for part in self.kind.parts() {
+        for part in self.kind.subexpressions() {
             part.collect_aggregates(found);
         }
     }
@@ -251,7 +251,7 @@ impl Expr {
 
 impl ExprKind {
     /// Returns the direct subexpressions.
-    pub(super) fn parts(&self) -> Vec<&Expr> {
+    pub(super) fn subexpressions(&self) -> Vec<&Expr> {
         match self {
             Self::Literal(_) | Self::Alias(_) => Vec::new(),
             Self::Field(inner, _) | Self::Unary(_, inner) | Self::Cast(inner, _) => vec![inner],

@@ -14,7 +14,7 @@ pub(super) fn check(statement: &Statement) -> Result<(), SpannedError> {
         let mut earlier = statement.sources.iter().take(index);
         if earlier.any(|other| other.alias == source.alias) {
             let name = source.alias.clone();
-            return Err(SpannedError::at(
+            return Err(SpannedError::new(
                 source.span,
                 QueryErrorKind::DuplicateAlias { name },
             ));
@@ -84,14 +84,14 @@ impl RowScope<'_> {
         match &expr.kind {
             ExprKind::Aggregate(..) => {
                 let clause = self.clause;
-                Err(SpannedError::at(
+                Err(SpannedError::new(
                     expr.span,
                     QueryErrorKind::AggregateNotAllowed { clause },
                 ))
             }
             ExprKind::Alias(name) => self.check_alias(expr, name),
             kind => kind
-                .parts()
+                .subexpressions()
                 .into_iter()
                 .try_for_each(|part| self.check(part)),
         }
@@ -115,7 +115,7 @@ impl RowScope<'_> {
             name: name.into(),
             known: known.into(),
         };
-        Err(SpannedError::at(expr.span, kind))
+        Err(SpannedError::new(expr.span, kind))
     }
 }
 
@@ -137,7 +137,7 @@ impl GroupScope<'_> {
                     let mut inner = Vec::new();
                     argument.collect_aggregates(&mut inner);
                     let span = inner.first().map_or(argument.span, |first| first.span);
-                    Err(SpannedError::at(span, QueryErrorKind::NestedAggregate))
+                    Err(SpannedError::new(span, QueryErrorKind::NestedAggregate))
                 }
                 Some(argument) => self.rows.check(argument),
                 None => Ok(()),
@@ -145,7 +145,7 @@ impl GroupScope<'_> {
             ExprKind::Alias(_) => {
                 self.rows.check(expr)?;
                 let text = expr.to_string().into();
-                Err(SpannedError::at(
+                Err(SpannedError::new(
                     expr.span,
                     QueryErrorKind::NotAggregated { expr: text },
                 ))
@@ -154,7 +154,7 @@ impl GroupScope<'_> {
                 self.check(target).map_err(|fault| whole_path(fault, expr))
             }
             kind => kind
-                .parts()
+                .subexpressions()
                 .into_iter()
                 .try_for_each(|part| self.check(part)),
         }
@@ -166,7 +166,7 @@ fn whole_path(fault: SpannedError, path: &Expr) -> SpannedError {
     match fault.kind {
         QueryErrorKind::NotAggregated { .. } => {
             let expr = path.to_string().into();
-            SpannedError::at(path.span, QueryErrorKind::NotAggregated { expr })
+            SpannedError::new(path.span, QueryErrorKind::NotAggregated { expr })
         }
         _ => fault,
     }

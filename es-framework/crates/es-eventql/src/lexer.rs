@@ -12,7 +12,7 @@ const PAIRS: [&str; 4] = ["==", "!=", "<=", ">="];
 const SINGLES: &str = "+-*/%<>()[]{},.:";
 
 /// Returns the tokens of `text`. The last one has the kind [`TokenKind::End`].
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, QueryError> {
+pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, QueryError> {
     let mut lexer = Lexer {
         text,
         characters: text.char_indices().peekable(),
@@ -97,7 +97,7 @@ impl Lexer<'_> {
     }
 
     fn fault(&mut self, start: TokenStart, kind: QueryErrorKind) -> QueryError {
-        QueryError::at(kind, self.ended(start, TokenKind::Invalid))
+        QueryError::at_token(kind, self.ended(start, TokenKind::Invalid))
     }
 
     fn skip_blanks(&mut self) -> Result<(), QueryError> {
@@ -135,7 +135,7 @@ impl Lexer<'_> {
             Some(character) if is_name_start(character) => {
                 self.skip_while(is_name_part);
                 let mut token = self.ended(start, TokenKind::Identifier);
-                token.kind = TokenKind::of_word(&token.text);
+                token.kind = TokenKind::from_word(&token.text);
                 Ok(token)
             }
             Some(character) if character.is_ascii_digit() => self.number(start),
@@ -162,7 +162,7 @@ impl Lexer<'_> {
         // Letters directly after a number belong to the invalid number.
         self.skip_while(is_name_part);
         let token = self.ended(start, TokenKind::Number);
-        if number(&token.text).is_none() {
+        if parse_number(&token.text).is_none() {
             let text = token.text;
             return Err(self.fault(start, QueryErrorKind::InvalidNumber { text }));
         }
@@ -182,7 +182,7 @@ impl Lexer<'_> {
             }
         }
         let token = self.ended(start, TokenKind::String);
-        match unescaped(&token.text) {
+        match unescape(&token.text) {
             Ok(_) => Ok(token),
             Err(escape) => Err(self.fault(start, QueryErrorKind::InvalidEscape { escape })),
         }
@@ -221,7 +221,7 @@ pub(super) enum NumberLiteral {
     Float(f64),
 }
 
-pub(super) fn number(text: &str) -> Option<NumberLiteral> {
+pub(super) fn parse_number(text: &str) -> Option<NumberLiteral> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.parse().ok().map(NumberLiteral::Int);
     }
@@ -230,7 +230,7 @@ pub(super) fn number(text: &str) -> Option<NumberLiteral> {
 }
 
 /// Returns the text between the quotes. Fails with the invalid escape sequence.
-pub(super) fn unescaped(quoted: &str) -> Result<String, Box<str>> {
+pub(super) fn unescape(quoted: &str) -> Result<String, Box<str>> {
     let mut inside = quoted.chars();
     inside.next();
     inside.next_back();

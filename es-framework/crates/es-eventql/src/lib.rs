@@ -87,12 +87,12 @@ impl EventQlQuery {
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         let (length, limit) = (text.len(), MAX_LENGTH);
         if length > limit {
-            return Err(QueryError::nowhere(QueryErrorKind::TooLong {
+            return Err(QueryError::without_position(QueryErrorKind::TooLong {
                 length,
                 limit,
             }));
         }
-        let tokens = lexer::tokens(text)?;
+        let tokens = lexer::tokenize(text)?;
         let statement = parser::parse(&tokens)
             .and_then(|statement| check::check(&statement).map(|()| statement))
             .map_err(|fault| fault.locate(&tokens))?;
@@ -105,7 +105,7 @@ impl EventQlQuery {
     /// Runs the query over the events of `source`. Needs a Tokio runtime with time enabled.
     #[must_use]
     pub fn run(&self, source: Arc<dyn EventSource>, limits: QueryLimits) -> QueryRows {
-        execute::run(self, source, limits, true)
+        execute::run_query(self, source, limits, true)
     }
 
     /// Returns true if the query returns exactly one row and that row is `true`. The precondition

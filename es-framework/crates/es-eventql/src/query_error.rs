@@ -246,12 +246,12 @@ pub struct QueryErrorPayload<'a> {
 }
 
 impl QueryError {
-    pub(super) fn at(kind: QueryErrorKind, token: Token) -> Self {
+    pub(super) fn at_token(kind: QueryErrorKind, token: Token) -> Self {
         let tokens = Some(Box::new((token.clone(), token)));
         Self { kind, tokens }
     }
 
-    pub(super) const fn nowhere(kind: QueryErrorKind) -> Self {
+    pub(super) const fn without_position(kind: QueryErrorKind) -> Self {
         Self { kind, tokens: None }
     }
 
@@ -312,7 +312,7 @@ pub(super) struct SpannedError {
 }
 
 impl SpannedError {
-    pub(super) const fn at(span: Span, kind: QueryErrorKind) -> Self {
+    pub(super) const fn new(span: Span, kind: QueryErrorKind) -> Self {
         let span = Some(span);
         Self { kind, span }
     }

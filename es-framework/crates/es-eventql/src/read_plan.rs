@@ -19,7 +19,7 @@ pub(super) struct ReadPlan {
 ///
 /// Only conditions before the first one that can fail become hints. A later condition could exclude
 /// an event on which an earlier one fails, and a hint must not hide that error.
-pub(super) fn plan(statement: &Statement) -> ReadPlan {
+pub(super) fn plan_read(statement: &Statement) -> ReadPlan {
     let mut plan = ReadPlan::default();
     let [source] = statement.sources.as_slice() else {
         return plan;
@@ -70,7 +70,7 @@ fn conjunction<'a>(expr: &'a Expr, parts: &mut Vec<&'a Expr>) {
     }
 }
 
-/// Adds a condition that cannot fail to the hint. Returns true if the condition cannot fail.
+/// Adds a condition to the hint if its evaluation cannot fail. Returns true if it cannot fail.
 fn note(condition: &Expr, alias: &str, hint: &mut ReadHint) -> bool {
     let ExprKind::Binary(operator, left, right) = &condition.kind else {
         return matches!(condition.kind, ExprKind::Literal(Literal::Bool(_)));

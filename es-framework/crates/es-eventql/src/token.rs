@@ -63,7 +63,7 @@ const KEYWORDS: [&str; 23] = [
 
 impl TokenKind {
     /// Returns the kind of a word that consists of letters, digits and `_`.
-    pub(super) fn of_word(word: &str) -> Self {
+    pub(super) fn from_word(word: &str) -> Self {
         if KEYWORDS
             .iter()
             .any(|keyword| keyword.eq_ignore_ascii_case(word))
@@ -109,7 +109,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    pub(super) fn to(self, other: Self) -> Self {
+    pub(super) fn joined_with(self, other: Self) -> Self {
         Self {
             first: self.first,
             last: other.last,
@@ -117,7 +117,7 @@ impl Span {
     }
 
     /// Returns true if both spans are the same range.
-    pub(super) fn is(self, other: Self) -> bool {
+    pub(super) fn is_same_as(self, other: Self) -> bool {
         self.first == other.first && self.last == other.last
     }
 }

@@ -19,7 +19,7 @@ pub enum BearerError {
 
 /// Returns the token after the scheme.
 #[doc(hidden)]
-pub fn credential(headers: &HeaderMap) -> Result<&[u8], BearerError> {
+pub fn read_credential(headers: &HeaderMap) -> Result<&[u8], BearerError> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next().ok_or(BearerError::Missing)?;
     // A proxy could read another one of two tokens.
@@ -49,7 +49,7 @@ mod tests {
             let value = HeaderValue::from_str(value).unwrap();
             headers.append(header::AUTHORIZATION, value);
         }
-        let given = credential(&headers).map(<[u8]>::to_vec);
+        let given = read_credential(&headers).map(<[u8]>::to_vec);
         given.map(|given| String::from_utf8(given).unwrap())
     }
 

@@ -1,4 +1,4 @@
-//! The commands of an operator to projections and reactions. Nothing here happens by itself.
+//! The commands that operators send to projections and reactions.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -154,7 +154,7 @@ pub struct OperatorClient {
 
 impl OperatorClient {
     /// Creates a client of components that share one queue, as read models do.
-    pub fn shared(
+    pub fn with_shared_queue(
         kind: ComponentKind,
         names: impl Iterator<Item = &'static str>,
     ) -> (Self, OperatorRequests) {
@@ -164,7 +164,7 @@ impl OperatorClient {
     }
 
     /// Creates a client of components that have a queue each, as reactions do.
-    pub fn separate(
+    pub fn with_own_queues(
         kind: ComponentKind,
         names: impl Iterator<Item = &'static str>,
     ) -> (Self, BTreeMap<&'static str, OperatorRequests>) {

@@ -18,7 +18,7 @@ impl FromRequestParts<Arc<ServerState>> for RequireApiToken {
         parts: &mut Parts,
         server: &Arc<ServerState>,
     ) -> Result<Self, Self::Rejection> {
-        match bearer::credential(&parts.headers) {
+        match bearer::read_credential(&parts.headers) {
             Ok(credential) if server.settings.api_token.matches(credential) => Ok(Self),
             _ => Err(ErrorResponse::unauthorized()),
         }

@@ -21,7 +21,7 @@ use tracing_subscriber::EnvFilter;
 
 use self::{
     cli_error::{CliError, StartError},
-    offline::{BackupArguments, DataDirectory, RestoreArguments},
+    offline::{BackupArguments, DataDirectoryArguments, RestoreArguments},
     transfer::{ExportArguments, ImportArguments},
 };
 use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
@@ -38,7 +38,7 @@ use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
 #[command(name = "event-store", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
-    command: EventStoreCommand,
+    command: EventStoreSubcommand,
 }
 
 const EXAMPLES: &str = "\
@@ -55,13 +55,13 @@ Examples:
       Copies some events to another store, as new events with new ids.";
 
 #[derive(Debug, Subcommand)]
-enum EventStoreCommand {
+enum EventStoreSubcommand {
     /// Starts the event store and serves it until SIGINT or SIGTERM.
     Run(RunArguments),
     /// Checks the whole hash chain and reports where it breaks.
     ///
     /// The exit code is 0 for a valid chain, 1 for a broken chain and 2 if the check failed.
-    Verify(DataDirectory),
+    Verify(DataDirectoryArguments),
     /// Writes all schemas and events as lines of JSON, for `restore`.
     Backup(BackupArguments),
     /// Creates an exact copy of a store from its backup.
@@ -77,7 +77,7 @@ enum EventStoreCommand {
     /// command writes a thousand events at a time, and reports after an error how many it has written.
     Import(ImportArguments),
     /// Counts the events, subjects and event types of a store.
-    Stats(DataDirectory),
+    Stats(DataDirectoryArguments),
 }
 
 #[derive(Args)]
@@ -154,7 +154,7 @@ pub fn main() -> ExitCode {
         .unwrap_or_else(|error| hide_secrets(error, &definition).exit())
         .command;
     // Other commands print their results, but a server shows only its log.
-    let level = if matches!(command, EventStoreCommand::Run(_)) {
+    let level = if matches!(command, EventStoreSubcommand::Run(_)) {
         "info"
     } else {
         "warn"
@@ -167,27 +167,29 @@ pub fn main() -> ExitCode {
             // Printed instead of logged, because a log filter must not hide it.
             eprintln!("error: {error}");
             match command {
-                EventStoreCommand::Verify(_) => ExitCode::from(2),
+                EventStoreSubcommand::Verify(_) => ExitCode::from(2),
                 _ => ExitCode::FAILURE,
             }
         }
     }
 }
 
-fn run_command(command: &EventStoreCommand) -> Result<ExitCode, CliError> {
-    if let EventStoreCommand::Run(arguments) = command {
+fn run_command(command: &EventStoreSubcommand) -> Result<ExitCode, CliError> {
+    if let EventStoreSubcommand::Run(arguments) = command {
         run_server(arguments)?;
         return Ok(ExitCode::SUCCESS);
     }
     Runtime::new()?.block_on(async {
         match command {
-            EventStoreCommand::Run(_) => {}
-            EventStoreCommand::Verify(directory) => return offline::verify_store(directory).await,
-            EventStoreCommand::Backup(arguments) => offline::back_up(arguments).await?,
-            EventStoreCommand::Restore(arguments) => offline::restore(arguments)?,
-            EventStoreCommand::Export(arguments) => transfer::export(arguments).await?,
-            EventStoreCommand::Import(arguments) => transfer::import(arguments).await?,
-            EventStoreCommand::Stats(directory) => stats::print_stats(directory).await?,
+            EventStoreSubcommand::Run(_) => {}
+            EventStoreSubcommand::Verify(directory) => {
+                return offline::verify_store(directory).await;
+            }
+            EventStoreSubcommand::Backup(arguments) => offline::back_up(arguments).await?,
+            EventStoreSubcommand::Restore(arguments) => offline::restore(arguments)?,
+            EventStoreSubcommand::Export(arguments) => transfer::export(arguments).await?,
+            EventStoreSubcommand::Import(arguments) => transfer::import(arguments).await?,
+            EventStoreSubcommand::Stats(directory) => stats::print_stats(directory).await?,
         }
         Ok(ExitCode::SUCCESS)
     })

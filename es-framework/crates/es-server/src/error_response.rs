@@ -38,8 +38,8 @@ impl ErrorResponse {
         Self::new(StatusCode::UNAUTHORIZED, text)
     }
 
-    /// Returns the response to an unknown path. Clients of both generations know this text of the
-    /// original server.
+    /// Returns the response to an unknown path. EventSourcingDB answers with this text, and clients of
+    /// both dialects rely on it.
     pub(super) fn unknown_route() -> Self {
         Self::new(StatusCode::NOT_FOUND, "404 page not found")
     }

@@ -24,7 +24,7 @@ pub(super) async fn starts_after_end(
     };
     let mut events = server
         .store
-        .read(latest.subject.clone(), from_latest.first());
+        .read(latest.subject.clone(), from_latest.first_only());
     let (Bound::Inclusive(last) | Bound::Exclusive(last)) = upper;
     let first = events.next().await.transpose()?;
     Ok(first.is_some_and(|event| event.id > last))

@@ -29,7 +29,7 @@ pub(super) async fn read_stored_lines(
         upper_bound: Some(Bound::Inclusive(newest)),
         ..ReadOptions::default()
     };
-    let IdRange { first, last } = IdRange::of(read.lower_bound, read.upper_bound);
+    let IdRange { first, last } = IdRange::from_bounds(read.lower_bound, read.upper_bound);
     if first > last {
         return None;
     }

@@ -11,7 +11,7 @@ use es_store::StoreError;
 const PING_LIMIT: usize = 64 * 1024;
 
 /// Pings the server and verifies the token.
-pub(super) async fn check(connection: &ServerConnection) -> Result<(), StoreError> {
+pub(super) async fn ping_and_verify_token(connection: &ServerConnection) -> Result<(), StoreError> {
     let within = connection.settings.request_time;
     let checking = async {
         // The server may have been upgraded since the last request.
@@ -47,7 +47,7 @@ async fn ping(connection: &ServerConnection) -> Result<(), StoreError> {
     Err(connection.corrupt("its response to a ping is not that of an event store"))
 }
 
-/// Tells if a body is the response to a ping. Each generation of the server has its own.
+/// Returns whether a body is the response to a ping. Each protocol generation has its own response.
 fn is_ping_response(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct PingResponse {

@@ -71,9 +71,9 @@ pub(super) fn read(
             subject,
             recursive: options.recursive,
             order: options.order,
-            range: IdRange::of(options.lower_bound, options.upper_bound),
+            range: IdRange::from_bounds(options.lower_bound, options.upper_bound),
         };
-        Ok(Some(SelectedEvents {
+        Ok(Some(FilteredEventReader {
             events: EventReader::new(connection, response, silence, expected, None),
             event_types: options.event_types,
             remaining: options.limit.map(NonZeroU64::get),
@@ -86,14 +86,14 @@ pub(super) fn read(
 /// protocol has no filter by type and no limit. EventQL has both, but its rows have no hash in the older
 /// dialect, and older servers lack it. So the client filters, and drops the connection after the last
 /// requested event.
-struct SelectedEvents {
+struct FilteredEventReader {
     events: EventReader,
     event_types: Vec<EventType>,
     /// The number of events that are still to be read.
     remaining: Option<u64>,
 }
 
-impl SelectedEvents {
+impl FilteredEventReader {
     async fn next(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
         if self.remaining == Some(0) {
             return Ok(None);
@@ -114,9 +114,9 @@ pub(super) fn encode_json(body: &impl Serialize) -> Result<Vec<u8>, StoreError> 
 }
 
 fn stream_selected(
-    start: impl Future<Output = Result<Option<SelectedEvents>, StoreError>> + Send + 'static,
+    start: impl Future<Output = Result<Option<FilteredEventReader>, StoreError>> + Send + 'static,
 ) -> EventStream {
-    let events = |selected: Option<SelectedEvents>| {
+    let events = |selected: Option<FilteredEventReader>| {
         stream::try_unfold(selected, |selected| async {
             let Some(mut selected) = selected else {
                 return Ok(None);
@@ -174,11 +174,11 @@ impl EventReader {
                 StreamLine::Event(event) => {
                     self.is_alive = true;
                     self.check_event(&event)?;
-                    // Servers of the older generation may ignore these bounds.
+                    // Servers of the older protocol generation may ignore these bounds.
                     let range = &self.expected.range;
                     if (range.first..=range.last).contains(&event.id.get()) {
                         self.check_order(&event)?;
-                        self.last = Some(ChainLink::of(&event));
+                        self.last = Some(ChainLink::from_event(&event));
                         return Ok(Some(*event));
                     }
                 }
@@ -210,7 +210,7 @@ impl EventReader {
 
     /// Checks that an event follows the one before it, by its id and by its hash.
     fn check_order(&self, event: &RecordedEvent) -> Result<(), StoreError> {
-        let link = ChainLink::of(event);
+        let link = ChainLink::from_event(event);
         let is_first = link.id == EventId::FIRST;
         if self.connection.settings.verify_chain && is_first && link.predecessor != Hash::ZERO {
             let reason = "the first event has a predecessor";
@@ -240,7 +240,7 @@ impl EventReader {
 }
 
 impl ChainLink {
-    pub(super) const fn of(event: &RecordedEvent) -> Self {
+    pub(super) const fn from_event(event: &RecordedEvent) -> Self {
         Self {
             id: event.id,
             predecessor: event.predecessor_hash,

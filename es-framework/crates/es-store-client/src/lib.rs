@@ -1,5 +1,5 @@
 //! A client of event stores that speak EventSourcingDB's HTTP API: version 2, or version 1 in both
-//! generations. The first request asks the server for version 2, and a health check asks again.
+//! protocol generations. The first request asks the server for version 2, and a health check asks again.
 //!
 //! An append, a read, a look-up and a health check are one attempt each and end in time. The caller
 //! decides about a retry, because only the caller knows if a retry is safe. A response of 429 or 503
@@ -118,7 +118,7 @@ impl EventStore for EventSourcingDbStore {
     }
 
     async fn health(&self) -> Result<(), StoreError> {
-        availability::check(&self.connection).await
+        availability::ping_and_verify_token(&self.connection).await
     }
 
     fn description(&self) -> String {

@@ -53,7 +53,7 @@ impl Observation {
         loop {
             match self.try_next().await {
                 Ok(event) => {
-                    self.last = Some(ChainLink::of(&event));
+                    self.last = Some(ChainLink::from_event(&event));
                     return Ok(event);
                 }
                 Err(failure) => {
@@ -129,7 +129,7 @@ async fn connect(
         subject: subject.clone(),
         recursive: options.recursive,
         order: Order::Chronological,
-        range: IdRange::of(options.lower_bound, None),
+        range: IdRange::from_bounds(options.lower_bound, None),
     };
     let connection = Arc::clone(connection);
     Ok(EventReader::new(

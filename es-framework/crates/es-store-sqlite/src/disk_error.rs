@@ -103,7 +103,7 @@ impl DiskError {
     }
 
     /// Returns the error that a caller of the store gets.
-    pub(super) fn at(&self, file: &Path) -> StoreError {
+    pub(super) fn to_store_error(&self, file: &Path) -> StoreError {
         let (address, reason) = (file.display().to_string(), self.to_string());
         if self.is_full() {
             StoreError::Full(format!("{address}: {reason}"))
@@ -124,14 +124,15 @@ pub(super) struct BatchFailure {
 }
 
 impl BatchFailure {
-    pub(super) fn at(&self, file: &Path) -> AppendError {
+    /// Returns the error that each caller of the batch gets.
+    pub(super) fn to_append_error(&self, file: &Path) -> AppendError {
         if self.uncertain {
             return AppendError::Unknown {
                 address: file.display().to_string(),
                 reason: self.error.to_string(),
             };
         }
-        self.error.at(file).into()
+        self.error.to_store_error(file).into()
     }
 }
 

@@ -1,9 +1,9 @@
-//! The choices of who opens an embedded store.
+//! The options for opening an embedded store.
 
 use super::store_settings::EngineSettings;
 use es_event::HashVersion;
 
-/// The choices of who opens an embedded store.
+/// The options for opening an embedded store.
 ///
 /// ```
 /// use es_framework::{

@@ -3,7 +3,7 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
-mod chunk_builder;
+mod chunk_collector;
 mod commit_metrics;
 mod database_format;
 mod directory;
@@ -323,7 +323,7 @@ impl EventStore for EmbeddedStore {
     }
 
     fn read_event_types(&self) -> EventTypeStream {
-        let known = self.open.shared.catalogue().all();
+        let known = self.open.shared.catalogue().event_types();
         stream::iter(known).map(Ok).boxed()
     }
 
@@ -339,7 +339,10 @@ impl EventStore for EmbeddedStore {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), RegisterError> {
-        self.open.shared.catalogue().is_free(&event_type, &schema)?;
+        self.open
+            .shared
+            .catalogue()
+            .check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
         let waiting = timeout(
             self.open.settings.queue_wait,

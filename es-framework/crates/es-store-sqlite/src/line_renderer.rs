@@ -38,13 +38,13 @@ impl LineRenderer {
             parts.write(self.shape, out);
         } else {
             let event = self.decoder.event(row)?;
-            RawEvent::of(&event).write(self.shape, out);
+            RawEvent::from_recorded(&event).write(self.shape, out);
         }
         Ok(())
     }
 
     fn is_usual(&mut self, parts: &RawEvent<'_>) -> bool {
-        Subject::may_be(parts.subject)
+        Subject::is_valid_text(parts.subject)
             && is_valid(&mut self.event_type, parts.event_type, is_type)
             && is_valid(&mut self.time, parts.time, is_time)
             && is_object(parts.data)

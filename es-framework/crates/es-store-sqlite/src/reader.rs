@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::{Semaphore, watch};
 
 use super::{
-    chunk_builder::{ChunkBuilder, EventChunkBuilder, LineChunkBuilder},
+    chunk_collector::{ChunkCollector, EventChunkCollector, LineChunkCollector},
     database_format,
     disk_error::DiskError,
     index::{IndexLookup, subject_key},
@@ -69,7 +69,7 @@ impl EventReader {
 
     /// Checks whether the disk answers.
     pub(super) async fn check(&self) -> Result<(), StoreError> {
-        self.with(|connection| {
+        self.with_connection(|connection| {
             let mut statement = connection.prepare_cached("SELECT indexed FROM index_state")?;
             Ok(statement.query_row([], |_| Ok(()))?)
         })
@@ -84,7 +84,7 @@ impl EventReader {
 
     /// Runs a query on a connection of the pool, outside the async threads. A connection that
     /// failed is not used again.
-    pub(super) async fn with<T: Send + 'static>(
+    pub(super) async fn with_connection<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, DiskError> + Send + 'static,
     ) -> Result<T, StoreError> {
@@ -104,13 +104,15 @@ impl EventReader {
             Ok(result)
         };
         match tokio::task::spawn_blocking(run).await {
-            Ok(result) => result.map_err(|error: DiskError| error.at(&self.shared.file)),
+            Ok(result) => {
+                result.map_err(|error: DiskError| error.to_store_error(&self.shared.file))
+            }
             Err(error) => Err(gone(error.to_string())),
         }
     }
 
-    /// Reads the next events of a scan with a builder of at most the given number of events.
-    async fn read_chunk<B: ChunkBuilder<Output: Send>>(
+    /// Reads the next events of a scan with a collector of at most the given number of events.
+    async fn read_chunk<B: ChunkCollector<Output: Send>>(
         &self,
         scan: &Scan,
         new_builder: impl FnOnce(usize) -> B + Send + 'static,
@@ -138,9 +140,9 @@ impl EventReader {
                 });
             };
             scan.range.last = scan.range.last.min(newest);
-            ReadPlan::of(&scan, &log.index, lookup_limit)
+            ReadPlan::choose(&scan, &log.index, lookup_limit)
         };
-        self.with(move |connection| {
+        self.with_connection(move |connection| {
             let transaction = connection.unchecked_transaction()?;
             let chunk = plan.run(connection, &scan, new_builder(most))?;
             transaction.commit()?;
@@ -170,7 +172,7 @@ impl Chunks for EventReader {
 
     async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
         let limits = self.settings.chunk;
-        self.read_chunk(scan, move |most| EventChunkBuilder::new(most, limits))
+        self.read_chunk(scan, move |most| EventChunkCollector::new(most, limits))
             .await
     }
 }
@@ -190,7 +192,7 @@ impl Chunks for LineReader {
 
     async fn chunk(&self, scan: &Scan) -> Result<Chunk<Vec<u8>>, StoreError> {
         let (limits, shape) = (self.reader.settings.chunk, self.shape);
-        let lines = move |most| LineChunkBuilder::new(most, shape, limits);
+        let lines = move |most| LineChunkCollector::new(most, shape, limits);
         self.reader.read_chunk(scan, lines).await
     }
 }
@@ -217,7 +219,7 @@ impl Log for EventReader {
             let search = move |connection: &Connection| {
                 find_type(connection, lookup, &event_type, order, range)
             };
-            match self.with(search).await? {
+            match self.with_connection(search).await? {
                 TypeSearch::Found(id) => return Ok(Some(id)),
                 TypeSearch::Continue(rest) => left = rest,
             }
@@ -258,6 +260,6 @@ fn find_type(
     drop(statement);
     transaction.commit()?;
     let last = events.ids.last().filter(|_| events.is_truncated);
-    let rest = last.and_then(|last| order.after(range, *last));
+    let rest = last.and_then(|last| order.remaining_range(range, *last));
     Ok(TypeSearch::Continue(rest))
 }

@@ -151,7 +151,9 @@ impl Restore {
     }
 
     fn add_event(&mut self, event: &RecordedEvent) -> Result<(), RestoreError> {
-        self.chain.follow(event).map_err(RestoreError::Broken)?;
+        self.chain
+            .verify_next(event)
+            .map_err(RestoreError::Broken)?;
         let is_new = self.types.insert(event.event_type.clone());
         let connection = self.connection()?;
         row::insert(&mut row::insert_statement(connection)?, event)?;

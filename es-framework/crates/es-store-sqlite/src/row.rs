@@ -92,7 +92,7 @@ pub(super) struct RowDecoder {
 impl RowDecoder {
     pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, DiskError> {
         let number: i64 = row.get(0)?;
-        let fields = RowFields { row, id: number };
+        let fields = CheckedRow { row, id: number };
         Ok(RecordedEvent {
             id: id(number)?,
             subject: fields.parsed(1, "subject")?,
@@ -114,12 +114,12 @@ impl RowDecoder {
 }
 
 /// A row whose errors name the event and the column.
-struct RowFields<'a, 'row> {
+struct CheckedRow<'a, 'row> {
     row: &'a Row<'row>,
     id: i64,
 }
 
-impl<'a> RowFields<'a, '_> {
+impl<'a> CheckedRow<'a, '_> {
     fn flawed(&self, column: &str, flaw: impl std::fmt::Display) -> DiskError {
         flawed(self.id, format!("has a broken {column}: {flaw}"))
     }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use super::{
-    chunk_builder::ChunkBuilder,
+    chunk_collector::ChunkCollector,
     disk_error::DiskError,
     index::{
         EventIds, IndexKey, IndexLookup, PostingIndex, descendants_key, subject_key, type_key,
@@ -19,7 +19,7 @@ const ALL_FORTH: &str = select!("WHERE id BETWEEN ?1 AND ?2 ORDER BY id");
 const ALL_BACK: &str = select!("WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC");
 const ONE: &str = select!("WHERE id = ?1");
 
-/// The way to find the next events of a scan. It holds all that memory has for it.
+/// The plan to find the next events of a scan. It holds the index entries that are in memory.
 #[derive(Debug)]
 pub(super) enum ReadPlan {
     /// Every row in the range belongs to the scan.
@@ -31,7 +31,7 @@ pub(super) enum ReadPlan {
 }
 
 impl ReadPlan {
-    pub(super) fn of(scan: &Scan, index: &PostingIndex, limit: usize) -> Self {
+    pub(super) fn choose(scan: &Scan, index: &PostingIndex, limit: usize) -> Self {
         let lookup = |keys| index.lookup(keys, scan.range, scan.order, limit);
         let subject = scan.subject.as_str();
         if !scan.recursive {
@@ -48,7 +48,7 @@ impl ReadPlan {
         }
     }
 
-    pub(super) fn run<B: ChunkBuilder>(
+    pub(super) fn run<B: ChunkCollector>(
         self,
         connection: &Connection,
         scan: &Scan,
@@ -87,7 +87,7 @@ fn sparser(order: Order, one: EventIds, other: EventIds) -> EventIds {
 }
 
 /// Reads the rows with these ids that belong to the scan, until the chunk is full.
-fn read_rows<B: ChunkBuilder>(
+fn read_rows<B: ChunkCollector>(
     connection: &Connection,
     scan: &Scan,
     found: &EventIds,
@@ -104,7 +104,7 @@ fn read_rows<B: ChunkBuilder>(
             }
             Ok(())
         })?;
-        rest = scan.beyond(row::id(number)?);
+        rest = scan.ids_after(row::id(number)?);
         if builder.is_full() {
             break;
         }
@@ -120,7 +120,7 @@ fn read_rows<B: ChunkBuilder>(
 /// Returns true if a listed event belongs to a scan. The index also lists the events of other
 /// subjects if two keys have the same hash.
 fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, DiskError> {
-    if !scan.event_types.is_empty() && !scan.wants(text(row, 2)?) {
+    if !scan.event_types.is_empty() && !scan.includes_type(text(row, 2)?) {
         return Ok(false);
     }
     if !scan.recursive {
@@ -140,7 +140,7 @@ fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, DiskError> {
 }
 
 /// Reads the next rows until the chunk is full.
-fn read_all_rows<B: ChunkBuilder>(
+fn read_all_rows<B: ChunkCollector>(
     connection: &Connection,
     scan: &Scan,
     mut builder: B,
@@ -164,7 +164,7 @@ fn read_all_rows<B: ChunkBuilder>(
             return Err(row::flawed(due, "is missing"));
         }
         builder.push(row)?;
-        rest = scan.beyond(row::id(number)?);
+        rest = scan.ids_after(row::id(number)?);
     }
     Ok(Chunk {
         count: builder.len(),

@@ -26,7 +26,7 @@ impl EventReader {
         schema: &Arc<EventSchema>,
     ) -> Result<u64, RegisterError> {
         let length = self.shared().log().index.len();
-        let first = self.shared().catalogue().first(event_type);
+        let first = self.shared().catalogue().first_event(event_type);
         let (Some(first), Some(last)) = (first, length.checked_sub(1)) else {
             return Ok(length);
         };
@@ -38,7 +38,7 @@ impl EventReader {
             limit: None,
         };
         loop {
-            let checked = self.with(move |connection| {
+            let checked = self.with_connection(move |connection| {
                 let result = check.run_step(connection)?;
                 Ok((check, result))
             });

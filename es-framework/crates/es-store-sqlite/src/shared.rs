@@ -19,13 +19,13 @@ pub(super) struct SharedState {
     pub(super) failure: Mutex<Option<String>>,
     /// The fault that a test injects before the writer's next task.
     #[cfg(test)]
-    pub(super) fault: Mutex<Option<WriterFault>>,
+    pub(super) injected_fault: Mutex<Option<InjectedFault>>,
 }
 
 /// A fault that a test injects into the writer.
 #[cfg(test)]
 #[derive(Debug)]
-pub(super) enum WriterFault {
+pub(super) enum InjectedFault {
     /// The disk is full after this many pages.
     LimitPages(u32),
     /// The writer has a bug.
@@ -67,13 +67,16 @@ impl SharedState {
     }
 
     #[cfg(test)]
-    pub(super) fn inject(&self, fault: WriterFault) {
-        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+    pub(super) fn inject(&self, fault: InjectedFault) {
+        *self
+            .injected_fault
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(fault);
     }
 
     #[cfg(test)]
-    pub(super) fn take_fault(&self) -> Option<WriterFault> {
-        let fault = self.fault.lock();
+    pub(super) fn take_fault(&self) -> Option<InjectedFault> {
+        let fault = self.injected_fault.lock();
         fault.unwrap_or_else(PoisonError::into_inner).take()
     }
 

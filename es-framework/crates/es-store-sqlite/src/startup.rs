@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
     disk_error::DiskError,
-    index::{CompactionStep, EventKeys, PostingIndex},
+    index::{CompactionProgress, EventKeys, PostingIndex},
     row::{self, RowDecoder, select},
     store_settings::EngineSettings,
 };
@@ -31,7 +31,7 @@ pub(super) fn load_log(
             let reason = "the index claims events that are not there";
             return Err(DiskError::Broken(reason.into()));
         };
-        let mut index = PostingIndex::covering(covered);
+        let mut index = PostingIndex::with_covered(covered);
         // Twice the usual: the memtable of an unfinished compaction is loaded, too.
         let limit = settings.memtable_entries.saturating_mul(2);
         fill_memtable(connection, &mut index, &types, limit)?;
@@ -51,7 +51,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskE
     let mut statement = connection.prepare("SELECT type, first_event FROM event_types")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        catalogue.saw(&event_type(row)?, row::id(row.get(1)?)?);
+        catalogue.record_event(&event_type(row)?, row::id(row.get(1)?)?);
     }
     let mut statement = connection.prepare("SELECT type, schema FROM event_schemas")?;
     let mut rows = statement.query([])?;
@@ -139,7 +139,7 @@ fn compact_at_once(connection: &Connection, index: &mut PostingIndex) -> Result<
     let transaction = connection.unchecked_transaction()?;
     let step = compaction.write_step(connection, usize::MAX)?;
     debug_assert!(
-        matches!(step, CompactionStep::Finished),
+        matches!(step, CompactionProgress::Finished),
         "no budget ends it"
     );
     transaction.commit()?;

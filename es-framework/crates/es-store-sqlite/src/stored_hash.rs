@@ -24,7 +24,7 @@ impl ToSql for StoredHash<'_> {
     }
 }
 
-/// Reads a hash of the database; `None` if the bytes are none.
+/// Parses a hash of the database. Returns `None` if the bytes are no hash.
 pub(super) fn parse(bytes: &[u8]) -> Option<Hash> {
     if let Ok(digest) = bytes.try_into() {
         return Some(Hash::from_bytes(digest));

@@ -48,8 +48,8 @@ impl EventReader {
         after: Option<Subject>,
         most: usize,
     ) -> Result<SubjectTree, StoreError> {
-        let range = SubjectKeyRange::of(base.as_str());
-        let mut tree = SubjectTree::part(base, after, most);
+        let range = SubjectKeyRange::for_subtree(base.as_str());
+        let mut tree = SubjectTree::new(base, after, most);
         // Memory comes first: entries that leave it meanwhile are on disk by then.
         for key in self.newest_subjects(&range) {
             insert(&mut tree, &key).map_err(|error| self.failed(&error))?;
@@ -65,7 +65,7 @@ impl EventReader {
         loop {
             let (from, to) = (after, range.below_to.clone());
             let keys = self
-                .with(move |connection| subjects(connection, &from, &to))
+                .with_connection(move |connection| subjects(connection, &from, &to))
                 .await?;
             for key in &keys {
                 insert(&mut tree, key).map_err(|error| self.failed(&error))?;
@@ -83,7 +83,7 @@ impl EventReader {
 
     async fn has_subject(&self, key: &IndexKey) -> Result<bool, StoreError> {
         let key = key.clone();
-        self.with(move |connection| {
+        self.with_connection(move |connection| {
             let mut statement =
                 connection.prepare_cached("SELECT 1 FROM event_index WHERE key = ?1")?;
             Ok(statement.exists([&*key])?)
@@ -92,7 +92,7 @@ impl EventReader {
     }
 
     fn failed(&self, error: &DiskError) -> StoreError {
-        error.at(&self.shared().file)
+        error.to_store_error(&self.shared().file)
     }
 }
 

@@ -34,7 +34,7 @@ impl SubscriptionReader {
                 bytes = bytes.saturating_add(event.data.get().len());
                 matching.push(event.clone());
             }
-            rest = scan.beyond(event.id);
+            rest = scan.ids_after(event.id);
         }
         Some(Chunk {
             count: matching.len(),

@@ -15,12 +15,12 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 #[cfg(test)]
-use super::shared::WriterFault;
+use super::shared::InjectedFault;
 use super::{
     commit_metrics, database_format,
     directory::DataDirectory,
     disk_error::{BatchFailure, DiskError, OpenError},
-    index::{Compaction, CompactionStep, EventKeys},
+    index::{Compaction, CompactionProgress, EventKeys},
     latest_events::IndexedLatestEvents,
     recent::CommittedEvents,
     row,
@@ -79,7 +79,7 @@ impl EventWriter {
             catalogue: RwLock::new(Arc::new(catalogue)),
             failure: Mutex::default(),
             #[cfg(test)]
-            fault: Mutex::default(),
+            injected_fault: Mutex::default(),
         });
         let writer = Self {
             connection,
@@ -166,10 +166,10 @@ impl EventWriter {
     #[allow(clippy::panic)]
     fn inject_fault(&mut self) {
         match self.shared.take_fault() {
-            Some(WriterFault::LimitPages(pages)) => {
+            Some(InjectedFault::LimitPages(pages)) => {
                 let _ = self.connection.pragma_update(None, "max_page_count", pages);
             }
-            Some(WriterFault::Panic) => panic!("a test injects a bug"),
+            Some(InjectedFault::Panic) => panic!("a test injects a bug"),
             None => {}
         }
     }
@@ -196,7 +196,9 @@ impl EventWriter {
                 // The connection may be unusable after a failed read or write.
                 self.is_stale |= !failure.error.is_full();
                 for append in appends {
-                    let _ = append.answer.send(Err(failure.at(&shared.file)));
+                    let _ = append
+                        .answer
+                        .send(Err(failure.to_append_error(&shared.file)));
                 }
             }
         }
@@ -242,12 +244,12 @@ impl EventWriter {
     fn insert(
         &self,
         batch: &PreparedBatch<'_>,
-    ) -> rusqlite::Result<(Vec<(EventKeys, u64)>, CompactionStep)> {
+    ) -> rusqlite::Result<(Vec<(EventKeys, u64)>, CompactionProgress)> {
         let mut statement = row::insert_statement(&self.connection)?;
         let (mut keys, mut entries) = (Vec::new(), 0_usize);
         for event in batch.events() {
             row::insert(&mut statement, event)?;
-            let event_keys = EventKeys::of(event);
+            let event_keys = EventKeys::from_event(event);
             entries = entries.saturating_add(event_keys.len());
             keys.push((event_keys, event.id.get()));
         }
@@ -313,7 +315,7 @@ impl EventWriter {
         if !types.is_empty() {
             self.shared.change_catalogue(|catalogue| {
                 for (event_type, first) in &types {
-                    catalogue.saw(event_type, *first);
+                    catalogue.record_event(event_type, *first);
                 }
             });
         }
@@ -350,7 +352,7 @@ struct CommittedBatch {
     keys: Vec<(EventKeys, u64)>,
     /// The new event types, each with its first event.
     types: Vec<(EventType, EventId)>,
-    step: CompactionStep,
+    step: CompactionProgress,
 }
 
 /// Fails all waiting callers when the writer thread ends.

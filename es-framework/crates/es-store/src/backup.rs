@@ -110,11 +110,13 @@ impl BackupLine {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let empty = backup::lines(Arc::new(MemoryStore::new()));
+/// let empty = backup::stream_lines(Arc::new(MemoryStore::new()));
 /// assert_eq!(empty.count().await, 0);
 /// # }
 /// ```
-pub fn lines(store: Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupLine, StoreError>> {
+pub fn stream_lines(
+    store: Arc<dyn EventStore>,
+) -> BoxStream<'static, Result<BackupLine, StoreError>> {
     whole(schemas(&store).chain(events(&store)))
 }
 
@@ -129,10 +131,10 @@ pub fn lines(store: Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupLine
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
-/// assert_eq!(backup::frames(&store).count().await, 0);
+/// assert_eq!(backup::stream_frames(&store).count().await, 0);
 /// # }
 /// ```
-pub fn frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<Bytes, StoreError>> {
+pub fn stream_frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<Bytes, StoreError>> {
     let (root, everything) = (Subject::root(), ReadOptions::recursive());
     let written = store.read_lines(&root, &everything, LineShape::Backup);
     whole(match written {

@@ -73,7 +73,7 @@ impl Entry {
 
 impl Catalogue {
     /// Returns the id of the first event of a type.
-    pub fn first(&self, event_type: &EventType) -> Option<EventId> {
+    pub fn first_event(&self, event_type: &EventType) -> Option<EventId> {
         self.types.get(event_type)?.first
     }
 
@@ -84,7 +84,7 @@ impl Catalogue {
     }
 
     /// Records an event of a type.
-    pub fn saw(&mut self, event_type: &EventType, id: EventId) {
+    pub fn record_event(&mut self, event_type: &EventType, id: EventId) {
         let entry = match self.types.get_mut(event_type) {
             Some(entry) => entry,
             None => self.types.entry(event_type.clone()).or_default(),
@@ -109,7 +109,7 @@ impl Catalogue {
     }
 
     /// Checks that a type has no schema yet, and that there is memory for this one.
-    pub fn is_free(
+    pub fn check_new_schema(
         &self,
         event_type: &EventType,
         schema: &EventSchema,
@@ -170,7 +170,7 @@ impl Catalogue {
     }
 
     /// Returns all types, sorted.
-    pub fn all(&self) -> Vec<KnownEventType> {
+    pub fn event_types(&self) -> Vec<KnownEventType> {
         let known = |(event_type, entry): (&EventType, &Entry)| entry.known(event_type);
         self.types.iter().map(known).collect()
     }
@@ -193,7 +193,7 @@ mod tests {
         let mut event_types = (0..).map(|number| format!("io.example.Type{number}"));
         let refused = loop {
             let event_type: EventType = event_types.next().unwrap().parse().unwrap();
-            if let Err(refused) = catalogue.is_free(&event_type, &schema) {
+            if let Err(refused) = catalogue.check_new_schema(&event_type, &schema) {
                 break refused;
             }
             catalogue.register(event_type, Arc::clone(&schema)).unwrap();

@@ -13,7 +13,7 @@ use super::{Conflict, InvalidOptions, SchemaConflict};
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// It does not answer, or it reports a temporary failure. Nothing was written; retry later.
+    /// The store does not answer, or it reports a temporary failure. Nothing was written; retry later.
     #[error("the event store {address} is unavailable: {reason}")]
     Unavailable {
         /// The expected address of the store.
@@ -21,13 +21,13 @@ pub enum StoreError {
         /// The description of the failure.
         reason: String,
     },
-    /// It refused the API token. A retry does not help.
+    /// The store refused the API token. A retry does not help.
     #[error("the event store {address} refused the API token: check EVENT_STORE_API_TOKEN")]
     Unauthorized {
         /// The address of the store.
         address: String,
     },
-    /// It refused the request as invalid. A retry does not help.
+    /// The store refused the request as invalid. A retry does not help.
     #[error("the event store refused the request: {0}")]
     Refused(String),
     /// The options of the request contradict each other.
@@ -36,7 +36,7 @@ pub enum StoreError {
     /// It has no space for more events.
     #[error("the event store is full: {0}")]
     Full(String),
-    /// It sent or contains invalid data, or another event than expected.
+    /// The store sent or contains invalid data, or another event than expected.
     #[error("the event store {address} holds or sent something broken: {reason}")]
     Corrupt {
         /// The address of the store.

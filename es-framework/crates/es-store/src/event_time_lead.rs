@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn only_whole_seconds_ahead_of_the_clock_count() {
-        let time = |text: &str| EventTime::at(text.parse().unwrap());
+        let time = |text: &str| EventTime::from_timestamp(text.parse().unwrap());
         let now = "2026-07-01T12:00:00Z".parse().unwrap();
         for (event, expected) in [
             ("2026-07-01T11:00:00Z", None),

@@ -224,7 +224,7 @@ pub async fn latest_event(
         order: Order::Antichronological,
         ..ReadOptions::default()
     };
-    let mut newest = store.read(subject, newest_first.first());
+    let mut newest = store.read(subject, newest_first.first_only());
     newest.next().await.transpose()
 }
 

@@ -9,7 +9,7 @@ use es_event::{EventId, EventType, Subject};
 /// ```
 /// use es_framework::store::{Order, ReadOptions};
 ///
-/// let newest = ReadOptions { order: Order::Antichronological, ..ReadOptions::recursive() }.first();
+/// let newest = ReadOptions { order: Order::Antichronological, ..ReadOptions::recursive() }.first_only();
 /// assert_ne!(newest.order, Order::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,7 +23,7 @@ pub enum Order {
 
 impl Order {
     /// Returns the ids of a range that come after `id` in this order.
-    pub fn after(self, range: IdRange, id: u64) -> Option<IdRange> {
+    pub fn remaining_range(self, range: IdRange, id: u64) -> Option<IdRange> {
         let IdRange { first, last } = range;
         let rest = match self {
             Self::Chronological => IdRange {
@@ -116,7 +116,7 @@ pub enum IfEventIsMissing {
 ///     upper_bound: EventId::new(4).map(Bound::Exclusive),
 ///     ..ReadOptions::recursive()
 /// };
-/// assert!(newest_below_the_root_before_the_fifth.first().check().is_ok());
+/// assert!(newest_below_the_root_before_the_fifth.first_only().check().is_ok());
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
@@ -187,7 +187,7 @@ impl ReadOptions {
 
     /// Limits the options to the first event.
     #[must_use]
-    pub fn first(self) -> Self {
+    pub fn first_only(self) -> Self {
         let limit = Some(NonZeroU64::MIN);
         Self { limit, ..self }
     }
@@ -243,7 +243,7 @@ pub struct IdRange {
 
 impl IdRange {
     /// Returns the ids between two bounds.
-    pub const fn of(lower: Option<Bound>, upper: Option<Bound>) -> Self {
+    pub const fn from_bounds(lower: Option<Bound>, upper: Option<Bound>) -> Self {
         let first = match lower {
             None => 0,
             Some(Bound::Inclusive(id)) => id.get(),

@@ -46,7 +46,7 @@ impl Precondition {
         }
     }
 
-    /// Returns the events among which the condition looks for the latest one.
+    /// Returns the scope: the events among which the condition looks for the latest one.
     #[must_use]
     pub const fn scope(&self) -> PreconditionScope<'_> {
         match self {

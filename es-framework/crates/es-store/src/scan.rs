@@ -91,11 +91,11 @@ impl Scan {
     pub fn matches(&self, event: &RecordedEvent) -> bool {
         let RecordedEvent { subject, .. } = event;
         (*subject == self.subject || (self.recursive && subject.is_within(&self.subject)))
-            && self.wants(event.event_type.as_str())
+            && self.includes_type(event.event_type.as_str())
     }
 
     /// Returns true if the scan includes events of this type.
-    pub fn wants(&self, event_type: &str) -> bool {
+    pub fn includes_type(&self, event_type: &str) -> bool {
         let wanted = &self.event_types;
         wanted.is_empty() || wanted.iter().any(|wanted| wanted.as_str() == event_type)
     }
@@ -147,8 +147,8 @@ impl Scan {
     }
 
     /// Returns the ids that the scan still has to read after the event `id`.
-    pub fn beyond(&self, id: EventId) -> Option<IdRange> {
-        self.order.after(self.range, id.get())
+    pub fn ids_after(&self, id: EventId) -> Option<IdRange> {
+        self.order.remaining_range(self.range, id.get())
     }
 }
 
@@ -188,7 +188,7 @@ async fn first_scan<L: Log>(
     subject: Subject,
     options: &ReadOptions,
 ) -> Result<Option<Scan>, StoreError> {
-    let bounds = IdRange::of(options.lower_bound, options.upper_bound);
+    let bounds = IdRange::from_bounds(options.lower_bound, options.upper_bound);
     // The read excludes the events that are appended after its start.
     let length = *log.length().borrow();
     let Some(newest) = length.checked_sub(1) else {
@@ -238,7 +238,7 @@ async fn latest<L: Log>(
 fn flatten(
     chunks: impl Stream<Item = Result<Vec<RecordedEvent>, StoreError>> + Send + 'static,
 ) -> EventStream {
-    Box::pin(Flat {
+    Box::pin(ChunkFlattener {
         chunks: Box::pin(chunks),
         events: Vec::new().into_iter(),
     })
@@ -246,12 +246,12 @@ fn flatten(
 
 /// A stream of single events from chunks. Implemented by hand, because each stream adapter would move
 /// every event once more, and events are large.
-struct Flat<C> {
+struct ChunkFlattener<C> {
     chunks: Pin<Box<C>>,
     events: vec::IntoIter<RecordedEvent>,
 }
 
-impl<C: Stream<Item = Result<Vec<RecordedEvent>, StoreError>>> Stream for Flat<C> {
+impl<C: Stream<Item = Result<Vec<RecordedEvent>, StoreError>>> Stream for ChunkFlattener<C> {
     type Item = Result<RecordedEvent, StoreError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -16,12 +16,12 @@ pub struct SubjectTree {
 }
 
 impl SubjectTree {
-    pub(crate) fn below(base: Subject) -> Self {
-        Self::part(base, None, usize::MAX)
+    pub(crate) fn unlimited(base: Subject) -> Self {
+        Self::new(base, None, usize::MAX)
     }
 
     /// Creates a list of at most `most` subjects after another one.
-    pub fn part(base: Subject, after: Option<Subject>, most: usize) -> Self {
+    pub fn new(base: Subject, after: Option<Subject>, most: usize) -> Self {
         let found = BTreeSet::new();
         Self {
             base,
@@ -66,7 +66,7 @@ mod tests {
         for most in 1..=whole.len() {
             let (mut parts, mut after) = (Vec::new(), None);
             loop {
-                let mut tree = SubjectTree::part(Subject::root(), after, most);
+                let mut tree = SubjectTree::new(Subject::root(), after, most);
                 for subject in subjects {
                     tree.insert(subject.parse().unwrap());
                 }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     fn listed(base: &str, subjects: &[&str]) -> Vec<String> {
-        let mut tree = SubjectTree::below(base.parse().unwrap());
+        let mut tree = SubjectTree::unlimited(base.parse().unwrap());
         for subject in subjects {
             tree.insert(subject.parse().unwrap());
         }

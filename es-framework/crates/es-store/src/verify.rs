@@ -46,7 +46,7 @@ pub struct VerificationReport {
 /// use es_framework::{event::EventId as Id, store::Chain};
 ///
 /// let later = RecordedEvent { id: Id::new(7).ok_or("too large")?, ..event };
-/// let flaw = Chain::default().follow(&later).unwrap_err();
+/// let flaw = Chain::default().verify_next(&later).unwrap_err();
 /// assert_eq!((flaw.event, flaw.reason.as_str()), (0, "event 0 is missing: 7 follows"));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -73,7 +73,7 @@ pub struct Flaw {
 /// use es_framework::store::Chain;
 ///
 /// let mut chain = Chain::default();
-/// assert_eq!(chain.follow(&event), Ok(()));
+/// assert_eq!(chain.verify_next(&event), Ok(()));
 /// assert_eq!((chain.events(), chain.hash()), (1, event.hash));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -107,7 +107,7 @@ impl Chain {
     ///
     /// # Errors
     /// The event was changed, or it is not the next one.
-    pub fn follow(&mut self, event: &RecordedEvent) -> Result<(), Flaw> {
+    pub fn verify_next(&mut self, event: &RecordedEvent) -> Result<(), Flaw> {
         let flaw = |event, reason| Flaw { event, reason };
         if Some(event.id) != EventId::new(self.events) {
             let reason = format!("event {} is missing: {} follows", self.events, event.id);
@@ -144,7 +144,7 @@ pub async fn verify(
     let flaw = loop {
         let checked = match events.next().await {
             None => break None,
-            Some(Ok(event)) => chain.follow(&event),
+            Some(Ok(event)) => chain.verify_next(&event),
             Some(Err(StoreError::Corrupt { reason, .. })) => {
                 Err(find(store, &mut chain, reason).await)
             }
@@ -177,7 +177,7 @@ async fn find(store: &dyn EventStore, chain: &mut Chain, reason: String) -> Flaw
         let Some(Ok(event)) = event else {
             break;
         };
-        if let Err(flaw) = chain.follow(&event) {
+        if let Err(flaw) = chain.verify_next(&event) {
             return flaw;
         }
     }
@@ -225,7 +225,7 @@ mod tests {
         let (_, events) = recorded().await;
         let flaw = |events: &[RecordedEvent]| {
             let mut chain = Chain::default();
-            let mut followed = events.iter().map(|event| chain.follow(event));
+            let mut followed = events.iter().map(|event| chain.verify_next(event));
             followed.find_map(Result::err).unwrap()
         };
         let mut changed = events.clone();

@@ -32,7 +32,7 @@ impl Caller {
 
     /// Returns the caller with the time at which the credential expires.
     #[cfg(feature = "oidc")]
-    pub(super) fn until(mut self, until: Option<Instant>) -> Self {
+    pub(super) fn with_expiry(mut self, until: Option<Instant>) -> Self {
         self.until = until;
         self
     }
@@ -57,4 +57,4 @@ impl Caller {
 
 /// Marks a request without a credential to a path that everyone may read.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::http) struct Anonymous;
+pub(in crate::http) struct AnonymousRequest;

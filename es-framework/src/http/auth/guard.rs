@@ -12,11 +12,11 @@ use axum::{
 };
 
 use super::{
-    Anonymous, Auth, Caller, RateLimit,
+    AnonymousRequest, Auth, Caller, RateLimit,
     denied::AccessDenied,
     jwt::Issuer,
     rate::RateLimitClient,
-    streams::{is_stream, until},
+    streams::{end_when, is_stream},
     tokens::Tokens,
 };
 use crate::{
@@ -26,8 +26,8 @@ use crate::{
     net::PeerAddress,
 };
 
-/// Paths that need no credential, for orchestrators and load balancers. Without one, they return the
-/// status only.
+/// Paths that need no credential, for orchestrators and load balancers. Without a credential, they return
+/// only the status.
 const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 
 /// Authenticates callers by their bearer tokens.
@@ -61,7 +61,7 @@ impl Authenticator {
     }
 
     async fn caller(&self, headers: &HeaderMap) -> Result<Caller, AccessDenied> {
-        let credential = bearer::credential(headers)?;
+        let credential = bearer::read_credential(headers)?;
         // The tokens of a file have no dots.
         if let Some(issuer) = &self.issuer
             && credential.contains(&b'.')
@@ -69,7 +69,7 @@ impl Authenticator {
             return issuer.caller(credential).await;
         }
         let tokens = self.tokens.as_ref().map(FileWatcher::current);
-        let caller = tokens.and_then(|tokens| tokens.caller(credential));
+        let caller = tokens.and_then(|tokens| tokens.find_caller(credential));
         caller.ok_or(AccessDenied::InvalidCredential)
     }
 }
@@ -82,7 +82,7 @@ struct AuthenticationState {
 }
 
 /// Adds authentication and the rate limit to a router. Routes that are added later do not have them.
-pub(in crate::http) fn guarded<S>(
+pub(in crate::http) fn with_authentication<S>(
     router: Router<S>,
     auth: Auth,
     rate: Option<RateLimit>,
@@ -109,7 +109,7 @@ impl Auth {
     }
 
     /// Restricts a route to callers with a role, unless the service is open to everyone.
-    pub(in crate::http) fn require<S>(
+    pub(in crate::http) fn require_role<S>(
         &self,
         role: Option<&'static str>,
         route: MethodRouter<S>,
@@ -144,7 +144,7 @@ async fn check(
         // A wrong credential counts against the address of the client, not against a caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);
         let peer = request.extensions().get::<PeerAddress>().copied();
-        if let Err(too_many) = rate.count(RateLimitClient::of(caller, peer)) {
+        if let Err(too_many) = rate.count_request(RateLimitClient::identify(caller, peer)) {
             return too_many.into_response();
         }
     }
@@ -155,14 +155,14 @@ async fn check(
             let end = gate.auth.end_of_trust(request.headers(), &caller);
             let mut response = next.run(request).await;
             if is_stream(&response) {
-                response = until(response, end);
+                response = end_when(response, end);
             }
             // The log needs the caller.
             response.extensions_mut().insert(caller);
             response
         }
         Err(AccessDenied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
-            request.extensions_mut().insert(Anonymous);
+            request.extensions_mut().insert(AnonymousRequest);
             next.run(request).await
         }
         Err(denied) => denied.into_response(),

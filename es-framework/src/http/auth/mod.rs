@@ -18,8 +18,8 @@ pub use caller::Caller;
 pub use guard::Authenticator;
 pub use rate::RateLimit;
 
-pub(super) use caller::Anonymous;
-pub(super) use guard::guarded;
+pub(super) use caller::AnonymousRequest;
+pub(super) use guard::with_authentication;
 
 /// The authentication of callers.
 ///

@@ -1,11 +1,11 @@
-//! Stands for the verification of JWTs in a program without the feature `oidc`.
+//! Replaces the verification of JWTs in a program without the feature `oidc`.
 
 use std::sync::Arc;
 
 use super::{Caller, denied::AccessDenied};
 use crate::{Error, Result, config::Settings};
 
-/// An issuer that no program without the feature has.
+/// An issuer. A program without the feature never has one.
 #[derive(Debug)]
 pub(super) enum Issuer {}
 

@@ -38,15 +38,15 @@ pub(super) enum RateLimitClient {
 
 impl RateLimitClient {
     /// Returns the caller, or the address at the other end of the connection.
-    pub(super) fn of(caller: Option<&Caller>, peer: Option<PeerAddress>) -> Self {
+    pub(super) fn identify(caller: Option<&Caller>, peer: Option<PeerAddress>) -> Self {
         match (caller, peer) {
             (Some(caller), _) => Self::Known(caller.name().into()),
-            (None, Some(PeerAddress(address))) => Self::at(address),
+            (None, Some(PeerAddress(address))) => Self::from_address(address),
             (None, None) => Self::At(Ipv6Addr::UNSPECIFIED.into()),
         }
     }
 
-    fn at(address: IpAddr) -> Self {
+    fn from_address(address: IpAddr) -> Self {
         let network = |address: Ipv6Addr| {
             let [a, b, c, d, ..] = address.segments();
             Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0)
@@ -74,7 +74,7 @@ pub struct RateLimit {
 
 /// A client exceeded its rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RateExceeded {
+pub(super) struct RateLimitExceeded {
     /// The number of seconds until the next request is allowed.
     pub(super) retry_after: u64,
 }
@@ -91,7 +91,7 @@ impl RateLimit {
         }
     }
 
-    pub(super) fn count(&self, client: RateLimitClient) -> Result<(), RateExceeded> {
+    pub(super) fn count_request(&self, client: RateLimitClient) -> Result<(), RateLimitExceeded> {
         let limiter = self
             .clients
             .get_with(client, || Arc::new(RateLimiter::direct(self.quota)));
@@ -99,12 +99,12 @@ impl RateLimit {
             let wait = until.wait_time_from(limiter.clock().now());
             // Rounded up: a client that returns a moment early would be refused again.
             let retry_after = wait.as_secs().saturating_add(1);
-            RateExceeded { retry_after }
+            RateLimitExceeded { retry_after }
         })
     }
 }
 
-impl IntoResponse for RateExceeded {
+impl IntoResponse for RateLimitExceeded {
     fn into_response(self) -> Response {
         let problem = Problem::new(
             kind::TOO_MANY_REQUESTS,
@@ -129,17 +129,23 @@ mod tests {
     }
 
     fn client(address: &str) -> RateLimitClient {
-        RateLimitClient::at(address.parse().unwrap())
+        RateLimitClient::from_address(address.parse().unwrap())
     }
 
     #[test]
     fn each_client_has_a_quota_of_its_own() {
         let limit = limit(1);
         let alice = || RateLimitClient::Known("alice".into());
-        assert_eq!(limit.count(alice()), Ok(()));
-        assert_eq!(limit.count(alice()), Err(RateExceeded { retry_after: 1 }));
-        assert_eq!(limit.count(RateLimitClient::Known("bob".into())), Ok(()));
-        assert_eq!(limit.count(client("192.0.2.1")), Ok(()));
+        assert_eq!(limit.count_request(alice()), Ok(()));
+        assert_eq!(
+            limit.count_request(alice()),
+            Err(RateLimitExceeded { retry_after: 1 })
+        );
+        assert_eq!(
+            limit.count_request(RateLimitClient::Known("bob".into())),
+            Ok(())
+        );
+        assert_eq!(limit.count_request(client("192.0.2.1")), Ok(()));
     }
 
     #[test]
@@ -155,7 +161,7 @@ mod tests {
         let limit = limit(1);
         for number in 0..40_000_u32 {
             let address = std::net::Ipv4Addr::from_bits(number);
-            let _ = limit.count(RateLimitClient::at(address.into()));
+            let _ = limit.count_request(RateLimitClient::from_address(address.into()));
         }
         limit.clients.run_pending_tasks();
         assert!(limit.clients.entry_count() <= MAX_CLIENTS);

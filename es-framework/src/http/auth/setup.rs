@@ -24,7 +24,7 @@ impl Auth {
     /// authentication. It opens nothing, so it runs before the application listens.
     ///
     /// # Errors
-    /// The settings contradict each other, or anyone could call from another machine.
+    /// The settings contradict each other, or let other machines in without authentication.
     pub(crate) fn check_settings(name: &str, settings: &Settings) -> Result<()> {
         let is_guarded = settings.auth_tokens_file.is_some() || settings.auth_issuer.is_some();
         match is_guarded {

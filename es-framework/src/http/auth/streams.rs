@@ -20,8 +20,11 @@ pub(super) fn is_stream(answer: &Response) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Returns the same response, which ends when the future does.
-pub(super) fn until(answer: Response, end: impl Future<Output = ()> + Send + 'static) -> Response {
+/// Returns the same response, which ends when the future completes.
+pub(super) fn end_when(
+    answer: Response,
+    end: impl Future<Output = ()> + Send + 'static,
+) -> Response {
     answer.map(|body| Body::from_stream(body.into_data_stream().take_until(end)))
 }
 
@@ -36,7 +39,7 @@ impl Auth {
             Self::Open => None,
             Self::Guarded(guard) => guard.tokens(),
         };
-        let hash = bearer::credential(headers).map(|token| Sha256::digest(token).into());
+        let hash = bearer::read_credential(headers).map(|token| Sha256::digest(token).into());
         let caller = caller.clone();
         async move {
             match (caller.expiry(), tokens, hash) {
@@ -54,7 +57,7 @@ async fn expired(at: Instant) {
 
 /// A change of the token's roles ends the stream, too.
 async fn revoked(mut tokens: FileWatcher<Tokens>, hash: [u8; 32], caller: &Caller) {
-    while tokens.current().caller_of_hash(&hash).as_ref() == Some(caller) {
+    while tokens.current().find_caller_by_hash(&hash).as_ref() == Some(caller) {
         tokens.changed().await;
     }
 }

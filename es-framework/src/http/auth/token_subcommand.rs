@@ -20,15 +20,15 @@ pub(crate) const NAME: &str = "token";
 #[command(name = NAME)]
 struct TokenArguments {
     #[command(subcommand)]
-    command: TokenCommand,
+    command: TokenSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum TokenCommand {
+enum TokenSubcommand {
     /// Creates a token and prints it once. The file stores only its hash.
     Create {
         #[command(flatten)]
-        tokens: TokensFile,
+        tokens: TokensFileArguments,
         /// Name of the caller.
         #[arg(long, value_parser = word)]
         name: String,
@@ -39,7 +39,7 @@ enum TokenCommand {
     /// Revokes the token of this name. It becomes invalid within about a second.
     Revoke {
         #[command(flatten)]
-        tokens: TokensFile,
+        tokens: TokensFileArguments,
         /// Name of the caller.
         #[arg(long, value_parser = word)]
         name: String,
@@ -47,7 +47,7 @@ enum TokenCommand {
 }
 
 #[derive(Debug, Args)]
-struct TokensFile {
+struct TokensFileArguments {
     /// File with the tokens. It is created if it does not exist.
     #[arg(long, env = "AUTH_TOKENS_FILE", value_name = "FILE")]
     file: PathBuf,
@@ -69,7 +69,7 @@ pub(crate) fn command() -> clap::Command {
 pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
     let arguments = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     match arguments.command {
-        TokenCommand::Create {
+        TokenSubcommand::Create {
             tokens,
             name,
             roles,
@@ -80,7 +80,7 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
                 .and_then(|()| out.flush())
                 .map_err(|error| Error::because("cannot write to standard output", error))
         }
-        TokenCommand::Revoke { tokens, name } => revoke(&tokens.file, &name),
+        TokenSubcommand::Revoke { tokens, name } => revoke(&tokens.file, &name),
     }
 }
 
@@ -94,7 +94,7 @@ fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
         )));
     }
     let secret = secret_file::generate_secret();
-    let text = text + &Token::new(name, roles, &secret).line();
+    let text = text + &Token::new(name, roles, &secret).to_line();
     replace(file, &text)?;
     Ok(secret)
 }
@@ -168,12 +168,17 @@ mod tests {
             "hashes only"
         );
         let tokens = Tokens::read(&file).unwrap();
-        assert!(tokens.caller(alice.as_bytes()).unwrap().has_role("staff"));
-        assert_eq!(tokens.caller(bob.as_bytes()).unwrap().name(), "bob");
+        assert!(
+            tokens
+                .find_caller(alice.as_bytes())
+                .unwrap()
+                .has_role("staff")
+        );
+        assert_eq!(tokens.find_caller(bob.as_bytes()).unwrap().name(), "bob");
         revoke(&file, "alice").unwrap();
         let tokens = Tokens::read(&file).unwrap();
-        assert_eq!(tokens.caller(alice.as_bytes()), None);
-        assert!(tokens.caller(bob.as_bytes()).is_some());
+        assert_eq!(tokens.find_caller(alice.as_bytes()), None);
+        assert!(tokens.find_caller(bob.as_bytes()).is_some());
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(super) enum TokensError {
     #[error("it is larger than {MAX_FILE} bytes")]
     TooLarge,
     #[error("it holds more than {MAX_TOKENS} tokens")]
-    RateExceeded,
+    TooMany,
     #[error(
         "line {0} is not a name, roles with commas between them, and 64 hexadecimal digits: remove it, and make a token with `{program} token create`",
         program = program_name()
@@ -80,18 +80,18 @@ impl Tokens {
             tokens.push(token);
         }
         if tokens.len() > MAX_TOKENS {
-            return Err(TokensError::RateExceeded);
+            return Err(TokensError::TooMany);
         }
         Ok(Self(tokens))
     }
 
     /// Returns the caller that a token belongs to. It compares with all tokens in constant time, so
     /// that the response time does not help to guess one.
-    pub(super) fn caller(&self, credential: &[u8]) -> Option<Caller> {
-        self.caller_of_hash(&Sha256::digest(credential).into())
+    pub(super) fn find_caller(&self, credential: &[u8]) -> Option<Caller> {
+        self.find_caller_by_hash(&Sha256::digest(credential).into())
     }
 
-    pub(super) fn caller_of_hash(&self, hash: &[u8; 32]) -> Option<Caller> {
+    pub(super) fn find_caller_by_hash(&self, hash: &[u8; 32]) -> Option<Caller> {
         let mut found = u32::MAX;
         for (token, index) in self.0.iter().zip(0_u32..) {
             let same: Choice = token.hash.ct_eq(hash);
@@ -138,7 +138,7 @@ impl Token {
     }
 
     /// Returns the line of the token in the file.
-    pub(super) fn line(&self) -> String {
+    pub(super) fn to_line(&self) -> String {
         let hash: String = self.hash.iter().map(|byte| format!("{byte:02x}")).collect();
         let roles = match self.roles.as_slice() {
             [] => "-".to_owned(),
@@ -172,16 +172,16 @@ mod tests {
     fn tokens() -> Tokens {
         let staff = Token::new("alice", &["staff".into(), "reader".into()], "secret-a");
         let nobody = Token::new("probe", &[], "secret-b");
-        let text = format!("# who may call\n\n{}{}", staff.line(), nobody.line());
+        let text = format!("# who may call\n\n{}{}", staff.to_line(), nobody.to_line());
         Tokens::parse(&text).unwrap()
     }
 
     #[test]
     fn a_token_says_who_calls_and_what_they_may_do() {
-        let alice = tokens().caller(b"secret-a").unwrap();
+        let alice = tokens().find_caller(b"secret-a").unwrap();
         assert_eq!(alice.name(), "alice");
         assert!(alice.has_role("staff") && alice.has_role("reader") && !alice.has_role("sta"));
-        let probe = tokens().caller(b"secret-b").unwrap();
+        let probe = tokens().find_caller(b"secret-b").unwrap();
         assert!(!probe.has_role("staff") && !probe.has_role("-"));
     }
 
@@ -196,9 +196,9 @@ mod tests {
             "alice",
             "-",
         ] {
-            assert_eq!(tokens().caller(guess.as_bytes()), None, "{guess}");
+            assert_eq!(tokens().find_caller(guess.as_bytes()), None, "{guess}");
         }
-        assert_eq!(Tokens::default().caller(b""), None);
+        assert_eq!(Tokens::default().find_caller(b""), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::HealthComponent;
 use crate::{
     http::{
         health::stopping_event,
-        lag::{ReadModelLag, newest},
+        lag::{ReadModelLag, load_newest_id},
     },
     projection::{Database, ProgressRegistry, ReadModelProgress},
     store::EventStore,
@@ -37,10 +37,10 @@ pub(in crate::http) async fn read_models(
     positions: &ProgressRegistry,
     store: &dyn EventStore,
 ) -> Value {
-    let newest = newest(store).await;
+    let newest = load_newest_id(store).await;
     let mut models = serde_json::Map::new();
     for (name, progress) in positions.iter() {
-        let lag = ReadModelLag::of(progress, store, newest).await;
+        let lag = ReadModelLag::measure(progress, store, newest).await;
         models.insert(name.to_owned(), read_model(progress, lag));
     }
     Value::Object(models)
@@ -54,14 +54,14 @@ fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
         "rebuilt": progress.is_rebuilt(),
         "stopped": progress.is_stopped(),
         "error": progress.trouble(),
-        "event": progress.refused().map(stopping_event),
+        "event": progress.poison_event().map(stopping_event),
         "rebuild": rebuild(progress),
     })
 }
 
 /// Returns the progress of a rebuild, in place or in a shadow table.
 fn rebuild(progress: &ReadModelProgress) -> Value {
-    let beside = progress.beside();
+    let beside = progress.shadow();
     if beside.is_none() && progress.is_rebuilt() {
         return Value::Null;
     }
@@ -74,6 +74,6 @@ fn rebuild(progress: &ReadModelProgress) -> Value {
         "eventsPerSecond": pace.map(|pace| pace.events_per_second),
         "secondsLeft": pace.and_then(|pace| pace.seconds_left),
         "error": rebuilt.trouble(),
-        "event": rebuilt.refused().map(stopping_event),
+        "event": rebuilt.poison_event().map(stopping_event),
     })
 }

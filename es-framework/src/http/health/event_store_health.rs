@@ -7,7 +7,7 @@ use crate::{
     event::EventId,
     http::{
         health::stopping_event,
-        lag::{events_behind, newest},
+        lag::{events_behind, load_newest_id},
     },
     reaction::{ReactionStatus, ReactionStatuses},
     store::{EventStore, event_time_lead},
@@ -20,7 +20,7 @@ pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -
     if !statuses.all().is_empty() {
         // A store that does not answer gets no second request.
         let newest = match &health {
-            Ok(()) => newest(store).await,
+            Ok(()) => load_newest_id(store).await,
             Err(_) => None,
         };
         details.insert("reactions".into(), reactions(statuses, newest));

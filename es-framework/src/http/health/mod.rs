@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 pub(super) use database::read_models;
 pub(super) use event_store_health::reactions;
 
-use super::{HttpContext, auth::Anonymous};
+use super::{HttpContext, auth::AnonymousRequest};
 use crate::{
     net::tls::ServerTls,
     projection::{Database, PoisonEvent, ProgressRegistry},
@@ -62,7 +62,7 @@ pub struct Health {
     pub positions: ProgressRegistry,
     /// The statuses of the reactions.
     pub reactions: ReactionStatuses,
-    /// A folder on the disk that must not be full.
+    /// A folder on the disk whose free space is checked.
     pub folder: PathBuf,
     /// A PEM file with certificates that the service trusts.
     pub certificates: Option<PathBuf>,
@@ -161,13 +161,13 @@ impl Health {
             ("ping", HealthComponent::up(Value::Null)),
             ("ssl", ssl),
         ]);
-        HealthReport::of(components)
+        HealthReport::from_components(components)
     }
 }
 
 impl HealthReport {
     /// The service is up if each component is.
-    fn of(components: BTreeMap<&'static str, HealthComponent>) -> Self {
+    fn from_components(components: BTreeMap<&'static str, HealthComponent>) -> Self {
         let mut components_up = components
             .values()
             .map(|one| one.status == HealthStatus::Up);
@@ -204,12 +204,12 @@ pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
 /// authenticates callers, because the details name folders and addresses.
 pub(super) async fn show(
     State(surface): State<Arc<HttpContext>>,
-    anonymous: Option<Extension<Anonymous>>,
+    anonymous: Option<Extension<AnonymousRequest>>,
 ) -> Response {
     answer(surface.health.report().await, anonymous)
 }
 
-fn answer(mut report: HealthReport, anonymous: Option<Extension<Anonymous>>) -> Response {
+fn answer(mut report: HealthReport, anonymous: Option<Extension<AnonymousRequest>>) -> Response {
     if anonymous.is_some() {
         report.components.clear();
     }

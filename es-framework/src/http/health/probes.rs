@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Health, HealthComponent, HealthReport, answer, event_store_health, within_limit};
-use crate::http::{HttpContext, auth::Anonymous};
+use crate::http::{HttpContext, auth::AnonymousRequest};
 
 /// The lifecycle of the process: its start, its shutdown and its broken threads. Clones share it.
 ///
@@ -22,7 +22,7 @@ use crate::http::{HttpContext, auth::Anonymous};
 /// use es_framework::http::health::Lifecycle;
 ///
 /// let lifecycle = Lifecycle::begin("library-service");
-/// let shared = lifecycle.clone(); // for whoever notes that the service stops
+/// let shared = lifecycle.clone(); // for the thread that reports the shutdown
 /// # let _ = shared;
 /// ```
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ impl Lifecycle {
     }
 
     /// Records that the shutdown began.
-    pub(crate) fn stop(&self) {
+    pub(crate) fn record_shutdown(&self) {
         self.0.stops.store(true, Ordering::Release);
     }
 
@@ -84,7 +84,7 @@ impl Health {
         } else {
             HealthComponent::down(json!({ "broken": broken }))
         };
-        HealthReport::of(BTreeMap::from([("threads", threads)]))
+        HealthReport::from_components(BTreeMap::from([("threads", threads)]))
     }
 
     async fn readiness(&self) -> HealthReport {
@@ -92,7 +92,7 @@ impl Health {
             within_limit(event_store_health::check(&*self.store, &self.reactions)),
             within_limit(self.database_answers()),
         );
-        HealthReport::of(BTreeMap::from([
+        HealthReport::from_components(BTreeMap::from([
             ("db", db),
             ("eventstore", event_store),
             ("readModels", self.rebuilt()),
@@ -131,14 +131,14 @@ impl Health {
 
 pub(in crate::http) async fn liveness(
     State(surface): State<Arc<HttpContext>>,
-    anonymous: Option<Extension<Anonymous>>,
+    anonymous: Option<Extension<AnonymousRequest>>,
 ) -> Response {
     answer(surface.health.liveness(), anonymous)
 }
 
 pub(in crate::http) async fn readiness(
     State(surface): State<Arc<HttpContext>>,
-    anonymous: Option<Extension<Anonymous>>,
+    anonymous: Option<Extension<AnonymousRequest>>,
 ) -> Response {
     answer(surface.health.readiness().await, anonymous)
 }

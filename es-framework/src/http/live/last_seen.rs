@@ -12,12 +12,12 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// An output, identified by the position of the last event that it includes and by a digest of its
 /// JSON. The text form is both with a `-` between them; without an event, it begins with the `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LastSeen {
+pub(super) struct LastSeenOutput {
     pub(super) position: Option<EventId>,
     pub(super) tag: String,
 }
 
-impl LastSeen {
+impl LastSeenOutput {
     /// Reads the header `Last-Event-ID`, which a client sends when it reconnects.
     pub(super) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Problem> {
         let Some(value) = headers.get(LAST_EVENT_ID) else {
@@ -45,7 +45,7 @@ impl LastSeen {
     }
 }
 
-impl fmt::Display for LastSeen {
+impl fmt::Display for LastSeenOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(position) = self.position {
             position.fmt(f)?;
@@ -64,8 +64,8 @@ mod tests {
     fn what_was_seen_is_read_as_it_was_written() {
         for position in [None, EventId::new(0), EventId::new(1041)] {
             let tag = TAG.to_owned();
-            let seen = LastSeen { position, tag };
-            assert_eq!(LastSeen::parse(&seen.to_string()), Some(seen));
+            let seen = LastSeenOutput { position, tag };
+            assert_eq!(LastSeenOutput::parse(&seen.to_string()), Some(seen));
         }
     }
 
@@ -80,9 +80,9 @@ mod tests {
             "7-0123",
             "-7-0",
         ] {
-            assert_eq!(LastSeen::parse(text), None, "{text}");
+            assert_eq!(LastSeenOutput::parse(text), None, "{text}");
         }
         let long = format!("99999999999999999999999-{TAG}");
-        assert_eq!(LastSeen::parse(&long), None);
+        assert_eq!(LastSeenOutput::parse(&long), None);
     }
 }

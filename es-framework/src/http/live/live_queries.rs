@@ -44,7 +44,7 @@ impl Default for LiveLimits {
 /// use es_framework::http::{LiveLimits, LiveQueries};
 ///
 /// let live = LiveQueries::new(LiveLimits::default());
-/// live.clone().end(); // closes those of all clones
+/// live.clone().end_streams(); // closes those of all clones
 /// ```
 #[derive(Debug, Clone)]
 pub struct LiveQueries {
@@ -66,7 +66,7 @@ impl LiveQueries {
 
     /// Closes all open live queries, and each one that opens later. Clients reconnect to another
     /// instance.
-    pub fn end(&self) {
+    pub fn end_streams(&self) {
         self.is_over.send_replace(true);
     }
 

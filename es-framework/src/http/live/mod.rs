@@ -12,7 +12,7 @@ use axum::{
 use futures_util::stream;
 
 use super::{Problem, query::QueryRequest};
-use last_seen::LastSeen;
+use last_seen::LastSeenOutput;
 use live_queries::EVENT_STREAM;
 pub use live_queries::{LiveLimits, LiveQueries};
 use output_stream::OutputStream;
@@ -33,7 +33,7 @@ pub(super) fn is_requested(headers: &HeaderMap) -> bool {
 /// Responds with the stream of outputs, the first one at once.
 pub(super) async fn respond(request: QueryRequest) -> Result<Response, Problem> {
     let permit = request.surface.live.acquire_permit()?;
-    let seen = LastSeen::from_headers(&request.headers)?;
+    let seen = LastSeenOutput::from_headers(&request.headers)?;
     let outputs = OutputStream::open(request, seen, permit).await?;
     let mut response = Sse::new(stream::unfold(outputs, OutputStream::next)).into_response();
     let headers = response.headers_mut();

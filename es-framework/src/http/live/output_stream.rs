@@ -11,10 +11,10 @@ use tokio::{
 
 use super::{
     super::{Problem, query::QueryRequest, query_response::digest},
-    last_seen::LastSeen,
+    last_seen::LastSeenOutput,
     live_queries::LiveLimits,
 };
-use crate::projection::Changes;
+use crate::projection::ReadModelChanges;
 
 /// A client whose connection broke reconnects after this time.
 const RETRY: Duration = Duration::from_secs(2);
@@ -23,11 +23,11 @@ const RETRY: Duration = Duration::from_secs(2);
 /// skips to the newest one, and a client that reads nothing loses the connection.
 pub(super) struct OutputStream {
     request: QueryRequest,
-    changes: Changes,
+    changes: ReadModelChanges,
     limits: LiveLimits,
     is_over: watch::Receiver<bool>,
     /// The last output that the client received.
-    seen: Option<LastSeen>,
+    seen: Option<LastSeenOutput>,
     /// The first event to send.
     first: Option<Event>,
     has_failed: bool,
@@ -40,7 +40,7 @@ impl OutputStream {
     /// Opens the stream with the first output, unless the client has received it before.
     pub(super) async fn open(
         request: QueryRequest,
-        seen: Option<LastSeen>,
+        seen: Option<LastSeenOutput>,
         permit: OwnedSemaphorePermit,
     ) -> Result<Self, Problem> {
         let surface = &request.surface;
@@ -49,7 +49,7 @@ impl OutputStream {
         let wait = surface.limits.position_wait;
         let (positions, tables) = (&surface.positions, request.tables());
         positions.reach(tables, position, wait).await?;
-        let changes = Changes::of(tables, positions);
+        let changes = ReadModelChanges::subscribe(tables, positions);
         let live = surface.live.clone();
         let mut stream = Self {
             request,
@@ -112,14 +112,14 @@ impl OutputStream {
         if self.seen.as_ref().is_some_and(|seen| seen.tag == tag) {
             return Ok(None);
         }
-        let seen = LastSeen { position, tag };
+        let seen = LastSeenOutput { position, tag };
         let event = output_event(&json, &seen)?;
         self.seen = Some(seen);
         Ok(Some(event))
     }
 }
 
-fn output_event(json: &RawValue, id: &LastSeen) -> Result<Event, Problem> {
+fn output_event(json: &RawValue, id: &LastSeenOutput) -> Result<Event, Problem> {
     let event = Event::default().id(id.to_string()).json_data(json);
     event.map_err(|error| Problem::internal(&error))
 }

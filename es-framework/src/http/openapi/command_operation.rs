@@ -37,8 +37,8 @@ const PROBLEMS: [ProblemKind; 14] = [
 
 /// Describes the operation of a command.
 pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> Operation {
-    let schema = (command.schema)(schemas.requests()).to_value();
-    let described = schemas.text(&schema);
+    let schema = (command.schema)(schemas.request_generator()).to_value();
+    let described = schemas.description_of(&schema);
     let text = DocComment::read(&described);
     let operation = Operation::new(command.name, command.summary, text.rest());
     let operation = with_request(operation, command, schema, schemas);
@@ -56,11 +56,11 @@ fn with_request(
     schema: Value,
     schemas: &mut Schemas,
 ) -> Operation {
-    let names: Vec<_> = path::parameters(command.path).collect();
+    let names: Vec<_> = path::parameter_names(command.path).collect();
     if names.is_empty() {
         return operation.with_body(&schema, true).with_headers(&HEADERS);
     }
-    let mut body = schemas.request(&schema);
+    let mut body = schemas.resolve_request(&schema);
     let mut operation = operation;
     for name in names {
         let member = take_member(&mut body, name);
@@ -91,7 +91,7 @@ fn with_answers(
     command: &CommandDescriptor,
     schemas: &mut Schemas,
 ) -> Operation {
-    let reply = (command.reply)(schemas.answers());
+    let reply = (command.reply)(schemas.response_generator());
     let always = reply.as_ref().is_some_and(|reply| reply.always);
     let schema = reply.map(|reply| reply.schema.to_value());
     if command.condition == Condition::Pristine {

@@ -15,12 +15,12 @@ pub(super) const RETRY_AFTER: &str = "Retry-After";
 pub(super) const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
 
 /// Returns a reference to a response header.
-pub(super) fn reference(name: &str) -> Value {
+pub(super) fn header_reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/headers/{name}") })
 }
 
 /// Returns the request headers.
-pub(super) fn parameters() -> Value {
+pub(super) fn request_headers() -> Value {
     let described = [
         (
             EVENT_POSITION,
@@ -70,7 +70,7 @@ pub(super) fn parameters() -> Value {
 }
 
 /// Returns the response headers.
-pub(super) fn headers() -> Value {
+pub(super) fn response_headers() -> Value {
     json!({
         CACHE_CONTROL: {
             "description": "Tells caches to ask the service again before they use the response.",

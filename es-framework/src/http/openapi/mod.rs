@@ -35,6 +35,7 @@ use crate::{Declaration, command::Registry, http::operator, query::QueryRoute};
 
 pub(super) use operation::{OpenApiResponse, Operation};
 use schemas::Schemas;
+pub(super) use security::OperatorAccess;
 
 pub(super) use document_route::{OpenApiDocument, PATH};
 
@@ -67,12 +68,12 @@ pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) 
         "paths": paths.all,
         "components": {
             "schemas": {},
-            "parameters": header::parameters(),
-            "headers": header::headers(),
-            "securitySchemes": security::schemes(),
+            "parameters": header::request_headers(),
+            "headers": header::response_headers(),
+            "securitySchemes": security::security_schemes(),
         },
     });
-    schemas.complete(document)
+    schemas.into_document(document)
 }
 
 fn info(name: &str, declared: Option<Declaration>) -> Value {
@@ -101,7 +102,7 @@ impl PathItems {
         let tag = if is_own { "service" } else { first };
         let operations = self.all.entry(path).or_insert_with(|| json!({}));
         if let Some(operations) = operations.as_object_mut() {
-            operations.insert(method.to_owned(), operation.finish(tag));
+            operations.insert(method.to_owned(), operation.into_json(tag));
         }
     }
 }

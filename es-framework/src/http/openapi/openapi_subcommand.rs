@@ -36,7 +36,7 @@ pub(crate) fn run(
         .get_one::<String>(FORMAT)
         .is_some_and(|format| format == "markdown");
     let text = match is_page {
-        true => markdown::page(&document),
+        true => markdown::write_page(&document),
         false => format!("{document:#}\n"),
     };
     let mut out = io::stdout().lock();

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use serde_json::{Map, Value, json};
 
-use super::{header, problem_schemas, security};
+use super::{
+    header, problem_schemas,
+    security::{self, OperatorAccess},
+};
 use crate::http::problem::kind::{self, ProblemKind};
 
 /// The problems of requests that exceed a limit of the server.
@@ -21,9 +24,8 @@ pub(in crate::http) struct Operation {
     answers: BTreeMap<u16, Value>,
     problems: Vec<ProblemKind>,
     role: Option<&'static str>,
-    /// `Some` if the operation is for operators: `true` if it always requires their credential,
-    /// `false` if only with authentication.
-    operators: Option<bool>,
+    /// `Some` if the operation is for operators.
+    operators: Option<OperatorAccess>,
 }
 
 /// A successful response.
@@ -78,9 +80,9 @@ impl Operation {
         self.with_problems(role.map(|_| kind::FORBIDDEN))
     }
 
-    /// Requires the credential of an operator, always or only with authentication.
-    pub(in crate::http) fn for_operators(mut self, always: bool) -> Self {
-        self.operators = Some(always);
+    /// Requires the credential of an operator.
+    pub(in crate::http) fn for_operators(mut self, access: OperatorAccess) -> Self {
+        self.operators = Some(access);
         self.with_problems([kind::OPERATORS_ONLY])
     }
 
@@ -110,7 +112,7 @@ impl Operation {
         let headers: Map<_, _> = answer
             .headers
             .iter()
-            .map(|name| ((*name).to_owned(), header::reference(name)))
+            .map(|name| ((*name).to_owned(), header::header_reference(name)))
             .collect();
         let mut value = json!({ "description": answer.description });
         if !headers.is_empty() {
@@ -137,7 +139,7 @@ impl Operation {
     }
 
     /// Returns the operation as JSON.
-    pub(in crate::http) fn finish(self, tag: &str) -> Value {
+    pub(in crate::http) fn into_json(self, tag: &str) -> Value {
         let credential: &[_] = match self.operators {
             Some(_) => &[],
             None => &security::PROBLEMS,
@@ -145,8 +147,8 @@ impl Operation {
         let this = self.with_problems(credential.iter().copied());
         let this = this.with_problems(LIMITS);
         let security = match this.operators {
-            Some(always) => security::of_operators(always),
-            None => security::required(this.role),
+            Some(access) => security::operator_requirement(access),
+            None => security::caller_requirement(this.role),
         };
         let role = this.role.map(security::role_description);
         let paragraphs = [this.description.clone()].into_iter().chain(role);
@@ -180,7 +182,7 @@ fn responses(answers: BTreeMap<u16, Value>, problems: Vec<ProblemKind>) -> Map<S
         by_status.entry(status).or_default().push(kind);
     }
     for (status, kinds) in by_status {
-        let problem = problem_schemas::answer(&kinds);
+        let problem = problem_schemas::problem_response(&kinds);
         match responses.entry(status) {
             Entry::Vacant(place) => {
                 place.insert(problem);

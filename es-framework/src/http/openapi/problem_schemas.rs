@@ -11,7 +11,7 @@ pub(super) const SCHEMA: &str = "Problem";
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";
 
 /// Returns the schema that all problems share.
-pub(super) fn schema() -> Value {
+pub(super) fn problem_schema() -> Value {
     json!({
         "type": "object",
         "description": "The reason for which the service rejected a request (RFC 9457).",
@@ -48,7 +48,7 @@ pub(super) fn schema() -> Value {
 }
 
 /// Returns the response for problems that share a status.
-pub(super) fn answer(kinds: &[ProblemKind]) -> Value {
+pub(super) fn problem_response(kinds: &[ProblemKind]) -> Value {
     let titles: Vec<_> = kinds.iter().map(|kind| kind.title).collect();
     let types: Vec<_> = kinds.iter().map(ProblemKind::uri).collect();
     let status = kinds.first().map(|kind| kind.status.as_u16());
@@ -73,7 +73,7 @@ pub(super) fn answer(kinds: &[ProblemKind]) -> Value {
         },
     });
     let mut headers = Map::new();
-    let mut tell = |name: &str| headers.insert(name.to_owned(), header::reference(name));
+    let mut tell = |name: &str| headers.insert(name.to_owned(), header::header_reference(name));
     if kinds.iter().any(|kind| kind.retry) {
         tell(header::RETRY_AFTER);
     }

@@ -48,9 +48,9 @@ pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation 
 }
 
 fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
-    let mut described = ParameterDescriptions::new(schemas.requests());
+    let mut described = ParameterDescriptions::new(schemas.request_generator());
     (query.describe)(&mut described);
-    let in_path: Vec<_> = path::parameters(query.path).collect();
+    let in_path: Vec<_> = path::parameter_names(query.path).collect();
     let mut operation = Operation::new(
         query.name,
         query.summary,
@@ -66,7 +66,7 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     // A query without a table has a handler of the application, which may find nothing.
     let finds_always = query.paged && in_path.is_empty() && !query.tables.is_empty();
     let not_found = (!finds_always).then_some(kind::NOT_FOUND);
-    let schema = (query.output)(schemas.answers()).to_value();
+    let schema = (query.output)(schemas.response_generator()).to_value();
     answered(operation, schema).with_problems(not_found)
 }
 
@@ -103,7 +103,7 @@ fn find(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
 fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
     model.row.map_or_else(
         || json!({ "type": "object" }),
-        |row| row(schemas.answers()).to_value(),
+        |row| row(schemas.response_generator()).to_value(),
     )
 }
 

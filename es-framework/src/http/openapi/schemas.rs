@@ -36,17 +36,17 @@ impl Default for Schemas {
 
 impl Schemas {
     /// Returns the generator of request schemas.
-    pub(super) fn requests(&mut self) -> &mut SchemaGenerator {
+    pub(super) fn request_generator(&mut self) -> &mut SchemaGenerator {
         &mut self.requests
     }
 
     /// Returns the generator of response schemas.
-    pub(super) fn answers(&mut self) -> &mut SchemaGenerator {
+    pub(super) fn response_generator(&mut self) -> &mut SchemaGenerator {
         &mut self.answers
     }
 
     /// Returns the schema of a request. Resolves a reference.
-    pub(super) fn request(&self, schema: &Value) -> Value {
+    pub(super) fn resolve_request(&self, schema: &Value) -> Value {
         let name = schema["$ref"].as_str();
         let named = name
             .and_then(|name| name.strip_prefix(REQUESTS))
@@ -55,8 +55,8 @@ impl Schemas {
     }
 
     /// Returns the doc comment of a request type.
-    pub(super) fn text(&self, schema: &Value) -> String {
-        let text = self.request(schema)["description"]
+    pub(super) fn description_of(&self, schema: &Value) -> String {
+        let text = self.resolve_request(schema)["description"]
             .as_str()
             .map(str::to_owned);
         text.unwrap_or_default()
@@ -64,12 +64,12 @@ impl Schemas {
 
     /// Adds all schemas to the document. A type with different schemas in requests and responses gets
     /// a second name for its request schema.
-    pub(super) fn complete(mut self, mut document: Value) -> Value {
+    pub(super) fn into_document(mut self, mut document: Value) -> Value {
         let mut components = self.answers.take_definitions(true);
         let requests = self.requests.take_definitions(true);
         components.insert(
             problem_schemas::SCHEMA.to_owned(),
-            problem_schemas::schema(),
+            problem_schemas::problem_schema(),
         );
         let names: Map<_, _> = requests
             .iter()

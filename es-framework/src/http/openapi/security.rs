@@ -15,7 +15,16 @@ pub(super) const PROBLEMS: [ProblemKind; 3] = [
     kind::ISSUER_AWAY,
 ];
 
-pub(super) fn schemes() -> Value {
+/// The requests to an operation for operators that need the credential of an operator.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::http) enum OperatorAccess {
+    /// All requests.
+    Always,
+    /// Only requests to a service that authenticates its callers.
+    IfAuthenticated,
+}
+
+pub(super) fn security_schemes() -> Value {
     json!({
         BEARER: {
             "type": "http",
@@ -30,17 +39,18 @@ pub(super) fn schemes() -> Value {
     })
 }
 
-/// Returns the security of an operation for operators. If not `always`, the credential is optional.
-pub(super) fn of_operators(always: bool) -> Value {
-    match always {
-        true => json!([{ OPERATOR: [] }]),
-        false => json!([{ OPERATOR: [] }, {}]),
+/// Returns the security requirement of an operation for operators. The credential is optional if the
+/// service can run without authentication.
+pub(super) fn operator_requirement(access: OperatorAccess) -> Value {
+    match access {
+        OperatorAccess::Always => json!([{ OPERATOR: [] }]),
+        OperatorAccess::IfAuthenticated => json!([{ OPERATOR: [] }, {}]),
     }
 }
 
-/// Returns the security of other operations. A credential is optional, because a service can run
+/// Returns the security requirement of all other operations. The credential is optional, because a service can run
 /// without authentication.
-pub(super) fn required(role: Option<&str>) -> Value {
+pub(super) fn caller_requirement(role: Option<&str>) -> Value {
     let roles: Vec<_> = role.into_iter().collect();
     json!([{ BEARER: roles }, {}])
 }

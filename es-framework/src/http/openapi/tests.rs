@@ -132,7 +132,7 @@ fn every_reference_leads_somewhere() {
 
 #[test]
 fn the_page_lists_what_each_command_takes_and_its_own_problems() {
-    let page = super::markdown::page(&garden());
+    let page = super::markdown::write_page(&garden());
     let plant = page.split("### PlantTreeCommand").nth(1).unwrap();
     let plant = plant.split("### ").next().unwrap();
     for line in [

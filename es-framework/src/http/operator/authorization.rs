@@ -51,7 +51,7 @@ impl FromRequestParts<Arc<HttpContext>> for RequireOperatorOrOpen {
 }
 
 fn is_operator(context: &HttpContext, headers: &HeaderMap) -> bool {
-    let credential = bearer::credential(headers).ok();
+    let credential = bearer::read_credential(headers).ok();
     let token = context.operator_token.as_ref();
     token
         .zip(credential)

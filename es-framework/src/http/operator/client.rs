@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The address of a running application and the credential of an operator.
 #[derive(Debug, Args)]
-pub(super) struct OperatorApi {
+pub(super) struct OperatorArguments {
     /// Port that the application listens on.
     #[arg(long, env = "HTTP_PORT", default_value_t = 8080, global = true)]
     http_port: u16,
@@ -44,7 +44,7 @@ pub(super) struct OperatorApi {
     event_store_data_dir: PathBuf,
 }
 
-impl OperatorApi {
+impl OperatorArguments {
     fn token(&self) -> Result<Secret> {
         if let Some(token) = &self.event_store_api_token {
             return Ok(token.clone());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::component::{COMPONENTS, CommandTexts as _, ComponentTexts as _};
 use crate::{
     http::{
-        openapi::{OpenApiResponse, Operation},
+        openapi::{OpenApiResponse, Operation, OperatorAccess},
         problem::kind,
     },
     operator::{ComponentKind, OperatorCommand},
@@ -47,7 +47,7 @@ fn read_models() -> Operation {
         .with_answer(
             OpenApiResponse::new(200, "The status of each, by name.", &[]).with_json(by_name(&one)),
         )
-        .for_operators(false)
+        .for_operators(OperatorAccess::IfAuthenticated)
 }
 
 fn all_reactions() -> Operation {
@@ -62,7 +62,7 @@ fn all_reactions() -> Operation {
         .with_answer(
             OpenApiResponse::new(200, "The status of each, by name.", &[]).with_json(by_name(&one)),
         )
-        .for_operators(false)
+        .for_operators(OperatorAccess::IfAuthenticated)
 }
 
 fn command_operation(component: ComponentKind, command: OperatorCommand) -> Operation {
@@ -93,7 +93,7 @@ fn command_operation(component: ComponentKind, command: OperatorCommand) -> Oper
             OpenApiResponse::new(200, "The command was carried out.", &[]).with_json(response),
         )
         .with_problems([kind::NOT_FOUND])
-        .for_operators(true)
+        .for_operators(OperatorAccess::Always)
         .with_problems([unless, component.unavailable()]);
     match component {
         ComponentKind::ReadModel => operation.with_problems([kind::STANDS_BY]),

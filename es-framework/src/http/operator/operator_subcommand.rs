@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    client::OperatorApi,
+    client::OperatorArguments,
     component::{COMPONENTS, CommandTexts as _, ComponentTexts as _},
 };
 use crate::{
@@ -40,7 +40,7 @@ fn command(component: ComponentKind) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(Command::new(STATUS).about(status));
-    let command = OperatorApi::augment_args(command);
+    let command = OperatorArguments::augment_args(command);
     component.commands().iter().fold(command, |command, one| {
         let name = Arg::new("name")
             .value_name("NAME")
@@ -56,14 +56,14 @@ pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<Result<()>> {
     let component = COMPONENTS
         .into_iter()
         .find(|component| component.subcommand() == name)?;
-    let api = OperatorApi::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
+    let api = OperatorArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     Some(print(execute(component, &api, matches)))
 }
 
 /// Sends the request of the subcommand, and returns the text to print.
 async fn execute(
     component: ComponentKind,
-    api: &OperatorApi,
+    api: &OperatorArguments,
     matches: &ArgMatches,
 ) -> Result<String> {
     let path = component.path();

@@ -15,7 +15,7 @@ use super::{
     component::{COMPONENTS, ComponentTexts as _},
 };
 use crate::{
-    http::{HttpContext, Problem, health, lag::newest, problem::kind},
+    http::{HttpContext, Problem, health, lag::load_newest_id, problem::kind},
     operator::{ComponentKind, OperatorCommand, OperatorError},
 };
 
@@ -45,7 +45,7 @@ async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Res
     let status = match component {
         ComponentKind::ReadModel => health::read_models(&health.positions, &*health.store).await,
         ComponentKind::Reaction => {
-            health::reactions(&health.reactions, newest(&*health.store).await)
+            health::reactions(&health.reactions, load_newest_id(&*health.store).await)
         }
     };
     Json(status).into_response()

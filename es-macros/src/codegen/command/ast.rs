@@ -55,12 +55,12 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> CommandItem {
 fn check_placement(attrs: &[Attribute], errors: &mut Errors) {
     for attr in attrs {
         if attr.path().is_ident("event") {
-            errors.at(
+            errors.record(
                 attr,
                 "`#[event(…)]` belongs to `#[derive(Event)]`: write `#[command(…)]` on a command",
             );
         } else if attr.path().is_ident("validate") {
-            errors.at(
+            errors.record(
                 attr,
                 "`#[validate(…)]` stands above the field whose value it is about",
             );

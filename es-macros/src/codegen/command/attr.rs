@@ -3,7 +3,7 @@
 use syn::{Attribute, Ident, LitStr, Meta};
 
 use crate::codegen::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     errors::Errors,
 };
 
@@ -32,12 +32,12 @@ const KEYS: [&str; 6] = [
 
 /// Parses all `#[command(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
-    let mut keys = Keys::new("command", &KEYS);
+    let mut keys = AttributeKeys::new("command", &KEYS);
     let mut read = CommandAttr::default();
     keys.read(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
-    read.has_subject = keys.has("subject");
+    read.has_subject = keys.contains("subject");
     read
 }
 
@@ -45,21 +45,23 @@ impl CommandAttr {
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "subject" => {
-                self.subject = attribute::text(meta, "subject = \"/books/{id}\"", errors);
+                self.subject = attribute::parse_text(meta, "subject = \"/books/{id}\"", errors);
             }
             "condition" => {
-                self.condition = attribute::word(meta, "condition = pristine", errors).cloned();
+                self.condition =
+                    attribute::parse_word(meta, "condition = pristine", errors).cloned();
             }
             "path" => {
-                self.path = attribute::text(meta, "path = \"/books/purchase\"", errors);
+                self.path = attribute::parse_text(meta, "path = \"/books/purchase\"", errors);
             }
-            "role" => self.role = attribute::text(meta, "role = \"staff\"", errors),
+            "role" => self.role = attribute::parse_text(meta, "role = \"staff\"", errors),
             "summary" => {
-                self.summary = attribute::text(meta, "summary = \"Purchases a book\"", errors);
+                self.summary =
+                    attribute::parse_text(meta, "summary = \"Purchases a book\"", errors);
             }
             "internal" => {
                 if !matches!(meta, Meta::Path(_)) {
-                    errors.at(meta, "`internal` has no value: write it alone");
+                    errors.record(meta, "`internal` has no value: write it alone");
                 }
                 self.internal = Some(meta.clone());
             }

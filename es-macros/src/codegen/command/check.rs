@@ -57,7 +57,7 @@ pub(crate) fn check(declared: CommandItem, errors: &mut Errors) -> Option<Checke
         Some(internal) => no_path(internal, &attr, errors),
     };
     let role = role::check(attr.role.as_ref(), errors);
-    let summary = doc_comment::summary_of(&ident, attr.summary.as_ref(), &attrs);
+    let summary = doc_comment::summary_or_name(&ident, attr.summary.as_ref(), &attrs);
     let mut command = CheckedCommand {
         ident,
         attrs,
@@ -78,12 +78,12 @@ pub(crate) fn check(declared: CommandItem, errors: &mut Errors) -> Option<Checke
 fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<Option<Template>> {
     if attr.path.is_some() {
         let message = "an internal command is posted nowhere: remove `internal` or `path`";
-        errors.at(internal, message);
+        errors.record(internal, message);
     }
     if attr.role.is_some() {
         let message =
             "nobody posts an internal command, so nobody needs a role: remove `internal` or `role`";
-        errors.at(internal, message);
+        errors.record(internal, message);
     }
     Some(None)
 }
@@ -101,8 +101,8 @@ fn condition(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str
     let found = CONDITIONS.iter().find(|(word, _)| option == word);
     if found.is_none() {
         let words = CONDITIONS.map(|(word, _)| word);
-        let meant = naming::meant(&option.to_string(), &words, "condition");
-        errors.at(option, format!("`{option}` is no condition: {meant}"));
+        let meant = naming::known_names_hint(&option.to_string(), &words, "condition");
+        errors.record(option, format!("`{option}` is no condition: {meant}"));
     }
     found.map(|(_, variant)| *variant)
 }
@@ -115,7 +115,7 @@ fn subject(
 ) -> Option<Template> {
     let Some(text) = &attr.subject else {
         if !attr.has_subject {
-            errors.at(
+            errors.record(
                 ident,
                 "say what the command is about: write `#[command(subject = \"/books/{id}\")]` above the struct",
             );
@@ -147,7 +147,7 @@ fn path(
     let template = Template::read(&text.value(), template::TemplateKind::Path, text, errors)?;
     // Without fields, another error is already recorded.
     if let Some(fields) = fields.map(plain) {
-        for field in fields::named(&template, text, "command", &fields, errors) {
+        for field in fields::find_named(&template, text, "command", &fields, errors) {
             check_path_parameter(field, errors);
         }
     }
@@ -162,12 +162,12 @@ fn path_of_subject(
     errors: &mut Errors,
 ) -> Option<Template> {
     let head = subject.head();
-    let verb = naming::verb(ident);
+    let verb = naming::verb_of(ident);
     if head.is_empty() {
         let message = format!(
             "this subject has no fixed text at its start to make a path of: add `path = \"/…/{verb}\"`"
         );
-        errors.at(text, message);
+        errors.record(text, message);
         return None;
     }
     let path = Template::parse(&format!("{head}/{verb}"), template::TemplateKind::Path);
@@ -175,7 +175,7 @@ fn path_of_subject(
         let message = format!(
             "`{verb}` cannot end a path: name the command in ASCII letters, or add `path = \"{head}/…\"`"
         );
-        errors.at(ident, message);
+        errors.record(ident, message);
     }
     path.ok()
 }
@@ -194,6 +194,6 @@ fn check_path_parameter(field: &Field, errors: &mut Errors) {
             "`{}` is filled from the path, which holds texts: make it a `String`, a `Uuid` or another type that JSON writes as a text, not `{type_name}`",
             field.name()
         );
-        errors.at(&field.ty, message);
+        errors.record(&field.ty, message);
     }
 }

@@ -8,10 +8,10 @@ use super::{ast::CommandField, check::CheckedCommand};
 use crate::codegen::{
     declaration,
     declaration_kind::DeclarationKind,
-    fields::{self, reference},
+    fields::{self, reference_to},
     framework::Framework,
     json_impls::{self, JsonField, JsonImpls},
-    role::role,
+    role::role_constant,
     template,
     validate::{self, ValidatedValue},
 };
@@ -67,11 +67,11 @@ fn wire_field<'a>(
 fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
     let fields = command.fields.iter().map(|field| ValidatedValue {
         member: Some(field.field.member.clone()),
-        value: reference(&field.field),
+        value: reference_to(&field.field),
         ty: &field.field.ty,
         rules: &field.rules,
     });
-    let checks = validate::checks(&fields.collect::<Vec<_>>(), framework);
+    let checks = validate::validation_statements(&fields.collect::<Vec<_>>(), framework);
     let violations = match checks.as_slice() {
         [] => format_ident!("_violations"),
         _ => format_ident!("violations"),
@@ -91,7 +91,7 @@ fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
 fn impl_clone(command: &CheckedCommand) -> TokenStream {
     let ident = &command.ident;
     let fields = command.fields.iter().map(|field| {
-        let (name, value) = (&field.field.ident, reference(&field.field));
+        let (name, value) = (&field.field.ident, reference_to(&field.field));
         quote_spanned!(field.field.ty.span()=> #name: ::core::clone::Clone::clone(#value))
     });
     quote! {
@@ -114,7 +114,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
     } = command;
     let name = ident.unraw().to_string();
     let subject = command.subject.render(|field| command.member(field));
-    let role = role(command.role.as_deref());
+    let role = role_constant(command.role.as_deref());
     let condition = format_ident!("{condition}");
     let declaration = declaration(ident, framework);
     let parts = template::parts(&command.subject, framework, |name| {

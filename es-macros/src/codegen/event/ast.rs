@@ -25,7 +25,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> EventItem {
         if attr.path().is_ident("command") {
             let message =
                 "`#[command(…)]` belongs to `#[derive(Command)]`: write `#[event(…)]` on an event";
-            errors.at(attr, message);
+            errors.record(attr, message);
         }
     }
     serde_attr::check_struct(&item.attrs, DeclarationKind::Event, errors);
@@ -37,7 +37,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> EventItem {
     for attr in item.attrs.iter().chain(on_fields) {
         if attr.path().is_ident("validate") {
             let message = "an event has happened and is not validated: put the rule on the command that leads to it";
-            errors.at(attr, message);
+            errors.record(attr, message);
         }
     }
     EventItem {

@@ -3,7 +3,7 @@
 use syn::{Attribute, LitInt, LitStr, Meta};
 
 use crate::codegen::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     errors::Errors,
 };
 
@@ -23,12 +23,12 @@ const KEYS: [&str; 5] = ["package", "name", "version", "subject", "read_model"];
 
 /// Parses all `#[event(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
-    let mut keys = Keys::new("event", &KEYS);
+    let mut keys = AttributeKeys::new("event", &KEYS);
     let mut read = EventAttr::default();
     keys.read(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
-    read.has_package = keys.has("package");
+    read.has_package = keys.contains("package");
     read
 }
 
@@ -36,17 +36,19 @@ impl EventAttr {
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "package" => {
-                self.package = attribute::text(meta, "package = \"com.example.library\"", errors);
+                self.package =
+                    attribute::parse_text(meta, "package = \"com.example.library\"", errors);
             }
             "name" => {
-                self.name = attribute::text(meta, "name = \"BookPurchasedEvent\"", errors);
+                self.name = attribute::parse_text(meta, "name = \"BookPurchasedEvent\"", errors);
             }
-            "version" => self.version = attribute::number(meta, "version = 2", errors),
+            "version" => self.version = attribute::parse_number(meta, "version = 2", errors),
             "subject" => {
-                self.subject = attribute::text(meta, "subject = \"/readers/{reader}\"", errors);
+                self.subject =
+                    attribute::parse_text(meta, "subject = \"/readers/{reader}\"", errors);
             }
             "read_model" => {
-                self.read_model = attribute::text(meta, "read_model = \"books\"", errors);
+                self.read_model = attribute::parse_text(meta, "read_model = \"books\"", errors);
             }
             _ => {}
         }

@@ -57,7 +57,7 @@ pub(crate) fn check(
         column::check_table(table, errors);
         if let Some(fields) = &fields {
             if fields.is_empty() {
-                errors.at(
+                errors.record(
                     table,
                     "the fields of the event are the columns of its read model, but it has none",
                 );
@@ -84,7 +84,7 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
     let written = text.value();
     let (path, is_below) = match written.strip_prefix('.') {
         Some(path) if !path.starts_with('/') => {
-            errors.at(
+            errors.record(
                 text,
                 "below the command's subject lies `\"./notes/{number}\"`; what lies elsewhere starts with `/`, as in `\"/readers/{reader}\"`",
             );
@@ -95,7 +95,7 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
     };
     let template = Template::read(path, template::TemplateKind::Subject, text, errors)?;
     if template.segments().is_empty() {
-        errors.at(
+        errors.record(
             text,
             "an event is about something: write `\"/readers/{reader}\"`, or `\"./notes/{number}\"` for what lies below the command's subject",
         );

@@ -43,7 +43,7 @@ pub(crate) fn resolve(
             "the type of this event has {} characters, of which the event store takes {MAX_LENGTH}: shorten its package or its name",
             text.len()
         );
-        errors.at(ident, message);
+        errors.record(ident, message);
         return None;
     }
     Some(EventType {
@@ -57,7 +57,7 @@ fn pinned_package(package: &syn::LitStr, errors: &mut Errors) -> Option<String> 
     if is_package(&text) {
         return Some(text);
     }
-    errors.at(package, malformed(&text));
+    errors.record(package, malformed(&text));
     None
 }
 
@@ -71,7 +71,7 @@ fn manifest_package(ident: &Ident, manifest: &Manifest, errors: &mut Errors) -> 
         Some(_) => "`package` in `[package.metadata.es-framework]` of Cargo.toml is a text: write `package = \"com.example.library\"`".to_owned(),
         None => "the events of this crate have no package to precede their names: add these lines to Cargo.toml\n\n    [package.metadata.es-framework]\n    package = \"com.example.library\"\n\nor name one for this event alone with `#[event(package = \"com.example.library\")]`".to_owned(),
     };
-    errors.at(ident, message);
+    errors.record(ident, message);
     None
 }
 
@@ -91,7 +91,7 @@ fn name(ident: &Ident, attr: &EventAttr, errors: &mut Errors) -> Option<String> 
             let message = format!(
                 "`{text}` is no name: write ASCII letters, digits, `-` and `_`, such as `{ident}`"
             );
-            errors.at(name, message);
+            errors.record(name, message);
             None
         }
         None => {
@@ -102,7 +102,7 @@ fn name(ident: &Ident, attr: &EventAttr, errors: &mut Errors) -> Option<String> 
             let message = format!(
                 "`{text}` cannot end an event's type: name the struct in ASCII letters, or write `#[event(name = \"…\")]`"
             );
-            errors.at(ident, message);
+            errors.record(ident, message);
             None
         }
     }
@@ -114,12 +114,12 @@ fn suffix(version: &LitInt, errors: &mut Errors) -> String {
         Ok(number @ 2..) => format!(".v{number}"),
         Ok(_) => {
             let message = "the first version of an event has no number: remove `version`, or write `version = 2` for the one after it";
-            errors.at(version, message);
+            errors.record(version, message);
             String::new()
         }
         Err(_) => {
             let message = "a version is a small whole number: write `version = 2`";
-            errors.at(version, message);
+            errors.record(version, message);
             String::new()
         }
     }

@@ -124,7 +124,7 @@ fn impl_subject(
 fn read_model(event: &CheckedEvent, table: &LitStr, framework: &Framework) -> TokenStream {
     let ident = &event.ident;
     let projection = quote!(#framework::projection);
-    let columns = column::descriptions(&event.fields, framework);
+    let columns = column::column_descriptions(&event.fields, framework);
     let to_cells = column::to_cells(&event.fields, framework);
     quote! {
         #[automatically_derived]

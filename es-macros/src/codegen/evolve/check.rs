@@ -47,7 +47,7 @@ pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<EvolveStep> {
     impl_block::check(item, &BLOCK, errors);
     let functions: Vec<_> = item.items.iter().filter_map(function).collect();
     if functions.is_empty() {
-        errors.at(
+        errors.record(
             &item.self_ty,
             "no event leads to this state: write a function for each, such as `fn purchased(event: &BookPurchasedEvent) -> Self { … }`",
         );
@@ -107,7 +107,7 @@ fn form(sig: &Signature, errors: &mut Errors) -> Option<EvolveForm> {
         ReceiverKind::Reference(_, _, Some(_)) => Some(EvolveForm::Changes),
         _ => {
             let message = "an event changes the state: write `&mut self` to change it, or `self` to replace it; a function that only looks at it stands in another `impl`";
-            errors.at(receiver, message);
+            errors.record(receiver, message);
             None
         }
     }
@@ -124,17 +124,17 @@ fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
             "a state follows from events: add the one that leads here, as in `{}(event: &BookPurchasedEvent)`; other functions stand in another `impl`",
             sig.ident
         );
-        errors.at(&sig.ident, message);
+        errors.record(&sig.ident, message);
         return None;
     };
     for other in parameters {
         let message = "a state follows from one event at a time: remove this parameter, or move the function into another `impl`";
-        errors.at(other, message);
+        errors.record(other, message);
     }
-    let event = types::event(ty);
+    let event = types::event_of_parameter(ty);
     if event.is_none() {
         let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
-        errors.at(ty, message);
+        errors.record(ty, message);
     }
     event
 }
@@ -145,12 +145,12 @@ fn output(sig: &Signature, form: EvolveForm, errors: &mut Errors) -> Option<bool
         (ReturnType::Default, EvolveForm::Changes) => Some(false),
         (ReturnType::Type(_, ty), EvolveForm::Changes) => {
             let message = "what changes the state in place returns nothing: remove this, or take `self` instead of `&mut self`";
-            errors.at(ty, message);
+            errors.record(ty, message);
             None
         }
         (ReturnType::Default, EvolveForm::Begins | EvolveForm::Replaces) => {
             let message = "say what the state is after this event: add `-> Self`, or take `&mut self` to change it in place";
-            errors.at(&sig.ident, message);
+            errors.record(&sig.ident, message);
             None
         }
         (ReturnType::Type(_, ty), EvolveForm::Begins | EvolveForm::Replaces) => {
@@ -168,7 +168,7 @@ fn check_twice(steps: &[EvolveStep], errors: &mut Errors) {
             let message = format!(
                 "`{first}` already says what follows from this event: put both into one function"
             );
-            errors.at(&step.event, message);
+            errors.record(&step.event, message);
         }
     }
 }

@@ -7,8 +7,8 @@ use syn::{Attribute, Ident, Type};
 use super::check::{EvolveForm, EvolveStep};
 use crate::codegen::framework::Framework;
 
-/// Generates the implementation that calls the functions. Without functions it is the stub for a
-/// block with mistakes.
+/// Generates the implementation that calls the functions. Without functions, the implementation is
+/// the stub of a block with mistakes.
 pub(crate) fn expand(
     state: &Type,
     forwarded: &[Attribute],

@@ -1,4 +1,4 @@
-//! `#[evolve]`: from the functions of an `impl` to the code in passes.
+//! Expands `#[evolve]`.
 
 mod ast;
 mod check;
@@ -10,8 +10,7 @@ use syn::{DeriveInput, parse_quote};
 
 use super::{annotated_item, errors::Errors, framework::Framework, manifest::Manifest};
 
-/// The `impl` and the code of `#[evolve]`, or the compile errors and as much code as keeps others
-/// away.
+/// Returns the `impl` and the code of `#[evolve]`, or compile errors and a stub.
 pub(crate) fn evolve(
     arguments: TokenStream,
     input: TokenStream,
@@ -45,7 +44,7 @@ pub(crate) fn evolve(
     quote! {
         #errors
 
-        // Of what is mistaken, nothing but the mistakes is worth a message.
+        // Further warnings about a block with mistakes would only distract.
         #[allow(unused)]
         #item
 
@@ -53,7 +52,8 @@ pub(crate) fn evolve(
     }
 }
 
-/// Keeps a state that has the attribute instead of its `impl` from being reported as well.
+/// Generates a stub for a state that has the attribute instead of its `impl`. Without the stub, the
+/// compiler would also report that the state does not implement `Evolve`.
 fn above_the_state(input: TokenStream, manifest: &Manifest) -> Option<TokenStream> {
     let item: DeriveInput = syn::parse2(input).ok()?;
     let is_plain = item.generics.params.is_empty();

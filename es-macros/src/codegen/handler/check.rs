@@ -56,7 +56,7 @@ const REASONS: SignatureMessages = SignatureMessages {
 fn check_signature(sig: &Signature, errors: &mut Errors) {
     signature::check(sig, &REASONS, errors);
     if let Some(FnArg::Receiver(receiver)) = sig.inputs.first() {
-        errors.at(
+        errors.record(
             receiver,
             "a handler is a function of its own: move it out of the `impl`, and take the command instead of `self`",
         );
@@ -67,17 +67,17 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
 /// taken by value.
 fn command(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<Type> {
     let is_called_one = |one: &&PatType| command_parameter::is_command(&one.ty);
-    let command = command_parameter::by_value(declared).find(is_called_one);
-    let command = command.or_else(|| command_parameter::by_value(declared).next());
+    let command = command_parameter::by_value_parameters(declared).find(is_called_one);
+    let command = command.or_else(|| command_parameter::by_value_parameters(declared).next());
     let mut has_mistake = false;
     for parameter in declared.parameters() {
         if command.is_some_and(|command| std::ptr::eq(command, parameter)) {
             for attr in &parameter.attrs {
-                errors.at(attr, "the command has no attributes here: remove this one");
+                errors.record(attr, "the command has no attributes here: remove this one");
             }
         } else if let Some(message) = mistake(parameter, command) {
             has_mistake = true;
-            errors.at(without_attributes(parameter), message);
+            errors.record(without_attributes(parameter), message);
         }
     }
     let sig = &declared.item.sig;
@@ -86,7 +86,7 @@ fn command(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<Type> {
             "a handler takes the command that it decides on: write `fn {}(command: PurchaseBookCommand)`",
             sig.ident
         );
-        errors.at(&sig.ident, message);
+        errors.record(&sig.ident, message);
     }
     command.map(|command| (*command.ty).clone())
 }
@@ -147,19 +147,19 @@ fn output(output: &ReturnType, sig: &Signature, errors: &mut Errors) -> Option<T
         ReturnType::Default => {
             let message =
                 "a handler returns the event that it decides on: add `-> BookPurchasedEvent`";
-            errors.at(&sig.ident, message);
+            errors.record(&sig.ident, message);
             None
         }
         ReturnType::Type(_, ty) => match &**ty {
             Type::Tuple(tuple) if tuple.elems.is_empty() => {
                 let message =
                     "a handler returns the event that it decides on: write `-> BookPurchasedEvent`";
-                errors.at(ty, message);
+                errors.record(ty, message);
                 None
             }
             Type::ImplTrait(_) => {
                 let message = "a handler says which event it decides on: write the event's type instead of `impl`";
-                errors.at(ty, message);
+                errors.record(ty, message);
                 None
             }
             ty => Some(ty.clone()),

@@ -6,7 +6,7 @@ use crate::codegen::{annotated_function::AnnotatedFunction, types};
 
 /// Returns the parameter types whose names end with `Command`. If there is none, returns the first
 /// type that is taken by value.
-pub(crate) fn commands(function: &AnnotatedFunction) -> Vec<&Type> {
+pub(crate) fn command_types(function: &AnnotatedFunction) -> Vec<&Type> {
     let types = function.parameters().map(|parameter| &*parameter.ty);
     let named = types.map(|ty| match ty {
         Type::Reference(reference) => &*reference.elem,
@@ -16,12 +16,14 @@ pub(crate) fn commands(function: &AnnotatedFunction) -> Vec<&Type> {
     if !named.is_empty() {
         return named;
     }
-    let first = by_value(function).map(|parameter| &*parameter.ty).next();
+    let first = by_value_parameters(function)
+        .map(|parameter| &*parameter.ty)
+        .next();
     first.into_iter().collect()
 }
 
 /// Returns the parameters that may be the command.
-pub(crate) fn by_value(function: &AnnotatedFunction) -> impl Iterator<Item = &PatType> {
+pub(crate) fn by_value_parameters(function: &AnnotatedFunction) -> impl Iterator<Item = &PatType> {
     let is_named = |parameter: &&PatType| matches!(&*parameter.ty, Type::Path(_));
     function
         .parameters()

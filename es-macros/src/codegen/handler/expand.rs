@@ -83,7 +83,7 @@ fn arguments(parameters: &[Option<HandlerParameter>]) -> Vec<TokenStream> {
         let number = Literal::usize_unsuffixed(index);
         index = index.saturating_add(1);
         if *is_optional {
-            quote!(context.optional::<#ty>(#number)?)
+            quote!(context.optional_state::<#ty>(#number)?)
         } else {
             quote!(context.required::<#ty>(#number)?)
         }
@@ -98,15 +98,15 @@ fn described(parameters: &[&HandlerParameter], framework: &Framework) -> Option<
         let kind = if parameter.is_state() {
             quote!(state)
         } else {
-            quote!(given)
+            quote!(injected)
         };
         // The compiler reports a type that cannot be injected at the parameter.
-        let path = framework.at(ty.span());
+        let path = framework.with_span(ty.span());
         let made = quote_spanned!(ty.span()=> #path::command::Parameter::#kind::<#ty>);
         let optional = parameter.is_optional.then(|| quote!(.optional()));
         let at = parameter.subject.as_ref().map(|(_, template)| {
             let text = template.render(naming::camel_case);
-            quote!(.at(#text))
+            quote!(.on_subject(#text))
         });
         let recursive = parameter.is_recursive.then(|| quote!(.recursive()));
         quote!(#made(#name) #optional #at #recursive)
@@ -159,9 +159,9 @@ fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
     // Names resolve as generated code, at the location of the template.
     let span = Span::call_site().located_at(span);
     // The check has ensured that the name is valid.
-    let mut field = naming::field(name).unwrap_or_else(|| format_ident!("_"));
+    let mut field = naming::field_ident(name).unwrap_or_else(|| format_ident!("_"));
     field.set_span(span);
-    let framework = framework.at(span);
+    let framework = framework.with_span(span);
     quote_spanned!(span=> #framework::event::SubjectPart::field(#member, &self.#field))
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn stub(declared: &AnnotatedFunction, framework: &Framework) -> Token
         decision: quote!(::core::unreachable!()),
         answers: None,
     };
-    let implementations: TokenStream = command_parameter::commands(declared)
+    let implementations: TokenStream = command_parameter::command_types(declared)
         .into_iter()
         .filter({
             let mut seen = BTreeSet::new();

@@ -51,7 +51,7 @@ pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<HandlerPa
 
 fn check_reference(reference: &TypeReference, errors: &mut Errors) {
     if let Some(mutability) = &reference.mutability {
-        errors.at(
+        errors.record(
             mutability,
             "a handler decides and changes nothing: its events do that, so remove `mut`",
         );
@@ -59,14 +59,14 @@ fn check_reference(reference: &TypeReference, errors: &mut Errors) {
     let referred = &*reference.elem;
     if let Some(Type::Path(inside)) = types::inside_option(referred) {
         let inside = inside.to_token_stream();
-        errors.at(
+        errors.record(
             reference,
             format!("what may be missing is an `Option` of a reference: write `Option<&{inside}>`"),
         );
     } else if !matches!(referred, Type::Path(_))
         || types::last_word(referred).as_deref() == Some("str")
     {
-        errors.at(
+        errors.record(
             reference,
             "a handler takes references to structs and enums that say where they come from: a state, settings, a service, the `Clock` or the `Metadata`; everything else stands in the command",
         );
@@ -96,14 +96,14 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> StateSubject {
     let mut is_first = true;
     for attr in attrs {
         if !attr.path().is_ident("subject") {
-            errors.at(
+            errors.record(
                 attr,
                 "a handler's parameter has no attribute but `#[subject(…)]`: remove this one",
             );
             continue;
         }
         if !std::mem::take(&mut is_first) {
-            errors.at(attr, "a state is rebuilt from one subject: remove this one");
+            errors.record(attr, "a state is rebuilt from one subject: remove this one");
             continue;
         }
         match &attr.meta {
@@ -120,7 +120,7 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> StateSubject {
                 }
             }
             _ => {
-                errors.at(
+                errors.record(
                     attr,
                     format!("say which subject the state is rebuilt from: {EXAMPLE}"),
                 );
@@ -161,9 +161,9 @@ fn parse_template(text: LitStr, errors: &mut Errors) -> Option<(LitStr, Template
         &text,
         errors,
     )?;
-    let is_name = |field: &&str| naming::field(field).is_some();
+    let is_name = |field: &&str| naming::field_ident(field).is_some();
     if let Some(field) = template.fields().find(|field| !is_name(field)) {
-        errors.at(
+        errors.record(
             &text,
             format!("`{field}` is no name of a field: write one of the command's, as in `{{id}}`"),
         );

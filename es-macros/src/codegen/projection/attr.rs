@@ -5,7 +5,7 @@ use syn::{Attribute, Ident, Meta};
 use crate::codegen::errors::Errors;
 
 /// Parses the field of the event that is the key of its row.
-pub(crate) fn key(attr: &Attribute, errors: &mut Errors) -> Option<Ident> {
+pub(crate) fn read_key(attr: &Attribute, errors: &mut Errors) -> Option<Ident> {
     let field = match &attr.meta {
         Meta::List(list) => syn::parse2::<Ident>(list.tokens.clone()).ok(),
         Meta::Path(_) | Meta::NameValue(_) => None,
@@ -13,7 +13,7 @@ pub(crate) fn key(attr: &Attribute, errors: &mut Errors) -> Option<Ident> {
     if field.is_none() {
         let message =
             "name the field of the event that is the key of its row: write `#[key(book)]`";
-        errors.at(attr, message);
+        errors.record(attr, message);
     }
     field
 }

@@ -16,15 +16,15 @@ use crate::codegen::{
 };
 
 /// A projection that passed the checks.
-pub(crate) struct Projection {
+pub(crate) struct CheckedProjection {
     pub(crate) model: Type,
     /// Attributes of the block that the generated code repeats.
     pub(crate) forwarded: Vec<Attribute>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ProjectionStep>,
 }
 
 /// The function that projects one kind of event.
-pub(crate) struct Step {
+pub(crate) struct ProjectionStep {
     pub(crate) function: Ident,
     /// The `#[cfg(…)]` attributes of the function.
     pub(crate) conditions: Vec<Attribute>,
@@ -35,12 +35,12 @@ pub(crate) struct Step {
     pub(crate) takes_recorded: bool,
     /// The event's field that is the key, unless the subject contains the key.
     pub(crate) key: Option<Ident>,
-    pub(crate) shape: Shape,
+    pub(crate) shape: StepShape,
 }
 
 /// The effect of a function on the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum StepShape {
     /// `fn (event) -> Self`
     Put,
     /// `fn (&mut self, event)`
@@ -56,7 +56,7 @@ pub(crate) enum Shape {
 const SHAPES: &str = "write `fn purchased(event: &BookPurchasedEvent) -> Self` for a new row, `fn borrowed(&mut self, event: &BookBorrowedEvent)` for a change, `fn removed(self, event: &BookRemovedEvent) -> Option<Self>` for one that may end the row, or `fn counted(row: Option<Self>, event: &BookBorrowedEvent) -> Option<Self>` for all of these";
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check(declared: &AnnotatedBlock, errors: &mut Errors) -> Option<Projection> {
+pub(crate) fn check(declared: &AnnotatedBlock, errors: &mut Errors) -> Option<CheckedProjection> {
     let block = &declared.block;
     impl_block::check(block, &BLOCK, errors);
     let mut events = BTreeMap::new();
@@ -73,15 +73,15 @@ pub(crate) fn check(declared: &AnnotatedBlock, errors: &mut Errors) -> Option<Pr
             let message = format!(
                 "`{earlier}` says already what follows from this event: put both into one function"
             );
-            errors.at(&step.event, message);
+            errors.record(&step.event, message);
         }
         steps.push(step);
     }
     if declared.functions.is_empty() {
         let message = format!("no event leads to a row: {SHAPES}");
-        errors.at(&block.self_ty, message);
+        errors.record(&block.self_ty, message);
     }
-    Some(Projection {
+    Some(CheckedProjection {
         model: (*block.self_ty).clone(),
         forwarded: annotated_item::forwarded(&block.attrs),
         steps,
@@ -94,14 +94,14 @@ const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {
     functions_alone: Some("a projection holds functions alone: move this into another `impl`"),
 };
 
-fn step(function: &BlockFunction, errors: &mut Errors) -> Option<Step> {
+fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep> {
     let sig = &function.item.sig;
     signature::check(sig, &REASONS, errors);
     let key = match function.attributes.as_slice() {
         [] => None,
-        [only] => attr::key(only, errors),
+        [only] => attr::read_key(only, errors),
         [_, second, ..] => {
-            errors.at(second, "a row has one key: remove this `#[key(…)]`");
+            errors.record(second, "a row has one key: remove this `#[key(…)]`");
             None
         }
     };
@@ -117,7 +117,7 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<Step> {
             .is_some_and(|first| is_option_of_self(&first.ty));
     let parameters = typed.get(usize::from(takes_row)..).unwrap_or_default();
     let Some(shape) = shape(&function.item, takes_row) else {
-        errors.at(
+        errors.record(
             &sig.ident,
             format!("this is no step of a projection: {SHAPES}"),
         );
@@ -128,21 +128,21 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<Step> {
         [event, _] => (event, true),
         [] => {
             let message = "a step of a projection follows from an event: add a parameter such as `event: &BookPurchasedEvent`";
-            errors.at(&sig.ident, message);
+            errors.record(&sig.ident, message);
             return None;
         }
         [_, _, third, ..] => {
             let message = "a step of a projection takes an event and, if need be, `recorded: &RecordedEvent`: remove this parameter";
-            errors.at(third, message);
+            errors.record(third, message);
             return None;
         }
     };
-    let Some((event, by_reference)) = types::event(&event.ty) else {
+    let Some((event, by_reference)) = types::event_of_parameter(&event.ty) else {
         let message = "a step of a projection takes an event: write the name of a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
-        errors.at(&event.ty, message);
+        errors.record(&event.ty, message);
         return None;
     };
-    Some(Step {
+    Some(ProjectionStep {
         function: sig.ident.clone(),
         conditions: annotated_item::conditions(&function.item.attrs),
         event,
@@ -161,24 +161,24 @@ const REASONS: SignatureMessages = SignatureMessages {
 };
 
 /// Returns the effect of the function on the row, or `None` if its signature has none.
-fn shape(function: &ImplItemFn, takes_row: bool) -> Option<Shape> {
+fn shape(function: &ImplItemFn, takes_row: bool) -> Option<StepShape> {
     let returned = match &function.sig.output {
         ReturnType::Default => None,
         ReturnType::Type(_, ty) => Some(&**ty),
     };
     let receiver = function.sig.receiver();
     match (receiver, returned) {
-        (None, Some(ty)) if takes_row && is_option_of_self(ty) => Some(Shape::Follow),
-        (None, Some(ty)) if !takes_row && is_self(ty) => Some(Shape::Put),
+        (None, Some(ty)) if takes_row && is_option_of_self(ty) => Some(StepShape::Follow),
+        (None, Some(ty)) if !takes_row && is_self(ty) => Some(StepShape::Put),
         (Some(receiver), None) => {
             let changes = matches!(receiver.kind, ReceiverKind::Reference(_, _, Some(_)));
-            changes.then_some(Shape::Change)
+            changes.then_some(StepShape::Change)
         }
         (Some(receiver), Some(ty)) if matches!(receiver.kind, ReceiverKind::Value) => {
             if is_self(ty) {
-                Some(Shape::Replace)
+                Some(StepShape::Replace)
             } else {
-                is_option_of_self(ty).then_some(Shape::Remove)
+                is_option_of_self(ty).then_some(StepShape::Remove)
             }
         }
         _ => None,

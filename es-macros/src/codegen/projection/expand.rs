@@ -4,23 +4,23 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Attribute, ItemImpl, Type, spanned::Spanned as _};
 
-use super::check::{Projection, Shape, Step};
+use super::check::{CheckedProjection, ProjectionStep, StepShape};
 use crate::codegen::framework::Framework;
 
 /// Returns the block, and the implementation that calls its functions.
 pub(crate) fn expand(
     block: &ItemImpl,
-    projection: &Projection,
+    projection: &CheckedProjection,
     framework: &Framework,
 ) -> TokenStream {
     let module = quote!(#framework::projection);
-    let Projection {
+    let CheckedProjection {
         model,
         forwarded,
         steps,
     } = projection;
     let types = steps.iter().map(|step| {
-        let Step {
+        let ProjectionStep {
             conditions, event, ..
         } = step;
         quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
@@ -54,7 +54,7 @@ pub(crate) fn expand(
 }
 
 fn declaration(model: &Type, framework: &Framework) -> TokenStream {
-    let framework = framework.at(model.span());
+    let framework = framework.with_span(model.span());
     quote_spanned!(model.span()=> #framework::declaration!())
 }
 
@@ -70,7 +70,7 @@ fn subject_is_there(model: &Type, forwarded: &[Attribute], framework: &Framework
     }
 }
 
-fn step_code(step: &Step, framework: &Framework) -> TokenStream {
+fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
     let event = &step.event;
     let module = quote!(#framework::projection);
     let key_before = step.key.is_none().then(|| {
@@ -86,7 +86,7 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
         let key = quote_spanned!(field.span()=> let key: &#key_type = &happened.#field;);
         quote! {
             #key
-            let key = #module::RowKey::of(key)?;
+            let key = #module::RowKey::from_value(key)?;
         }
     });
     let recorded = step
@@ -113,32 +113,32 @@ fn step_code(step: &Step, framework: &Framework) -> TokenStream {
     }
 }
 
-fn change(step: &Step, arguments: &TokenStream, module: &TokenStream) -> TokenStream {
+fn change(step: &ProjectionStep, arguments: &TokenStream, module: &TokenStream) -> TokenStream {
     let function = &step.function;
     match step.shape {
-        Shape::Put => quote!(#module::RowChange::put(key, Self::#function(#arguments))?),
-        Shape::Change => quote! {
+        StepShape::Put => quote!(#module::RowChange::put(key, Self::#function(#arguments))?),
+        StepShape::Change => quote! {
             #module::RowChange::update(key, move |mut row: Self| {
                 row.#function(#arguments);
                 ::core::option::Option::Some(row)
             })
         },
-        Shape::Replace => quote! {
+        StepShape::Replace => quote! {
             #module::RowChange::update(key, move |row: Self| {
                 ::core::option::Option::Some(row.#function(#arguments))
             })
         },
-        Shape::Remove => quote! {
+        StepShape::Remove => quote! {
             #module::RowChange::update(key, move |row: Self| row.#function(#arguments))
         },
-        Shape::Follow => quote! {
-            #module::RowChange::follow(key, move |row| Self::#function(row, #arguments))
+        StepShape::Follow => quote! {
+            #module::RowChange::compute(key, move |row| Self::#function(row, #arguments))
         },
     }
 }
 
-/// Returns the block of a projection with mistakes and placeholder code, so that the compiler reports
-/// nothing but these mistakes.
+/// Returns the block of a projection with mistakes and its stub, so that the compiler reports only these
+/// mistakes.
 pub(crate) fn stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
     let mut block = block.clone();
     block.attrs.push(syn::parse_quote!(#[allow(unused)]));

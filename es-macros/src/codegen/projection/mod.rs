@@ -1,4 +1,4 @@
-//! `#[projection]`: from the block to the code in passes.
+//! Expands `#[projection]`.
 
 mod attr;
 mod check;
@@ -14,8 +14,7 @@ use super::{
 
 const NO_BLOCK: &str = "a projection is a block of functions, one for each event: write `#[projection]` above `impl BookCopy { … }`";
 
-/// Returns the block and the code of `#[projection]`, or its compile errors and placeholder code that
-/// prevents further errors.
+/// Returns the block and the code of `#[projection]`, or compile errors and a stub.
 pub(crate) fn projection(
     arguments: TokenStream,
     input: TokenStream,

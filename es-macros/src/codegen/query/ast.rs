@@ -25,7 +25,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> QueryInput {
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["query", "es"], errors);
     for attr in item.attrs.iter().filter(|attr| is_filter(attr)) {
-        errors.at(attr, "`#[filter(…)]` stands above a field of the query");
+        errors.record(attr, "`#[filter(…)]` stands above a field of the query");
     }
     QueryInput {
         ident: item.ident.clone(),

@@ -3,7 +3,7 @@
 use syn::{Attribute, Expr, Ident, LitStr, Meta, Path};
 
 use crate::codegen::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     errors::Errors,
     naming,
 };
@@ -35,26 +35,27 @@ const KEYS: [&str; 7] = ["path", "rows", "row", "order", "paged", "role", "summa
 
 /// Parses all `#[query(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
-    let mut keys = Keys::new("query", &KEYS);
+    let mut keys = AttributeKeys::new("query", &KEYS);
     let mut read = QueryAttr::default();
     keys.read(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
-    read.has_path = keys.has("path");
+    read.has_path = keys.contains("path");
     read
 }
 
 impl QueryAttr {
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
-            "path" => self.path = attribute::text(meta, "path = \"/books\"", errors),
+            "path" => self.path = attribute::parse_text(meta, "path = \"/books\"", errors),
             "rows" => self.rows = model(meta, "rows = BookCopy", errors),
             "row" => self.row = model(meta, "row = BookCopy", errors),
             "order" => self.order = order(meta, errors),
             "paged" => self.paged = flag(meta, errors),
-            "role" => self.role = attribute::text(meta, "role = \"staff\"", errors),
+            "role" => self.role = attribute::parse_text(meta, "role = \"staff\"", errors),
             "summary" => {
-                self.summary = attribute::text(meta, "summary = \"Browses the stock.\"", errors);
+                self.summary =
+                    attribute::parse_text(meta, "summary = \"Browses the stock.\"", errors);
             }
             _ => {}
         }
@@ -62,7 +63,7 @@ impl QueryAttr {
 }
 
 fn model(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Path> {
-    let value = attribute::value(meta, example, errors)?;
+    let value = attribute::parse_value(meta, example, errors)?;
     if let Expr::Path(path) = value {
         return Some(path.path.clone());
     }
@@ -70,7 +71,7 @@ fn model(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Path> {
         "`{}` is a struct with `#[derive(ReadModel)]`, without quotation marks: write `{example}`",
         attribute::name(meta)
     );
-    errors.at(value, message);
+    errors.record(value, message);
     None
 }
 
@@ -78,13 +79,13 @@ fn flag(meta: &Meta, errors: &mut Errors) -> Option<Ident> {
     if let Meta::Path(path) = meta {
         return path.get_ident().cloned();
     }
-    errors.at(meta, "`paged` has no value: write `paged` alone");
+    errors.record(meta, "`paged` has no value: write `paged` alone");
     None
 }
 
 fn order(meta: &Meta, errors: &mut Errors) -> Option<Order> {
     let example = "order = due_at";
-    let value = attribute::value(meta, example, errors)?;
+    let value = attribute::parse_value(meta, example, errors)?;
     let field = |expr: &Expr| match expr {
         Expr::Path(path) => path.path.get_ident().cloned(),
         _ => None,
@@ -106,7 +107,7 @@ fn order(meta: &Meta, errors: &mut Errors) -> Option<Order> {
     if order.is_none() {
         let message =
             "rows are sorted by one field: write `order = due_at` or `order = descending(due_at)`";
-        errors.at(value, message);
+        errors.record(value, message);
     }
     order
 }
@@ -131,11 +132,11 @@ pub(crate) enum FilterKind {
 const FILTERS: [&str; 5] = ["contains", "eq", "at_least", "at_most", "one_of"];
 
 /// Reads `#[filter(…)]`. Reports an invalid one and returns `None`.
-pub(crate) fn filter(attr: &Attribute, errors: &mut Errors) -> Option<Filter> {
-    let elements = attribute::elements(attr, errors)?;
+pub(crate) fn read_filter(attr: &Attribute, errors: &mut Errors) -> Option<Filter> {
+    let elements = attribute::parse_elements(attr, errors)?;
     let [meta] = elements.as_slice() else {
         let message = "say how the field is compared: write `#[filter(eq)]`, or another one of `contains`, `at_least`, `at_most` and `one_of`";
-        errors.at(attr, message);
+        errors.record(attr, message);
         return None;
     };
     let name = attribute::name(meta);
@@ -146,8 +147,8 @@ pub(crate) fn filter(attr: &Attribute, errors: &mut Errors) -> Option<Filter> {
         "at_most" => FilterKind::AtMost,
         "one_of" => FilterKind::OneOf,
         _ => {
-            let meant = naming::meant(&name, &FILTERS, "filter");
-            errors.at(meta.path(), format!("`{name}` is no filter: {meant}"));
+            let meant = naming::known_names_hint(&name, &FILTERS, "filter");
+            errors.record(meta.path(), format!("`{name}` is no filter: {meant}"));
             return None;
         }
     };
@@ -157,14 +158,14 @@ pub(crate) fn filter(attr: &Attribute, errors: &mut Errors) -> Option<Filter> {
             Ok(field) => Some(field),
             Err(_) => {
                 let message = format!("name one field of the row: write `{name}(due_at)`");
-                errors.at(meta, message);
+                errors.record(meta, message);
                 return None;
             }
         },
         Meta::NameValue(_) => {
             let message =
                 format!("name the field of the row in parentheses: write `{name}(due_at)`");
-            errors.at(meta, message);
+            errors.record(meta, message);
             return None;
         }
     };

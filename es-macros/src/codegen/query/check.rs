@@ -15,7 +15,7 @@ use crate::codegen::{
 };
 
 /// A query that passed the checks.
-pub(crate) struct Query {
+pub(crate) struct CheckedQuery {
     pub(crate) ident: Ident,
     pub(crate) path: String,
     pub(crate) summary: String,
@@ -41,13 +41,13 @@ pub(crate) struct RowSource {
 /// A field of a query.
 pub(crate) struct Parameter {
     pub(crate) field: Field,
-    pub(crate) number: Number,
+    pub(crate) number: ValueCount,
     pub(crate) filter: Option<Filter>,
 }
 
 /// The number of values that a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Number {
+pub(crate) enum ValueCount {
     Required,
     Optional,
     Several,
@@ -57,7 +57,7 @@ pub(crate) enum Number {
 const PAGING: [&str; 3] = ["limit", "cursor", "total"];
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Query> {
+pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<CheckedQuery> {
     let QueryInput {
         ident,
         attrs,
@@ -77,15 +77,15 @@ pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Query> 
     if let (Some(_), Some(row)) = (&rows, &row) {
         let message =
             "a query is answered with a page of `rows` or with one `row`: remove one of them";
-        errors.at(row, message);
+        errors.record(row, message);
     }
     if let (None, Some(order)) = (&rows, &order) {
         let message = "what is sorted are the `rows` of a read model: name it, or remove `order`";
-        errors.at(&order.field, message);
+        errors.record(&order.field, message);
     }
     if let (Some(paged), true) = (&paged, rows.is_some() || row.is_some()) {
         let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
-        errors.at(paged, message);
+        errors.record(paged, message);
     }
     let role = role::check(role.as_ref(), errors);
     let is_paged = paged.is_some() || rows.is_some();
@@ -98,16 +98,16 @@ pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Query> 
     let fields = fields?;
     if let (Some(template), Some(text)) = (&template, &attr.path) {
         let fields: Vec<_> = fields.iter().collect();
-        fields::named(template, text, "query", &fields, errors);
+        fields::find_named(template, text, "query", &fields, errors);
     }
     let in_path: Vec<_> = template.iter().flat_map(Template::fields).collect();
     let parameters = fields
         .into_iter()
         .map(|field| parameter(field, &in_path, source.as_ref(), is_paged, errors))
         .collect();
-    let summary = doc_comment::summary_of(&ident, summary.as_ref(), &attrs);
+    let summary = doc_comment::summary_or_name(&ident, summary.as_ref(), &attrs);
     let description = doc_comment::description(&attrs);
-    Some(Query {
+    Some(CheckedQuery {
         path: template?.render(str::to_owned),
         ident,
         summary,
@@ -124,7 +124,7 @@ fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Temp
         // An invalid path is already reported.
         if !attr.has_path {
             let message = "a query is asked somewhere: write `#[query(path = \"/books\")]`";
-            errors.at(ident, message);
+            errors.record(ident, message);
         }
         return None;
     };
@@ -140,20 +140,20 @@ fn parameter(
 ) -> Parameter {
     let is_in_path = in_path.contains(&field.name().as_str());
     let number = match field.type_name().as_deref() {
-        Some("Option") => Number::Optional,
-        Some("Vec") => Number::Several,
-        _ => Number::Required,
+        Some("Option") => ValueCount::Optional,
+        Some("Vec") => ValueCount::Several,
+        _ => ValueCount::Required,
     };
-    if is_in_path && number != Number::Required {
+    if is_in_path && number != ValueCount::Required {
         let message = "what stands in the path is always there, and once: take the type without `Option` or `Vec`";
-        errors.at(&field.ty, message);
+        errors.record(&field.ty, message);
     }
     if is_paged && PAGING.contains(&field.member.as_str()) {
         let message = format!(
             "`{}` says which page is asked for: give this field another name",
             field.member
         );
-        errors.at(&field.ident, message);
+        errors.record(&field.ident, message);
     }
     let attrs: Vec<_> = field.attrs.iter().filter(|attr| is_filter(attr)).collect();
     let filter = match (attrs.as_slice(), source) {
@@ -163,29 +163,29 @@ fn parameter(
         }),
         ([], Some(_)) => {
             let message = "say how this field is compared with that of a row: write `#[filter(eq)]` above it, or another one of `contains`, `at_least`, `at_most` and `one_of`";
-            errors.at(&field.ident, message);
+            errors.record(&field.ident, message);
             None
         }
         ([], None) => None,
-        ([only], Some(_)) => attr::filter(only, errors),
+        ([only], Some(_)) => attr::read_filter(only, errors),
         ([first, ..], None) => {
             let message = "this query is answered by hand, so nothing compares the field: remove the filter, or name a read model with `rows = BookCopy`";
-            errors.at(first, message);
+            errors.record(first, message);
             None
         }
         ([_, second, ..], Some(_)) => {
-            errors.at(second, "a field is compared once: remove this filter");
+            errors.record(second, "a field is compared once: remove this filter");
             None
         }
     };
     if let Some(filter) = &filter {
         let takes_several = filter.kind == FilterKind::OneOf;
-        if takes_several != (number == Number::Several) {
+        if takes_several != (number == ValueCount::Several) {
             let message = match takes_several {
                 true => "`one_of` compares with several values: write `Vec<…>`",
                 false => "a `Vec` holds several values: write `#[filter(one_of)]` above it",
             };
-            errors.at(&field.ty, message);
+            errors.record(&field.ty, message);
         }
     }
     Parameter {

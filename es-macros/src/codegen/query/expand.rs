@@ -6,12 +6,12 @@ use syn::ext::IdentExt as _;
 
 use super::{
     attr::FilterKind,
-    check::{Number, Parameter, Query, RowSource},
+    check::{CheckedQuery, Parameter, RowSource, ValueCount},
 };
-use crate::codegen::{declaration, doc_comment, framework::Framework, role::role};
+use crate::codegen::{declaration, doc_comment, framework::Framework, role::role_constant};
 
 /// Returns all code that the derive generates.
-pub(crate) fn expand(query: &Query, framework: &Framework) -> TokenStream {
+pub(crate) fn expand(query: &CheckedQuery, framework: &Framework) -> TokenStream {
     let implementation = implementation(query, framework);
     let source = query.source.as_ref();
     let handler = source.map(|source| handler(query, source, framework));
@@ -27,8 +27,8 @@ pub(crate) fn expand(query: &Query, framework: &Framework) -> TokenStream {
     }
 }
 
-fn implementation(query: &Query, framework: &Framework) -> TokenStream {
-    let Query {
+fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
+    let CheckedQuery {
         ident,
         path,
         summary,
@@ -38,16 +38,16 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
     let name = ident.unraw().to_string();
     let declaration = declaration(ident, framework);
     let is_paged = query.is_paged;
-    let role = role(query.role.as_deref());
+    let role = role_constant(query.role.as_deref());
     let source = query.source.as_ref();
     let tables = source.map(|source| table(source, framework));
     let indexes = source.map(|source| indexes(query, source));
     let fields = query.parameters.iter().map(|parameter| {
         let (ident, member) = (&parameter.field.ident, &parameter.field.member);
         let take = match parameter.number {
-            Number::Required => quote!(required),
-            Number::Optional => quote!(optional),
-            Number::Several => quote!(several),
+            ValueCount::Required => quote!(required),
+            ValueCount::Optional => quote!(optional),
+            ValueCount::Several => quote!(several),
         };
         quote!(#ident: parameters.#take(#member)?)
     });
@@ -87,7 +87,7 @@ fn implementation(query: &Query, framework: &Framework) -> TokenStream {
 }
 
 /// Returns the function that describes the parameters for the OpenAPI document.
-fn described(query: &Query, framework: &Framework) -> Option<TokenStream> {
+fn described(query: &CheckedQuery, framework: &Framework) -> Option<TokenStream> {
     let parameters: Vec<_> = query
         .parameters
         .iter()
@@ -95,9 +95,9 @@ fn described(query: &Query, framework: &Framework) -> Option<TokenStream> {
             let (member, ty) = (&field.member, field.value_type());
             let text = doc_comment::whole(&field.attrs);
             let take = match number {
-                Number::Required => quote!(required),
-                Number::Optional => quote!(optional),
-                Number::Several => quote!(several),
+                ValueCount::Required => quote!(required),
+                ValueCount::Optional => quote!(optional),
+                ValueCount::Several => quote!(several),
             };
             quote!(parameters.#take::<#ty>(#member, #text);)
         })
@@ -130,7 +130,7 @@ fn column(source: &RowSource, field: &Ident) -> TokenStream {
 }
 
 /// Returns the indexes of the columns that the query compares, searches and sorts by.
-fn indexes(query: &Query, source: &RowSource) -> TokenStream {
+fn indexes(query: &CheckedQuery, source: &RowSource) -> TokenStream {
     let filtered = query.parameters.iter().filter_map(|parameter| {
         let column = column(source, row_field(parameter)?);
         Some(match parameter.filter.as_ref()?.kind {
@@ -148,7 +148,7 @@ fn indexes(query: &Query, source: &RowSource) -> TokenStream {
     quote!(#(#indexes),*)
 }
 
-fn handler(query: &Query, source: &RowSource, framework: &Framework) -> TokenStream {
+fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> TokenStream {
     let (ident, model) = (&query.ident, &source.model);
     let module = quote!(#framework::query);
     let parameters = query.parameters.iter();
@@ -205,11 +205,11 @@ fn filter(parameter: &Parameter, source: &RowSource) -> Option<TokenStream> {
     let condition = |value| quote_spanned!(row_field.span()=> rows.filter(#column.#method(#value)));
     let field = &parameter.field.ident;
     Some(match parameter.number {
-        Number::Required => {
+        ValueCount::Required => {
             let filtered = condition(quote_spanned!(row_field.span()=> &self.#field));
             quote!(let rows = #filtered;)
         }
-        Number::Optional => {
+        ValueCount::Optional => {
             let filtered = condition(quote_spanned!(row_field.span()=> value));
             quote_spanned! {row_field.span()=>
                 let rows = match &self.#field {
@@ -219,7 +219,7 @@ fn filter(parameter: &Parameter, source: &RowSource) -> Option<TokenStream> {
             }
         }
         // Without any value there is no condition.
-        Number::Several => {
+        ValueCount::Several => {
             let filtered = condition(quote_spanned!(row_field.span()=> &self.#field));
             quote! {
                 let rows = match self.#field.is_empty() {
@@ -231,7 +231,7 @@ fn filter(parameter: &Parameter, source: &RowSource) -> Option<TokenStream> {
     })
 }
 
-/// Returns placeholder code for a query with mistakes, so that the compiler reports nothing but these
+/// Generates stub implementations for a query with mistakes, so that the compiler reports only these
 /// mistakes.
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::query);

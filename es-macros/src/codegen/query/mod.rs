@@ -1,4 +1,4 @@
-//! `#[derive(Query)]`: from the attributes to the code in passes.
+//! Expands `#[derive(Query)]`.
 
 mod ast;
 mod attr;
@@ -9,8 +9,7 @@ use proc_macro2::TokenStream;
 
 use super::{derive, manifest::Manifest};
 
-/// Returns the code of `#[derive(Query)]`, or its compile errors and placeholder code that prevents
-/// further errors.
+/// Returns the code of `#[derive(Query)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,

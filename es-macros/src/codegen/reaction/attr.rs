@@ -6,7 +6,7 @@ use syn::{
 };
 
 use crate::codegen::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     errors::Errors,
 };
 
@@ -28,15 +28,15 @@ pub(crate) struct DeadlineAttr {
 
 /// Parses the arguments of `#[reaction]`.
 pub(crate) fn read(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr {
-    let mut keys = Keys::new("reaction", &["name", "begin", "attempts"]);
+    let mut keys = AttributeKeys::new("reaction", &["name", "begin", "attempts"]);
     let mut read = ReactionAttr::default();
     for meta in attribute::parse(arguments, errors).unwrap_or_default() {
         match keys.recognize(&meta, errors) {
             Some("name") => {
-                read.name = attribute::text(&meta, "name = \"LoanReminder\"", errors);
+                read.name = attribute::parse_text(&meta, "name = \"LoanReminder\"", errors);
             }
             Some("begin") => {
-                read.begin = attribute::word(&meta, "begin = new", errors).cloned();
+                read.begin = attribute::parse_word(&meta, "begin = new", errors).cloned();
             }
             Some("attempts") => read.attempts = attempts(&meta, errors),
             _ => {}
@@ -46,32 +46,32 @@ pub(crate) fn read(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr 
 }
 
 fn attempts(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
-    let number = attribute::number(meta, "attempts = 16", errors)?;
+    let number = attribute::parse_number(meta, "attempts = 16", errors)?;
     if number.base10_parse::<u32>().is_ok_and(|number| number > 0) {
         return Some(number);
     }
     let message = "`attempts` is a whole number from 1: write `attempts = 16`";
-    errors.at(number, message);
+    errors.record(number, message);
     None
 }
 
 const EXAMPLE: &str = "#[deadline(at = due_at, unless(BookReturnedEvent))]";
 
 /// Parses `#[deadline(…)]`.
-pub(crate) fn deadline(attr: &Attribute, errors: &mut Errors) -> Option<DeadlineAttr> {
-    let mut keys = Keys::new("deadline", &["at", "unless"]);
+pub(crate) fn read_deadline(attr: &Attribute, errors: &mut Errors) -> Option<DeadlineAttr> {
+    let mut keys = AttributeKeys::new("deadline", &["at", "unless"]);
     let (mut at, mut unless) = (None, Vec::new());
-    let elements = attribute::elements(attr, errors)?;
+    let elements = attribute::parse_elements(attr, errors)?;
     for meta in elements {
         match keys.recognize(&meta, errors) {
-            Some("at") => at = attribute::word(&meta, "at = due_at", errors).cloned(),
+            Some("at") => at = attribute::parse_word(&meta, "at = due_at", errors).cloned(),
             Some("unless") => unless = events(&meta, errors),
             _ => {}
         }
     }
-    if !keys.has("at") {
+    if !keys.contains("at") {
         let message = format!("say which field of the event holds the time: write `{EXAMPLE}`");
-        errors.at(attr, message);
+        errors.record(attr, message);
     }
     let at = at?;
     Some(DeadlineAttr { at, unless })
@@ -86,7 +86,7 @@ fn events(meta: &Meta, errors: &mut Errors) -> Vec<Path> {
     let events: Vec<_> = events.into_iter().flatten().collect();
     if events.is_empty() {
         let message = "name the events after which nothing is due any more: write `unless(BookReturnedEvent)`, or leave it out";
-        errors.at(meta, message);
+        errors.record(meta, message);
     }
     events
 }

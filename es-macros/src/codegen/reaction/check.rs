@@ -58,7 +58,7 @@ pub(crate) fn check(
     let block = &declared.block;
     impl_block::check(block, &BLOCK, errors);
     if declared.functions.is_empty() {
-        errors.at(
+        errors.record(
             &block.self_ty,
             format!("nothing follows from any event: {FORMS}"),
         );
@@ -91,7 +91,7 @@ fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
     if let Some(name) = &attr.name {
         if !is_fit(&name.value()) {
             let message = "a reaction's name is 1 to 100 ASCII letters, digits, `-` and `_`: write `name = \"LoanReminder\"`";
-            errors.at(name, message);
+            errors.record(name, message);
             return None;
         }
         return Some(name.value());
@@ -104,7 +104,7 @@ fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
     let found = own.filter(|name| is_fit(name));
     if found.is_none() {
         let message = "this cannot be the reaction's name: add `#[reaction(name = \"LoanReminder\")]`, in ASCII letters, digits, `-` and `_`";
-        errors.at(ty, message);
+        errors.record(ty, message);
     }
     found
 }
@@ -118,8 +118,8 @@ fn begin(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
     let found = BEGINNINGS.iter().find(|(word, _)| option == word);
     if found.is_none() {
         let words = BEGINNINGS.map(|(word, _)| word);
-        let meant = naming::meant(&option.to_string(), &words, "beginning");
-        errors.at(option, format!("`{option}` is no beginning: {meant}"));
+        let meant = naming::known_names_hint(&option.to_string(), &words, "beginning");
+        errors.record(option, format!("`{option}` is no beginning: {meant}"));
     }
     found.map(|(_, variant)| *variant)
 }
@@ -129,10 +129,10 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
     check_signature(sig, errors);
     let deadline = match function.attributes.as_slice() {
         [] => Some(None),
-        [only] => attr::deadline(only, errors).map(Some),
+        [only] => attr::read_deadline(only, errors).map(Some),
         [_, second, ..] => {
             let message = "a function has one deadline: remove this one, or write another function";
-            errors.at(second, message);
+            errors.record(second, message);
             None
         }
     };
@@ -144,7 +144,7 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
         Some(first) => event(first, errors),
         None => {
             let message = format!("this follows from no event: {FORMS}");
-            errors.at(&sig.ident, message);
+            errors.record(&sig.ident, message);
             None
         }
     };
@@ -174,16 +174,16 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
     signature::check(sig, &FUNCTION, errors);
     if let Some(receiver) = sig.receiver() {
         let message = "a reaction remembers nothing, so that it goes on after a restart: remove `self`, and take what is needed from the event";
-        errors.at(receiver, message);
+        errors.record(receiver, message);
     }
 }
 
 /// Returns the type of the event, and true if the function borrows it.
 fn event(parameter: &PatType, errors: &mut Errors) -> Option<(Type, bool)> {
-    let event = types::event(&parameter.ty);
+    let event = types::event_of_parameter(&parameter.ty);
     if event.is_none() {
         let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookBorrowedEvent`";
-        errors.at(&parameter.ty, message);
+        errors.record(&parameter.ty, message);
     }
     event
 }
@@ -195,13 +195,13 @@ fn commands(
 ) -> Option<ReactionEffect> {
     for other in others {
         let message = "a command follows from its event alone: remove this parameter, and let the command's handler take it; only an `async` function, which calls another system, is given services";
-        errors.at(other, message);
+        errors.record(other, message);
     }
     match &function.item.sig.output {
         ReturnType::Type(_, ty) if !is_unit(ty) => Some(ReactionEffect::Commands(ty.clone())),
         _ => {
             let message = format!("say what follows from the event: {FORMS}");
-            errors.at(&function.item.sig.ident, message);
+            errors.record(&function.item.sig.ident, message);
             None
         }
     }
@@ -225,7 +225,7 @@ fn call(
     };
     if output.is_none() {
         let message = "a call can fail and is made again then: return a `Result<(), …>`, whose error can be shown";
-        errors.at(&sig.ident, message);
+        errors.record(&sig.ident, message);
     }
     let parameters: Vec<_> = others
         .iter()
@@ -243,7 +243,7 @@ fn call_parameter(parameter: &PatType, errors: &mut Errors) -> Option<CallParame
         Type::Reference(reference) if reference.mutability.is_none() => reference,
         _ => {
             let message = "besides its event, a call takes references: `&ReactionKey`, the `&Clock`, settings and what `App::provide` is given";
-            errors.at(&parameter.ty, message);
+            errors.record(&parameter.ty, message);
             return None;
         }
     };

@@ -29,7 +29,7 @@ pub(crate) fn expand(
         .as_ref()
         .map(|attempts| quote!(const ATTEMPTS: u32 = #attempts;));
     let steps = steps.iter().map(|step| step_code(step, framework));
-    let at = framework.at(ty.span());
+    let at = framework.with_span(ty.span());
     let declaration = quote_spanned!(ty.span()=> #at::declaration!());
     quote! {
         #block
@@ -91,7 +91,7 @@ fn when(
 ) -> TokenStream {
     let module = quote!(#framework::reaction);
     // The compiler reports a field of another type at its name.
-    let there = framework.at(at.span());
+    let there = framework.with_span(at.span());
     let time = quote_spanned!(at.span()=> #there::reaction::DeadlineTime::time(&happened.#at));
     quote! {
         #module::ReactionTiming::Deadline(#module::Deadline {
@@ -157,7 +157,7 @@ fn call(
     };
     let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
     // The compiler reports an unsuitable output at its type.
-    let there = framework.at(output.span());
+    let there = framework.with_span(output.span());
     let pending = quote_spanned!(output.span()=> #there::reaction::box_call(#call));
     quote! {
         #module::ReactionAction::Call(|event, #context| {
@@ -175,8 +175,8 @@ fn parameters(parameters: &[CallParameter], framework: &Framework) -> TokenStrea
             CallParameter::Key => None,
             CallParameter::Service { name, ty } => {
                 // The compiler reports a type that cannot be injected at the parameter.
-                let path = framework.at(ty.span());
-                Some(quote_spanned!(ty.span()=> #path::command::Parameter::given::<#ty>(#name)))
+                let path = framework.with_span(ty.span());
+                Some(quote_spanned!(ty.span()=> #path::command::Parameter::injected::<#ty>(#name)))
             }
         })
         .collect();
@@ -187,7 +187,7 @@ fn parameters(parameters: &[CallParameter], framework: &Framework) -> TokenStrea
     match first {
         None => quote!(&[]),
         Some(span) => {
-            let there = framework.at(span);
+            let there = framework.with_span(span);
             quote_spanned!(span=> #there::reaction::check_services(&[#(#described),*]))
         }
     }

@@ -27,23 +27,23 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> ReadModelInput {
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["read_model", "es"], errors);
     for attr in item.attrs.iter().filter(|attr| is_key(attr)) {
-        errors.at(
+        errors.record(
             attr,
             "`#[key]` stands above the field that tells the rows apart",
         );
     }
     for attr in item.attrs.iter().filter(|attr| is_index(attr)) {
-        errors.at(
+        errors.record(
             attr,
             "`#[index]` stands above the field that rows are found by",
         );
     }
     for attr in known.iter().flat_map(|field| &field.attrs) {
         if is_index(attr) && !matches!(attr.meta, Meta::Path(_)) {
-            errors.at(attr, "rows are found by this field: write `#[index]` alone");
+            errors.record(attr, "rows are found by this field: write `#[index]` alone");
         }
         if is_key(attr) && !matches!(attr.meta, Meta::Path(_)) {
-            errors.at(attr, "the key of a row is this field: write `#[key]` alone");
+            errors.record(attr, "the key of a row is this field: write `#[key]` alone");
         }
     }
     ReadModelInput {

@@ -3,7 +3,7 @@
 use syn::{Attribute, LitInt, LitStr, Meta};
 
 use crate::codegen::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     errors::Errors,
 };
 
@@ -21,12 +21,12 @@ const KEYS: [&str; 3] = ["table", "subject", "version"];
 
 /// Parses all `#[read_model(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> ReadModelAttr {
-    let mut keys = Keys::new("read_model", &KEYS);
+    let mut keys = AttributeKeys::new("read_model", &KEYS);
     let mut read = ReadModelAttr::default();
     keys.read(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
-    read.has_table = keys.has("table");
+    read.has_table = keys.contains("table");
     read
 }
 
@@ -34,10 +34,10 @@ impl ReadModelAttr {
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "table" => {
-                self.table = attribute::text(meta, "table = \"book_copies\"", errors);
+                self.table = attribute::parse_text(meta, "table = \"book_copies\"", errors);
             }
             "subject" => {
-                self.subject = attribute::text(meta, "subject = \"/books/{id}\"", errors);
+                self.subject = attribute::parse_text(meta, "subject = \"/books/{id}\"", errors);
             }
             "version" => self.version = version(meta, errors),
             _ => {}
@@ -46,10 +46,10 @@ impl ReadModelAttr {
 }
 
 fn version(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
-    let number = attribute::number(meta, "version = 2", errors)?;
+    let number = attribute::parse_number(meta, "version = 2", errors)?;
     if number.base10_parse::<u32>().is_ok() {
         return Some(number);
     }
-    errors.at(number, "`version` is a whole number: write `version = 2`");
+    errors.record(number, "`version` is a whole number: write `version = 2`");
     None
 }

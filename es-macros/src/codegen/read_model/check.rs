@@ -15,7 +15,7 @@ use crate::codegen::{
 };
 
 /// A read model that passed the checks.
-pub(crate) struct ReadModel {
+pub(crate) struct CheckedReadModel {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) table: LitStr,
@@ -28,7 +28,7 @@ pub(crate) struct ReadModel {
 }
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check(declared: ReadModelInput, errors: &mut Errors) -> Option<ReadModel> {
+pub(crate) fn check(declared: ReadModelInput, errors: &mut Errors) -> Option<CheckedReadModel> {
     let ReadModelInput {
         ident,
         attrs,
@@ -44,7 +44,7 @@ pub(crate) fn check(declared: ReadModelInput, errors: &mut Errors) -> Option<Rea
         None => String::new(),
         Some(text) => subject(text, key, fields.as_deref(), errors)?,
     };
-    Some(ReadModel {
+    Some(CheckedReadModel {
         ident,
         attrs,
         table: attr.table?,
@@ -60,7 +60,7 @@ fn check_table(ident: &Ident, attr: &ReadModelAttr, errors: &mut Errors) {
         Some(table) => column::check_table(table, errors),
         // An invalid table is already reported.
         None if attr.has_table => {}
-        None => errors.at(
+        None => errors.record(
             ident,
             "a read model is a table: name it with `#[read_model(table = \"book_copies\")]`",
         ),
@@ -70,7 +70,7 @@ fn check_table(ident: &Ident, attr: &ReadModelAttr, errors: &mut Errors) {
 fn key<'a>(ident: &Ident, fields: &'a [Field], errors: &mut Errors) -> Option<&'a Field> {
     let mut keys = fields.iter().filter(|field| field.attrs.iter().any(is_key));
     let Some(key) = keys.next() else {
-        errors.at(
+        errors.record(
             ident,
             "nothing tells the rows of this read model apart: write `#[key]` above the field that does",
         );
@@ -81,7 +81,7 @@ fn key<'a>(ident: &Ident, fields: &'a [Field], errors: &mut Errors) -> Option<&'
             "a read model has one key, which is `{}` here: remove this one",
             key.ident
         );
-        errors.at(&other.ident, message);
+        errors.record(&other.ident, message);
     }
     if let Some(name @ ("Option" | "Vec" | "BTreeMap" | "bool" | "f32" | "f64")) =
         key.type_name().as_deref()
@@ -89,7 +89,7 @@ fn key<'a>(ident: &Ident, fields: &'a [Field], errors: &mut Errors) -> Option<&'
         let message = format!(
             "a key tells rows apart, which `{name}` does not: take a text, a UUID or a whole number"
         );
-        errors.at(&key.ty, message);
+        errors.record(&key.ty, message);
     }
     Some(key)
 }
@@ -116,7 +116,7 @@ fn subject(
             } else {
                 naming::no_such_field("the read model", only, &names)
             };
-            errors.at(text, message);
+            errors.record(text, message);
             None
         }
         _ => {
@@ -124,7 +124,7 @@ fn subject(
                 "the subject gives the key of its row: write `{{{}}}` in it, and nothing else in braces",
                 key.ident
             );
-            errors.at(text, message);
+            errors.record(text, message);
             None
         }
     }

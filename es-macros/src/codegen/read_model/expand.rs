@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::DeriveInput;
 
-use super::{ast::is_index, check::ReadModel};
+use super::{ast::is_index, check::CheckedReadModel};
 use crate::codegen::{
     column, declaration,
     declaration_kind::DeclarationKind,
@@ -15,11 +15,11 @@ use crate::codegen::{
 };
 
 /// Returns all code that the derive generates.
-pub(crate) fn expand(model: &ReadModel, framework: &Framework) -> TokenStream {
+pub(crate) fn expand(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
     let json = json(model, framework);
     let implementation = implementation(model, framework);
     let ident = &model.ident;
-    let columns = column::functions(ident, &model.fields, framework);
+    let columns = column::column_functions(ident, &model.fields, framework);
     quote! {
         #json
 
@@ -33,7 +33,7 @@ pub(crate) fn expand(model: &ReadModel, framework: &Framework) -> TokenStream {
     }
 }
 
-fn json(model: &ReadModel, framework: &Framework) -> TokenStream {
+fn json(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
     let field = |field| JsonField {
         field,
         constraints: None,
@@ -48,8 +48,8 @@ fn json(model: &ReadModel, framework: &Framework) -> TokenStream {
     wire.expand(framework)
 }
 
-fn implementation(model: &ReadModel, framework: &Framework) -> TokenStream {
-    let ReadModel {
+fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
+    let CheckedReadModel {
         ident,
         table,
         subject,
@@ -63,13 +63,13 @@ fn implementation(model: &ReadModel, framework: &Framework) -> TokenStream {
         .version
         .as_ref()
         .map_or(quote!(1), |version| quote!(#version));
-    let columns = column::descriptions(fields, framework);
+    let columns = column::column_descriptions(fields, framework);
     let to_cells = column::to_cells(fields, framework);
-    let (key_column, key_type, key) = (column::of(key), &key.ty, &key.ident);
+    let (key_column, key_type, key) = (column::name_of(key), &key.ty, &key.ident);
     let indexed = fields
         .iter()
         .filter(|field| field.attrs.iter().any(is_index))
-        .map(column::of);
+        .map(column::name_of);
     let filled = fields.iter().map(|field| {
         let (ident, member) = (&field.ident, &field.member);
         quote!(#ident: cells.next(#member)?)
@@ -104,13 +104,13 @@ fn implementation(model: &ReadModel, framework: &Framework) -> TokenStream {
     }
 }
 
-/// Returns placeholder code for a read model with mistakes, so that the compiler reports nothing but
+/// Generates stub implementations for a read model with mistakes, so that the compiler reports only
 /// these mistakes.
 pub(crate) fn stub(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let ident = &item.ident;
     // The mistakes in the fields are reported already.
     let fields = fields::read(item, DeclarationKind::ReadModel, &mut Errors::default());
-    let columns = column::functions(ident, &fields.unwrap_or_default(), framework);
+    let columns = column::column_functions(ident, &fields.unwrap_or_default(), framework);
     let json = json_impls::stub(ident, framework);
     let projection = quote!(#framework::projection);
     let declaration = declaration(ident, framework);

@@ -1,4 +1,4 @@
-//! `#[derive(ReadModel)]`: from the attributes to the code in passes.
+//! Expands `#[derive(ReadModel)]`.
 
 mod ast;
 mod attr;
@@ -9,8 +9,7 @@ use proc_macro2::TokenStream;
 
 use super::{derive, manifest::Manifest};
 
-/// Returns the code of `#[derive(ReadModel)]`, or its compile errors and placeholder code that prevents
-/// further errors.
+/// Returns the code of `#[derive(ReadModel)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,

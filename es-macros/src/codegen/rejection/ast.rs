@@ -38,7 +38,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<RejectionI
             (refusals.collect(), true)
         }
         Data::Union(data) => {
-            errors.at(
+            errors.record(
                 data.union_token,
                 "a rejection is an enum or a struct, not a union",
             );
@@ -58,11 +58,11 @@ fn check_enum(item: &DeriveInput, is_empty: bool, errors: &mut Errors) {
             "`{}` has no variants, so it can refuse nothing: write one for each refusal",
             item.ident
         );
-        errors.at(&item.ident, message);
+        errors.record(&item.ident, message);
     }
     for attr in item.attrs.iter().filter(|attr| attr::is_ours(attr)) {
         let message = "each variant is a refusal of its own: write `#[rejection(…)]` above the variants, not above the enum";
-        errors.at(attr, message);
+        errors.record(attr, message);
     }
 }
 
@@ -76,12 +76,12 @@ fn refusal(
         let message = format!(
             "the fields of a refusal are named, so that `detail` can show them: write `{ident} {{ name: Type }}`"
         );
-        errors.at(unnamed, message);
+        errors.record(unnamed, message);
     }
     for attr in fields.iter().flat_map(|field| &field.attrs) {
         if attr::is_ours(attr) {
             let message = "`#[rejection(…)]` stands above the refusal, not on a field of it";
-            errors.at(attr, message);
+            errors.record(attr, message);
         }
     }
     RejectionVariant {

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::{Attribute, LitStr, Meta};
 
 use crate::codegen::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     errors::Errors,
     naming,
 };
@@ -43,12 +43,12 @@ const KINDS: [(&str, &str); 5] = [
 
 /// Parses all `#[rejection(…)]` attributes of a variant or a struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> RejectionAttr {
-    let mut keys = Keys::new("rejection", &KEYS).called("word");
+    let mut keys = AttributeKeys::new("rejection", &KEYS).called("word");
     let mut read = RejectionAttr::default();
     keys.read(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
-    read.has_kind = KINDS.iter().any(|(word, _)| keys.has(word));
+    read.has_kind = KINDS.iter().any(|(word, _)| keys.contains(word));
     read
 }
 
@@ -61,19 +61,21 @@ pub(crate) fn missing_kind(ident: &Ident, errors: &mut Errors) {
     let words = KINDS.map(|(word, _)| word);
     let message = format!(
         "`{ident}` does not say what sort of refusal it is: write `#[rejection(conflict)]` above it; the sorts are {}",
-        naming::list(&words)
+        naming::join_names(&words)
     );
-    errors.at(ident, message);
+    errors.record(ident, message);
 }
 
 impl RejectionAttr {
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
-            "name" => self.name = attribute::text(meta, "name = \"copy-is-lent\"", errors),
-            "title" => self.title = attribute::text(meta, "title = \"The copy is lent\"", errors),
+            "name" => self.name = attribute::parse_text(meta, "name = \"copy-is-lent\"", errors),
+            "title" => {
+                self.title = attribute::parse_text(meta, "title = \"The copy is lent\"", errors)
+            }
             "detail" => {
                 let example = "detail = \"the copy is lent until {due_at}\"";
-                self.detail = attribute::text(meta, example, errors);
+                self.detail = attribute::parse_text(meta, example, errors);
             }
             word => self.take_kind(word, meta, errors),
         }
@@ -81,13 +83,13 @@ impl RejectionAttr {
 
     fn take_kind(&mut self, word: &str, meta: &Meta, errors: &mut Errors) {
         if !matches!(meta, Meta::Path(_)) {
-            errors.at(
+            errors.record(
                 meta,
                 format!("`{word}` has no value: write `#[rejection({word})]`"),
             );
         } else if self.kind.is_some() {
             let message = format!("a refusal is of one sort: remove `{word}`");
-            errors.at(meta, message);
+            errors.record(meta, message);
         }
         let kind = KINDS.iter().find(|(known, _)| *known == word);
         self.kind = self.kind.or(kind.map(|(_, kind)| *kind));

@@ -46,7 +46,7 @@ pub(crate) fn check(declared: RejectionItem, errors: &mut Errors) -> Option<Chec
                 "`{earlier}` and `{}` are both called `{}`: give one of them another name with `name = \"…\"`",
                 refusal.ident, variant.name
             );
-            errors.at(&refusal.ident, message);
+            errors.record(&refusal.ident, message);
         }
         variants.extend(variant);
     }
@@ -94,11 +94,11 @@ fn title(
 ) -> Option<String> {
     let Some(literal) = literal else {
         let summary = summary.map(|text| text.strip_suffix('.').unwrap_or(text).to_owned());
-        return Some(summary.unwrap_or_else(|| naming::sentence(ident)));
+        return Some(summary.unwrap_or_else(|| naming::sentence_of(ident)));
     };
     let text = literal.value();
     if text.trim().is_empty() {
-        errors.at(
+        errors.record(
             literal,
             "a title says something: write a few words, such as `The copy is lent`",
         );
@@ -115,7 +115,7 @@ fn derived_name(ident: &Ident, errors: &mut Errors) -> Option<String> {
     let message = format!(
         "`{ident}` does not become a name for programs by itself: write `name = \"…\"` in `#[rejection(…)]`"
     );
-    errors.at(ident, message);
+    errors.record(ident, message);
     None
 }
 
@@ -127,7 +127,7 @@ fn checked_name(literal: &LitStr, errors: &mut Errors) -> Option<String> {
     let message = format!(
         "`{name}` is no name for programs: write lower-case ASCII letters and digits with `-` between the words, such as `copy-is-lent`"
     );
-    errors.at(literal, message);
+    errors.record(literal, message);
     None
 }
 

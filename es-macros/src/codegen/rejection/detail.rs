@@ -16,7 +16,7 @@ pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Optio
     let names = match names(&text.value()) {
         Ok(names) => names,
         Err(message) => {
-            errors.at(text, message);
+            errors.record(text, message);
             return None;
         }
     };
@@ -27,7 +27,7 @@ pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Optio
     let listed: Vec<_> = known_names.iter().map(String::as_str).collect();
     for name in &names {
         if !known_names.contains(name) {
-            errors.at(text, naming::no_such_field("the refusal", name, &listed));
+            errors.record(text, naming::no_such_field("the refusal", name, &listed));
         }
     }
     let is_shown = |field: &&Ident| names.contains(&field.unraw().to_string());

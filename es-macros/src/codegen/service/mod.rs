@@ -16,13 +16,13 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
             generics::check(&item.generics, message, errors);
             Some(())
         },
-        |item, (), framework| inject(&item.ident, framework),
-        |item, framework| inject(&item.ident, framework),
+        |item, (), framework| inject_impl(&item.ident, framework),
+        |item, framework| inject_impl(&item.ident, framework),
     )
 }
 
 /// Generates the implementation that injects a provided value.
-pub(crate) fn inject(ident: &Ident, framework: &Framework) -> TokenStream {
+pub(crate) fn inject_impl(ident: &Ident, framework: &Framework) -> TokenStream {
     let name = ident.unraw().to_string();
     quote! {
         #[automatically_derived]

@@ -8,7 +8,7 @@ use syn::{
 };
 
 use crate::codegen::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     doc_comment,
     errors::Errors,
     generics, types,
@@ -59,20 +59,20 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<Settin
     let message = "settings are found by their type, which therefore has no generic parameters: write the types out";
     generics::check(&item.generics, message, errors);
     for attr in item.attrs.iter().filter(|attr| is_setting(attr)) {
-        errors.at(
+        errors.record(
             attr,
             "`#[setting(…)]` stands above the field that it is about",
         );
     }
     let Data::Struct(data) = &item.data else {
-        errors.at(
+        errors.record(
             &item.ident,
             "settings are a struct with a named field for each: write `struct Lending { loan_days: u32 }`",
         );
         return None;
     };
     let Fields::Named(fields) = &data.fields else {
-        errors.at(
+        errors.record(
             &item.ident,
             "settings have named fields, since they are the names of flags: write `struct Lending { loan_days: u32 }`",
         );
@@ -93,7 +93,7 @@ fn check_variables(settings: &[Setting], errors: &mut Errors) {
             let message = format!(
                 "`{first}` and `{ident}` are both the environment variable `{env}`: give one of them another with `#[setting(env = \"…\")]`"
             );
-            errors.at(ident, message);
+            errors.record(ident, message);
         }
     }
 }
@@ -106,7 +106,7 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
     let ident = field.ident.clone()?;
     let name = ident.unraw().to_string();
     if !name.is_ascii() || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
-        errors.at(
+        errors.record(
             &ident,
             format!("`{name}` does not become a flag: start with a letter and write lower-case ASCII letters, digits and `_`"),
         );
@@ -117,14 +117,14 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
     };
     let help = doc_comment::summary(&field.attrs).unwrap_or_default();
     if help.is_empty() {
-        errors.at(
+        errors.record(
             &ident,
             format!("say what `{name}` is for, since `--help` shows it: write a doc comment `/// …` above it"),
         );
     }
     let (env, default) = keys(&field.attrs, errors);
     if is_optional && let Some(default) = &default {
-        errors.at(
+        errors.record(
             default,
             "an `Option` is `None` where nothing is given: remove the default, or the `Option`",
         );
@@ -140,15 +140,15 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
 }
 
 fn keys(attrs: &[Attribute], errors: &mut Errors) -> (Option<LitStr>, Option<Expr>) {
-    let mut keys = Keys::new("setting", &["default", "env"]);
+    let mut keys = AttributeKeys::new("setting", &["default", "env"]);
     let (mut env, mut default) = (None, None);
     keys.read(attrs, errors, |key, meta, errors| match key {
         "env" => {
-            let name = attribute::text(meta, "env = \"LOAN_DAYS\"", errors);
+            let name = attribute::parse_text(meta, "env = \"LOAN_DAYS\"", errors);
             env = name.inspect(|name| check_env(name, errors));
         }
         "default" => {
-            let value = attribute::value(meta, "default = 28", errors);
+            let value = attribute::parse_value(meta, "default = 28", errors);
             default = value.cloned().inspect(|value| check_default(value, errors));
         }
         _ => {}
@@ -160,7 +160,7 @@ fn check_env(name: &LitStr, errors: &mut Errors) {
     let text = name.value();
     let fits = |one: u8| one.is_ascii_uppercase() || one.is_ascii_digit() || one == b'_';
     if text.is_empty() || !text.bytes().all(fits) {
-        errors.at(
+        errors.record(
             name,
             format!("`{text}` cannot name an environment variable: write upper-case ASCII letters, digits and `_`, such as `LOAN_DAYS`"),
         );
@@ -186,7 +186,7 @@ fn check_default(value: &Expr, errors: &mut Errors) {
         other => is_literal(other),
     };
     if !fits {
-        errors.at(
+        errors.record(
             value,
             "a default is shown in `--help`: write it out, as in `default = 28`",
         );

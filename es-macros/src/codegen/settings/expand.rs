@@ -51,7 +51,7 @@ fn argument(setting: &Setting, framework: &Framework) -> TokenStream {
         .map(|default| quote!(.default_value(#default)));
     let required = (default.is_none() && !setting.is_optional).then(|| quote!(.required(true)));
     // The compiler reports an unsupported type at the field.
-    let path = framework.at(ty.span());
+    let path = framework.with_span(ty.span());
     let parser = quote_spanned!(ty.span()=> #path::settings::parser::<#ty>());
     quote! {
         #clap::Arg::new(#name)
@@ -96,7 +96,7 @@ fn implementation(
     framework: &Framework,
 ) -> TokenStream {
     let declaration = declaration(ident, framework);
-    let inject = service::inject(ident, framework);
+    let inject = service::inject_impl(ident, framework);
     let clap = quote!(#framework::__private::clap);
     quote! {
         #[automatically_derived]

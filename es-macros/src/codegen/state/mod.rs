@@ -43,7 +43,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
 
 fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let json = json_impls::stub(ident, framework);
-    // No origin that asks for `#[evolve]`, the lack of which is another mistake.
+    // The stub does not require `#[evolve]`. Otherwise the compiler would also report its absence.
     let origin = quote!(#framework::command::ParameterOrigin::Metadata);
     let implementations = implementations(ident, &origin, framework);
     quote!(#json #implementations)

@@ -49,12 +49,12 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
         match input {
             FnArg::Receiver(receiver) => {
                 let message = "an upcaster is a function of its own: move it out of the `impl`, and take the old event instead of `self`";
-                errors.at(receiver, message);
+                errors.record(receiver, message);
             }
             FnArg::Typed(parameter) => {
                 for attr in &parameter.attrs {
                     let message = "an upcaster's parameter has no attributes: remove this one";
-                    errors.at(attr, message);
+                    errors.record(attr, message);
                 }
             }
         }
@@ -71,13 +71,13 @@ fn event(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<Type> {
                 "an upcaster takes the event as it was stored: write `fn {}(old: BookPurchasedV1)`",
                 sig.ident
             );
-            errors.at(&sig.ident, message);
+            errors.record(&sig.ident, message);
         }
         return None;
     };
     for PatType { pat, .. } in parameters {
         let message = "an upcaster takes one old event and nothing else: remove this parameter";
-        errors.at(pat, message);
+        errors.record(pat, message);
     }
     match &*first.ty {
         ty @ Type::Path(_) => Some(ty.clone()),
@@ -86,12 +86,12 @@ fn event(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<Type> {
                 "the old event is the upcaster's to keep: write `{}`",
                 reference.elem.to_token_stream()
             );
-            errors.at(&first.ty, message);
+            errors.record(&first.ty, message);
             None
         }
         other => {
             let message = "an upcaster takes a struct with `#[derive(Event)]`: write its name here";
-            errors.at(other, message);
+            errors.record(other, message);
             None
         }
     }
@@ -103,12 +103,12 @@ fn output(output: &ReturnType, errors: &mut Errors) -> Option<Type> {
         ReturnType::Type(_, ty) => match &**ty {
             Type::ImplTrait(_) => {
                 let message = "an upcaster says which event it makes: write the event's type instead of `impl`";
-                errors.at(ty, message);
+                errors.record(ty, message);
                 None
             }
             Type::Never(_) => {
                 let message = "every stored event is read for ever, so an upcaster returns: leave the type out for an event that means nothing today";
-                errors.at(ty, message);
+                errors.record(ty, message);
                 None
             }
             ty => Some(ty.clone()),

@@ -3,7 +3,7 @@
 use syn::{Expr, ExprLit, ExprUnary, Lit, Meta, UnOp};
 
 use crate::codegen::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     errors::Errors,
 };
 
@@ -26,13 +26,13 @@ pub(super) struct BoundTarget {
 }
 
 /// Parses `min = 1, max = 9`. Either bound may be absent. Records an error for an invalid bound.
-pub(super) fn bounds(
+pub(super) fn parse_bounds(
     meta: &Meta,
     arguments: Vec<Meta>,
     of: BoundTarget,
     errors: &mut Errors,
-) -> Option<(Bounds, Keys)> {
-    let mut keys = Keys::new(of.attribute, &["min", "max"]);
+) -> Option<(Bounds, AttributeKeys)> {
+    let mut keys = AttributeKeys::new(of.attribute, &["min", "max"]);
     let (mut min, mut max) = (None, None);
     let mut is_sound = true;
     for argument in arguments {
@@ -51,14 +51,14 @@ pub(super) fn bounds(
         && least > most
     {
         let message = format!("nothing is at least {least} and at most {most}: exchange the ends");
-        errors.at(meta, message);
+        errors.record(meta, message);
         is_sound = false;
     }
     is_sound.then_some((Bounds { min, max }, keys))
 }
 
 fn number(argument: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Expr> {
-    let value = attribute::value(argument, of.example, errors)?;
+    let value = attribute::parse_value(argument, of.example, errors)?;
     let fits = match of.least {
         Some(least) => whole(value).is_some_and(|value| value >= least),
         None => is_number(value),
@@ -66,7 +66,7 @@ fn number(argument: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Expr>
     if fits || matches!(value, Expr::Path(_)) {
         return Some(value.clone());
     }
-    errors.at(value, format!("{}: write `{}`", of.is, of.example));
+    errors.record(value, format!("{}: write `{}`", of.is, of.example));
     None
 }
 

@@ -19,7 +19,10 @@ pub(crate) struct ValidatedValue<'a> {
 }
 
 /// Generates the statements that add violations. Returns nothing if there is nothing to check.
-pub(crate) fn checks(fields: &[ValidatedValue<'_>], framework: &Framework) -> Vec<TokenStream> {
+pub(crate) fn validation_statements(
+    fields: &[ValidatedValue<'_>],
+    framework: &Framework,
+) -> Vec<TokenStream> {
     let mut looks_inside = false;
     let mut statements = vec![];
     for field in fields {
@@ -41,7 +44,7 @@ impl ValidatedValue<'_> {
     fn check(&self, rule: &Rule, framework: &Framework) -> TokenStream {
         // All tokens of the call have one span, so that one mistake causes one message.
         let span = self.ty.span();
-        let at = framework.at(span);
+        let at = framework.with_span(span);
         let rules = quote_spanned!(span=> #at::validate::rules);
         let value = &self.value;
         match rule {
@@ -75,7 +78,7 @@ impl ValidatedValue<'_> {
 
     fn inside(&self, statements: &TokenStream) -> TokenStream {
         match &self.member {
-            Some(member) => quote!(violations.within(#member, |violations| { #statements });),
+            Some(member) => quote!(violations.check_member(#member, |violations| { #statements });),
             None => statements.clone(),
         }
     }

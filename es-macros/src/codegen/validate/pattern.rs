@@ -15,11 +15,12 @@ pub(super) fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
         Ok(None) => return true,
         Ok(Some(message)) | Err(message) => message,
     };
-    errors.at(pattern, message);
+    errors.record(pattern, message);
     false
 }
 
-/// Syntax that JavaScript, which JSON schemas follow, interprets differently or does not support.
+/// Describes the first syntax that JavaScript interprets differently or does not support. JSON schemas
+/// follow JavaScript.
 fn foreign(pattern: &str) -> Result<Option<String>, String> {
     let none = |error: &dyn std::fmt::Display| {
         let error = error.to_string();
@@ -30,7 +31,7 @@ fn foreign(pattern: &str) -> Result<Option<String>, String> {
     let ast = Parser::new().parse(pattern).map_err(|error| none(&error))?;
     // The pattern may be valid but too large to compile.
     regex::Regex::new(pattern).map_err(|error| none(&error))?;
-    let found = visit(&ast, Portable(None)).unwrap_or_default();
+    let found = visit(&ast, ForeignSyntaxFinder(None)).unwrap_or_default();
     Ok(found.map(|(span, instead)| {
         let part = pattern.get(span.start.offset..span.end.offset);
         let part = part.unwrap_or(pattern);
@@ -38,10 +39,10 @@ fn foreign(pattern: &str) -> Result<Option<String>, String> {
     }))
 }
 
-/// Finds the first part that JavaScript interprets differently.
-struct Portable(Option<(Span, &'static str)>);
+/// Finds the first part of a pattern that JavaScript interprets differently.
+struct ForeignSyntaxFinder(Option<(Span, &'static str)>);
 
-impl Portable {
+impl ForeignSyntaxFinder {
     fn note(&mut self, span: Span, instead: Option<&'static str>) {
         if let Some(instead) = instead {
             self.0.get_or_insert((span, instead));
@@ -77,7 +78,7 @@ impl Portable {
     }
 }
 
-impl Visitor for Portable {
+impl Visitor for ForeignSyntaxFinder {
     type Output = Option<(Span, &'static str)>;
     type Err = ();
 
@@ -140,17 +141,17 @@ impl Visitor for Portable {
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 
 /// Returns the pattern of single-line texts that are not blank.
-pub(super) fn of_text() -> String {
+pub(super) fn text_pattern() -> String {
     format!(r"^[^{CONTROL}]*[^\s{CONTROL}][^{CONTROL}]*$")
 }
 
 /// Returns the pattern of URLs.
-pub(super) fn of_url() -> String {
+pub(super) fn url_pattern() -> String {
     format!(r"^https?://[^\s{CONTROL}]+$")
 }
 
 /// Returns the pattern of texts that consist of these characters. Excludes blank texts on request.
-pub(super) fn of_characters(allowed: &str, says_something: bool) -> String {
+pub(super) fn characters_pattern(allowed: &str, says_something: bool) -> String {
     let all = class(allowed.chars());
     let visible = class(allowed.chars().filter(|one| !one.is_whitespace()));
     if says_something && all != visible {
@@ -177,14 +178,18 @@ mod tests {
 
     #[test]
     fn characters_become_a_pattern() {
-        assert_eq!(of_characters("0-9]", true), r"^[0\-9\]]*$");
-        assert_eq!(of_characters("0 ", true), "^[0 ]*[0][0 ]*$");
-        assert_eq!(of_characters("0 ", false), "^[0 ]*$");
+        assert_eq!(characters_pattern("0-9]", true), r"^[0\-9\]]*$");
+        assert_eq!(characters_pattern("0 ", true), "^[0 ]*[0][0 ]*$");
+        assert_eq!(characters_pattern("0 ", false), "^[0 ]*$");
     }
 
     #[test]
     fn patterns_of_rules_are_patterns() {
-        for pattern in [of_text(), of_url(), of_characters(r"a\-]^[ ", true)] {
+        for pattern in [
+            text_pattern(),
+            url_pattern(),
+            characters_pattern(r"a\-]^[ ", true),
+        ] {
             assert_eq!(foreign(&pattern), Ok(None), "{pattern}");
         }
     }

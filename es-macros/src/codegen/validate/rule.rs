@@ -8,7 +8,7 @@ use super::{
     pattern,
 };
 use crate::codegen::{
-    attribute::{self, Keys},
+    attribute::{self, AttributeKeys},
     errors::Errors,
 };
 
@@ -72,15 +72,15 @@ const WITH: &str = "with = is_sound";
 
 /// Parses all `#[validate(…)]` attributes of a field.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> Vec<Rule> {
-    let mut keys = Keys::new("validate", &RULES).called("rule");
+    let mut keys = AttributeKeys::new("validate", &RULES).called("rule");
     let mut rules = vec![];
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("validate")) {
-        let elements = attribute::elements(attr, errors);
+        let elements = attribute::parse_elements(attr, errors);
         if elements.as_ref().is_some_and(Vec::is_empty) {
             let message = format!(
                 "say which rule holds: write `#[validate({TEXT})]`, `#[validate({RANGE})]` or another one"
             );
-            errors.at(attr, message);
+            errors.record(attr, message);
         }
         for meta in elements.unwrap_or_default() {
             rules.extend(rule(&meta, &mut keys, errors));
@@ -89,7 +89,7 @@ pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> Vec<Rule> {
     rules
 }
 
-fn rule(meta: &Meta, keys: &mut Keys, errors: &mut Errors) -> Option<Rule> {
+fn rule(meta: &Meta, keys: &mut AttributeKeys, errors: &mut Errors) -> Option<Rule> {
     match keys.recognize(meta, errors)? {
         "text" => text(meta, errors),
         "characters" => characters(meta, errors),
@@ -119,7 +119,7 @@ fn tokens(meta: &Meta, example: &str, errors: &mut Errors) -> Option<TokenStream
         Meta::List(list) => Some(list.tokens.clone()),
         Meta::Path(_) | Meta::NameValue(_) => {
             let name = attribute::name(meta);
-            errors.at(meta, format!("`{name}` has arguments: write `{example}`"));
+            errors.record(meta, format!("`{name}` has arguments: write `{example}`"));
             None
         }
     }
@@ -137,10 +137,10 @@ fn text(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
         least: Some(1),
     };
     let arguments = arguments(meta, TEXT, errors)?;
-    let (Bounds { min, max }, keys) = bound::bounds(meta, arguments, OF, errors)?;
-    if !keys.has("max") {
+    let (Bounds { min, max }, keys) = bound::parse_bounds(meta, arguments, OF, errors)?;
+    if !keys.contains("max") {
         let message = format!("a text has a greatest length: write `{TEXT}`");
-        errors.at(meta, message);
+        errors.record(meta, message);
     }
     Some(Rule::Text { min, max: max? })
 }
@@ -161,11 +161,11 @@ const ITEMS_OF: BoundTarget = BoundTarget {
 /// Parses two bounds, at least one of which has to be present.
 fn ends(meta: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Bounds> {
     let arguments = arguments(meta, of.example, errors)?;
-    let (bounds, keys) = bound::bounds(meta, arguments, of, errors)?;
-    if !keys.has("min") && !keys.has("max") {
+    let (bounds, keys) = bound::parse_bounds(meta, arguments, of, errors)?;
+    if !keys.contains("min") && !keys.contains("max") {
         let name = attribute::name(meta);
         let message = format!("`{name}` has an end at least: write `{}`", of.example);
-        errors.at(meta, message);
+        errors.record(meta, message);
         return None;
     }
     Some(bounds)
@@ -178,7 +178,7 @@ fn quoted(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitStr> {
     if text.is_none() {
         let name = attribute::name(meta);
         let message = format!("`{name}` has one text in quotation marks: write `{example}`");
-        errors.at(meta, message);
+        errors.record(meta, message);
     }
     text
 }
@@ -192,17 +192,17 @@ fn alone(meta: &Meta, errors: &mut Errors) -> bool {
     if !is_alone {
         let name = attribute::name(meta);
         let message = format!("`{name}` has no arguments: write `{name}` alone");
-        errors.at(meta, message);
+        errors.record(meta, message);
     }
     is_alone
 }
 
 fn each(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
-    let mut keys = Keys::new("validate(each)", &RULES_OF_ITEMS).called("rule");
+    let mut keys = AttributeKeys::new("validate(each)", &RULES_OF_ITEMS).called("rule");
     let arguments = arguments(meta, EACH, errors)?;
     if arguments.is_empty() {
         let message = format!("say which rule each item keeps: write `{EACH}`");
-        errors.at(meta, message);
+        errors.record(meta, message);
         return None;
     }
     let rules = arguments.iter().map(|meta| rule(meta, &mut keys, errors));
@@ -210,14 +210,14 @@ fn each(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
 }
 
 fn with(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
-    let value = attribute::value(meta, WITH, errors)?;
+    let value = attribute::parse_value(meta, WITH, errors)?;
     match value {
         Expr::Path(path) => Some(Rule::With(path.path.clone())),
         _ => {
             let message = format!(
                 "`with` names a function that takes a reference and returns a `Result<(), _>`: write `{WITH}`"
             );
-            errors.at(value, message);
+            errors.record(value, message);
             None
         }
     }

@@ -74,11 +74,11 @@ fn patterns(rules: &[Rule]) -> Vec<String> {
             Rule::Pattern(own) => patterns.push(own.value()),
             Rule::Characters(allowed) => {
                 says_something = true;
-                patterns.push(pattern::of_characters(&allowed.value(), is_text));
+                patterns.push(pattern::characters_pattern(&allowed.value(), is_text));
             }
             Rule::Url => {
                 says_something = true;
-                patterns.push(pattern::of_url());
+                patterns.push(pattern::url_pattern());
             }
             // The format allows neither white space nor control characters.
             Rule::Email => says_something = true,
@@ -86,7 +86,7 @@ fn patterns(rules: &[Rule]) -> Vec<String> {
         }
     }
     if is_text && !says_something {
-        patterns.push(pattern::of_text());
+        patterns.push(pattern::text_pattern());
     }
     patterns
 }

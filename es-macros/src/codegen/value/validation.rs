@@ -28,7 +28,7 @@ pub(super) fn check(item: &DeriveInput, errors: &mut Errors) {
     let on_variants = variants.into_iter().flat_map(|variant| &variant.attrs);
     for attr in item.attrs.iter().chain(on_variants) {
         if attr.path().is_ident("validate") {
-            errors.at(
+            errors.record(
                 attr,
                 "`#[validate(…)]` stands above the field whose value it is about",
             );
@@ -96,7 +96,7 @@ fn of_enum<'a>(
     variants: impl Iterator<Item = &'a Variant>,
     framework: &Framework,
 ) -> TokenStream {
-    let place = FieldLocation::of(&item.attrs);
+    let place = VariantLayout::from_attributes(&item.attrs);
     let mut arms = vec![];
     let mut is_whole = true;
     for variant in variants {
@@ -154,7 +154,7 @@ fn checks(
         ty: &field.ty,
         rules,
     });
-    let checks = validate::checks(&checked.collect::<Vec<_>>(), framework);
+    let checks = validate::validation_statements(&checked.collect::<Vec<_>>(), framework);
     quote!(#(#checks)*)
 }
 
@@ -173,22 +173,22 @@ fn member(field: &Field, index: usize) -> Option<String> {
 }
 
 /// The location of a variant's fields in the JSON, as the enum's representation determines it.
-enum FieldLocation {
+enum VariantLayout {
     /// Inside a member with the name of the variant.
-    Named,
+    UnderVariantName,
     /// Inside one member for the contents of all variants.
-    Content(String),
+    UnderMember(String),
     /// Directly in the object.
-    Here,
+    Flat,
 }
 
-impl FieldLocation {
-    fn of(attrs: &[Attribute]) -> Self {
-        let mut place = Self::Named;
+impl VariantLayout {
+    fn from_attributes(attrs: &[Attribute]) -> Self {
+        let mut place = Self::UnderVariantName;
         for (key, text) in words(attrs) {
             match (key.as_str(), text) {
-                ("content", Some(content)) => return Self::Content(content),
-                ("tag" | "untagged", _) => place = Self::Here,
+                ("content", Some(content)) => return Self::UnderMember(content),
+                ("tag" | "untagged", _) => place = Self::Flat,
                 _ => {}
             }
         }
@@ -197,12 +197,12 @@ impl FieldLocation {
 
     fn lead(&self, variant: &Variant, checks: TokenStream) -> TokenStream {
         let member = match self {
-            Self::Here => return checks,
-            Self::Content(content) => content.clone(),
-            Self::Named => renamed(&variant.attrs)
+            Self::Flat => return checks,
+            Self::UnderMember(content) => content.clone(),
+            Self::UnderVariantName => renamed(&variant.attrs)
                 .unwrap_or_else(|| naming::lower_camel_case(&variant.ident.unraw().to_string())),
         };
-        quote!(violations.within(#member, |violations| { #checks });)
+        quote!(violations.check_member(#member, |violations| { #checks });)
     }
 }
 
@@ -214,9 +214,9 @@ fn renamed(attrs: &[Attribute]) -> Option<String> {
 fn words(attrs: &[Attribute]) -> impl Iterator<Item = (String, Option<String>)> {
     let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
     let mut errors = Errors::default();
-    let elements = serde.filter_map(move |attr| attribute::elements(attr, &mut errors));
+    let elements = serde.filter_map(move |attr| attribute::parse_elements(attr, &mut errors));
     elements.flatten().map(|meta: Meta| {
-        let text = attribute::text(&meta, "", &mut Errors::default());
+        let text = attribute::parse_text(&meta, "", &mut Errors::default());
         (attribute::name(&meta), text.map(|text| text.value()))
     })
 }

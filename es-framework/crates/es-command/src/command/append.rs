@@ -94,7 +94,7 @@ async fn append(
     candidates: Vec<EventCandidate>,
     preconditions: Vec<Precondition>,
 ) -> Result<Option<EventId>, CommandError> {
-    // Both are needed again if the response is lost.
+    // If the response is lost, the recovery needs the candidates and the preconditions again.
     let (sent, assumed) = (candidates.clone(), preconditions.clone());
     let start = Instant::now();
     let appended = bus.store.append(candidates, preconditions).await;

@@ -1,4 +1,4 @@
-//! The request of a command, and what it carries besides the command's values.
+//! The request of a command: its values, metadata, trace and conditions.
 
 use sha2::{Digest as _, Sha256};
 
@@ -105,7 +105,7 @@ pub struct InvalidIdempotencyKey;
 impl IdempotencyKey {
     /// Returns the key of a command that a reaction sends. It begins with a space, which keys of
     /// clients cannot contain.
-    pub(crate) fn of_reaction(name: &str) -> Self {
+    pub(crate) fn for_reaction(name: &str) -> Self {
         Self(format!(" {name}").into())
     }
 

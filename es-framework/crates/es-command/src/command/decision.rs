@@ -18,12 +18,13 @@ use es_event::{Event, EventType, Metadata, Subject};
 /// }
 ///
 /// #[derive(Value)]
-/// struct Loan {
+/// struct LoanReceipt {
 ///     due_at: Timestamp,
 /// }
 ///
-/// fn decide(due_at: Timestamp) -> Decision<BookBorrowedEvent, Loan> {
-///     Decision::new(BookBorrowedEvent { due_at }, Loan { due_at })
+/// fn decide(due_at: Timestamp) -> Decision<BookBorrowedEvent, LoanReceipt> {
+///     let reply = LoanReceipt { due_at };
+///     Decision::new(BookBorrowedEvent { due_at }, reply)
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl<E, R> Decision<E, R> {
 /// #[derive(Event)]
 /// struct BookRemovedEvent {}
 ///
-/// let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// let mut decision = UntypedDecision::new("/books/42".parse()?, Metadata::default());
 /// decision.push(&BookRemovedEvent {})?;
 /// let (events, reply) = decision.into_parts();
 /// assert_eq!((events.len(), reply.is_none()), (1, true));
@@ -71,7 +72,7 @@ pub struct UntypedDecision {
 /// # use es_framework::{command::UntypedDecision, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookRemovedEvent {}
-/// # let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// # let mut decision = UntypedDecision::new("/books/42".parse()?, Metadata::default());
 /// decision.push(&BookRemovedEvent {})?;
 /// let (events, _) = decision.into_parts();
 /// assert_eq!(events[0].subject.as_str(), "/books/42");
@@ -95,9 +96,9 @@ pub struct NewEvent {
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent {}
 /// # #[derive(Value)]
-/// # struct Loan {}
+/// # struct LoanReceipt {}
 ///
-/// type Borrowed = Decision<BookBorrowedEvent, Loan>;
+/// type Borrowed = Decision<BookBorrowedEvent, LoanReceipt>;
 /// let mut schemas = schemars::SchemaGenerator::default();
 /// assert!(Borrowed::reply(&mut schemas).is_some_and(|reply| reply.always));
 /// assert!(Option::<Borrowed>::reply(&mut schemas).is_some_and(|reply| !reply.always));
@@ -120,7 +121,7 @@ impl ReplySchema {
 impl UntypedDecision {
     /// Creates a decision without events, for a command on `subject`. Each event gets `metadata`.
     #[must_use]
-    pub const fn on(subject: Subject, metadata: Metadata) -> Self {
+    pub const fn new(subject: Subject, metadata: Metadata) -> Self {
         Self {
             subject,
             metadata,
@@ -180,7 +181,7 @@ impl HandlerContext {
     /// # Errors
     /// The handler rejects the command, or an event cannot be written.
     pub fn decide<D: IntoDecision>(&self, output: D) -> Result<UntypedDecision, HandlerError> {
-        let mut decision = UntypedDecision::on(self.subject.clone(), self.metadata.clone());
+        let mut decision = UntypedDecision::new(self.subject.clone(), self.metadata.clone());
         output.add_to(&mut decision)?;
         Ok(decision)
     }
@@ -196,7 +197,7 @@ impl HandlerContext {
 /// # #[derive(Event)]
 /// # struct LoanClosedEvent {}
 ///
-/// let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// let mut decision = UntypedDecision::new("/books/42".parse()?, Metadata::default());
 /// (BookReturnedEvent {}, Some(LoanClosedEvent {})).add_to(&mut decision)?;
 /// assert_eq!(decision.into_parts().0.len(), 2);
 /// # Ok::<_, Box<dyn std::error::Error>>(())

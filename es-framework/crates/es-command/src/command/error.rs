@@ -112,7 +112,7 @@ fn not_as_expected(subject: &Subject, latest: Option<EventId>) -> String {
 /// #[rejection(conflict)]
 /// struct CopyIsLent;
 ///
-/// let mut decision = UntypedDecision::on("/books/42".parse()?, Metadata::default());
+/// let mut decision = UntypedDecision::new("/books/42".parse()?, Metadata::default());
 /// let error = Err::<(), _>(CopyIsLent).add_to(&mut decision).unwrap_err();
 /// assert!(matches!(error, HandlerError::Rejected(rejection) if rejection.name() == "copy-is-lent"));
 /// # Ok::<_, es_framework::event::InvalidSubject>(())

@@ -21,7 +21,7 @@ use es_event::{Declaration, InvalidSubjectPart, Subject};
 /// # #[handler]
 /// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
 /// let command = PurchaseBookCommand { id: "42".into() };
-/// let decision = command.handle(&HandlerContext::on("/books/42".parse()?, Metadata::default()))?;
+/// let decision = command.handle(&HandlerContext::new("/books/42".parse()?, Metadata::default()))?;
 /// assert_eq!(decision.into_parts().0.len(), 1);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```

@@ -13,7 +13,7 @@ use es_event::{Metadata, Subject};
 /// # #[derive(Event)]
 /// # struct BookRemovedEvent {}
 ///
-/// let context = HandlerContext::on("/books/42".parse()?, Metadata::default());
+/// let context = HandlerContext::new("/books/42".parse()?, Metadata::default());
 /// assert_eq!(context.decide(BookRemovedEvent {})?.into_parts().0.len(), 1);
 /// // The context has no clock.
 /// assert!(matches!(context.required::<Clock>(0), Err(HandlerError::Parameter(0))));
@@ -37,7 +37,7 @@ pub(super) enum Argument {
 impl HandlerContext {
     /// Creates a context without arguments.
     #[must_use]
-    pub const fn on(subject: Subject, metadata: Metadata) -> Self {
+    pub const fn new(subject: Subject, metadata: Metadata) -> Self {
         let parameters = Vec::new();
         Self {
             subject,
@@ -46,7 +46,7 @@ impl HandlerContext {
         }
     }
 
-    pub(super) fn with(self, parameters: Vec<Argument>) -> Self {
+    pub(super) fn with_arguments(self, parameters: Vec<Argument>) -> Self {
         Self { parameters, ..self }
     }
 
@@ -72,7 +72,7 @@ impl HandlerContext {
     ///
     /// # Errors
     /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
-    pub fn optional<S: 'static>(&self, parameter: usize) -> Result<Option<&S>, HandlerError> {
+    pub fn optional_state<S: 'static>(&self, parameter: usize) -> Result<Option<&S>, HandlerError> {
         match self.parameters.get(parameter) {
             Some(Argument::State(state)) => Ok(state.state()),
             _ => Err(HandlerError::Parameter(parameter)),

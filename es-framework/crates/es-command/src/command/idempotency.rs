@@ -1,7 +1,7 @@
 //! Idempotency keys. A handled command with a key leaves an idempotency record, and a repeated
 //! command gets the recorded outcome instead of being decided again. The record is appended together
-//! with the command's events, on its own subject that must be pristine. So it works across restarts
-//! and instances, and of two concurrent copies the store refuses one.
+//! with the command's events, on its own subject that must be pristine. Therefore keys work across restarts and instances, and the store refuses
+//! one of two concurrent copies.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -47,7 +47,7 @@ enum LatestEventReference {
 
 impl IdempotencyCheck {
     /// Returns the check of a request, if the request has an idempotency key.
-    pub(super) fn of_request(
+    pub(super) fn from_request(
         request: &CommandRequest<'_>,
         command: &str,
     ) -> Result<Option<Self>, CommandError> {
@@ -66,7 +66,7 @@ impl IdempotencyCheck {
     ///
     /// # Errors
     /// The key belongs to another request, or the event store failed.
-    pub(super) async fn recorded_outcome(
+    pub(super) async fn find_recorded_outcome(
         &self,
         store: &dyn EventStore,
     ) -> Result<Option<CommandOutcome>, CommandError> {

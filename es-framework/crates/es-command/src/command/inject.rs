@@ -82,7 +82,7 @@ pub enum ParameterOrigin {
 /// use es_framework::{command::{ServiceKind, Services}, prelude::*};
 ///
 /// let clock = ServiceKind::of::<Clock>("Clock");
-/// assert!(Services::default().with(Clock::system()).has(clock));
+/// assert!(Services::default().with(Clock::system()).provides(clock));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServiceKind {
@@ -121,7 +121,7 @@ impl Inject for Metadata {
 /// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
 /// # }
 /// // fn borrow(…, #[subject("/readers/{reader}")] lent: Option<&Book>)
-/// let lent = Parameter::state::<Book>("lent").at("/readers/{reader}").optional();
+/// let lent = Parameter::state::<Book>("lent").on_subject("/readers/{reader}").optional();
 /// assert_eq!((lent.subject, lent.optional), (Some("/readers/{reader}"), true));
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -141,7 +141,7 @@ pub struct Parameter {
 impl Parameter {
     /// Describes a parameter of any injectable type.
     #[must_use]
-    pub const fn given<T: Inject>(name: &'static str) -> Self {
+    pub const fn injected<T: Inject>(name: &'static str) -> Self {
         Self::from(name, T::ORIGIN)
     }
 
@@ -171,7 +171,7 @@ impl Parameter {
 
     /// Rebuilds the state from the subject of this template.
     #[must_use]
-    pub const fn at(self, subject: &'static str) -> Self {
+    pub const fn on_subject(self, subject: &'static str) -> Self {
         let subject = Some(subject);
         Self { subject, ..self }
     }
@@ -218,7 +218,7 @@ impl Services {
 
     /// Returns whether a value of this kind is provided.
     #[must_use]
-    pub fn has(&self, kind: ServiceKind) -> bool {
+    pub fn provides(&self, kind: ServiceKind) -> bool {
         self.0.contains_key(&kind.id)
     }
 

@@ -38,7 +38,7 @@ type ReadArgument = (Argument, Option<Precondition>);
 
 impl InputPlan {
     /// Resolves the subjects of a command.
-    pub(super) fn of<C: Handle>(command: &C) -> Result<Self, CommandError> {
+    pub(super) fn from_command<C: Handle>(command: &C) -> Result<Self, CommandError> {
         Self::resolve(command).map_err(|part| {
             let message = part.to_string();
             let pointer = format!("/{}", part.field);
@@ -144,7 +144,7 @@ async fn read_state(
 ) -> Result<(CachedState, Precondition), CommandError> {
     let subject = source.subject.clone();
     if source.recursive {
-        // The state reads only events of its own types. This event has any type, and it is read before
+        // The state reads only events of its own types. The latest event of any type is read before
         // them, so that the precondition covers every event that is recorded in between.
         let latest = latest_event(&*bus.store, subject.clone(), true).await?;
         let latest = latest.map(|event| event.id);
@@ -217,11 +217,11 @@ pub(super) async fn check_conditions(
             preconditions.push(precondition);
         }
     }
-    let handler_context = HandlerContext::on(plan.subject.clone(), context.metadata.clone());
+    let handler_context = HandlerContext::new(plan.subject.clone(), context.metadata.clone());
     Ok(DecisionInputs {
         latest,
         preconditions,
-        handler_context: handler_context.with(arguments),
+        handler_context: handler_context.with_arguments(arguments),
     })
 }
 

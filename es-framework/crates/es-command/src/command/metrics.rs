@@ -36,7 +36,7 @@ pub(super) fn count_command(command: &'static str, result: &Result<CommandOutcom
         ];
         registry::counter(&COMMANDS, &labels)
     };
-    HANDLED.with((command, outcome, reason), register, |counter| {
+    HANDLED.record_with((command, outcome, reason), register, |counter| {
         counter.increment(1);
     });
 }
@@ -47,7 +47,7 @@ pub(super) fn count_retry(command: &'static str) {
         let labels = [("command", *command)];
         registry::counter(&COMMAND_RETRIES, &labels)
     };
-    RETRIED.with(command, register, |counter| counter.increment(1));
+    RETRIED.record_with(command, register, |counter| counter.increment(1));
 }
 
 /// Records the duration of an append.
@@ -66,7 +66,7 @@ pub(super) fn record_append(
         let labels = [("outcome", *outcome)];
         registry::histogram(&APPEND_DURATION, &labels)
     };
-    APPENDED.with(outcome, register, |histogram| histogram.record(duration));
+    APPENDED.record_with(outcome, register, |histogram| histogram.record(duration));
 }
 
 impl CommandError {

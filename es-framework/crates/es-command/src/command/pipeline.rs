@@ -43,7 +43,7 @@ async fn parse_and_handle<C: Handle>(
     request: CommandRequest<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let command: C = parse_command(&request)?;
-    let idempotency = IdempotencyCheck::of_request(&request, C::NAME)?;
+    let idempotency = IdempotencyCheck::from_request(&request, C::NAME)?;
     handle_parsed(bus, &command, request.context, idempotency.as_ref()).await
 }
 
@@ -68,7 +68,7 @@ async fn handle_parsed<C: Handle>(
     idempotency: Option<&IdempotencyCheck>,
 ) -> Result<CommandOutcome, CommandError> {
     validate_command(command)?;
-    let plan = InputPlan::of(command)?;
+    let plan = InputPlan::from_command(command)?;
     for attempt in 0..retry::MAX_ATTEMPTS {
         if attempt > 0 {
             retry::back_off(attempt).await;
@@ -138,7 +138,7 @@ async fn find_recorded_outcome(
     idempotency: Option<&IdempotencyCheck>,
 ) -> Result<Option<CommandOutcome>, CommandError> {
     match idempotency {
-        Some(check) => check.recorded_outcome(&*bus.store).await,
+        Some(check) => check.find_recorded_outcome(&*bus.store).await,
         None => Ok(None),
     }
 }

@@ -246,7 +246,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::NotProvided`].
     pub fn check_services(&self, services: &Services) -> Result<(), RegistryError> {
-        match self.services().find(|(kind, _)| !services.has(*kind)) {
+        match self.services().find(|(kind, _)| !services.provides(*kind)) {
             None => Ok(()),
             Some((kind, command)) => Err(RegistryError::NotProvided {
                 name: kind.name,

@@ -19,10 +19,9 @@ const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
 pub(super) struct ReactionProgress {
     /// The last event that was handled, if any.
     pub(super) position: Option<EventId>,
-    /// Of the deadlines that events up to `position` set, those until this time were met or
-    /// cancelled.
+    /// All deadlines until this time that events up to `position` set were met or cancelled.
     pub(super) settled: Timestamp,
-    /// Of the deadlines one nanosecond after `settled`, those of events before this one were met or
+    /// The deadlines one nanosecond after `settled` that events before this one set were met or
     /// cancelled, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) settled_before: Option<EventId>,

@@ -1,5 +1,4 @@
-//! Reads and appends the checkpoints of one reaction. Each append has the precondition that the last
-//! checkpoint is known.
+//! Reads and appends the checkpoints of one reaction. Each append has the precondition that no newer checkpoint follows the last known one.
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,7 +34,7 @@ pub(super) struct CheckpointStore {
     is_stale: bool,
     /// The tasks that this process finished and no checkpoint records yet.
     done: Vec<ReactionTask>,
-    /// The lease of another process, and the time since it has not changed. Only the clock of this
+    /// The lease of another process, and the time since which it has not changed. Only the clock of this
     /// process decides when the lease is expired.
     observed_lease: Option<(CallLease, Instant)>,
 }
@@ -54,7 +53,7 @@ pub(super) enum ClaimResult {
 }
 
 impl CheckpointStore {
-    pub(super) fn of(
+    pub(super) fn new(
         reaction: &'static str,
         store: Arc<dyn EventStore>,
         source: Arc<str>,
@@ -101,11 +100,11 @@ impl CheckpointStore {
 
     /// Returns whether a task was executed or skipped, by this process or another.
     pub(super) fn is_done(&self, task: &ReactionTask) -> bool {
-        self.done.contains(task) || self.is_recorded(task)
+        self.done.contains(task) || self.is_in_checkpoint(task)
     }
 
     /// Returns whether the last known checkpoint records a task.
-    pub(super) fn is_recorded(&self, task: &ReactionTask) -> bool {
+    pub(super) fn is_in_checkpoint(&self, task: &ReactionTask) -> bool {
         let known = self.known.as_ref();
         known.is_some_and(|known| known.records(task))
     }

@@ -31,7 +31,7 @@ pub enum ReactionError {
     /// A call failed.
     #[error("the call failed: {0}")]
     Call(String),
-    /// The lease of this process expired, and another one makes the call.
+    /// The lease of this process expired, and another process makes the call.
     #[error("another instance makes the call")]
     TakenOver,
     /// A command was not handled.

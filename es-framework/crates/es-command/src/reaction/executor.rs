@@ -240,7 +240,7 @@ impl ReactionExecutor {
                 let recorded = event.recorded();
                 let context = ReactionContext {
                     services: &self.runtime.services,
-                    key: ReactionKey::of(self.reaction.name, step.name, view, recorded),
+                    key: ReactionKey::for_call(self.reaction.name, step.name, view, recorded),
                 };
                 Ok(PlannedAction::Call(call(event, &context)?))
             }
@@ -262,7 +262,7 @@ impl ReactionExecutor {
             metadata: event.metadata(),
             trace: event.trace.clone(),
             expected: None,
-            idempotency_key: Some(IdempotencyKey::of_reaction(&key)),
+            idempotency_key: Some(IdempotencyKey::for_reaction(&key)),
         };
         let request = CommandRequest {
             body: &sent.body,
@@ -286,7 +286,7 @@ impl ReactionExecutor {
 }
 
 /// Returns whether the state of the subject refuses the command, which ends the step like success.
-/// A reused key means that another release of the reaction sent its command already.
+/// A reused key means that another version of the code sent its command already.
 const fn is_final_refusal(error: &CommandError) -> bool {
     matches!(
         error,

@@ -1,5 +1,5 @@
-//! Reactions: what an application does about events by itself. An event leads to commands or to
-//! calls of other systems, at once or at a deadline. `pipeline.rs` shows the steps. All of it follows
+//! Reactions: the actions that an application takes on its own after an event. It sends commands or
+//! calls other systems, at once or at a deadline. `pipeline.rs` shows the steps. All of it follows
 //! from the event store, so unfinished work survives restarts.
 
 mod checkpoint;
@@ -12,6 +12,7 @@ mod executor;
 mod parked;
 mod pipeline;
 mod processor;
+mod reaction_key;
 mod reactions;
 mod runner;
 mod status;
@@ -19,13 +20,14 @@ mod status;
 mod tests;
 
 pub use commands::OutgoingCommand;
-pub use commands::{IntoCommands, OutgoingCommands, ReactionContext, ReactionKey};
+pub use commands::{IntoCommands, OutgoingCommands, ReactionContext};
 pub use declared::{
     Deadline, DeadlineTime, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
     ReactionTiming, StartPosition, box_call, check_services, decode_event,
 };
 pub use error::ReactionError;
 pub use executor::ReactionRuntime;
+pub use reaction_key::ReactionKey;
 pub use reactions::{Reactions, ReactionsError};
 pub use runner::ReactionRunner;
 pub use runner::catch_up;

@@ -14,7 +14,7 @@ use es_store::StoreError;
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The reason why a processor stops.
-pub(super) enum ReactionFailure {
+pub(super) enum StopReason {
     /// An event that the reaction cannot handle.
     Poison(Box<ParkedEvent>),
     /// A failure of the event store.
@@ -47,25 +47,25 @@ impl ParkedEvent {
     }
 }
 
-impl From<ParkedEvent> for ReactionFailure {
+impl From<ParkedEvent> for StopReason {
     fn from(parked: ParkedEvent) -> Self {
         Self::Poison(Box::new(parked))
     }
 }
 
-impl From<ReactionError> for ReactionFailure {
+impl From<ReactionError> for StopReason {
     fn from(error: ReactionError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<StoreError> for ReactionFailure {
+impl From<StoreError> for StopReason {
     fn from(error: StoreError) -> Self {
         Self::Store(error.into())
     }
 }
 
-impl ReactionFailure {
+impl StopReason {
     pub(super) fn into_error(self) -> ReactionError {
         match self {
             Self::Poison(parked) => parked.error,
@@ -168,7 +168,7 @@ impl ReactionProcessor {
     /// Returns whether the last loaded checkpoint records the failing task or event as handled.
     fn is_handled(&self, parked: &ParkedEvent) -> bool {
         match &parked.task {
-            Some(task) => self.checkpoints.is_recorded(task),
+            Some(task) => self.checkpoints.is_in_checkpoint(task),
             None => self.checkpoints.has_passed(parked.event.id),
         }
     }

@@ -17,7 +17,7 @@ use super::{
     deadline_queue::OpenDeadline,
     error::Recovery,
     executor::{ReactionPlan, StepInstance},
-    parked::{ParkedEvent, ReactionFailure},
+    parked::{ParkedEvent, StopReason},
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
 use es_event::{RecordedEvent, Subject};
@@ -37,7 +37,7 @@ const CLAIM_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 impl ReactionProcessor {
     /// Subscribes to the event store and handles events and deadlines until something fails.
-    pub(super) async fn run(&mut self) -> Result<Infallible, ReactionFailure> {
+    pub(super) async fn run(&mut self) -> Result<Infallible, StopReason> {
         let options = ObserveOptions::recursive_after(self.position);
         let store = Arc::clone(&self.executor.runtime.store);
         let events = store.observe(Subject::root(), options);
@@ -67,7 +67,7 @@ impl ReactionProcessor {
     }
 
     /// Handles all stored events and due deadlines, including those that follow from them.
-    pub(super) async fn catch_up(&mut self) -> Result<(), ReactionFailure> {
+    pub(super) async fn catch_up(&mut self) -> Result<(), StopReason> {
         loop {
             let before = self.position;
             let options = ReadOptions {
@@ -87,7 +87,7 @@ impl ReactionProcessor {
     }
 
     /// Plans and executes the steps that follow from an event.
-    async fn handle_event(&mut self, event: RecordedEvent) -> Result<(), ReactionFailure> {
+    async fn handle_event(&mut self, event: RecordedEvent) -> Result<(), StopReason> {
         if self.event_types.contains(&event.event_type) {
             let plan = match self.executor.plan(&event) {
                 Ok(plan) => plan,
@@ -110,7 +110,7 @@ impl ReactionProcessor {
 
     /// Executes the steps whose deadlines have passed. All events that might cancel them are handled
     /// before.
-    async fn meet_due_deadlines(&mut self) -> Result<(), ReactionFailure> {
+    async fn meet_due_deadlines(&mut self) -> Result<(), StopReason> {
         if self.deadlines.needs_reload() {
             let progress = self.progress();
             self.restore(&progress).await?;
@@ -137,7 +137,7 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    async fn meet_deadline(&mut self, deadline: OpenDeadline) -> Result<(), ReactionFailure> {
+    async fn meet_deadline(&mut self, deadline: OpenDeadline) -> Result<(), StopReason> {
         let OpenDeadline { step, view, .. } = deadline;
         let event = event_with_id(&*self.executor.runtime.store, deadline.event).await?;
         if let Some(event) = event {
@@ -159,7 +159,7 @@ impl ReactionProcessor {
         event: &RecordedEvent,
         instance: StepInstance,
         at: Option<Timestamp>,
-    ) -> Result<(), ReactionFailure> {
+    ) -> Result<(), StopReason> {
         let task = self.executor.task(event.id, instance, at);
         let (mut pause, mut attempts) = (FIRST_PAUSE, 0_u32);
         loop {

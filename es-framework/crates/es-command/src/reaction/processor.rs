@@ -52,7 +52,7 @@ impl ReactionProcessor {
         let runtime = &executor.runtime;
         let name = executor.reaction.name;
         let (store, source) = (Arc::clone(&runtime.store), Arc::clone(&runtime.source));
-        let checkpoints = CheckpointStore::of(name, store, source, runtime.instance)
+        let checkpoints = CheckpointStore::new(name, store, source, runtime.instance)
             .map_err(ReactionError::Name)?;
         let mut processor = Self {
             event_types: executor.event_types(),

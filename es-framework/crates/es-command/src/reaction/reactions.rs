@@ -131,7 +131,7 @@ impl Reactions {
     /// # Errors
     /// [`ReactionsError::NotProvided`].
     pub fn check_services(&self, services: &Services) -> Result<(), ReactionsError> {
-        match self.services().find(|(kind, _)| !services.has(*kind)) {
+        match self.services().find(|(kind, _)| !services.provides(*kind)) {
             None => Ok(()),
             Some((kind, reaction)) => Err(ReactionsError::NotProvided {
                 name: kind.name,

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use super::{
     ReactionDescriptor, ReactionError, ReactionStatuses, Reactions,
     executor::{ReactionExecutor, ReactionRuntime},
-    parked::{ParkedEvent, ReactionFailure},
+    parked::{ParkedEvent, StopReason},
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
 
@@ -42,7 +42,7 @@ impl ReactionRunner {
     /// Creates a runner that has not started.
     pub fn new(runtime: ReactionRuntime, reactions: Reactions) -> Self {
         let names = reactions.iter().map(|reaction| reaction.name);
-        let (operator, requests) = OperatorClient::separate(ComponentKind::Reaction, names);
+        let (operator, requests) = OperatorClient::with_own_queues(ComponentKind::Reaction, names);
         Self {
             runtime: Arc::new(runtime),
             reactions,
@@ -132,8 +132,8 @@ async fn run_until_failure(executor: ReactionExecutor) -> RunEnd {
     };
     match processor.run().await {
         Ok(never) => match never {},
-        Err(ReactionFailure::Poison(parked)) => RunEnd::Parked(Box::new(processor), parked),
-        Err(ReactionFailure::Store(error)) => RunEnd::Failed {
+        Err(StopReason::Poison(parked)) => RunEnd::Parked(Box::new(processor), parked),
+        Err(StopReason::Store(error)) => RunEnd::Failed {
             error,
             has_advanced: processor.has_advanced,
         },
@@ -152,13 +152,10 @@ pub async fn catch_up(
         statuses: ReactionStatuses::default(),
     };
     let mut processor = ReactionProcessor::start(executor).await?;
-    processor
-        .catch_up()
-        .await
-        .map_err(ReactionFailure::into_error)
+    processor.catch_up().await.map_err(StopReason::into_error)
 }
 
-/// Works, and meanwhile answers operators that no event has stopped the reaction. A command that
+/// Runs the work. Meanwhile, answers operators that no event has stopped the reaction: a command that
 /// waited would affect a later event.
 async fn unstopped<T>(
     reaction: &'static str,

@@ -1,4 +1,4 @@
-//! Two settings that want the same flag or environment variable.
+//! The check that no two settings have the same flag or environment variable.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,10 +7,10 @@ use clap::{Arg, Command};
 use super::SettingsDescriptor;
 use es_event::Declaration;
 
-/// Settings that cannot stand side by side. It names both places.
+/// The error for two settings with the same flag or variable. It names both declarations.
 ///
 /// ```
-/// /// What the start says where two settings want one flag.
+/// /// Formats the error of a start at which two settings want one flag.
 /// fn explain(clash: &es_framework::settings::SettingsClash) -> String {
 ///     format!("library-service does not start: {clash}")
 /// }
@@ -19,8 +19,8 @@ use es_event::Declaration;
 #[error("two settings want the {wanted}: {first} and {second}: {advice}", advice = wanted.advice())]
 pub struct SettingsClash {
     wanted: SettingName,
-    first: Owner,
-    second: Owner,
+    first: SettingOwner,
+    second: SettingOwner,
 }
 
 /// A name that only one setting can have.
@@ -30,9 +30,9 @@ enum SettingName {
     Variable(String),
 }
 
-/// Whose setting it is.
+/// The owner of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Owner {
+enum SettingOwner {
     Framework,
     Application {
         field: String,
@@ -42,22 +42,29 @@ enum Owner {
     },
 }
 
-/// Read by the framework without a flag.
+/// The variables that the framework reads without a flag.
 const VARIABLES: [&str; 1] = ["RUST_LOG"];
 
-/// Checks that every flag and every variable stands for one setting.
+/// Checks that every flag and every variable belongs to one setting.
 ///
 /// # Errors
 /// The first [`SettingsClash`].
 #[doc(hidden)]
 pub fn check(framework: &Command, declared: &[&SettingsDescriptor]) -> Result<(), SettingsClash> {
-    let mut owners = BTreeMap::from([(SettingName::Flag("help".to_owned()), Owner::Framework)]);
+    let mut owners = BTreeMap::from([(
+        SettingName::Flag("help".to_owned()),
+        SettingOwner::Framework,
+    )]);
     let variables = VARIABLES.map(|name| SettingName::Variable(name.to_owned()));
     let flags = framework.get_arguments().flat_map(wanted);
-    owners.extend(flags.chain(variables).map(|one| (one, Owner::Framework)));
+    owners.extend(
+        flags
+            .chain(variables)
+            .map(|one| (one, SettingOwner::Framework)),
+    );
     for settings in declared {
         for argument in (settings.arguments)() {
-            let owner = Owner::Application {
+            let owner = SettingOwner::Application {
                 field: argument.get_id().to_string(),
                 settings: settings.kind.name,
                 declaration: Box::new(settings.declaration),
@@ -105,7 +112,7 @@ impl fmt::Display for SettingName {
     }
 }
 
-impl fmt::Display for Owner {
+impl fmt::Display for SettingOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Framework => f.write_str("the framework itself"),

@@ -44,7 +44,7 @@ impl<T> SettingValue for T where
 {
 }
 
-/// The parser of a setting, as what `#[derive(Settings)]` writes asks for it.
+/// Returns the parser of a setting. The code that `#[derive(Settings)]` generates calls it.
 ///
 /// ```
 /// use clap::{Arg, Command};
@@ -57,7 +57,8 @@ impl<T> SettingValue for T where
 #[must_use]
 pub fn parser<T: SettingValue>() -> ValueParser {
     let wanted = TypeId::of::<T>();
-    // These say more in `--help`, or take more, than their `FromStr`.
+    // clap has parsers of its own for these types. They accept more values than `FromStr`, or describe
+    // them in `--help`.
     if wanted == TypeId::of::<bool>() {
         return ValueParser::bool();
     }

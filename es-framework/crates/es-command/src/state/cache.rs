@@ -45,7 +45,7 @@ impl StateCache {
     ) -> Option<RebuiltState<S>> {
         let slot = self
             .slots
-            .get(&StateCacheKey::of::<S>(subject, recursive))?;
+            .get(&StateCacheKey::new::<S>(subject, recursive))?;
         let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         state.downcast().ok().map(|rebuilt| *rebuilt)
     }
@@ -58,13 +58,13 @@ impl StateCache {
         rebuilt: RebuiltState<S>,
     ) {
         let slot: CacheSlot = Arc::new(Mutex::new(Some(Box::new(rebuilt))));
-        let key = StateCacheKey::of::<S>(subject, recursive);
+        let key = StateCacheKey::new::<S>(subject, recursive);
         self.slots.insert(key, slot);
     }
 }
 
 impl StateCacheKey {
-    fn of<S: Evolve>(subject: &Subject, recursive: bool) -> Self {
+    fn new<S: Evolve>(subject: &Subject, recursive: bool) -> Self {
         Self {
             state: TypeId::of::<S>(),
             subject: subject.clone(),

@@ -187,7 +187,7 @@ impl StateLoader {
         let lower_bound = snapshot.latest.map(|latest| Bound::Inclusive(latest.id));
         let mut events = self.read(subject, recursive, lower_bound);
         let first = events.try_next().await?;
-        if first.map(|event| LastEvent::of(&event)) != snapshot.latest {
+        if first.map(|event| LastEvent::from_event(&event)) != snapshot.latest {
             return Ok(None);
         }
         self.fold(snapshot, events, 1).await.map(Some)
@@ -227,7 +227,7 @@ impl StateLoader {
             rebuilt.state = S::evolve(rebuilt.state.take(), &view)?;
             Ok::<_, DecodeError>(())
         })?;
-        rebuilt.latest = Some(LastEvent::of(event));
+        rebuilt.latest = Some(LastEvent::from_event(event));
         rebuilt.events_since_snapshot = rebuilt.events_since_snapshot.saturating_add(1);
         Ok(())
     }

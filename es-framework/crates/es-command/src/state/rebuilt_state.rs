@@ -56,7 +56,7 @@ impl<S> RebuiltState<S> {
 }
 
 impl LastEvent {
-    pub(super) fn of(event: &RecordedEvent) -> Self {
+    pub(super) fn from_event(event: &RecordedEvent) -> Self {
         let RecordedEvent { id, hash, .. } = *event;
         Self { id, hash }
     }

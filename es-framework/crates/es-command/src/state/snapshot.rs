@@ -149,7 +149,8 @@ impl Snapshots {
             Some(database) => act(database),
             none => {
                 let names = Arc::clone(&self.names);
-                SnapshotDatabase::at(&self.file, names).and_then(|opened| act(none.insert(opened)))
+                SnapshotDatabase::open(&self.file, names)
+                    .and_then(|opened| act(none.insert(opened)))
             }
         };
         self.log_error(what, done)
@@ -175,7 +176,7 @@ fn name<S: Evolve>(subject: &Subject, recursive: bool) -> String {
 }
 
 impl SnapshotDatabase {
-    fn at(file: &Path, names: SnapshotNames) -> Result<Self, SnapshotError> {
+    fn open(file: &Path, names: SnapshotNames) -> Result<Self, SnapshotError> {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }

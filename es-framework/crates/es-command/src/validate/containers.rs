@@ -20,14 +20,14 @@ impl<T: Validate> Validate for Box<T> {
 
 impl<T: Validate> Validate for Vec<T> {
     fn validate(&self, violations: &mut Violations) {
-        violations.within_each(self, T::validate);
+        violations.check_each_member(self, T::validate);
     }
 }
 
 impl<T: Validate> Validate for BTreeMap<String, T> {
     fn validate(&self, violations: &mut Violations) {
         for (name, value) in self {
-            violations.within(name, |violations| value.validate(violations));
+            violations.check_member(name, |violations| value.validate(violations));
         }
     }
 }
@@ -35,7 +35,7 @@ impl<T: Validate> Validate for BTreeMap<String, T> {
 impl<T: Validate, S> Validate for HashMap<String, T, S> {
     fn validate(&self, violations: &mut Violations) {
         for (name, value) in self {
-            violations.within(name, |violations| value.validate(violations));
+            violations.check_member(name, |violations| value.validate(violations));
         }
     }
 }

@@ -38,7 +38,7 @@ const MAX_VIOLATIONS: usize = 100;
 ///
 /// let mut violations = Violations::default();
 /// violations.check("title", rules::text(&" ".to_owned(), 1, 500));
-/// violations.within("tags", |violations| {
+/// violations.check_member("tags", |violations| {
 ///     let tags = vec!["new".to_owned(), "a\nb".to_owned()];
 ///     violations.each(&tags, |tag| rules::text(tag, 1, 20));
 /// });
@@ -55,7 +55,7 @@ impl Violations {
     /// Adds the result of a rule for the member `name`.
     pub fn check(&mut self, name: &str, found: Result<(), String>) {
         if found.is_err() {
-            self.within(name, |violations| violations.add(found));
+            self.check_member(name, |violations| violations.add(found));
         }
     }
 
@@ -70,7 +70,7 @@ impl Violations {
     }
 
     /// Collects violations inside the member `name`.
-    pub fn within(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
+    pub fn check_member(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
         self.pointer
@@ -82,11 +82,11 @@ impl Violations {
     /// Applies a rule to each item of a list.
     pub fn each<L: Items>(&mut self, list: &L, rule: impl Fn(&L::Item) -> Result<(), String>) {
         let items = list.items().unwrap_or_default();
-        self.within_each(items, |item, violations| violations.add(rule(item)));
+        self.check_each_member(items, |item, violations| violations.add(rule(item)));
     }
 
     /// Collects violations inside each item.
-    fn within_each<T>(&mut self, items: &[T], check: impl Fn(&T, &mut Self)) {
+    fn check_each_member<T>(&mut self, items: &[T], check: impl Fn(&T, &mut Self)) {
         let length = self.pointer.len();
         for (index, item) in items.iter().enumerate() {
             if self.violations.len() >= MAX_VIOLATIONS {
@@ -141,7 +141,7 @@ mod tests {
         let wrong = || Err(String::new());
         violations.add(wrong());
         violations.check("a/b~c", wrong());
-        violations.within("list", |violations| {
+        violations.check_member("list", |violations| {
             violations.each(&vec![1, 2], |item| match item {
                 2 => wrong(),
                 _ => Ok(()),

@@ -41,7 +41,7 @@ const SINGLE: [&str; 11] = [
 
 /// Returns the canonical form of a schema. Definitions are inlined; only recursive types remain
 /// definitions.
-pub(super) fn canonical(schema: &Value) -> Value {
+pub(super) fn canonicalize(schema: &Value) -> Value {
     let empty = Map::new();
     let definitions = schema.get(DEFINITIONS).and_then(Value::as_object);
     let mut writer = CanonicalWriter {
@@ -211,7 +211,7 @@ mod tests {
             "required": ["id", "title"],
             "type": "object",
         });
-        assert_eq!(canonical(&schema).to_string(), expected.to_string());
+        assert_eq!(canonicalize(&schema).to_string(), expected.to_string());
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             { "type": "string", "enum": ["hard", "audio"] },
         ] });
         let without = json!({ "type": "string", "enum": ["audio", "hard", "soft"] });
-        assert_eq!(canonical(&with), canonical(&without));
+        assert_eq!(canonicalize(&with), canonicalize(&without));
     }
 
     #[test]
@@ -232,7 +232,10 @@ mod tests {
                 "$defs": { name: { "type": "string", "enum": ["hard"] } },
             })
         };
-        assert_eq!(canonical(&named("Cover")), canonical(&named("Binding")));
+        assert_eq!(
+            canonicalize(&named("Cover")),
+            canonicalize(&named("Binding"))
+        );
     }
 
     #[test]
@@ -242,7 +245,7 @@ mod tests {
             "$defs": { "Isbn": { "type": "string", "maxLength": 9 } },
         });
         assert_eq!(
-            canonical(&schema)["properties"]["isbn"],
+            canonicalize(&schema)["properties"]["isbn"],
             json!({ "examples": ["x"], "maxLength": 3, "type": "string" })
         );
     }
@@ -259,7 +262,7 @@ mod tests {
                 },
             },
         });
-        let canonical = canonical(&schema);
+        let canonical = canonicalize(&schema);
         assert_eq!(canonical["properties"]["root"]["$ref"], "#/$defs/Shelf");
         let shelf = &canonical["$defs"]["Shelf"];
         assert_eq!(

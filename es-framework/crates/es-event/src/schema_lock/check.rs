@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     breaking_change::{BreakingChange, DataLoss, member},
-    canonical::canonical,
+    canonical::canonicalize,
     narrowing,
     sample_generator::samples,
     samples::{SampleVariation, SchemaSamples},
@@ -27,7 +27,7 @@ pub(super) fn event(
     let Some(stored) = samples(locked) else {
         return vec![];
     };
-    let today = canonical((event.schema)().as_value());
+    let today = canonicalize((event.schema)().as_value());
     let mut check = SampleCheck {
         event: *event,
         stored,
@@ -39,7 +39,7 @@ pub(super) fn event(
     let outcomes = check.outcomes();
     if !is_upcast {
         check.compare(&outcomes);
-        let narrowed = narrowing::narrowed(locked, &today);
+        let narrowed = narrowing::find_narrowed(locked, &today);
         check.add_unless_known(narrowed);
     }
     let renamed = new_members(locked, &today);
@@ -110,7 +110,7 @@ impl SampleCheck {
             let mut path = unreadable.path.clone();
             path.extend(missing.map(str::to_owned));
             if self.repairs.contains_key(&path) {
-                // Even a sample of today's schema cannot be deserialized here.
+                // Today's code cannot deserialize even a sample of today's schema.
                 self.stored.others.clear();
                 return;
             }

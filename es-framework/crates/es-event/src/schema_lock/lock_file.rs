@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{breaking_change::BreakingChange, canonical::canonical, check};
+use super::{breaking_change::BreakingChange, canonical::canonicalize, check};
 use crate::{EventDescriptor, UpcasterDescriptor, Upcasters};
 
 /// The version of the file format.
@@ -24,7 +24,7 @@ const NOTE: &str = "The JSON schemas of the stored events. Written by `schema lo
 /// }
 ///
 /// let events = [EventDescriptor::of::<BookPurchasedEvent>()];
-/// let lock = SchemaLock::of(&events);
+/// let lock = SchemaLock::from_events(&events);
 /// assert_eq!(lock.len(), 1);
 /// assert!(lock.compare(&events, &Upcasters::default()).is_empty());
 /// ```
@@ -46,7 +46,7 @@ pub struct SchemaLock {
 /// }
 ///
 /// let events = [EventDescriptor::of::<BookPurchasedEvent>()];
-/// let difference = SchemaLock::of(&[]).compare(&events, &Upcasters::default());
+/// let difference = SchemaLock::from_events(&[]).compare(&events, &Upcasters::default());
 /// assert_eq!(difference.added, ["com.example.library.BookPurchasedEvent"]);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -109,9 +109,9 @@ pub enum SchemaLockError {
 impl SchemaLock {
     /// Creates the lock of these events.
     #[must_use]
-    pub fn of(events: &[EventDescriptor]) -> Self {
+    pub fn from_events(events: &[EventDescriptor]) -> Self {
         let schema = |event: &EventDescriptor| {
-            let schema = canonical((event.schema)().as_value());
+            let schema = canonicalize((event.schema)().as_value());
             (event.event_type.to_owned(), schema)
         };
         Self {
@@ -153,7 +153,7 @@ impl SchemaLock {
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn write(&self, file: &Path) -> Result<(), SchemaLockError> {
-        fs::write(file, self.text()).map_err(|reason| SchemaLockError::File {
+        fs::write(file, self.to_text()).map_err(|reason| SchemaLockError::File {
             file: file.display().to_string(),
             reason,
         })
@@ -161,7 +161,7 @@ impl SchemaLock {
 
     /// Returns the contents of the file.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
@@ -182,7 +182,7 @@ impl SchemaLock {
     /// Compares the declared events with the lock.
     #[must_use]
     pub fn compare(&self, events: &[EventDescriptor], upcasters: &Upcasters) -> LockDifference {
-        let today = Self::of(events);
+        let today = Self::from_events(events);
         let declared: BTreeMap<_, _> = events.iter().map(|one| (one.event_type, one)).collect();
         let mut difference = LockDifference {
             breaking_changes: vec![],
@@ -196,14 +196,14 @@ impl SchemaLock {
                     difference.removed.push(event_type.clone());
                     // An upcaster that was registered by hand reads the event even if the event is
                     // not declared.
-                    if upcasters.of(event_type).is_none() {
+                    if upcasters.get(event_type).is_none() {
                         difference
                             .breaking_changes
                             .push(self.orphaned(event_type, &today, events));
                     }
                 }
                 Some(event) => {
-                    let is_upcast = upcasters.of(event_type).is_some();
+                    let is_upcast = upcasters.get(event_type).is_some();
                     let found = check::event(locked, event, is_upcast);
                     if found.is_empty() && today.events.get(event_type) != Some(locked) {
                         difference.changed.push(event.event_type);
@@ -235,7 +235,7 @@ impl SchemaLock {
         });
         let quoted = format!("\"{event_type}\":");
         let line = self
-            .text()
+            .to_text()
             .lines()
             .position(|line| line.trim_start().starts_with(&quoted));
         BreakingChange::Removed {

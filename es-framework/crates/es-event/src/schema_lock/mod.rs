@@ -92,7 +92,7 @@ pub enum SchemaCheckError {
 ///
 /// let (folder, events) = (tempfile::tempdir()?, [EventDescriptor::of::<BookPurchasedEvent>()]);
 /// let file = folder.path().join("events.lock.json");
-/// SchemaLock::of(&events).write(&file)?;
+/// SchemaLock::from_events(&events).write(&file)?;
 /// check(&file, &events, &Upcasters::default())?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -145,7 +145,7 @@ pub fn update(
     upcasters: &Upcasters,
     accepted: &[String],
 ) -> Result<usize, SchemaCheckError> {
-    let lock = SchemaLock::of(events);
+    let lock = SchemaLock::from_events(events);
     let earlier = match SchemaLock::read(file) {
         // Without a file, no stored event has to stay readable yet.
         Err(SchemaLockError::Missing(_)) => lock.clone(),

@@ -19,7 +19,7 @@ const BOUNDS: [(&str, bool); 8] = [
 
 /// Returns the bounds of today's schema that are tighter than in the locked one, at all paths that
 /// both schemas have.
-pub(super) fn narrowed(locked: &Value, today: &Value) -> Vec<DataLoss> {
+pub(super) fn find_narrowed(locked: &Value, today: &Value) -> Vec<DataLoss> {
     let mut losses = vec![];
     compare(locked, today, &mut vec![], &mut losses);
     losses

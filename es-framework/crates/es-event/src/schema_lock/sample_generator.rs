@@ -41,7 +41,7 @@ impl<'a> SampleGenerator<'a> {
         self.left.set(self.left.get().checked_sub(1)?);
         let examples = schema.get("examples").and_then(Value::as_array);
         if let Some(examples) = examples.filter(|examples| !examples.is_empty()) {
-            return SchemaSamples::of(examples.iter().cloned());
+            return SchemaSamples::from_values(examples.iter().cloned());
         }
         if let Some(name) = referenced(schema) {
             return self.definition(name);
@@ -64,7 +64,7 @@ impl<'a> SampleGenerator<'a> {
     }
 
     fn anything(&self) -> Option<SchemaSamples> {
-        SchemaSamples::of([
+        SchemaSamples::from_values([
             json!("a"),
             json!("b"),
             json!(1),
@@ -81,7 +81,7 @@ impl<'a> SampleGenerator<'a> {
     ) -> Option<SchemaSamples> {
         let list = |key| object.get(key).and_then(Value::as_array);
         if let Some(values) = list("enum") {
-            return SchemaSamples::of(values.iter().cloned());
+            return SchemaSamples::from_values(values.iter().cloned());
         }
         if let Some(branches) = list("oneOf").or_else(|| list("anyOf")) {
             let outside = self.outside(object);
@@ -123,7 +123,7 @@ impl<'a> SampleGenerator<'a> {
         let Some(outside) = outside else {
             return Some(inside);
         };
-        let mut both = SchemaSamples::one(merged(&outside.base, &inside.base));
+        let mut both = SchemaSamples::from_base(merged(&outside.base, &inside.base));
         let outer = outside.others.iter();
         outer.for_each(|one| both.push_variation(one.map(|value| merged(value, &inside.base))));
         let inner = inside.others.iter();
@@ -145,15 +145,15 @@ impl<'a> SampleGenerator<'a> {
             return Some(self.members(properties, object));
         }
         let Some(values) = object.get("additionalProperties") else {
-            return Some(SchemaSamples::one(json!({})));
+            return Some(SchemaSamples::from_base(json!({})));
         };
         let Some(part) = self.samples(values) else {
-            return Some(SchemaSamples::one(json!({})));
+            return Some(SchemaSamples::from_base(json!({})));
         };
         let whole = |value| json!({ ANY_NAME: value });
-        let mut samples = SchemaSamples::one(whole(part.base.clone()));
+        let mut samples = SchemaSamples::from_base(whole(part.base.clone()));
         samples.push(vec![], json!({}));
-        samples.within(ANY_NAME, &part, whole);
+        samples.embed_variations(ANY_NAME, &part, whole);
         Some(samples)
     }
 
@@ -173,9 +173,9 @@ impl<'a> SampleGenerator<'a> {
             .iter()
             .map(|(name, part)| ((*name).clone(), part.base.clone()))
             .collect();
-        let mut samples = SchemaSamples::one(Value::Object(base.clone()));
+        let mut samples = SchemaSamples::from_base(Value::Object(base.clone()));
         for (name, part) in &parts {
-            samples.within(name, part, |value| {
+            samples.embed_variations(name, part, |value| {
                 let mut whole = base.clone();
                 whole.insert((*name).clone(), value);
                 Value::Object(whole)
@@ -197,13 +197,13 @@ impl<'a> SampleGenerator<'a> {
         let least = usize::try_from(length("minItems").clamp(1, 16)).unwrap_or(1);
         let part = schema.get("items").and_then(|items| self.samples(items));
         let Some(part) = part else {
-            return Some(SchemaSamples::one(json!([])));
+            return Some(SchemaSamples::from_base(json!([])));
         };
         let whole = |value| {
             let rest = std::iter::repeat_n(part.base.clone(), least.saturating_sub(1));
             Value::Array(std::iter::once(value).chain(rest).collect())
         };
-        let mut samples = SchemaSamples::one(whole(part.base.clone()));
+        let mut samples = SchemaSamples::from_base(whole(part.base.clone()));
         if length("minItems") == 0 {
             samples.push(vec![], json!([]));
         }
@@ -212,7 +212,7 @@ impl<'a> SampleGenerator<'a> {
             let twice = std::iter::repeat_n(part.base.clone(), least.saturating_add(1));
             samples.push(vec![], twice.collect());
         }
-        samples.within("0", &part, whole);
+        samples.embed_variations("0", &part, whole);
         Some(samples)
     }
 
@@ -222,9 +222,9 @@ impl<'a> SampleGenerator<'a> {
             .map(|part| self.samples(part))
             .collect::<Option<_>>()?;
         let base: Vec<_> = parts.iter().map(|part| part.base.clone()).collect();
-        let mut samples = SchemaSamples::one(Value::Array(base.clone()));
+        let mut samples = SchemaSamples::from_base(Value::Array(base.clone()));
         for (index, part) in parts.iter().enumerate() {
-            samples.within(&index.to_string(), part, |value| {
+            samples.embed_variations(&index.to_string(), part, |value| {
                 let path = base.iter().enumerate();
                 let pick = |(at, other): (usize, &Value)| {
                     if at == index {

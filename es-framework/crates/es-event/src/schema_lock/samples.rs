@@ -36,14 +36,14 @@ impl SampleVariation {
 }
 
 impl SchemaSamples {
-    pub(super) fn one(base: Value) -> Self {
+    pub(super) fn from_base(base: Value) -> Self {
         let others = vec![];
         Self { base, others }
     }
 
-    pub(super) fn of(values: impl IntoIterator<Item = Value>) -> Option<Self> {
+    pub(super) fn from_values(values: impl IntoIterator<Item = Value>) -> Option<Self> {
         let mut values = values.into_iter();
-        let mut samples = Self::one(values.next()?);
+        let mut samples = Self::from_base(values.next()?);
         values.for_each(|value| samples.push(vec![], value));
         Some(samples)
     }
@@ -60,7 +60,12 @@ impl SchemaSamples {
     }
 
     /// Embeds the variations of a part at this path into complete values.
-    pub(super) fn within(&mut self, name: &str, part: &Self, whole: impl Fn(Value) -> Value) {
+    pub(super) fn embed_variations(
+        &mut self,
+        name: &str,
+        part: &Self,
+        whole: impl Fn(Value) -> Value,
+    ) {
         for variation in &part.others {
             let path = std::iter::once(name.to_owned()).chain(variation.path.iter().cloned());
             self.push_variation(SampleVariation {

@@ -10,8 +10,8 @@ const MAX_TEXT_LENGTH: u64 = 4_096;
 /// Generates samples of a scalar JSON type.
 pub(super) fn samples(kind: &str, schema: &Value) -> Option<SchemaSamples> {
     match kind {
-        "boolean" => SchemaSamples::of([json!(true), json!(false)]),
-        "null" => SchemaSamples::of([Value::Null]),
+        "boolean" => SchemaSamples::from_values([json!(true), json!(false)]),
+        "null" => SchemaSamples::from_values([Value::Null]),
         "integer" => integers(schema),
         "number" => numbers(schema),
         "string" => texts(schema),
@@ -45,7 +45,7 @@ fn integers(schema: &Value) -> Option<SchemaSamples> {
             values.push(value);
         }
     }
-    SchemaSamples::of(
+    SchemaSamples::from_values(
         values
             .into_iter()
             .filter_map(Number::from_i128)
@@ -88,7 +88,7 @@ fn numbers(schema: &Value) -> Option<SchemaSamples> {
         &[16_777_216.25, 16_777_216.75]
     };
     let plain = [1.5, 0.5, 0.25, -1.5, 100.5];
-    SchemaSamples::of(
+    SchemaSamples::from_values(
         plain
             .iter()
             .chain(precise)
@@ -101,7 +101,7 @@ fn numbers(schema: &Value) -> Option<SchemaSamples> {
 fn texts(schema: &Value) -> Option<SchemaSamples> {
     let format = schema.get("format").and_then(Value::as_str);
     if let Some(known) = format.and_then(formatted) {
-        return SchemaSamples::of(known.iter().map(|text| json!(text)));
+        return SchemaSamples::from_values(known.iter().map(|text| json!(text)));
     }
     let length = |key| schema.get(key).and_then(Value::as_u64);
     let least = length("minLength").unwrap_or_default().min(MAX_TEXT_LENGTH);
@@ -124,7 +124,7 @@ fn texts(schema: &Value) -> Option<SchemaSamples> {
         texts.push(repeated("z", most));
     }
     texts.dedup();
-    SchemaSamples::of(texts.into_iter().map(Value::from))
+    SchemaSamples::from_values(texts.into_iter().map(Value::from))
 }
 
 /// Returns strings of a format that restricts its values.

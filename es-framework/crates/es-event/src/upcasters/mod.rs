@@ -117,7 +117,7 @@ impl Upcasters {
         recorded: &RecordedEvent,
         mut handle: impl FnMut(EventView<'_>) -> Result<(), X>,
     ) -> Result<(), X> {
-        self.apply(EventView::stored(recorded), &mut handle)
+        self.apply(EventView::from_recorded(recorded), &mut handle)
     }
 
     /// Iterates over the upcasters, sorted by the event that they convert.
@@ -127,7 +127,7 @@ impl Upcasters {
 
     /// Returns the upcaster of this event type.
     #[must_use]
-    pub fn of(&self, event_type: &str) -> Option<&UpcasterDescriptor> {
+    pub fn get(&self, event_type: &str) -> Option<&UpcasterDescriptor> {
         let found = self
             .by_type
             .binary_search_by_key(&key(event_type), |one| key(one.from));
@@ -141,11 +141,11 @@ impl Upcasters {
         view: EventView<'_>,
         handle: &mut F,
     ) -> Result<(), X> {
-        let Some(upcaster) = self.of(view.event_type()) else {
+        let Some(upcaster) = self.get(view.event_type()) else {
             return handle(view);
         };
         for event in (upcaster.upcast)(view)? {
-            let upcast = EventView::upcast(event.event_type, &event.payload, view.recorded());
+            let upcast = EventView::from_upcast(event.event_type, &event.payload, view.recorded());
             self.apply(upcast, handle)?;
         }
         Ok(())
@@ -173,7 +173,7 @@ impl Upcasters {
             return Ok(());
         }
         path.push((upcaster.from, upcaster.declaration));
-        for next in upcaster.to.iter().filter_map(|to| self.of(to)) {
+        for next in upcaster.to.iter().filter_map(|to| self.get(to)) {
             self.check_cycle_from(next, path, harmless)?;
         }
         path.pop();

@@ -15,8 +15,8 @@ use es_framework::{
 
 /// Compares the second declaration with a lock of the first.
 fn change(before: EventDescriptor, after: EventDescriptor) -> LockDifference {
-    let lock = SchemaLock::of(&[before]);
-    let written: SchemaLock = serde_json::from_str(&lock.text()).unwrap();
+    let lock = SchemaLock::from_events(&[before]);
+    let written: SchemaLock = serde_json::from_str(&lock.to_text()).unwrap();
     assert_eq!(written, lock);
     written.compare(&[after], &Upcasters::default())
 }

@@ -105,7 +105,7 @@ fn an_upcaster_may_leave_out_what_it_does_not_need() {
             scanner: String,
         }
     }
-    let lock = SchemaLock::of(&[EventDescriptor::of::<before::Before>()]);
+    let lock = SchemaLock::from_events(&[EventDescriptor::of::<before::Before>()]);
     let today = [EventDescriptor::of::<ScannedEvent>()];
     let upcasters = Upcasters::new([UpcasterDescriptor::of::<ScannedEvent>()]).unwrap();
     let covered = lock.compare(&today, &upcasters);
@@ -126,7 +126,7 @@ fn an_upcaster_may_leave_out_what_it_does_not_need() {
 fn what_is_new_or_changed_without_a_loss_is_told_apart() {
     let events = [EventDescriptor::of::<OpenedEvent>()];
     let more = [events[0], EventDescriptor::of::<ScannedEvent>()];
-    let difference = SchemaLock::of(&events).compare(&more, &Upcasters::default());
+    let difference = SchemaLock::from_events(&events).compare(&more, &Upcasters::default());
     assert!(difference.breaking_changes.is_empty() && !difference.is_empty());
     assert_eq!(difference.added, [ScannedEvent::TYPE]);
 }

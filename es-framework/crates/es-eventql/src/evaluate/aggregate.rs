@@ -6,7 +6,7 @@ use super::{cast::describe, number};
 use crate::{
     function::Aggregate,
     query_error::QueryErrorKind,
-    value::{Value, numbers},
+    value::{Value, compare_numbers},
 };
 
 /// The intermediate state of an aggregate. Nulls are ignored. Without any value, COUNT and SUM
@@ -87,14 +87,14 @@ impl Accumulator {
             }
             Self::Extreme { of, best } => return extreme(*of, best, value),
             Self::Median(values) => {
-                if number::float(&value).is_none() {
+                if number::to_float(&value).is_none() {
                     return Err(wrong(Aggregate::Median, "numbers", &value));
                 }
                 values.push(value);
                 return Ok(size_of::<Value>());
             }
             Self::Spread { of, spread } => {
-                let number = number::float(&value);
+                let number = number::to_float(&value);
                 spread.add(number.ok_or_else(|| wrong(*of, "numbers", &value))?);
             }
             Self::Unique(first) => return unique(first, value),
@@ -107,13 +107,13 @@ impl Accumulator {
             Self::Count(count) => Ok(Value::Int(count)),
             Self::Sum(sum) => sum.finish(),
             Self::Average { count: 0.0, .. } => Ok(Value::Null),
-            Self::Average { sum, count } => number::finite(sum.float() / count),
+            Self::Average { sum, count } => number::finite_or_error(sum.float() / count),
             Self::Extreme { best: value, .. } | Self::Unique(value) => Ok(value),
             Self::Median(values) => median(values),
             Self::Spread { spread, .. } if spread.count == 0.0 => Ok(Value::Null),
             Self::Spread { of, spread } => {
                 let variance = spread.squares / spread.count;
-                number::finite(if of == Aggregate::StdDev {
+                number::finite_or_error(if of == Aggregate::StdDev {
                     variance.sqrt()
                 } else {
                     variance
@@ -139,7 +139,7 @@ impl ExactSum {
 
     fn finish(self) -> Result<Value, QueryErrorKind> {
         if self.fractional.is_some() {
-            return number::finite(self.float());
+            return number::finite_or_error(self.float());
         }
         let whole = i64::try_from(self.whole);
         whole
@@ -198,15 +198,15 @@ fn unique(first: &mut Value, value: Value) -> Result<usize, QueryErrorKind> {
 
 /// Returns the middle value, or the mean of the two middle values.
 fn median(mut values: Vec<Value>) -> Result<Value, QueryErrorKind> {
-    values.sort_by(numbers);
+    values.sort_by(compare_numbers);
     let middle = values.len() / 2;
     let upper = values.get(middle).cloned().unwrap_or(Value::Null);
     if values.len() % 2 == 1 {
         return Ok(upper);
     }
     let lower = middle.checked_sub(1).and_then(|index| values.get(index));
-    match (lower.and_then(number::float), number::float(&upper)) {
-        (Some(lower), Some(upper)) => number::finite(lower.midpoint(upper)),
+    match (lower.and_then(number::to_float), number::to_float(&upper)) {
+        (Some(lower), Some(upper)) => number::finite_or_error(lower.midpoint(upper)),
         _ => Ok(Value::Null),
     }
 }

@@ -10,7 +10,11 @@ use crate::{
 
 type OperatorResult = Result<Value, QueryErrorKind>;
 
-pub(super) fn binary(operator: BinaryOperator, left: &Value, right: &Value) -> OperatorResult {
+pub(super) fn apply_binary(
+    operator: BinaryOperator,
+    left: &Value,
+    right: &Value,
+) -> OperatorResult {
     use BinaryOperator as Op;
 
     match operator {
@@ -76,7 +80,7 @@ fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) -> Operator
         },
         _ => {
             let float = |value| {
-                super::number::float(value).ok_or_else(|| not_a_number(operator.symbol(), value))
+                super::number::to_float(value).ok_or_else(|| not_a_number(operator.symbol(), value))
             };
             fractional(operator, float(left)?, float(right)?)
         }
@@ -120,7 +124,7 @@ fn fractional(operator: BinaryOperator, left: f64, right: f64) -> OperatorResult
     if by_zero {
         return Err(QueryErrorKind::DivisionByZero);
     }
-    super::number::finite(match operator {
+    super::number::finite_or_error(match operator {
         Op::Add => left + right,
         Op::Subtract => left - right,
         Op::Multiply => left * right,
@@ -129,7 +133,7 @@ fn fractional(operator: BinaryOperator, left: f64, right: f64) -> OperatorResult
     })
 }
 
-pub(super) fn sign(operator: UnaryOperator, operand: Value) -> OperatorResult {
+pub(super) fn apply_sign(operator: UnaryOperator, operand: Value) -> OperatorResult {
     let minus = operator == UnaryOperator::Minus;
     match operand {
         Value::Int(value) if minus => {
@@ -143,7 +147,7 @@ pub(super) fn sign(operator: UnaryOperator, operand: Value) -> OperatorResult {
 }
 
 /// Evaluates `array[0]` or `record["name"]`. Missing elements are null.
-pub(super) fn index(target: &Value, index: &Value) -> OperatorResult {
+pub(super) fn find_element(target: &Value, index: &Value) -> OperatorResult {
     match index {
         Value::Int(index) => target.element(*index),
         Value::Text(name) => target.field(name),

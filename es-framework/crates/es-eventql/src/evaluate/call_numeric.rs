@@ -2,7 +2,7 @@
 
 use super::{
     argument_error::argument_error,
-    number::{finite, float, whole},
+    number::{finite_or_error, to_float, to_whole},
 };
 use crate::{function::Function, query_error::QueryErrorKind, value::Value};
 
@@ -30,7 +30,7 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, Que
         }
         _ => {
             let needed =
-                |value| float(value).ok_or_else(|| argument_error(function, "a number", value));
+                |value| to_float(value).ok_or_else(|| argument_error(function, "a number", value));
             let values: Result<Vec<_>, _> = arguments.iter().map(needed).collect();
             of_floats(function, &values?)
         }
@@ -41,18 +41,18 @@ fn of_floats(function: Function, values: &[f64]) -> Result<Value, QueryErrorKind
     let &[value, ..] = values else {
         return Ok(Value::Null);
     };
-    let rounded = |float: f64| match whole(float) {
+    let rounded = |float: f64| match to_whole(float) {
         Some(whole) => Ok(Value::Int(whole)),
-        None => finite(float),
+        None => finite_or_error(float),
     };
     match function {
         Function::Ceil => rounded(value.ceil()),
         Function::Floor => rounded(value.floor()),
         Function::Round => rounded(value.round()),
-        Function::Abs => finite(value.abs()),
-        Function::Cos => finite(value.cos()),
-        Function::Exp => finite(value.exp()),
-        Function::Sqrt => finite(value.sqrt()),
-        _ => finite(value.powf(values.get(1).copied().unwrap_or(1.0))),
+        Function::Abs => finite_or_error(value.abs()),
+        Function::Cos => finite_or_error(value.cos()),
+        Function::Exp => finite_or_error(value.exp()),
+        Function::Sqrt => finite_or_error(value.sqrt()),
+        _ => finite_or_error(value.powf(values.get(1).copied().unwrap_or(1.0))),
     }
 }

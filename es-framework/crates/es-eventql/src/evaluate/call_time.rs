@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, Time};
 
-use super::{argument_error::argument_error, cast::utc};
+use super::{argument_error::argument_error, cast::to_utc};
 use crate::{function::Function, query_error::QueryErrorKind, value::Value};
 
 pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, QueryErrorKind> {
@@ -38,7 +38,7 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, Que
 fn date(value: &Value) -> Option<Date> {
     match value {
         Value::Date(date) => Some(*date),
-        Value::DateTime(time) => Some(utc(*time).date()),
+        Value::DateTime(time) => Some(to_utc(*time).date()),
         _ => None,
     }
 }
@@ -46,7 +46,7 @@ fn date(value: &Value) -> Option<Date> {
 fn time(value: &Value) -> Option<Time> {
     match value {
         Value::Time(time) => Some(*time),
-        Value::DateTime(time) => Some(utc(*time).time()),
+        Value::DateTime(time) => Some(to_utc(*time).time()),
         _ => None,
     }
 }

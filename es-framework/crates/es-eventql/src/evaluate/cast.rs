@@ -47,7 +47,7 @@ pub(crate) fn describe(value: &Value) -> Box<str> {
 fn int(value: &Value) -> Option<Value> {
     match value {
         Value::Int(_) => Some(value.clone()),
-        Value::Float(float) => number::whole(float.trunc()).map(Value::Int),
+        Value::Float(float) => number::to_whole(float.trunc()).map(Value::Int),
         Value::Text(text) => text.parse().ok().map(Value::Int),
         _ => None,
     }
@@ -63,7 +63,7 @@ fn float(value: &Value) -> Option<Value> {
             let float: f64 = numeric.then(|| text.parse().ok()).flatten()?;
             float.is_finite().then_some(Value::Float(float))
         }
-        number => number::float(number).map(Value::Float),
+        number => number::to_float(number).map(Value::Float),
     }
 }
 
@@ -92,7 +92,7 @@ fn date(value: &Value) -> Option<Date> {
     match value {
         Value::Date(date) => Some(*date),
         Value::Text(text) if text.len() <= "2026-01-01".len() => text.parse().ok(),
-        _ => Some(utc(datetime(value)?).date()),
+        _ => Some(to_utc(datetime(value)?).date()),
     }
 }
 
@@ -102,7 +102,7 @@ fn time(value: &Value) -> Option<Time> {
         Value::Text(text) if !text.contains(['T', 't', ' ', '-']) => text.parse().ok(),
         Value::Date(_) => None,
         Value::Text(text) if text.len() <= "2026-01-01".len() => None,
-        _ => Some(utc(datetime(value)?).time()),
+        _ => Some(to_utc(datetime(value)?).time()),
     }
 }
 
@@ -123,6 +123,6 @@ fn midnight(date: Date) -> Option<Timestamp> {
     Some(midnight.timestamp())
 }
 
-pub(super) fn utc(time: Timestamp) -> jiff::civil::DateTime {
+pub(super) fn to_utc(time: Timestamp) -> jiff::civil::DateTime {
     TimeZone::UTC.to_datetime(time)
 }

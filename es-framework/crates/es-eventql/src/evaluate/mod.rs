@@ -42,51 +42,57 @@ type EvaluationResult<T = Value> = Result<T, SpannedError>;
 impl EvaluationContext<'_> {
     /// Evaluates an expression without decoding raw JSON.
     pub(super) fn evaluate(&self, expr: &Expr) -> EvaluationResult {
-        let failed = |kind| SpannedError::at(expr.span, kind);
+        let failed = |kind| SpannedError::new(expr.span, kind);
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(literal.into()),
             ExprKind::Alias(name) => Ok(self.alias(name)),
             ExprKind::Field(target, name) => self.evaluate(target)?.field(name).map_err(failed),
             ExprKind::Index(target, index) => {
                 let target = self.evaluate(target)?;
-                apply_operator::index(&target, &self.evaluate_decoded(index)?).map_err(failed)
+                apply_operator::find_element(&target, &self.evaluate_and_decode(index)?)
+                    .map_err(failed)
             }
             ExprKind::Array(items) => Ok(Value::Array(self.all(items)?.into())),
             ExprKind::Record(fields) => self.record(fields),
             ExprKind::Aggregate(..) => Ok(self.aggregate(expr.span)),
             ExprKind::Unary(UnaryOperator::Not, operand) => {
-                Ok(Value::Bool(!self.is_true(operand, "NOT")?))
+                Ok(Value::Bool(!self.evaluate_condition(operand, "NOT")?))
             }
             ExprKind::Unary(sign, operand) => {
-                apply_operator::sign(*sign, self.evaluate_decoded(operand)?).map_err(failed)
+                apply_operator::apply_sign(*sign, self.evaluate_and_decode(operand)?)
+                    .map_err(failed)
             }
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, expr),
             ExprKind::Cast(operand, to) => {
-                cast::cast(self.evaluate_decoded(operand)?, *to).map_err(failed)
+                cast::cast(self.evaluate_and_decode(operand)?, *to).map_err(failed)
             }
             ExprKind::Call(Function::If, arguments) => self.choose(arguments),
             ExprKind::Call(function, arguments) => {
-                let arguments = self.evaluate_all_decoded(arguments)?;
+                let arguments = self.evaluate_and_decode_all(arguments)?;
                 call::call(*function, &arguments, self.now).map_err(failed)
             }
         }
     }
 
     /// Evaluates an expression and decodes raw JSON.
-    pub(super) fn evaluate_decoded(&self, expr: &Expr) -> EvaluationResult {
+    pub(super) fn evaluate_and_decode(&self, expr: &Expr) -> EvaluationResult {
         let value = self.evaluate(expr)?;
         value
-            .decoded()
-            .map_err(|kind| SpannedError::at(expr.span, kind))
+            .decode()
+            .map_err(|kind| SpannedError::new(expr.span, kind))
     }
 
     /// Evaluates a condition. Any value except a boolean is an error, even null.
-    pub(super) fn is_true(&self, expr: &Expr, place: &'static str) -> EvaluationResult<bool> {
+    pub(super) fn evaluate_condition(
+        &self,
+        expr: &Expr,
+        place: &'static str,
+    ) -> EvaluationResult<bool> {
         match self.evaluate(expr)? {
             Value::Bool(value) => Ok(value),
             other => {
                 let found = other.kind();
-                Err(SpannedError::at(
+                Err(SpannedError::new(
                     expr.span,
                     QueryErrorKind::NotBoolean { place, found },
                 ))
@@ -102,7 +108,7 @@ impl EvaluationContext<'_> {
 
     fn aggregate(&self, span: Span) -> Value {
         let mut aggregates = self.aggregates.iter();
-        let found = aggregates.find(|(place, _)| place.is(span));
+        let found = aggregates.find(|(place, _)| place.is_same_as(span));
         found.map_or(Value::Null, |(_, value)| value.clone())
     }
 
@@ -110,10 +116,10 @@ impl EvaluationContext<'_> {
         items.iter().map(|item| self.evaluate(item)).collect()
     }
 
-    fn evaluate_all_decoded(&self, items: &[Expr]) -> EvaluationResult<Vec<Value>> {
+    fn evaluate_and_decode_all(&self, items: &[Expr]) -> EvaluationResult<Vec<Value>> {
         items
             .iter()
-            .map(|item| self.evaluate_decoded(item))
+            .map(|item| self.evaluate_and_decode(item))
             .collect()
     }
 
@@ -129,7 +135,7 @@ impl EvaluationContext<'_> {
     fn choose(&self, arguments: &[Expr]) -> EvaluationResult {
         match arguments {
             [condition, yes, no] => {
-                let chosen = self.is_true(condition, "the condition of IF")?;
+                let chosen = self.evaluate_condition(condition, "the condition of IF")?;
                 self.evaluate(if chosen { yes } else { no })
             }
             _ => Ok(Value::Null),
@@ -148,13 +154,22 @@ impl EvaluationContext<'_> {
         let symbol = operator.symbol();
         // AND and OR evaluate the right operand only if needed, so the left one can guard it.
         let decided = match operator {
-            Op::And => self.is_true(left, symbol)? && self.is_true(right, symbol)?,
-            Op::Or => self.is_true(left, symbol)? || self.is_true(right, symbol)?,
-            Op::Xor => self.is_true(left, symbol)? != self.is_true(right, symbol)?,
+            Op::And => {
+                self.evaluate_condition(left, symbol)? && self.evaluate_condition(right, symbol)?
+            }
+            Op::Or => {
+                self.evaluate_condition(left, symbol)? || self.evaluate_condition(right, symbol)?
+            }
+            Op::Xor => {
+                self.evaluate_condition(left, symbol)? != self.evaluate_condition(right, symbol)?
+            }
             _ => {
-                let (left, right) = (self.evaluate_decoded(left)?, self.evaluate_decoded(right)?);
-                return apply_operator::binary(operator, &left, &right)
-                    .map_err(|kind| SpannedError::at(whole.span, kind));
+                let (left, right) = (
+                    self.evaluate_and_decode(left)?,
+                    self.evaluate_and_decode(right)?,
+                );
+                return apply_operator::apply_binary(operator, &left, &right)
+                    .map_err(|kind| SpannedError::new(whole.span, kind));
             }
         };
         Ok(Value::Bool(decided))

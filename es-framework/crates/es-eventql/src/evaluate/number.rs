@@ -3,7 +3,7 @@
 use crate::{query_error::QueryErrorKind, value::Value};
 
 /// Converts a number to a float. Integers above 2^53 are rounded.
-pub(super) const fn float(value: &Value) -> Option<f64> {
+pub(super) const fn to_float(value: &Value) -> Option<f64> {
     match value {
         Value::Int(value) => Some(*value as f64),
         Value::Float(value) => Some(*value),
@@ -11,7 +11,7 @@ pub(super) const fn float(value: &Value) -> Option<f64> {
     }
 }
 
-pub(super) fn finite(value: f64) -> Result<Value, QueryErrorKind> {
+pub(super) fn finite_or_error(value: f64) -> Result<Value, QueryErrorKind> {
     if value.is_finite() {
         Ok(Value::Float(value))
     } else {
@@ -20,7 +20,7 @@ pub(super) fn finite(value: f64) -> Result<Value, QueryErrorKind> {
 }
 
 /// Converts a float without a fraction to an integer, if it is in range.
-pub(super) fn whole(value: f64) -> Option<i64> {
+pub(super) fn to_whole(value: f64) -> Option<i64> {
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
     // The range check above makes the cast exact.
     #[allow(clippy::cast_possible_truncation)]

@@ -22,7 +22,7 @@ const TURN: usize = 32;
 
 /// Returns the rows of all FROM clauses. The values of the first clause are streamed, those of the
 /// others are held in memory.
-pub(super) fn rows(statement: &Statement, run: &Arc<QueryRun>, hint: ReadHint) -> RowStream {
+pub(super) fn stream_rows(statement: &Statement, run: &Arc<QueryRun>, hint: ReadHint) -> RowStream {
     let Some((first, others)) = statement.sources.split_first() else {
         return stream::empty().boxed();
     };

@@ -20,7 +20,7 @@ struct RowGroup {
 
 /// Returns the groups that satisfy HAVING, in the order of their first rows. Without GROUP BY, all
 /// rows form one group, even if there are none.
-pub(super) async fn groups(
+pub(super) async fn group_rows(
     mut frames: RowStream,
     statement: &Statement,
     run: &QueryRun,
@@ -34,7 +34,7 @@ pub(super) async fn groups(
     let (mut places, mut groups) = (BTreeMap::new(), Vec::new());
     if statement.grouping.is_none() {
         places.insert(Vec::new(), 0);
-        groups.push(RowGroup::of(Vec::new(), &aggregates));
+        groups.push(RowGroup::new(Vec::new(), &aggregates));
     }
     while let Some(frame) = frames.try_next().await? {
         let key = key(keys, statement, &frame, run)?;
@@ -50,7 +50,7 @@ pub(super) async fn groups(
                         .saturating_add(accumulators),
                 )?;
                 places.insert(key, groups.len());
-                groups.push(RowGroup::of(frame.row.clone(), &aggregates));
+                groups.push(RowGroup::new(frame.row.clone(), &aggregates));
                 groups.len().saturating_sub(1)
             }
         };
@@ -66,7 +66,9 @@ pub(super) async fn groups(
     for group in groups {
         let frame = group.finish(&aggregates)?;
         let keep = match having {
-            Some(having) => run.scope(statement, &frame).is_true(having, "HAVING")?,
+            Some(having) => run
+                .scope(statement, &frame)
+                .evaluate_condition(having, "HAVING")?,
             None => true,
         };
         if keep {
@@ -83,11 +85,13 @@ fn key(
     run: &QueryRun,
 ) -> Result<Vec<Value>, SpannedError> {
     let scope = run.scope(statement, frame);
-    keys.iter().map(|key| scope.evaluate_decoded(key)).collect()
+    keys.iter()
+        .map(|key| scope.evaluate_and_decode(key))
+        .collect()
 }
 
 impl RowGroup {
-    fn of(first: Vec<Value>, aggregates: &[&Expr]) -> Self {
+    fn new(first: Vec<Value>, aggregates: &[&Expr]) -> Self {
         let accumulator = |expr: &&Expr| match expr.kind {
             ExprKind::Aggregate(aggregate, _) => Some(Accumulator::new(aggregate)),
             _ => None,
@@ -108,12 +112,14 @@ impl RowGroup {
         let scope = run.scope(statement, frame);
         for (accumulator, expr) in self.accumulators.iter_mut().zip(aggregates) {
             let argument = match &expr.kind {
-                ExprKind::Aggregate(_, Some(argument)) => Some(scope.evaluate_decoded(argument)?),
+                ExprKind::Aggregate(_, Some(argument)) => {
+                    Some(scope.evaluate_and_decode(argument)?)
+                }
                 _ => None,
             };
             let grown = accumulator
                 .add(argument)
-                .map_err(|kind| SpannedError::at(expr.span, kind))?;
+                .map_err(|kind| SpannedError::new(expr.span, kind))?;
             run.memory.hold(grown)?;
         }
         Ok(())
@@ -124,7 +130,7 @@ impl RowGroup {
         for (accumulator, expr) in self.accumulators.into_iter().zip(aggregates) {
             let value = accumulator
                 .finish()
-                .map_err(|kind| SpannedError::at(expr.span, kind))?;
+                .map_err(|kind| SpannedError::new(expr.span, kind))?;
             values.push((expr.span, value));
         }
         Ok(IntermediateRow {

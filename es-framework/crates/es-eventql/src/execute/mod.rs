@@ -25,7 +25,7 @@ use super::{
     event_source::EventSource,
     query_error::{QueryError, QueryErrorKind, SpannedError},
     query_limits::{MemoryBudget, QueryLimits},
-    read_plan::{ReadPlan, plan},
+    read_plan::{ReadPlan, plan_read},
     token::Span,
     value::Value,
 };
@@ -49,7 +49,7 @@ struct IntermediateRow {
 type ValueStream = BoxStream<'static, Result<Value, SpannedError>>;
 type RowStream = BoxStream<'static, Result<IntermediateRow, SpannedError>>;
 
-pub(super) fn run(
+pub(super) fn run_query(
     query: &EventQlQuery,
     source: Arc<dyn EventSource>,
     limits: QueryLimits,
@@ -82,7 +82,7 @@ fn written(value: &Value) -> Result<Box<RawValue>, SpannedError> {
 fn in_time(rows: QueryRows, limits: QueryLimits) -> QueryRows {
     let limit = limits.time;
     let deadline = Instant::now().checked_add(limit);
-    let late = move || QueryError::nowhere(QueryErrorKind::Time { limit });
+    let late = move || QueryError::without_position(QueryErrorKind::Time { limit });
     stream::unfold(Some(rows), move |rows| async move {
         let mut rows = rows?;
         let next = match deadline {
@@ -109,22 +109,22 @@ async fn start(statement: Arc<Statement>, run: Arc<QueryRun>) -> Result<ValueStr
     let skip = run.count(statement.skip.as_ref(), "SKIP")?.unwrap_or(0);
     let top = run.count(statement.top.as_ref(), "TOP")?;
     let ReadPlan { hint, sorted } = if run.uses_hints {
-        plan(&statement)
+        plan_read(&statement)
     } else {
         ReadPlan::default()
     };
-    let mut frames = from_clause::rows(&statement, &run, hint);
+    let mut frames = from_clause::stream_rows(&statement, &run, hint);
     if statement.condition.is_some() {
         frames = filtered(frames, Arc::clone(&statement), Arc::clone(&run));
     }
     if statement.is_grouped() {
-        let groups = group::groups(frames, &statement, &run).await?;
+        let groups = group::group_rows(frames, &statement, &run).await?;
         frames = stream::iter(groups.into_iter().map(Ok)).boxed();
     }
     if !statement.order.is_empty() && !sorted {
         let needed = top.filter(|_| !statement.distinct);
         let needed = needed.map(|top| top.saturating_add(skip));
-        let ordered = order::ordered(frames, &statement, &run, needed).await?;
+        let ordered = order::sort_rows(frames, &statement, &run, needed).await?;
         frames = stream::iter(ordered.into_iter().map(Ok)).boxed();
     }
     Ok(projected(
@@ -141,7 +141,9 @@ fn filtered(frames: RowStream, statement: Arc<Statement>, run: Arc<QueryRun>) ->
         let Some(condition) = &statement.condition else {
             return Ok(Some(frame));
         };
-        let kept = run.scope(&statement, &frame).is_true(condition, "WHERE")?;
+        let kept = run
+            .scope(&statement, &frame)
+            .evaluate_condition(condition, "WHERE")?;
         Ok(kept.then_some(frame))
     };
     frames
@@ -171,7 +173,7 @@ fn projected(
     }
     let seen = Mutex::new(BTreeSet::new());
     let first_of_its_kind = move |value: Value| {
-        let key = value.clone().decoded()?;
+        let key = value.clone().decode()?;
         let size = key.size();
         // The lock cannot be poisoned in a harmful way: no code panics while it is held.
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -230,14 +232,14 @@ impl QueryRun {
             aggregates: &[],
             now: self.now,
         };
-        let value = scope.evaluate_decoded(expr)?;
+        let value = scope.evaluate_and_decode(expr)?;
         if let Value::Int(count) = value
             && count >= 0
         {
             return Ok(Some(usize::try_from(count).unwrap_or(usize::MAX)));
         }
         let found = super::evaluate::describe(&value);
-        Err(SpannedError::at(
+        Err(SpannedError::new(
             expr.span,
             QueryErrorKind::NotACount { clause, found },
         ))

@@ -21,7 +21,7 @@ struct SortEntry {
 
 /// Returns the rows in the order of ORDER BY, limited to the first `needed` rows if that number is
 /// known.
-pub(super) async fn ordered(
+pub(super) async fn sort_rows(
     mut frames: RowStream,
     statement: &Statement,
     run: &QueryRun,
@@ -58,7 +58,7 @@ fn keys(
     run: &QueryRun,
 ) -> Result<Vec<(Value, bool)>, SpannedError> {
     let scope = run.scope(statement, frame);
-    let key = |key: &OrderKey| Ok((scope.evaluate_decoded(&key.expr)?, key.descending));
+    let key = |key: &OrderKey| Ok((scope.evaluate_and_decode(&key.expr)?, key.descending));
     order.iter().map(key).collect()
 }
 

@@ -43,7 +43,7 @@ impl Callable {
         functions.chain(aggregates)
     }
 
-    pub(super) fn named(name: &str) -> Result<Self, QueryErrorKind> {
+    pub(super) fn from_name(name: &str) -> Result<Self, QueryErrorKind> {
         let found = Self::all().find(|callable| callable.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| QueryErrorKind::UnknownFunction {
             name: name.into(),

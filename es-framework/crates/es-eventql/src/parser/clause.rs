@@ -11,17 +11,17 @@ use crate::{
 };
 
 impl Parser<'_> {
-    pub(super) fn statement(&mut self) -> ParseResult<Statement> {
-        let sources = self.sources()?;
-        let condition = self.optional("WHERE")?;
+    pub(super) fn parse_statement(&mut self) -> ParseResult<Statement> {
+        let sources = self.parse_sources()?;
+        let condition = self.parse_optional_clause("WHERE")?;
         let (mut order, mut grouping) = (Vec::new(), None);
         // Queries in practice use both orders of ORDER BY and GROUP BY, so the parser accepts both.
         loop {
             if order.is_empty() && self.take_keyword("ORDER") {
-                self.keyword("BY")?;
-                order = self.separated(Self::order_key)?;
+                self.expect_keyword("BY")?;
+                order = self.parse_separated(Self::parse_order_key)?;
             } else if grouping.is_none() && self.take_keyword("GROUP") {
-                grouping = Some(self.grouping()?);
+                grouping = Some(self.parse_grouping()?);
             } else {
                 break;
             }
@@ -29,9 +29,9 @@ impl Parser<'_> {
         let (mut skip, mut top) = (None, None);
         loop {
             if skip.is_none() && self.at_keyword("SKIP") {
-                skip = self.optional("SKIP")?;
+                skip = self.parse_optional_clause("SKIP")?;
             } else if top.is_none() && self.at_keyword("TOP") {
-                top = self.optional("TOP")?;
+                top = self.parse_optional_clause("TOP")?;
             } else {
                 break;
             }
@@ -46,7 +46,7 @@ impl Parser<'_> {
             ];
             return Err(self.expected_clause(&open));
         }
-        self.keyword("INTO")?;
+        self.expect_keyword("INTO")?;
         Ok(Statement {
             sources,
             condition,
@@ -55,7 +55,7 @@ impl Parser<'_> {
             skip,
             top,
             distinct: self.take_keyword("DISTINCT"),
-            projection: self.expression()?,
+            projection: self.parse_expression()?,
         })
     }
 
@@ -71,34 +71,34 @@ impl Parser<'_> {
         self.unexpected(expected)
     }
 
-    fn optional(&mut self, keyword: &str) -> ParseResult<Option<Expr>> {
+    fn parse_optional_clause(&mut self, keyword: &str) -> ParseResult<Option<Expr>> {
         if self.take_keyword(keyword) {
-            return self.expression().map(Some);
+            return self.parse_expression().map(Some);
         }
         Ok(None)
     }
 
-    fn sources(&mut self) -> ParseResult<Vec<FromClause>> {
-        let mut sources = vec![self.source()?];
+    fn parse_sources(&mut self) -> ParseResult<Vec<FromClause>> {
+        let mut sources = vec![self.parse_source()?];
         while self.at_keyword("FROM") {
             if sources.len() >= MAX_SOURCES {
                 let (what, limit) = ("FROM clauses", MAX_SOURCES);
-                return Err(SpannedError::at(
+                return Err(SpannedError::new(
                     self.here(),
                     QueryErrorKind::TooComplex { what, limit },
                 ));
             }
-            sources.push(self.source()?);
+            sources.push(self.parse_source()?);
         }
         Ok(sources)
     }
 
-    fn source(&mut self) -> ParseResult<FromClause> {
-        self.keyword("FROM")?;
+    fn parse_source(&mut self) -> ParseResult<FromClause> {
+        self.expect_keyword("FROM")?;
         let span = self.here();
-        let alias = self.identifier("a name for the rows")?.text.clone();
-        self.keyword("IN")?;
-        let origin = self.origin()?;
+        let alias = self.expect_identifier("a name for the rows")?.text.clone();
+        self.expect_keyword("IN")?;
+        let origin = self.parse_row_source()?;
         Ok(FromClause {
             alias,
             span,
@@ -106,9 +106,9 @@ impl Parser<'_> {
         })
     }
 
-    fn origin(&mut self) -> ParseResult<RowSource> {
+    fn parse_row_source(&mut self) -> ParseResult<RowSource> {
         if self.at_symbol("(") {
-            return self.subquery();
+            return self.parse_subquery();
         }
         let origin = match self.peek() {
             Some(token) if token.kind == TokenKind::Identifier => {
@@ -127,24 +127,24 @@ impl Parser<'_> {
         Ok(origin)
     }
 
-    fn subquery(&mut self) -> ParseResult<RowSource> {
+    fn parse_subquery(&mut self) -> ParseResult<RowSource> {
         if self.subqueries >= MAX_SUBQUERIES {
             let (what, limit) = ("queries within each other", MAX_SUBQUERIES.into());
-            return Err(SpannedError::at(
+            return Err(SpannedError::new(
                 self.here(),
                 QueryErrorKind::TooComplex { what, limit },
             ));
         }
-        self.symbol("(")?;
+        self.expect_symbol("(")?;
         self.subqueries = self.subqueries.saturating_add(1);
-        let statement = self.nested(Self::statement)?;
+        let statement = self.parse_nested(Self::parse_statement)?;
         self.subqueries = self.subqueries.saturating_sub(1);
-        self.symbol(")")?;
+        self.expect_symbol(")")?;
         Ok(RowSource::Query(Arc::new(statement)))
     }
 
-    fn order_key(&mut self) -> ParseResult<OrderKey> {
-        let expr = self.expression()?;
+    fn parse_order_key(&mut self) -> ParseResult<OrderKey> {
+        let expr = self.parse_expression()?;
         let descending = self.take_keyword("DESC");
         if !descending {
             self.take_keyword("ASC");
@@ -152,11 +152,11 @@ impl Parser<'_> {
         Ok(OrderKey { expr, descending })
     }
 
-    fn grouping(&mut self) -> ParseResult<Grouping> {
-        self.keyword("BY")?;
+    fn parse_grouping(&mut self) -> ParseResult<Grouping> {
+        self.expect_keyword("BY")?;
         Ok(Grouping {
-            keys: self.separated(Self::expression)?,
-            having: self.optional("HAVING")?,
+            keys: self.parse_separated(Self::parse_expression)?,
+            having: self.parse_optional_clause("HAVING")?,
         })
     }
 }

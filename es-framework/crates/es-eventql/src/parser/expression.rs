@@ -3,48 +3,51 @@
 use super::{ParseResult, Parser, callable::Callable};
 use crate::{
     ast::{BinaryOperator, CastType, Expr, ExprKind, Literal, UnaryOperator, precedence::LOWEST},
-    lexer::{NumberLiteral, number, unescaped},
+    lexer::{NumberLiteral, parse_number, unescape},
     query_error::{QueryErrorKind, SpannedError},
     query_limits::MAX_DEPTH,
     token::{Span, Token, TokenKind},
 };
 
 impl<'a> Parser<'a> {
-    pub(super) fn expression(&mut self) -> ParseResult<Expr> {
-        self.nested(|parser| parser.operators(LOWEST))
+    pub(super) fn parse_expression(&mut self) -> ParseResult<Expr> {
+        self.parse_nested(|parser| parser.parse_operators(LOWEST))
     }
 
     /// Parses an operand and all following operators that bind at least as tightly as `least`. AS
     /// binds tighter than all other operators.
-    fn operators(&mut self, least: u8) -> ParseResult<Expr> {
-        let mut left = match self.prefix() {
-            Some(operator) => self.unary(operator, least)?,
-            None => self.postfix()?,
+    fn parse_operators(&mut self, least: u8) -> ParseResult<Expr> {
+        let mut left = match self.peek_prefix_operator() {
+            Some(operator) => self.parse_unary(operator, least)?,
+            None => self.parse_postfix()?,
         };
         loop {
             if self.take_keyword("AS") {
-                let to = self.cast_type()?;
+                let to = self.parse_cast_type()?;
                 let span = self.since(left.span);
-                left = self.grown(ExprKind::Cast(Box::new(left), to), span)?;
+                left = self.checked_expression(ExprKind::Cast(Box::new(left), to), span)?;
                 continue;
             }
-            let Some(operator) = self.operator().filter(|it| it.precedence() >= least) else {
+            let Some(operator) = self
+                .peek_binary_operator()
+                .filter(|it| it.precedence() >= least)
+            else {
                 return Ok(left);
             };
             self.advance();
             let tighter = operator.precedence().saturating_add(1);
-            let right = self.nested(|parser| parser.operators(tighter))?;
-            let span = left.span.to(right.span);
+            let right = self.parse_nested(|parser| parser.parse_operators(tighter))?;
+            let span = left.span.joined_with(right.span);
             let kind = ExprKind::Binary(operator, Box::new(left), Box::new(right));
-            left = self.grown(kind, span)?;
+            left = self.checked_expression(kind, span)?;
         }
     }
 
-    fn grown(&self, kind: ExprKind, span: Span) -> ParseResult<Expr> {
+    fn checked_expression(&self, kind: ExprKind, span: Span) -> ParseResult<Expr> {
         let expr = Expr::new(kind, span);
         if expr.depth > MAX_DEPTH {
             let (what, limit) = ("operators in a chain", MAX_DEPTH.into());
-            return Err(SpannedError::at(
+            return Err(SpannedError::new(
                 span,
                 QueryErrorKind::TooComplex { what, limit },
             ));
@@ -52,7 +55,7 @@ impl<'a> Parser<'a> {
         Ok(expr)
     }
 
-    fn prefix(&self) -> Option<UnaryOperator> {
+    fn peek_prefix_operator(&self) -> Option<UnaryOperator> {
         let token = self.peek()?;
         if token.is_keyword("NOT") {
             return Some(UnaryOperator::Not);
@@ -62,25 +65,25 @@ impl<'a> Parser<'a> {
             .find(|operator| token.is_symbol(operator.symbol()))
     }
 
-    fn unary(&mut self, operator: UnaryOperator, least: u8) -> ParseResult<Expr> {
+    fn parse_unary(&mut self, operator: UnaryOperator, least: u8) -> ParseResult<Expr> {
         if operator.precedence() < least {
             return Err(self.unexpected("a value: put NOT and what follows it into parentheses"));
         }
         let start = self.here();
         self.advance();
-        let operand = self.nested(|parser| parser.operators(operator.precedence()))?;
+        let operand = self.parse_nested(|parser| parser.parse_operators(operator.precedence()))?;
         let span = self.since(start);
-        self.grown(ExprKind::Unary(operator, Box::new(operand)), span)
+        self.checked_expression(ExprKind::Unary(operator, Box::new(operand)), span)
     }
 
-    fn operator(&self) -> Option<BinaryOperator> {
+    fn peek_binary_operator(&self) -> Option<BinaryOperator> {
         let token = self.peek()?;
         BinaryOperator::ALL.into_iter().find(|operator| {
             token.is_symbol(operator.symbol()) || token.is_keyword(operator.symbol())
         })
     }
 
-    fn cast_type(&mut self) -> ParseResult<CastType> {
+    fn parse_cast_type(&mut self) -> ParseResult<CastType> {
         let named = |token: &Token| {
             CastType::ALL
                 .into_iter()
@@ -95,15 +98,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn postfix(&mut self) -> ParseResult<Expr> {
+    fn parse_postfix(&mut self) -> ParseResult<Expr> {
         let start = self.here();
-        let mut expr = self.primary()?;
+        let mut expr = self.parse_primary()?;
         loop {
             let kind = if self.take_symbol(".") {
-                ExprKind::Field(Box::new(expr), self.field_name()?)
+                ExprKind::Field(Box::new(expr), self.parse_field_name()?)
             } else if self.take_symbol("[") {
-                let index = self.expression()?;
-                self.symbol("]")?;
+                let index = self.parse_expression()?;
+                self.expect_symbol("]")?;
                 match index.kind {
                     ExprKind::Literal(Literal::Text(name)) => {
                         ExprKind::Field(Box::new(expr), (&*name).into())
@@ -113,12 +116,12 @@ impl<'a> Parser<'a> {
             } else {
                 return Ok(expr);
             };
-            expr = self.grown(kind, self.since(start))?;
+            expr = self.checked_expression(kind, self.since(start))?;
         }
     }
 
     /// After a dot, every word is a field name: data can contain a field `order` or `from`.
-    fn field_name(&mut self) -> ParseResult<Box<str>> {
+    fn parse_field_name(&mut self) -> ParseResult<Box<str>> {
         match self.peek() {
             Some(token) if matches!(token.kind, TokenKind::Identifier | TokenKind::Keyword) => {
                 self.advance();
@@ -128,41 +131,41 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn primary(&mut self) -> ParseResult<Expr> {
+    fn parse_primary(&mut self) -> ParseResult<Expr> {
         let start = self.here();
         let token = self
             .peek()
             .ok_or_else(|| self.unexpected("an expression"))?;
         let kind = match token.kind {
-            TokenKind::Identifier => return self.name(token, start),
+            TokenKind::Identifier => return self.parse_name(token, start),
             TokenKind::Symbol if token.is_symbol("(") => {
                 self.advance();
-                let inner = self.expression()?;
-                self.symbol(")")?;
+                let inner = self.parse_expression()?;
+                self.expect_symbol(")")?;
                 return Ok(inner);
             }
             TokenKind::Symbol if token.is_symbol("[") => {
                 self.advance();
-                ExprKind::Array(self.enclosed("]", Self::expression)?)
+                ExprKind::Array(self.parse_enclosed("]", Self::parse_expression)?)
             }
             TokenKind::Symbol if token.is_symbol("{") => {
                 self.advance();
-                ExprKind::Record(self.enclosed("}", Self::member)?)
+                ExprKind::Record(self.parse_enclosed("}", Self::parse_member)?)
             }
-            _ => ExprKind::Literal(self.literal(token)?),
+            _ => ExprKind::Literal(self.parse_literal(token)?),
         };
-        self.grown(kind, self.since(start))
+        self.checked_expression(kind, self.since(start))
     }
 
-    fn literal(&mut self, token: &Token) -> ParseResult<Literal> {
+    fn parse_literal(&mut self, token: &Token) -> ParseResult<Literal> {
         let literal = match token.kind {
-            TokenKind::Number => match number(&token.text) {
+            TokenKind::Number => match parse_number(&token.text) {
                 Some(NumberLiteral::Int(value)) => Some(Literal::Int(value)),
                 Some(NumberLiteral::Float(value)) => Some(Literal::Float(value)),
                 None => None,
             },
             TokenKind::String => {
-                let text = unescaped(&token.text).ok();
+                let text = unescape(&token.text).ok();
                 text.map(|text| Literal::Text(text.into()))
             }
             TokenKind::Keyword if token.is_keyword("NULL") => Some(Literal::Null),
@@ -176,31 +179,31 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses an alias or a function call.
-    fn name(&mut self, token: &'a Token, start: Span) -> ParseResult<Expr> {
+    fn parse_name(&mut self, token: &'a Token, start: Span) -> ParseResult<Expr> {
         self.advance();
         if !self.take_symbol("(") {
-            return self.grown(ExprKind::Alias(token.text.clone()), start);
+            return self.checked_expression(ExprKind::Alias(token.text.clone()), start);
         }
         let callable =
-            Callable::named(&token.text).map_err(|kind| SpannedError::at(start, kind))?;
-        let arguments = self.enclosed(")", Self::expression)?;
+            Callable::from_name(&token.text).map_err(|kind| SpannedError::new(start, kind))?;
+        let arguments = self.parse_enclosed(")", Self::parse_expression)?;
         let span = self.since(start);
         let kind = callable
             .call(arguments)
-            .map_err(|kind| SpannedError::at(span, kind))?;
-        self.grown(kind, span)
+            .map_err(|kind| SpannedError::new(span, kind))?;
+        self.checked_expression(kind, span)
     }
 
-    fn member(&mut self) -> ParseResult<(Box<str>, Expr)> {
+    fn parse_member(&mut self) -> ParseResult<(Box<str>, Expr)> {
         let name = match self.peek() {
             Some(token) if token.kind == TokenKind::String => {
-                let name = unescaped(&token.text).unwrap_or_default().into();
+                let name = unescape(&token.text).unwrap_or_default().into();
                 self.advance();
                 name
             }
-            _ => self.field_name()?,
+            _ => self.parse_field_name()?,
         };
-        self.symbol(":")?;
-        Ok((name, self.expression()?))
+        self.expect_symbol(":")?;
+        Ok((name, self.parse_expression()?))
     }
 }

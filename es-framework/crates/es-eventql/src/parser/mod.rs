@@ -19,7 +19,7 @@ pub(super) fn parse(tokens: &[Token]) -> Result<Statement, SpannedError> {
         nesting: 0,
         subqueries: 0,
     };
-    let statement = parser.statement()?;
+    let statement = parser.parse_statement()?;
     match parser.peek() {
         Some(token) if token.kind != TokenKind::End => {
             Err(parser.unexpected("the end of the query: the projection comes last"))
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
             Some(token) => token.to_string().into(),
             None => "the end of the query".into(),
         };
-        SpannedError::at(self.here(), QueryErrorKind::Unexpected { expected, found })
+        SpannedError::new(self.here(), QueryErrorKind::Unexpected { expected, found })
     }
 
     fn at_keyword(&self, keyword: &str) -> bool {
@@ -97,14 +97,14 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn keyword(&mut self, keyword: &str) -> ParseResult<()> {
+    fn expect_keyword(&mut self, keyword: &str) -> ParseResult<()> {
         if self.take_keyword(keyword) {
             return Ok(());
         }
         Err(self.unexpected(keyword))
     }
 
-    fn symbol(&mut self, symbol: &str) -> ParseResult<()> {
+    fn expect_symbol(&mut self, symbol: &str) -> ParseResult<()> {
         if self.take_symbol(symbol) {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a name that is not a keyword.
-    fn identifier(&mut self, expected: &str) -> ParseResult<&'a Token> {
+    fn expect_identifier(&mut self, expected: &str) -> ParseResult<&'a Token> {
         match self.peek() {
             Some(token) if token.kind == TokenKind::Identifier => {
                 self.advance();
@@ -123,10 +123,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Runs `inner` one level deeper and limits the nesting, which protects the stack.
-    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
+    fn parse_nested<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<T> {
         if self.nesting >= MAX_NESTING {
             let (what, limit) = ("levels of nesting", MAX_NESTING.into());
-            return Err(SpannedError::at(
+            return Err(SpannedError::new(
                 self.here(),
                 QueryErrorKind::TooComplex { what, limit },
             ));
@@ -138,7 +141,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses one or more items that are separated by commas.
-    fn separated<T>(
+    fn parse_separated<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> ParseResult<T>,
     ) -> ParseResult<Vec<T>> {
@@ -150,7 +153,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses any number of items up to `close`. Allows a trailing comma.
-    fn enclosed<T>(
+    fn parse_enclosed<T>(
         &mut self,
         close: &str,
         mut item: impl FnMut(&mut Self) -> ParseResult<T>,

@@ -60,7 +60,7 @@ async fn answer(
     source: &Arc<dyn EventSource>,
     uses_hints: bool,
 ) -> (Vec<String>, Option<QueryError>) {
-    let mut rows = execute::run(
+    let mut rows = execute::run_query(
         query,
         Arc::clone(source),
         QueryLimits::default(),

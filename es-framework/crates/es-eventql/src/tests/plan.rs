@@ -1,11 +1,11 @@
 //! The read hints of queries.
 
-use crate::{EventQlQuery, ReadHint, read_plan::plan};
+use crate::{EventQlQuery, ReadHint, read_plan::plan_read};
 use es_event::EventId;
 use es_store::{Bound, Order};
 
 fn hint(query: &str) -> (ReadHint, bool) {
-    let plan = plan(&EventQlQuery::parse(query).unwrap().statement);
+    let plan = plan_read(&EventQlQuery::parse(query).unwrap().statement);
     (plan.hint, plan.sorted)
 }
 

@@ -11,7 +11,9 @@ impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
-            (Self::Int(_) | Self::Float(_), Self::Int(_) | Self::Float(_)) => numbers(self, other),
+            (Self::Int(_) | Self::Float(_), Self::Int(_) | Self::Float(_)) => {
+                compare_numbers(self, other)
+            }
             (Self::Text(left), Self::Text(right)) => left.cmp(right),
             (Self::Date(left), Self::Date(right)) => left.cmp(right),
             (Self::Time(left), Self::Time(right)) => left.cmp(right),
@@ -65,7 +67,7 @@ const fn rank(value: &Value) -> u8 {
 
 /// Compares two numbers exactly. Integers above 2^53 have no exact float, so they are not
 /// converted.
-pub(crate) fn numbers(left: &Value, right: &Value) -> Ordering {
+pub(crate) fn compare_numbers(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Int(left), Value::Int(right)) => left.cmp(right),
         (Value::Float(left), Value::Float(right)) => floats(*left, *right),

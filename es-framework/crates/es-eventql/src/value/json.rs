@@ -22,7 +22,7 @@ pub(super) fn parse(raw: &RawValue) -> Result<Value, QueryErrorKind> {
 }
 
 /// Returns the last member with this name.
-pub(super) fn member(object: &RawValue, name: &str) -> Result<Value, QueryErrorKind> {
+pub(super) fn find_member(object: &RawValue, name: &str) -> Result<Value, QueryErrorKind> {
     if !object.get().starts_with('{') {
         return Ok(Value::Null);
     }
@@ -33,7 +33,7 @@ pub(super) fn member(object: &RawValue, name: &str) -> Result<Value, QueryErrorK
         .map_or(Value::Null, decode_scalar_or_raw))
 }
 
-pub(super) fn element(array: &RawValue, index: usize) -> Result<Value, QueryErrorKind> {
+pub(super) fn find_element(array: &RawValue, index: usize) -> Result<Value, QueryErrorKind> {
     if !array.get().starts_with('[') {
         return Ok(Value::Null);
     }
@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for MemberVisitor<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(is_it) = map.next_key_seed(NameMatcher(self.0))? {
+        while let Some(is_it) = map.next_key_seed(KeyEquals(self.0))? {
             if is_it {
                 found = Some(map.next_value()?);
             } else {
@@ -84,9 +84,9 @@ impl<'de> Visitor<'de> for MemberVisitor<'_> {
 }
 
 /// Compares a key with a name without allocating.
-struct NameMatcher<'n>(&'n str);
+struct KeyEquals<'n>(&'n str);
 
-impl<'de> DeserializeSeed<'de> for NameMatcher<'_> {
+impl<'de> DeserializeSeed<'de> for KeyEquals<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
@@ -94,7 +94,7 @@ impl<'de> DeserializeSeed<'de> for NameMatcher<'_> {
     }
 }
 
-impl Visitor<'_> for NameMatcher<'_> {
+impl Visitor<'_> for KeyEquals<'_> {
     type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::{ast::Literal, query_error::QueryErrorKind};
 use es_event::{DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
 
-pub(super) use compare::numbers;
+pub(super) use compare::compare_numbers;
 
 /// A value of an expression. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -34,8 +34,8 @@ pub(super) enum Value {
     Event(Arc<RecordedEvent>),
     /// The whole data of an event.
     Data(Arc<RecordedEvent>),
-    /// A part of an event's data as raw JSON: an array, an object, or a scalar whose text would
-    /// change. [`Value::decoded`] decodes it.
+    /// A part of an event's data as raw JSON: an array, an object, or a scalar that would have another
+    /// text after decoding and encoding. [`Value::decode`] decodes it.
     Json(Arc<RawValue>),
 }
 
@@ -77,8 +77,8 @@ impl Value {
                 Ok(found.map_or(Self::Null, |(_, value)| value.clone()))
             }
             Self::Event(event) => Ok(event_field(event, name)),
-            Self::Data(event) => json::member(&event.data, name),
-            Self::Json(raw) => json::member(raw, name),
+            Self::Data(event) => json::find_member(&event.data, name),
+            Self::Json(raw) => json::find_member(raw, name),
             _ => Ok(Self::Null),
         }
     }
@@ -93,7 +93,7 @@ impl Value {
         };
         match self {
             Self::Array(items) => Ok(items.get(index).cloned().unwrap_or(Self::Null)),
-            Self::Json(raw) => json::element(raw, index),
+            Self::Json(raw) => json::find_element(raw, index),
             _ => Ok(Self::Null),
         }
     }
@@ -102,24 +102,24 @@ impl Value {
     ///
     /// # Errors
     /// Fails if the data nests too deeply or contains a number that no float can represent.
-    pub(super) fn decoded(self) -> Result<Self, QueryErrorKind> {
+    pub(super) fn decode(self) -> Result<Self, QueryErrorKind> {
         match self {
             Self::Json(raw) => json::parse(&raw),
             Self::Data(event) => json::parse(&event.data),
             Self::Event(event) => {
                 let field = |name: &&str| -> Result<_, QueryErrorKind> {
-                    Ok(((*name).into(), event_field(&event, name).decoded()?))
+                    Ok(((*name).into(), event_field(&event, name).decode()?))
                 };
                 let fields: Result<Vec<_>, _> = EVENT_FIELDS.iter().map(field).collect();
                 Ok(Self::Record(fields?.into()))
             }
             Self::Array(items) => {
-                let items: Result<Vec<_>, _> = items.iter().cloned().map(Self::decoded).collect();
+                let items: Result<Vec<_>, _> = items.iter().cloned().map(Self::decode).collect();
                 Ok(Self::Array(items?.into()))
             }
             Self::Record(fields) => {
                 let field = |(name, value): &(Arc<str>, Self)| -> Result<_, QueryErrorKind> {
-                    Ok((Arc::clone(name), value.clone().decoded()?))
+                    Ok((Arc::clone(name), value.clone().decode()?))
                 };
                 let fields: Result<Vec<_>, _> = fields.iter().map(field).collect();
                 Ok(Self::Record(fields?.into()))

@@ -64,9 +64,9 @@ impl BatchFold {
         database: &Database,
         table: &Table,
     ) -> Result<(Option<RowChanges>, Option<FoldFailure>), DatabaseError> {
-        for row in database.load(table, self.fold.required_keys()).await? {
-            // No event is at fault if the read model cannot read its own row: another release wrote
-            // the row, and a rebuild helps.
+        for row in database.load_rows(table, self.fold.required_keys()).await? {
+            // No event is at fault if the read model cannot read its own row: another version of the
+            // code wrote the row, and a rebuild helps.
             self.fold
                 .load_row(row)
                 .map_err(|error| DatabaseError::Row {

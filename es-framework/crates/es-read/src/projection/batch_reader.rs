@@ -37,7 +37,7 @@ pub(super) struct BatchReader<'a> {
     models: &'a [ProjectedModel],
     upcasters: &'a Upcasters,
     events: EventStream,
-    /// The next batch as far as it was read ahead.
+    /// The part of the next batch that is already read.
     batch: EventBatch,
 }
 

@@ -1,26 +1,26 @@
-//! The wait for new positions of read models.
+//! Waits for new positions of read models.
 
 use futures_util::future::select_all;
 use tokio::sync::watch;
 
-use super::{ProgressRegistry, progress::State};
+use super::{ProgressRegistry, progress::ProgressState};
 use es_event::EventId;
 
 /// The changes of some read models.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Changes(Vec<watch::Receiver<State>>);
+pub struct ReadModelChanges(Vec<watch::Receiver<ProgressState>>);
 
-impl Changes {
+impl ReadModelChanges {
     /// Subscribes to the read models with these names, or to all of them if there is no name.
-    pub fn of(models: &[&str], positions: &ProgressRegistry) -> Self {
+    pub fn subscribe(models: &[&str], positions: &ProgressRegistry) -> Self {
         let selected = positions
             .iter()
             .filter(|(name, _)| models.is_empty() || models.contains(name));
         Self(selected.map(|(_, progress)| progress.subscribe()).collect())
     }
 
-    /// Returns the last event that all of them have applied. A later event is a change.
+    /// Returns the last event that all of these read models have applied.
     pub fn position(&mut self) -> Option<EventId> {
         let states = self.0.iter_mut();
         let positions = states.map(|state| state.borrow_and_update().position);
@@ -53,17 +53,23 @@ mod tests {
 
     #[tokio::test]
     async fn what_another_read_model_takes_is_no_change() {
-        let positions = ProgressRegistry::of(["books", "loans"]);
-        let mut changes = Changes::of(&["books"], &positions);
-        let mut all = Changes::of(&[], &positions);
+        let positions = ProgressRegistry::for_models(["books", "loans"]);
+        let mut changes = ReadModelChanges::subscribe(&["books"], &positions);
+        let mut all = ReadModelChanges::subscribe(&[], &positions);
         assert_eq!(changes.position(), None);
-        positions.get("loans").unwrap().reached(EventId::new(7));
+        positions
+            .get("loans")
+            .unwrap()
+            .record_position(EventId::new(7));
         let brief = Duration::from_millis(20);
         let waited = tokio::time::timeout(brief, changes.next()).await;
         assert!(waited.is_err(), "nothing changed in the books");
         all.next().await;
         assert_eq!(all.position(), None);
-        positions.get("books").unwrap().reached(EventId::new(5));
+        positions
+            .get("books")
+            .unwrap()
+            .record_position(EventId::new(5));
         changes.next().await;
         assert_eq!(changes.position(), EventId::new(5));
         assert_eq!(all.position(), EventId::new(5));

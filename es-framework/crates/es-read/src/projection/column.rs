@@ -118,8 +118,8 @@ impl<T: Serialize + DeserializeOwned> ColumnValue for BTreeMap<String, T> {
 /// ```
 /// use es_framework::projection::Cell;
 ///
-/// assert_eq!(Cell::of("numPages", &310)?, Cell::Integer(310));
-/// assert_eq!(Cell::of("reader", &None::<String>)?, Cell::Null);
+/// assert_eq!(Cell::from_value("numPages", &310)?, Cell::Integer(310));
+/// assert_eq!(Cell::from_value("reader", &None::<String>)?, Cell::Null);
 /// # Ok::<_, es_framework::projection::CellError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -165,7 +165,7 @@ impl Cell {
     ///
     /// # Errors
     /// The value does not fit the column.
-    pub fn of<T: ColumnValue>(name: &str, value: &T) -> Result<Self, CellError> {
+    pub fn from_value<T: ColumnValue>(name: &str, value: &T) -> Result<Self, CellError> {
         let value = serde_json::to_value(value).map_err(|error| CellError::new(name, error))?;
         let unfit = |value: &Value| {
             let reason = format!("{value} does not fit a column of kind {:?}", T::KIND);
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_value_comes_back_as_it_was() {
         fn same<T: ColumnValue + PartialEq + std::fmt::Debug + Clone>(value: T) {
-            let cell = Cell::of("x", &value).unwrap();
+            let cell = Cell::from_value("x", &value).unwrap();
             assert_eq!(cell.read::<T>("x").unwrap(), value);
         }
         same("a\"b".to_owned());
@@ -277,17 +277,18 @@ mod tests {
 
     #[test]
     fn times_are_in_the_order_of_their_cells() {
-        let cell = |text: &str| match Cell::of("at", &text.parse::<jiff::Timestamp>().unwrap()) {
-            Ok(Cell::Text(text)) => text,
-            other => panic!("{other:?}"),
-        };
+        let cell =
+            |text: &str| match Cell::from_value("at", &text.parse::<jiff::Timestamp>().unwrap()) {
+                Ok(Cell::Text(text)) => text,
+                other => panic!("{other:?}"),
+            };
         let (whole, half) = (cell("2026-01-01T00:00:00Z"), cell("2026-01-01T00:00:00.5Z"));
         assert!(whole < half, "{whole} {half}");
     }
 
     #[test]
     fn what_does_not_fit_names_the_field() {
-        let error = Cell::of("weight", &f64::NAN);
+        let error = Cell::from_value("weight", &f64::NAN);
         // JSON knows no such number: it is nothing.
         assert_eq!(error, Ok(Cell::Null));
         let error = Cell::Text("x".into()).read::<i64>("pages").unwrap_err();

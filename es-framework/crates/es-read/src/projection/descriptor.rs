@@ -39,7 +39,7 @@ pub struct ReadModelDescriptor {
     /// The columns, in the order of the fields.
     pub columns: &'static [ColumnDescriptor],
     /// The identity of its rows.
-    pub identity: Identity,
+    pub identity: RowIdentity,
     /// The columns with an index besides those that queries compare.
     pub indexed: &'static [&'static str],
     /// The version of the declaration. A new version rebuilds the read model.
@@ -54,7 +54,7 @@ pub struct ReadModelDescriptor {
 /// The identity of the rows of a read model.
 ///
 /// ```
-/// use es_framework::{prelude::*, projection::{Identity, ReadModelDescriptor}};
+/// use es_framework::{prelude::*, projection::{RowIdentity, ReadModelDescriptor}};
 ///
 /// #[derive(Event)]
 /// #[event(read_model = "donations")]
@@ -63,10 +63,10 @@ pub struct ReadModelDescriptor {
 /// }
 ///
 /// let donations = ReadModelDescriptor::of_events::<BookDonatedEvent>();
-/// assert_eq!(donations.identity, Identity::Event);
+/// assert_eq!(donations.identity, RowIdentity::Event);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Identity {
+pub enum RowIdentity {
     /// Each row has its own value of this column.
     Column(&'static str),
     /// Each row is an event. The rows are served at `/<name>`, the first row of a subject at
@@ -84,7 +84,7 @@ impl ReadModelDescriptor {
             name: R::TABLE,
             events: R::EVENTS,
             columns: R::COLUMNS,
-            identity: Identity::Column(R::KEY),
+            identity: RowIdentity::Column(R::KEY),
             indexed: R::INDEXED,
             version: R::VERSION,
             declaration: R::DECLARATION,
@@ -93,14 +93,15 @@ impl ReadModelDescriptor {
         }
     }
 
-    /// Returns the descriptor of a table with a row for each `E`: `#[event(read_model = "…")]`.
+    /// Returns the descriptor of the table that `#[event(read_model = "…")]` declares: one row for each
+    /// event of type `E`.
     #[must_use]
     pub const fn of_events<E: EventRow>() -> Self {
         Self {
             name: E::TABLE,
             events: &[E::TYPE],
             columns: E::COLUMNS,
-            identity: Identity::Event,
+            identity: RowIdentity::Event,
             indexed: &[],
             version: 1,
             declaration: E::DECLARATION,

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 
 use super::{
     Cell, Project, ProjectionError, RowChange, RowKey,
-    read_model::{Cells, EventRow, Kind},
+    read_model::{Cells, EventRow, RowChangeKind},
 };
 use es_event::EventView;
 
@@ -64,7 +64,7 @@ pub(super) trait Fold: Send {
 }
 
 /// Calls code of the application. A panic fails the event and nothing else.
-fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
+fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
         let text = panic
             .downcast_ref::<&str>()
@@ -86,7 +86,7 @@ struct PendingChange<R> {
     place: RowPosition,
     /// The index of the row that it changes.
     slot: usize,
-    kind: Kind<R>,
+    kind: RowChangeKind<R>,
 }
 
 /// A row to which the changes of a batch are applied.
@@ -118,7 +118,7 @@ impl<R: Project> Fold for RowFold<R> {
         place: RowPosition,
         event: &EventView<'_>,
     ) -> Result<(), ProjectionError> {
-        let Some(change) = guarded(|| R::change(event))?? else {
+        let Some(change) = catch_panic(|| R::change(event))?? else {
             return Ok(());
         };
         let RowChange { key, kind } = change;
@@ -127,7 +127,7 @@ impl<R: Project> Fold for RowFold<R> {
         slot.or_insert_with(|| FoldedRow {
             row: None,
             place: None,
-            is_required: matches!(kind, Kind::Follow(_)),
+            is_required: matches!(kind, RowChangeKind::Follow(_)),
             is_removed: false,
             touched_by: index,
         });
@@ -147,7 +147,7 @@ impl<R: Project> Fold for RowFold<R> {
 
     fn load_row(&mut self, stored: StoredRow) -> Result<(), ProjectionError> {
         let row = R::from_cells(Cells::new(stored.cells))?;
-        if let Some(slot) = self.slots.get_mut(&RowKey::of(row.key())?) {
+        if let Some(slot) = self.slots.get_mut(&RowKey::from_value(row.key())?) {
             slot.row = Some(row);
             slot.place = Some(stored.place);
         }
@@ -199,15 +199,15 @@ impl<R: Project> FoldedRow<R> {
         &mut self,
         key: &RowKey,
         place: RowPosition,
-        kind: Kind<R>,
+        kind: RowChangeKind<R>,
     ) -> Result<(), ProjectionError> {
         let was_there = self.row.is_some();
         self.row = match kind {
             // `RowChange::put` has checked the key.
-            Kind::Put(row) => Some(row),
-            Kind::Follow(follow) => {
+            RowChangeKind::Put(row) => Some(row),
+            RowChangeKind::Follow(follow) => {
                 let before = self.row.take();
-                let row = guarded(|| follow(before))?;
+                let row = catch_panic(|| follow(before))?;
                 if let Some(row) = &row {
                     check_key(key, row)?;
                 }
@@ -226,7 +226,7 @@ impl<R: Project> FoldedRow<R> {
 }
 
 fn check_key<R: Project>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
-    let own = RowKey::of(row.key())?;
+    let own = RowKey::from_value(row.key())?;
     if own == *key {
         return Ok(());
     }

@@ -34,7 +34,7 @@ use es_event::{EventView, Subject};
 /// # };
 /// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
 /// # let event = RecordedEvent { subject: "/books/8e03978e-40d5-43e8-bc93-6894a57f9324".parse()?, ..event };
-/// let key = key_in_subject::<BookCopy>(&EventView::stored(&event))?;
+/// let key = key_in_subject::<BookCopy>(&EventView::from_recorded(&event))?;
 /// assert_eq!(key, Some(RowKey::Text("8e03978e-40d5-43e8-bc93-6894a57f9324".into())));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -49,7 +49,7 @@ pub fn key_in_subject<R: ReadModel>(event: &EventView<'_>) -> Result<Option<RowK
         segment: segment.to_owned(),
         reason,
     })?;
-    RowKey::of(&key).map(Some)
+    RowKey::from_value(&key).map(Some)
 }
 
 fn segment_of_key<'a>(template: &str, subject: &'a Subject) -> Option<&'a str> {

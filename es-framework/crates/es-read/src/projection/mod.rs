@@ -18,19 +18,19 @@ mod rebuild_progress;
 mod row_key;
 mod search_index;
 mod sql_names;
-pub(crate) mod tables;
+pub(crate) mod table_statements;
 #[cfg(test)]
 mod tests;
 
-pub use changes::Changes;
+pub use changes::ReadModelChanges;
 pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
-pub use descriptor::{Identity, ReadModelDescriptor};
+pub use descriptor::{ReadModelDescriptor, RowIdentity};
 pub use es_event::PoisonEvent;
 pub(crate) use fold::StoredRow;
 pub use key_in_subject::key_in_subject;
 pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
 pub use processor::Processor;
-pub use progress::{Pace, ProgressError, ProgressRegistry, ReadModelProgress};
+pub use progress::{ProgressError, ProgressRegistry, ReadModelProgress, RebuildPace};
 pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowChange};
 pub use row_key::{KeyError, RowKey};

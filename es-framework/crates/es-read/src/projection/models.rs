@@ -37,7 +37,7 @@ pub struct ReadModels(Vec<Table>);
 /// The table of a read model, with the columns that queries use.
 ///
 /// ```
-/// use es_framework::{prelude::*, projection::{Identity, ReadModelDescriptor, ReadModels}};
+/// use es_framework::{prelude::*, projection::{RowIdentity, ReadModelDescriptor, ReadModels}};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent { id: Uuid, title: String }
 /// # #[derive(ReadModel)]
@@ -55,7 +55,7 @@ pub struct ReadModels(Vec<Table>);
 /// # }
 /// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
 /// let mut keys = models.iter().map(|table| table.model.identity);
-/// assert_eq!(keys.next(), Some(Identity::Column("id")));
+/// assert_eq!(keys.next(), Some(RowIdentity::Column("id")));
 /// # Ok::<_, es_framework::projection::ReadModelsError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -64,8 +64,7 @@ pub struct Table {
     pub model: ReadModelDescriptor,
     /// The columns with an index.
     pub(crate) indexed: BTreeSet<&'static str>,
-    /// The columns that queries search for a substring. Each has a companion in lower case, since SQL
-    /// ignores the case of ASCII letters at most.
+    /// The columns that queries search for a substring. Each has a companion in lower case, because SQL ignores the case of ASCII letters only.
     pub(crate) searched: BTreeSet<&'static str>,
     /// True for a shadow table.
     pub(super) is_shadow: bool,
@@ -80,7 +79,7 @@ impl Table {
         }
     }
 
-    /// Returns the shadow table, in which a rebuild writes while this table answers queries.
+    /// Returns the shadow table, which a rebuild fills while this table answers queries.
     pub(super) fn shadow(&self) -> Self {
         Self {
             is_shadow: true,
@@ -118,7 +117,7 @@ impl Table {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnUse {
-    /// It is compared or sorted by: an index helps.
+    /// Queries compare the column or sort by it.
     Compared,
     /// It is searched for a substring.
     Searched,
@@ -201,7 +200,7 @@ impl ReadModels {
     }
 
     /// Returns the read models by name.
-    pub(crate) fn by_name(&self) -> BTreeMap<&'static str, Table> {
+    pub(crate) fn tables_by_name(&self) -> BTreeMap<&'static str, Table> {
         let named = |table: &Table| (table.model.name, table.clone());
         self.0.iter().map(named).collect()
     }

@@ -1,4 +1,4 @@
-//! The way of an event into the read models: subscribe, decode and upcast, fold a batch in memory,
+//! The pipeline from an event to the read models: subscribe, decode and upcast, fold a batch in memory,
 //! write rows and checkpoint in one transaction, publish the position.
 
 use std::{
@@ -27,7 +27,7 @@ const BATCHING_WINDOW: Duration = Duration::from_millis(15);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Keeps read models up to date that have applied the same events.
+/// Keeps the read models with the same position up to date.
 #[derive(Debug)]
 pub(super) struct ProjectionPipeline {
     pub(super) store: Arc<dyn EventStore>,
@@ -86,7 +86,7 @@ impl ProjectionPipeline {
             }
             tracing::warn!(%error, "the read models do not follow the event store; they try again");
             for model in self.running() {
-                model.progress.troubled(&error.to_string());
+                model.progress.record_trouble(&error.to_string());
             }
             if matches!(error, PipelineError::Database(DatabaseError::Lost)) {
                 return PipelineEnd::LeaseLost;
@@ -168,7 +168,7 @@ impl ProjectionPipeline {
             let poison = self.apply_to_model(model, events, fold).await?;
             // A rebuild does not belong to the traces of old commands.
             if model.progress.position() > position && model.progress.is_rebuilt() {
-                model.trace(events, begin);
+                model.record_trace(events, begin);
             }
             if let Some(poison) = poison {
                 tracing::error!(
@@ -178,14 +178,14 @@ impl ProjectionPipeline {
                     error = poison.reason,
                     "a read model stops at an event that it cannot take; the others go on"
                 );
-                model.progress.stopped(poison);
+                model.progress.record_stop(poison);
             }
         }
         Ok(())
     }
 
     /// Applies events to a read model: all at once, or one by one if the database refuses that, to name
-    /// the event at fault. Returns the event that cannot be applied.
+    /// the event at fault. Returns the event that cannot be applied, if there is one.
     async fn apply_to_model(
         &self,
         model: &ProjectedModel,
@@ -211,7 +211,7 @@ impl ProjectionPipeline {
     }
 
     /// Folds events, writes the rows with the checkpoint in one transaction, and publishes the position.
-    /// Returns the event that cannot be applied; the events before it are written.
+    /// Returns the event that cannot be applied, if there is one. The events before it are written.
     async fn write_and_publish(
         &self,
         model: &ProjectedModel,
@@ -229,9 +229,11 @@ impl ProjectionPipeline {
                 events = before;
             }
             let Some(changes) = changes else { continue };
-            if let Some(last) = events.last().map(Checkpoint::at) {
-                self.database.write(&model.table, changes, last).await?;
-                model.progress.reached(Some(last.id));
+            if let Some(last) = events.last().map(Checkpoint::from_event) {
+                self.database
+                    .write_batch(&model.table, changes, last)
+                    .await?;
+                model.progress.record_position(Some(last.id));
             }
             return Ok(refused);
         }

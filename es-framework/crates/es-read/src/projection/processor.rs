@@ -59,7 +59,7 @@ enum BeginError {
 /// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
 /// let database = Database::in_memory(&models).await?;
 /// let processor = Processor::new(Arc::new(MemoryStore::new()), database, models);
-/// let positions = processor.positions();
+/// let positions = processor.progress();
 /// let running = tokio::spawn(processor.run());
 /// positions.reach(&["book_copies"], None, Duration::from_secs(10)).await?;
 /// # running.abort();
@@ -81,9 +81,10 @@ impl Processor {
     /// Creates a processor that does not run yet.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
-        let positions = ProgressRegistry::of(models.iter().map(|table| table.model.name));
+        let positions = ProgressRegistry::for_models(models.iter().map(|table| table.model.name));
         let names = models.iter().map(|table| table.model.name);
-        let (operator, requests) = OperatorClient::shared(ComponentKind::ReadModel, names);
+        let (operator, requests) =
+            OperatorClient::with_shared_queue(ComponentKind::ReadModel, names);
         Self {
             store,
             database,
@@ -103,7 +104,7 @@ impl Processor {
 
     /// Returns the progress of the read models.
     #[must_use]
-    pub fn positions(&self) -> ProgressRegistry {
+    pub fn progress(&self) -> ProgressRegistry {
         self.positions.clone()
     }
 
@@ -139,7 +140,7 @@ impl Processor {
             self.stand_by().await?;
             tracing::info!("this process keeps the read models up to date from now on");
         }
-        self.pipelines().await
+        self.create_pipelines().await
     }
 
     /// Publishes the positions of the active process until that process ends.
@@ -153,9 +154,9 @@ impl Processor {
                 let position = usable.and_then(|kept| kept.checkpoint);
                 let position = position.map(|checkpoint| checkpoint.id);
                 if let Some(progress) = self.positions.get(table.model.name) {
-                    progress.reached(position);
+                    progress.record_position(position);
                     if position >= newest {
-                        progress.rebuilt();
+                        progress.record_rebuilt();
                     }
                 }
             }
@@ -192,7 +193,7 @@ impl Processor {
             let result = self.execute(&request).await;
             request.respond(result);
         }
-        self.swap_built().await
+        self.swap_rebuilt_tables().await
     }
 
     /// Executes a command of an operator.
@@ -203,30 +204,30 @@ impl Processor {
         let name = table.model.name;
         let progress = self.positions.get(name).ok_or_else(unknown)?;
         let failed = |error: DatabaseError| OperatorError::Failed(KIND, error.to_string());
-        let beside = progress.beside();
+        let beside = progress.shadow();
         if request.command == OperatorCommand::Rebuild {
             if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.is_rebuilt() {
                 return Err(OperatorError::Rebuilding(KIND, name));
             }
-            let reset = self.database.reset(&table.shadow()).await;
+            let reset = self.database.reset_table(&table.shadow()).await;
             reset.map_err(failed)?;
-            progress.builds(None);
+            progress.set_shadow(None);
             tracing::warn!(read_model = name, "an operator rebuilds the read model");
             return Ok(None);
         }
         let stopped = [Some(progress.clone()), beside].into_iter().flatten();
-        let mut stopped = stopped.filter_map(|progress| Some((progress.refused()?, progress)));
+        let mut stopped = stopped.filter_map(|progress| Some((progress.poison_event()?, progress)));
         let stopped = stopped.next().ok_or(OperatorError::NotStopped(KIND, name));
         let (refused, stopped) = stopped?;
         let (event, subject) = (refused.id, &refused.subject);
         if request.command == OperatorCommand::Skip {
-            let skipped = self.database.skip(table, event).await;
+            let skipped = self.database.skip_event(table, event).await;
             skipped.map_err(failed)?;
             tracing::warn!(read_model = name, %event, %subject, "an operator skips an event of the read model");
         } else {
             tracing::warn!(read_model = name, %event, %subject, "an operator retries an event of the read model");
         }
-        stopped.resumed();
+        stopped.record_resumption();
         Ok(Some(refused))
     }
 }

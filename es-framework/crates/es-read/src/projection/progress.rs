@@ -24,7 +24,7 @@ use es_event::EventId;
 pub struct ProgressRegistry(Arc<BTreeMap<&'static str, ReadModelProgress>>);
 
 impl ProgressRegistry {
-    pub(super) fn of(models: impl IntoIterator<Item = &'static str>) -> Self {
+    pub(super) fn for_models(models: impl IntoIterator<Item = &'static str>) -> Self {
         let begin = |name| (name, ReadModelProgress::default());
         Self(Arc::new(models.into_iter().map(begin).collect()))
     }
@@ -73,32 +73,32 @@ impl ProgressRegistry {
 /// ```
 #[derive(Debug, Clone)]
 pub struct ReadModelProgress {
-    state: Arc<watch::Sender<State>>,
+    state: Arc<watch::Sender<ProgressState>>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct State {
+pub(super) struct ProgressState {
     pub(super) position: Option<EventId>,
     rebuilt: bool,
     trouble: Option<String>,
     refused: Option<PoisonEvent>,
-    pace: Option<Pace>,
+    pace: Option<RebuildPace>,
     beside: Option<ReadModelProgress>,
 }
 
 /// The speed of a rebuild.
 ///
 /// ```
-/// use es_framework::projection::Pace;
+/// use es_framework::projection::RebuildPace;
 ///
-/// let pace = Pace { events_per_second: 400_000, events_left: 800_000, seconds_left: Some(2) };
+/// let pace = RebuildPace { events_per_second: 400_000, events_left: 800_000, seconds_left: Some(2) };
 /// assert_eq!(pace.seconds_left, Some(pace.events_left / pace.events_per_second));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct RebuildPace {
     /// The number of events that it applies in a second.
     pub events_per_second: u64,
-    /// The number of events that were stored at its start and are left.
+    /// The number of events that were stored at the start of the rebuild and are not applied yet.
     pub events_left: u64,
     /// The estimated time for these events, unless the rebuild makes no progress.
     pub seconds_left: Option<u64>,
@@ -132,7 +132,7 @@ pub enum ProgressError {
 
 impl Default for ReadModelProgress {
     fn default() -> Self {
-        let state = Arc::new(watch::Sender::new(State::default()));
+        let state = Arc::new(watch::Sender::new(ProgressState::default()));
         Self { state }
     }
 }
@@ -164,20 +164,20 @@ impl ReadModelProgress {
 
     /// Returns the poison event at which the read model has stopped.
     #[must_use]
-    pub fn refused(&self) -> Option<PoisonEvent> {
+    pub fn poison_event(&self) -> Option<PoisonEvent> {
         self.state.borrow().refused.clone()
     }
 
     /// Returns the speed of the rebuild that is going on.
     #[must_use]
-    pub fn pace(&self) -> Option<Pace> {
+    pub fn pace(&self) -> Option<RebuildPace> {
         let state = self.state.borrow();
         state.pace.filter(|_| !state.rebuilt)
     }
 
     /// Returns the progress of the shadow table, if one is being built.
     #[must_use]
-    pub fn beside(&self) -> Option<Self> {
+    pub fn shadow(&self) -> Option<Self> {
         self.state.borrow().beside.clone()
     }
 
@@ -187,7 +187,7 @@ impl ReadModelProgress {
     /// They cannot within `limit`.
     pub async fn reach(&self, id: Option<EventId>, limit: Duration) -> Result<(), ProgressError> {
         let mut state = self.state.subscribe();
-        let is_reached = |state: &State| state.rebuilt && state.position >= id;
+        let is_reached = |state: &ProgressState| state.rebuilt && state.position >= id;
         let decided = state.wait_for(|state| state.refused.is_some() || is_reached(state));
         let reached = match tokio::time::timeout(limit, decided).await {
             Ok(Ok(state)) => is_reached(&state),
@@ -204,29 +204,29 @@ impl ReadModelProgress {
     }
 
     /// Subscribes to all later changes.
-    pub(super) fn subscribe(&self) -> watch::Receiver<State> {
+    pub(super) fn subscribe(&self) -> watch::Receiver<ProgressState> {
         self.state.subscribe()
     }
 
-    pub(super) fn reached(&self, position: Option<EventId>) {
+    pub(super) fn record_position(&self, position: Option<EventId>) {
         self.state.send_modify(|state| {
             state.position = position;
             state.trouble = state.refused.as_ref().map(ToString::to_string);
         });
     }
 
-    pub(super) fn rebuilt(&self) {
+    pub(super) fn record_rebuilt(&self) {
         self.state.send_modify(|state| state.rebuilt = true);
     }
 
     /// Records a failure that is retried.
-    pub(super) fn troubled(&self, trouble: &str) {
+    pub(super) fn record_trouble(&self, trouble: &str) {
         self.state
             .send_modify(|state| state.trouble = Some(trouble.to_owned()));
     }
 
     /// Records the poison event at which the read model stops.
-    pub(super) fn stopped(&self, refused: PoisonEvent) {
+    pub(super) fn record_stop(&self, refused: PoisonEvent) {
         self.state.send_modify(|state| {
             state.trouble = Some(refused.to_string());
             state.refused = Some(refused);
@@ -234,29 +234,29 @@ impl ReadModelProgress {
     }
 
     /// Clears the poison event, so that the read model resumes there.
-    pub(super) fn resumed(&self) {
+    pub(super) fn record_resumption(&self) {
         self.state.send_modify(|state| {
             state.trouble = None;
             state.refused = None;
         });
     }
 
-    pub(super) fn paced(&self, pace: Pace) {
+    pub(super) fn record_pace(&self, pace: RebuildPace) {
         self.state.send_modify(|state| state.pace = Some(pace));
     }
 
     /// Records the progress of the shadow table, or that there is none.
-    pub(super) fn builds(&self, beside: Option<Self>) {
+    pub(super) fn set_shadow(&self, beside: Option<Self>) {
         self.state.send_modify(|state| state.beside = beside);
     }
 
     /// Records that the shadow table has replaced the current table.
-    pub(super) fn swapped(&self, position: Option<EventId>) {
+    pub(super) fn record_swap(&self, position: Option<EventId>) {
         self.state.send_modify(|state| {
-            *state = State {
+            *state = ProgressState {
                 position,
                 rebuilt: true,
-                ..State::default()
+                ..ProgressState::default()
             };
         });
     }
@@ -271,13 +271,13 @@ mod tests {
     #[tokio::test]
     async fn a_position_that_comes_in_time_is_reached() {
         let progress = ReadModelProgress::default();
-        progress.rebuilt();
+        progress.record_rebuilt();
         let waiting = progress.clone();
         let wanted = EventId::new(7);
         let waiter =
             tokio::spawn(async move { waiting.reach(wanted, Duration::from_secs(10)).await });
-        progress.reached(EventId::new(6));
-        progress.reached(EventId::new(8));
+        progress.record_position(EventId::new(6));
+        progress.record_position(EventId::new(8));
         assert_eq!(waiter.await.unwrap(), Ok(()));
         assert_eq!(progress.reach(wanted, BRIEF).await, Ok(()));
     }
@@ -285,7 +285,7 @@ mod tests {
     #[tokio::test]
     async fn a_position_that_does_not_come_is_an_error() {
         let progress = ReadModelProgress::default();
-        progress.rebuilt();
+        progress.record_rebuilt();
         let wanted = EventId::FIRST;
         let reached = progress.reach(Some(wanted), BRIEF).await;
         assert_eq!(reached, Err(ProgressError::NotReached(wanted)));
@@ -294,19 +294,19 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_reached_before_the_rebuild_is_over() {
         let progress = ReadModelProgress::default();
-        progress.reached(EventId::new(9));
+        progress.record_position(EventId::new(9));
         let reached = progress.reach(EventId::new(1), BRIEF).await;
         assert_eq!(reached, Err(ProgressError::Rebuilding));
-        progress.rebuilt();
+        progress.record_rebuilt();
         assert_eq!(progress.reach(None, BRIEF).await, Ok(()));
     }
 
     #[tokio::test]
     async fn nobody_waits_for_what_has_stopped() {
         let progress = ReadModelProgress::default();
-        progress.reached(EventId::new(9));
-        progress.rebuilt();
-        progress.stopped(PoisonEvent {
+        progress.record_position(EventId::new(9));
+        progress.record_rebuilt();
+        progress.record_stop(PoisonEvent {
             id: EventId::FIRST,
             subject: es_event::Subject::root(),
             reason: "poison".into(),
@@ -319,8 +319,8 @@ mod tests {
 
     #[tokio::test]
     async fn one_read_model_does_not_wait_for_another() {
-        let positions = ProgressRegistry::of(["books", "loans"]);
-        positions.get("books").unwrap().rebuilt();
+        let positions = ProgressRegistry::for_models(["books", "loans"]);
+        positions.get("books").unwrap().record_rebuilt();
         assert_eq!(positions.reach(&["books"], None, BRIEF).await, Ok(()));
         let all = positions.reach(&[], None, BRIEF).await;
         assert_eq!(all, Err(ProgressError::Rebuilding));

@@ -22,7 +22,7 @@ impl ProjectedModel {
     }
 
     /// Adds a span to the traces of the commands whose events were applied.
-    pub(super) fn trace(&self, events: &[RecordedEvent], begin: SystemTime) {
+    pub(super) fn record_trace(&self, events: &[RecordedEvent], begin: SystemTime) {
         let model = self.table.model;
         let own = |event: &&RecordedEvent| model.events.contains(&event.event_type.as_str());
         let span = format!("project {}", model.name);

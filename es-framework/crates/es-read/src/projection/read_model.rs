@@ -177,17 +177,17 @@ pub enum ProjectionError {
 /// #         Self { id: event.id, title: event.title.clone() }
 /// #     }
 /// # }
-/// let key = RowKey::of(&Uuid::nil())?;
+/// let key = RowKey::from_value(&Uuid::nil())?;
 /// let renamed = RowChange::update(key, |copy: BookCopy| Some(BookCopy { title: "The Ring".into(), ..copy }));
 /// # drop(renamed);
 /// # Ok::<_, es_framework::projection::KeyError>(())
 /// ```
 pub struct RowChange<R> {
     pub(super) key: RowKey,
-    pub(super) kind: Kind<R>,
+    pub(super) kind: RowChangeKind<R>,
 }
 
-pub(super) enum Kind<R> {
+pub(super) enum RowChangeKind<R> {
     /// The row is replaced.
     Put(R),
     /// The row is computed from the stored row.
@@ -202,30 +202,30 @@ impl<R: ReadModel> RowChange<R> {
     /// # Errors
     /// The row's key is not this key.
     pub fn put(key: RowKey, row: R) -> Result<Self, ProjectionError> {
-        let own = RowKey::of(row.key())?;
+        let own = RowKey::from_value(row.key())?;
         if own != key {
             return Err(ProjectionError::OtherKey {
                 row: own,
                 event: key,
             });
         }
-        let kind = Kind::Put(row);
+        let kind = RowChangeKind::Put(row);
         Ok(Self { key, kind })
     }
 
     /// Returns a change of the row with this key. It has no effect if there is no row.
     #[must_use]
     pub fn update(key: RowKey, change: impl FnOnce(R) -> Option<R> + Send + 'static) -> Self {
-        Self::follow(key, move |row| change(row?))
+        Self::compute(key, move |row| change(row?))
     }
 
     /// Returns a change that computes the row with this key from the stored row, if there is one.
     #[must_use]
-    pub fn follow(
+    pub fn compute(
         key: RowKey,
         change: impl FnOnce(Option<R>) -> Option<R> + Send + 'static,
     ) -> Self {
-        let kind = Kind::Follow(Box::new(change));
+        let kind = RowChangeKind::Follow(Box::new(change));
         Self { key, kind }
     }
 }
@@ -244,7 +244,7 @@ impl<R: ReadModel> RowChange<R> {
 pub struct Cells(std::vec::IntoIter<Cell>);
 
 impl Cells {
-    /// Returns the cells of a row, in the order of its columns.
+    /// Creates the cells of a row, in the order of its columns.
     #[must_use]
     pub fn new(cells: Vec<Cell>) -> Self {
         Self(cells.into_iter())

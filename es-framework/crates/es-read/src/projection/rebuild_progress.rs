@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Pace, projected_model::ProjectedModel};
+use super::{RebuildPace, projected_model::ProjectedModel};
 use es_event::EventId;
 use es_runtime::telemetry::milliseconds_since;
 
@@ -54,7 +54,7 @@ impl RebuildProgress {
         for model in models.filter(|model| !model.progress.is_rebuilt()) {
             let read_model = model.table.model.name;
             if self.is_over {
-                model.progress.rebuilt();
+                model.progress.record_rebuilt();
                 let events =
                     EventId::count_to(position).saturating_sub(EventId::count_to(self.from));
                 let milliseconds = milliseconds_since(self.begin);
@@ -65,9 +65,9 @@ impl RebuildProgress {
                 );
                 continue;
             }
-            model.progress.paced(pace);
+            model.progress.record_pace(pace);
             if is_time {
-                let Pace {
+                let RebuildPace {
                     events_per_second,
                     events_left,
                     seconds_left,
@@ -88,7 +88,7 @@ impl RebuildProgress {
     }
 
     /// Returns the speed of the rebuild and an estimate of the time that is left.
-    fn pace(&self, position: Option<EventId>) -> Pace {
+    fn pace(&self, position: Option<EventId>) -> RebuildPace {
         let events_left =
             EventId::count_to(self.newest).saturating_sub(EventId::count_to(position));
         let done = EventId::count_to(position).saturating_sub(EventId::count_to(self.from));
@@ -97,7 +97,7 @@ impl RebuildProgress {
             .saturating_mul(1000)
             .checked_div(milliseconds)
             .unwrap_or(0);
-        Pace {
+        RebuildPace {
             events_per_second,
             events_left,
             seconds_left: events_left.checked_div(events_per_second),

@@ -7,8 +7,8 @@ use super::{Cell, CellError, ColumnValue};
 /// ```
 /// use es_framework::projection::RowKey;
 ///
-/// assert_eq!(RowKey::of(&42)?, RowKey::Integer(42));
-/// assert!(RowKey::of(&None::<String>).is_err());
+/// assert_eq!(RowKey::from_value(&42)?, RowKey::Integer(42));
+/// assert!(RowKey::from_value(&None::<String>).is_err());
 /// # Ok::<_, es_framework::projection::KeyError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ pub enum RowKey {
 /// ```
 /// use es_framework::projection::{KeyError, RowKey};
 ///
-/// assert_eq!(RowKey::of(&None::<String>), Err(KeyError::Unfit));
+/// assert_eq!(RowKey::from_value(&None::<String>), Err(KeyError::Unfit));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
@@ -49,8 +49,8 @@ impl RowKey {
     ///
     /// # Errors
     /// The value is neither a text nor a whole number.
-    pub fn of<K: ColumnValue>(key: &K) -> Result<Self, KeyError> {
-        Self::from_cell(Cell::of("key", key)?).ok_or(KeyError::Unfit)
+    pub fn from_value<K: ColumnValue>(key: &K) -> Result<Self, KeyError> {
+        Self::from_cell(Cell::from_value("key", key)?).ok_or(KeyError::Unfit)
     }
 
     pub(crate) fn from_cell(cell: Cell) -> Option<Self> {

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use super::{
     Table,
-    sql_names::{POSITION_COLUMN, conflict_column, lowercase_column, quoted},
+    sql_names::{POSITION_COLUMN, lowercase_column, quote_name, unique_column},
 };
 
 /// The length of an index entry in characters. The index cannot find a shorter substring.
 const TRIGRAM: usize = 3;
-/// The number of trigrams of one substring that are looked up at most. Each lookup takes time, a few
-/// of them leave few rows, and the exact comparison decides about these.
+/// The largest number of trigrams that are looked up for one substring. A few lookups already leave only
+/// few rows, and the exact comparison checks those. More lookups would only take time.
 const MAX_TRIGRAMS: usize = 8;
 
 /// Returns the name of the FTS5 table that indexes the searched columns of a table in SQLite.
-pub(super) fn fts_table(table: &Table) -> String {
-    quoted(&format!("es_search_{}", table.name()))
+pub(super) fn fts_table_name(table: &Table) -> String {
+    quote_name(&format!("es_search_{}", table.name()))
 }
 
 fn searched_columns(table: &Table) -> Vec<String> {
@@ -27,13 +27,13 @@ fn searched_columns(table: &Table) -> Vec<String> {
 ///
 /// It stores neither the texts nor the positions in them: the index of a million titles then takes 68
 /// instead of 234 MB.
-pub(super) fn create_fts_table(table: &Table) -> Option<String> {
+pub(super) fn create_fts_table_statement(table: &Table) -> Option<String> {
     let columns = searched_columns(table);
     (!columns.is_empty()).then(|| {
         format!(
             "CREATE VIRTUAL TABLE {} USING fts5({}, content='', contentless_delete=1, detail=none, \
              tokenize='trigram case_sensitive 1')",
-            fts_table(table),
+            fts_table_name(table),
             columns.join(", ")
         )
     })
@@ -41,52 +41,52 @@ pub(super) fn create_fts_table(table: &Table) -> Option<String> {
 
 /// Returns the statement that adds an entry to the FTS5 table: the position of the row and its searched
 /// texts.
-pub(super) fn insert_entry(table: &Table) -> String {
+pub(super) fn insert_entry_statement(table: &Table) -> String {
     let columns = searched_columns(table);
     let parameters = ", ?".repeat(columns.len());
     format!(
         "INSERT INTO {} (rowid, {}) VALUES (?{parameters})",
-        fts_table(table),
+        fts_table_name(table),
         columns.join(", ")
     )
 }
 
 /// Returns the statement that deletes the entry of a position from the FTS5 table.
-pub(super) fn delete_entry(table: &Table) -> String {
-    format!("DELETE FROM {} WHERE rowid = ?", fts_table(table))
+pub(super) fn delete_entry_statement(table: &Table) -> String {
+    format!("DELETE FROM {} WHERE rowid = ?", fts_table_name(table))
 }
 
 /// Returns the statement that loads the position and the searched texts of the row that a written row
 /// would replace.
-pub(super) fn select_texts(table: &Table) -> String {
+pub(super) fn select_texts_statement(table: &Table) -> String {
     format!(
         "SELECT {POSITION_COLUMN}, {} FROM {} WHERE {} = ?",
         searched_columns(table).join(", "),
-        quoted(&table.name()),
-        conflict_column(table)
+        quote_name(&table.name()),
+        unique_column(table)
     )
 }
 
 /// Returns the statement that creates the index of PostgreSQL's extension `pg_trgm`.
 #[cfg(feature = "postgres")]
-pub(super) fn create_gin_index(table: &Table) -> Option<String> {
+pub(super) fn create_gin_index_statement(table: &Table) -> Option<String> {
     let columns = searched_columns(table);
     let columns: Vec<_> = columns
         .iter()
         .map(|column| format!("{column} gin_trgm_ops"))
         .collect();
     (!columns.is_empty()).then(|| {
-        let rows = quoted(&table.name());
+        let rows = quote_name(&table.name());
         format!("CREATE INDEX ON {rows} USING gin ({})", columns.join(", "))
     })
 }
 
 /// Returns the expression of the text that a search in a column compares, in lower case.
-pub(super) fn searched_text(table: &Table, column: &str) -> String {
+pub(super) fn searched_text_expression(table: &Table, column: &str) -> String {
     match table.searched.contains(column) {
         true => lowercase_column(column),
         // No query declares the search, so SQL ignores the case of ASCII letters only.
-        false => format!("lower({})", quoted(column)),
+        false => format!("lower({})", quote_name(column)),
     }
 }
 

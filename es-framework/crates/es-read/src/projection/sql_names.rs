@@ -1,6 +1,6 @@
 //! The names of tables and columns in SQL.
 
-use super::{Identity, Table};
+use super::{RowIdentity, Table};
 
 /// The column with the position of a row in the order of the events.
 pub(crate) const POSITION_COLUMN: &str = "es_place";
@@ -10,25 +10,25 @@ pub(super) const SUBJECT: &str = "es_subject";
 /// Returns the column of a row's key.
 pub(crate) fn key_column(table: &Table) -> &'static str {
     match table.model.identity {
-        Identity::Event => SUBJECT,
-        Identity::Column(name) => name,
+        RowIdentity::Event => SUBJECT,
+        RowIdentity::Column(name) => name,
     }
 }
 
 /// Returns the column, as SQL, whose values a written row must not repeat.
-pub(super) fn conflict_column(table: &Table) -> String {
+pub(super) fn unique_column(table: &Table) -> String {
     match table.model.identity {
-        Identity::Event => POSITION_COLUMN.to_owned(),
-        Identity::Column(name) => quoted(name),
+        RowIdentity::Event => POSITION_COLUMN.to_owned(),
+        RowIdentity::Column(name) => quote_name(name),
     }
 }
 
 /// Returns the name of the column that holds the text of a searched column in lower case.
 pub(crate) fn lowercase_column(column: &str) -> String {
-    quoted(&format!("es_lower_{column}"))
+    quote_name(&format!("es_lower_{column}"))
 }
 
 /// Quotes a name for SQL.
-pub(crate) fn quoted(name: &str) -> String {
+pub(crate) fn quote_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 
 use super::QueryError;
-use crate::projection::{Cell, CellError, ColumnValue, Database, Table, tables::quoted};
+use crate::projection::{
+    Cell, CellError, ColumnValue, Database, Table, table_statements::quote_name,
+};
 
 /// A condition on the rows of the read model `R`. The methods of a [`Column`](super::Column) make it.
 ///
@@ -68,14 +70,17 @@ impl<R> Condition<R> {
         comparison: Comparison,
         value: &V,
     ) -> Self {
-        Self::new(match Cell::of(column, value) {
+        Self::new(match Cell::from_value(column, value) {
             Ok(cell) => Expression::Compare(column, comparison, cell),
             Err(error) => Expression::Invalid(error),
         })
     }
 
     pub(super) fn one_of<V: ColumnValue>(column: &'static str, values: &[V]) -> Self {
-        let cells: Result<_, _> = values.iter().map(|value| Cell::of(column, value)).collect();
+        let cells: Result<_, _> = values
+            .iter()
+            .map(|value| Cell::from_value(column, value))
+            .collect();
         Self::new(match cells {
             Ok(cells) => Expression::OneOf(column, cells),
             Err(error) => Expression::Invalid(error),
@@ -109,25 +114,29 @@ impl<R> Condition<R> {
     }
 
     /// Returns the condition in SQL, with a `?` for each of its parameters.
-    pub(super) fn to_sql(&self, database: &Database, table: &Table) -> Result<SqlText, QueryError> {
+    pub(super) fn to_sql(
+        &self,
+        database: &Database,
+        table: &Table,
+    ) -> Result<SqlFragment, QueryError> {
         self.expression.to_sql(database, table)
     }
 }
 
-/// SQL with a `?` for each of its parameters.
+/// SQL with a `?` for each parameter, and the values of the parameters.
 #[derive(Debug, Default)]
-pub(super) struct SqlText {
+pub(super) struct SqlFragment {
     pub(super) text: String,
     pub(super) parameters: Vec<Cell>,
 }
 
-impl SqlText {
+impl SqlFragment {
     pub(super) fn new(text: impl Into<String>, parameters: Vec<Cell>) -> Self {
         let text = text.into();
         Self { text, parameters }
     }
 
-    /// Joins several into one, such as with ` AND `.
+    /// Joins several fragments with a separator such as ` AND `.
     pub(super) fn join(parts: impl IntoIterator<Item = Self>, separator: &str) -> Self {
         let (mut texts, mut parameters) = (Vec::new(), Vec::new());
         for part in parts {
@@ -139,47 +148,52 @@ impl SqlText {
 }
 
 impl Expression {
-    fn to_sql(&self, database: &Database, table: &Table) -> Result<SqlText, QueryError> {
+    fn to_sql(&self, database: &Database, table: &Table) -> Result<SqlFragment, QueryError> {
         Ok(match self {
             // `= NULL` is never true in SQL.
             Self::Compare(column, Comparison::Equal, Cell::Null) | Self::IsNull(column) => {
-                SqlText::new(format!("{} IS NULL", quoted(column)), Vec::new())
+                SqlFragment::new(format!("{} IS NULL", quote_name(column)), Vec::new())
             }
             Self::Compare(column, Comparison::NotEqual, Cell::Null) | Self::IsNotNull(column) => {
-                SqlText::new(format!("{} IS NOT NULL", quoted(column)), Vec::new())
+                SqlFragment::new(format!("{} IS NOT NULL", quote_name(column)), Vec::new())
             }
             Self::Compare(column, comparison, cell) => {
-                let text = format!("{} {} ?", quoted(column), comparison.operator());
-                SqlText::new(text, vec![cell.clone()])
+                let text = format!("{} {} ?", quote_name(column), comparison.operator());
+                SqlFragment::new(text, vec![cell.clone()])
             }
-            Self::OneOf(_, cells) if cells.is_empty() => SqlText::new("1 = 0", Vec::new()),
+            Self::OneOf(_, cells) if cells.is_empty() => SqlFragment::new("1 = 0", Vec::new()),
             Self::OneOf(column, cells) => {
                 let marks = vec!["?"; cells.len()].join(", ");
-                SqlText::new(format!("{} IN ({marks})", quoted(column)), cells.clone())
+                SqlFragment::new(
+                    format!("{} IN ({marks})", quote_name(column)),
+                    cells.clone(),
+                )
             }
             Self::Contains(column, substring) => {
-                let conditions = database.contains(table, column, substring).into_iter();
-                let conditions = conditions.map(|(text, cell)| SqlText::new(text, vec![cell]));
-                SqlText::join(conditions, " AND ")
+                let conditions = database
+                    .substring_conditions(table, column, substring)
+                    .into_iter();
+                let conditions = conditions.map(|(text, cell)| SqlFragment::new(text, vec![cell]));
+                SqlFragment::join(conditions, " AND ")
             }
-            Self::And(one, other) => both(one, other, database, table, " AND ")?,
-            Self::Or(one, other) => both(one, other, database, table, " OR ")?,
+            Self::And(one, other) => join_sides(one, other, database, table, " AND ")?,
+            Self::Or(one, other) => join_sides(one, other, database, table, " OR ")?,
             Self::Invalid(error) => return Err(error.clone().into()),
         })
     }
 }
 
-fn both(
+fn join_sides(
     one: &Expression,
     other: &Expression,
     database: &Database,
     table: &Table,
     operator: &str,
-) -> Result<SqlText, QueryError> {
+) -> Result<SqlFragment, QueryError> {
     let sides = [one, other].map(|side| {
-        let SqlText { text, parameters } = side.to_sql(database, table)?;
-        Ok(SqlText::new(format!("({text})"), parameters))
+        let SqlFragment { text, parameters } = side.to_sql(database, table)?;
+        Ok(SqlFragment::new(format!("({text})"), parameters))
     });
     let sides: Result<Vec<_>, QueryError> = sides.into_iter().collect();
-    Ok(SqlText::join(sides?, operator))
+    Ok(SqlFragment::join(sides?, operator))
 }

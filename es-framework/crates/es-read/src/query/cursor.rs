@@ -41,7 +41,7 @@ pub(super) enum SortValue {
 
 impl SortValue {
     /// Returns the value of a cell, if it has one.
-    pub(super) fn of(cell: &Cell) -> Option<Self> {
+    pub(super) fn from_cell(cell: &Cell) -> Option<Self> {
         match cell {
             Cell::Null => None,
             Cell::Text(text) => Some(Self::Text(text.clone())),
@@ -77,15 +77,15 @@ impl From<SortValue> for Cell {
 
 impl PageCursor {
     /// Returns the error for a cursor of another query, or of another sort order.
-    pub(super) fn of_another_query() -> QueryError {
+    pub(super) fn foreign_cursor_error() -> QueryError {
         QueryError::invalid("cursor", "belongs to another query")
     }
 
     /// Refuses a value that no row can have: a text of PostgreSQL has no character zero.
     pub(super) fn check_storable(cell: &Cell, database: &Database) -> Result<(), QueryError> {
         match cell {
-            Cell::Text(text) if database.lacks_zero() && text.contains('\0') => {
-                Err(Self::of_another_query())
+            Cell::Text(text) if database.rejects_zero() && text.contains('\0') => {
+                Err(Self::foreign_cursor_error())
             }
             _ => Ok(()),
         }
@@ -98,10 +98,10 @@ impl PageCursor {
     }
 
     /// Returns the last row of the page before.
-    pub(super) fn row(&self) -> Result<&RowCursor, QueryError> {
+    pub(super) fn as_row(&self) -> Result<&RowCursor, QueryError> {
         match self {
             Self::Row(row) => Ok(row),
-            Self::Group { .. } => Err(Self::of_another_query()),
+            Self::Group { .. } => Err(Self::foreign_cursor_error()),
         }
     }
 
@@ -114,7 +114,7 @@ impl PageCursor {
             Self::Group { key } => Vec::<T>::deserialize(key).ok(),
         };
         let key = key.and_then(|key| key.try_into().ok());
-        key.ok_or_else(Self::of_another_query)
+        key.ok_or_else(Self::foreign_cursor_error)
     }
 
     /// Returns the text for clients. It is hexadecimal, so that it needs no escapes in a URL.

@@ -48,7 +48,7 @@ impl From<sqlx::Error> for QueryError {
 }
 
 impl QueryError {
-    /// Makes the error of a parameter whose value is not valid.
+    /// Creates the error of a parameter whose value is not valid.
     #[must_use]
     pub fn invalid(parameter: &str, message: impl Into<String>) -> Self {
         Self::Invalid {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::projection::{
     Cell, Database, Table,
-    tables::{self, POSITION_COLUMN, quoted},
+    table_statements::{self, POSITION_COLUMN, quote_name},
 };
 use es_event::Subject;
 
@@ -55,19 +55,19 @@ pub async fn browse_events(
     parameters.check_all_taken()?;
     let statement = format!(
         "{} WHERE {POSITION_COLUMN} > ? ORDER BY {POSITION_COLUMN} LIMIT ?",
-        tables::select(table)
+        table_statements::select_clause(table)
     );
-    let after = match paging.after.as_ref().map(PageCursor::row).transpose()? {
+    let after = match paging.after.as_ref().map(PageCursor::as_row).transpose()? {
         None => -1,
         Some(RowCursor { position, by: None }) => *position,
-        Some(_) => return Err(PageCursor::of_another_query()),
+        Some(_) => return Err(PageCursor::foreign_cursor_error()),
     };
-    let cells = vec![Cell::Integer(after), paging.limit_and_one()];
-    let rows = database.fetch(table, statement, cells).await?;
+    let cells = vec![Cell::Integer(after), paging.limit_plus_one()];
+    let rows = database.fetch_rows(table, statement, cells).await?;
     let total = match paging.total {
         true => {
-            let count = format!("SELECT count(*) FROM {}", quoted(table.model.name));
-            Some(database.count(count, Vec::new()).await?)
+            let count = format!("SELECT count(*) FROM {}", quote_name(table.model.name));
+            Some(database.fetch_count(count, Vec::new()).await?)
         }
         false => None,
     };
@@ -98,11 +98,11 @@ pub async fn find_event(
 ) -> Result<Option<Box<RawValue>>, QueryError> {
     let statement = format!(
         "{} WHERE {} = ? ORDER BY {POSITION_COLUMN} LIMIT 1",
-        tables::select(table),
-        tables::key_column(table)
+        table_statements::select_clause(table),
+        table_statements::key_column(table)
     );
     let subject = Cell::Text(subject.as_str().to_owned());
-    let rows = database.fetch(table, statement, vec![subject]).await?;
+    let rows = database.fetch_rows(table, statement, vec![subject]).await?;
     let first = rows.into_iter().next();
     first.map(|row| to_json(table, row.cells)).transpose()
 }

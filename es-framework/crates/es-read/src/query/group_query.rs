@@ -4,11 +4,11 @@ use serde::de::DeserializeOwned;
 
 use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
-    condition::SqlText, cursor::PageCursor,
+    condition::SqlFragment, cursor::PageCursor,
 };
 use crate::projection::{
     Cell, ReadModel, Table,
-    tables::{POSITION_COLUMN, quoted},
+    table_statements::{POSITION_COLUMN, quote_name},
 };
 
 /// A query for groups of rows; [`RowQuery::group_by`] makes it.
@@ -87,46 +87,52 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         };
         let only = only.to_sql(database, table)?;
         let columns = self.column_list();
-        let group = database.json_group(
+        let group = database.json_group_expression(
             &columns,
-            &quoted(collected.name()),
+            &quote_name(collected.name()),
             POSITION_COLUMN,
             &only.text,
         );
         let after = self.after_cursor(paging)?;
-        let conditions = SqlText::join([filter].into_iter().chain(after), " AND ");
+        let conditions = SqlFragment::join([filter].into_iter().chain(after), " AND ");
         let statement = format!(
             "SELECT {group} FROM {} WHERE {} GROUP BY {columns} ORDER BY {columns} LIMIT ?",
-            quoted(table.model.name),
+            quote_name(table.model.name),
             conditions.text
         );
         let parameters = only.parameters.into_iter().chain(conditions.parameters);
-        let parameters = parameters.chain([paging.limit_and_one()]).collect();
-        let statement = database.numbered(&statement, 0);
-        let groups = database.texts(statement, parameters).await?;
+        let parameters = parameters.chain([paging.limit_plus_one()]).collect();
+        let statement = database.number_parameters(&statement, 0);
+        let groups = database.fetch_texts(statement, parameters).await?;
         let groups: Result<Vec<_>, _> = groups.iter().map(|json| parse(json)).collect();
         Page::new(groups?, paging, total, |last| {
             PageCursor::after_group(&last.key)
         })
     }
 
-    async fn count(&self, table: &Table, filter: &SqlText) -> Result<u64, QueryError> {
+    async fn count(&self, table: &Table, filter: &SqlFragment) -> Result<u64, QueryError> {
         let statement = format!(
             "SELECT count(*) FROM (SELECT 1 FROM {} WHERE {} GROUP BY {}) AS groups_of_rows",
-            quoted(table.model.name),
+            quote_name(table.model.name),
             filter.text,
             self.column_list()
         );
         let parameters = filter.parameters.clone();
-        Ok(self.rows.database.count(statement, parameters).await?)
+        Ok(self
+            .rows
+            .database
+            .fetch_count(statement, parameters)
+            .await?)
     }
 
     fn column_list(&self) -> String {
-        self.columns.map(|column| quoted(column.name())).join(", ")
+        self.columns
+            .map(|column| quote_name(column.name()))
+            .join(", ")
     }
 
     /// Returns the condition that a group comes after the last group of the page before.
-    fn after_cursor(&self, paging: &PageParameters) -> Result<Option<SqlText>, QueryError> {
+    fn after_cursor(&self, paging: &PageParameters) -> Result<Option<SqlFragment>, QueryError> {
         let Some(cursor) = &paging.after else {
             return Ok(None);
         };
@@ -135,15 +141,15 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             .columns
             .iter()
             .zip(&key)
-            .map(|(column, value)| Cell::of(column.name(), value))
+            .map(|(column, value)| Cell::from_value(column.name(), value))
             .collect();
-        let cells = cells.map_err(|_| PageCursor::of_another_query())?;
+        let cells = cells.map_err(|_| PageCursor::foreign_cursor_error())?;
         for cell in &cells {
             PageCursor::check_storable(cell, self.rows.database)?;
         }
         let marks = ["?"; N].join(", ");
         let text = format!("({}) > ({marks})", self.column_list());
-        Ok(Some(SqlText::new(text, cells)))
+        Ok(Some(SqlFragment::new(text, cells)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Queries of clients, which the read models alone answer.
+//! Queries of clients. Only the read models answer them.
 
 mod condition;
 mod cursor;

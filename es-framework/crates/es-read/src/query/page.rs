@@ -72,9 +72,9 @@ impl PageParameters {
         })
     }
 
-    /// Returns the parameter of a `LIMIT`: one row more than the page has tells that there is a next
-    /// page.
-    pub(super) fn limit_and_one(&self) -> Cell {
+    /// Returns the parameter of a `LIMIT`: one row more than the page has. The additional row shows that
+    /// there is a next page.
+    pub(super) fn limit_plus_one(&self) -> Cell {
         Cell::Integer(i64::from(self.limit).saturating_add(1))
     }
 }
@@ -124,8 +124,8 @@ impl<R> Page<R> {
         }
     }
 
-    /// Makes a page of the rows that were loaded for it. One row more than the page has is left out;
-    /// it tells that there is a next page.
+    /// Creates a page from the rows that were loaded for it. An additional row is left out. It shows
+    /// that there is a next page.
     pub(super) fn new(
         mut rows: Vec<R>,
         paging: &PageParameters,

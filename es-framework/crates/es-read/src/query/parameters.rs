@@ -12,7 +12,8 @@ pub const MOST_VALUES: usize = 100;
 #[doc(hidden)]
 pub const LONGEST_VALUE: usize = 1_000;
 
-/// The parameters that a client sent. Each method takes one out, so that unknown ones remain.
+/// The parameters that a client sent. Each method removes the parameter that it reads, so that unknown
+/// parameters remain.
 ///
 /// ```
 /// use es_framework::query::QueryParameters;

@@ -1,9 +1,9 @@
-//! The queries of an application, which it checks before it starts.
+//! The queries of an application. They are checked before the application starts.
 
 use std::collections::BTreeMap;
 
 use super::QueryDescriptor;
-use crate::projection::{Identity, ReadModels, Table};
+use crate::projection::{ReadModels, RowIdentity, Table};
 use es_event::Declaration;
 
 /// All queries of an application, sorted and checked.
@@ -43,8 +43,8 @@ use es_event::Declaration;
 #[derive(Debug, Clone, Default)]
 pub struct Queries(Vec<QueryDescriptor>);
 
-/// A mistake in the queries of an application, which does not start then. Each names the places at
-/// fault.
+/// A mistake in the queries of an application, which prevents its start. Each error names the
+/// declarations at fault.
 ///
 /// ```
 /// use es_framework::{
@@ -241,7 +241,7 @@ impl Queries {
         Ok(())
     }
 
-    /// Returns all routes, those of read models whose rows are events included.
+    /// Returns all routes, including those of read models whose rows are events.
     #[must_use]
     pub fn routes(&self, models: &ReadModels) -> Vec<QueryRoute> {
         let mut routes = Vec::new();
@@ -252,7 +252,7 @@ impl Queries {
                 kind: QueryRouteKind::Query(*query),
             });
         }
-        let are_events = |table: &&Table| table.model.identity == Identity::Event;
+        let are_events = |table: &&Table| table.model.identity == RowIdentity::Event;
         for table in models.iter().filter(are_events) {
             let name = table.model.name;
             let kinds = [

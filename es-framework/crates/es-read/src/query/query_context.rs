@@ -40,7 +40,7 @@ pub struct QueryContext<'a> {
 }
 
 impl<'a> QueryContext<'a> {
-    /// Makes the context of a query that arrives at this time.
+    /// Creates the context of a query that arrives at this time.
     #[must_use]
     pub const fn new(database: &'a Database, paging: PageParameters, now: Timestamp) -> Self {
         Self {
@@ -91,8 +91,8 @@ impl<'a> QueryContext<'a> {
         statement: Sql,
         parameters: Vec<Cell>,
     ) -> Result<Vec<T>, QueryError> {
-        let statement = self.database.own(statement).to_owned();
-        let rows = self.database.texts(statement, parameters).await?;
+        let statement = self.database.statement_of(statement).to_owned();
+        let rows = self.database.fetch_texts(statement, parameters).await?;
         let rows = rows.iter().map(|row| serde_json::from_str(row));
         Ok(rows.collect::<Result<_, _>>()?)
     }

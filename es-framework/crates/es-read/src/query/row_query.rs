@@ -4,13 +4,13 @@ use std::marker::PhantomData;
 
 use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError,
-    condition::SqlText,
+    condition::SqlFragment,
     cursor::{PageCursor, RowCursor, SortValue},
     page::Direction,
 };
 use crate::projection::{
     Cell, Cells, ColumnValue, Database, ReadModel, StoredRow, Table,
-    tables::{self, POSITION_COLUMN, quoted},
+    table_statements::{self, POSITION_COLUMN, quote_name},
 };
 
 /// A query for rows of the read model `R`: conditions, and the order in which the rows come.
@@ -124,53 +124,56 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         })
     }
 
-    /// Returns what all rows have to meet, in SQL.
-    pub(super) fn filter_sql(&self, table: &Table) -> Result<SqlText, QueryError> {
+    /// Returns the SQL condition that all rows have to meet.
+    pub(super) fn filter_sql(&self, table: &Table) -> Result<SqlFragment, QueryError> {
         let conditions = self.conditions.iter();
         let conditions = conditions.map(|condition| {
-            let SqlText { text, parameters } = condition.to_sql(self.database, table)?;
-            Ok(SqlText::new(format!("({text})"), parameters))
+            let SqlFragment { text, parameters } = condition.to_sql(self.database, table)?;
+            Ok(SqlFragment::new(format!("({text})"), parameters))
         });
         let conditions: Result<Vec<_>, QueryError> = conditions.collect();
-        Ok(SqlText::join(conditions?, " AND "))
+        Ok(SqlFragment::join(conditions?, " AND "))
     }
 
-    async fn count(&self, table: &Table, filter: &SqlText) -> Result<u64, QueryError> {
-        let name = quoted(table.model.name);
+    async fn count(&self, table: &Table, filter: &SqlFragment) -> Result<u64, QueryError> {
+        let name = quote_name(table.model.name);
         let statement = format!("SELECT count(*) FROM {name}{}", where_clause(&filter.text));
         let parameters = filter.parameters.clone();
-        Ok(self.database.count(statement, parameters).await?)
+        Ok(self.database.fetch_count(statement, parameters).await?)
     }
 
     /// Loads the rows of the page, and one more if there is a next page.
     async fn load_page(
         &self,
         table: &Table,
-        filter: SqlText,
+        filter: SqlFragment,
         paging: &PageParameters,
     ) -> Result<Vec<StoredRow>, QueryError> {
         let after = self.after_cursor(paging)?;
         let conditions = [filter].into_iter().chain(after);
         let conditions = conditions.filter(|condition| !condition.text.is_empty());
-        let SqlText {
+        let SqlFragment {
             text,
             mut parameters,
-        } = SqlText::join(conditions, " AND ");
+        } = SqlFragment::join(conditions, " AND ");
         let statement = format!(
             "{}{} ORDER BY {} LIMIT ?",
-            tables::select(table),
+            table_statements::select_clause(table),
             where_clause(&text),
             self.order_clause()
         );
-        parameters.push(paging.limit_and_one());
-        Ok(self.database.fetch(table, statement, parameters).await?)
+        parameters.push(paging.limit_plus_one());
+        Ok(self
+            .database
+            .fetch_rows(table, statement, parameters)
+            .await?)
     }
 
     fn order_clause(&self) -> String {
         let Some(SortOrder { column, direction }) = self.order else {
             return POSITION_COLUMN.to_owned();
         };
-        let column = quoted(column);
+        let column = quote_name(column);
         match direction {
             Direction::Ascending => format!("{column}, {POSITION_COLUMN}"),
             Direction::Descending => format!("{column} DESC, {POSITION_COLUMN} DESC"),
@@ -178,14 +181,14 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     }
 
     /// Returns the condition that a row comes after the last row of the page before.
-    fn after_cursor(&self, paging: &PageParameters) -> Result<Option<SqlText>, QueryError> {
+    fn after_cursor(&self, paging: &PageParameters) -> Result<Option<SqlFragment>, QueryError> {
         let Some(cursor) = &paging.after else {
             return Ok(None);
         };
-        let RowCursor { position, by } = cursor.row()?.clone();
+        let RowCursor { position, by } = cursor.as_row()?.clone();
         let position = Cell::Integer(position);
         Ok(Some(match (self.order, by) {
-            (None, None) => SqlText::new(format!("{POSITION_COLUMN} > ?"), vec![position]),
+            (None, None) => SqlFragment::new(format!("{POSITION_COLUMN} > ?"), vec![position]),
             (Some(SortOrder { column, direction }), Some(value))
                 if is_value_of::<R>(column, &value) =>
             {
@@ -195,10 +198,13 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
                 };
                 let value = value.into();
                 PageCursor::check_storable(&value, self.database)?;
-                let text = format!("({}, {POSITION_COLUMN}) {operator} (?, ?)", quoted(column));
-                SqlText::new(text, vec![value, position])
+                let text = format!(
+                    "({}, {POSITION_COLUMN}) {operator} (?, ?)",
+                    quote_name(column)
+                );
+                SqlFragment::new(text, vec![value, position])
             }
-            _ => return Err(PageCursor::of_another_query()),
+            _ => return Err(PageCursor::foreign_cursor_error()),
         }))
     }
 
@@ -206,7 +212,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         let by = self.order.and_then(|order| {
             let mut columns = R::COLUMNS.iter();
             let index = columns.position(|column| column.name == order.column)?;
-            SortValue::of(last.cells.get(index)?)
+            SortValue::from_cell(last.cells.get(index)?)
         });
         PageCursor::Row(RowCursor {
             position: last.place,

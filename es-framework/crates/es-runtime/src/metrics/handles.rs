@@ -21,7 +21,7 @@ impl<K, V> Default for MetricHandles<K, V> {
 
 impl<K: Eq + Hash, V> MetricHandles<K, V> {
     /// Passes the metric of a key to `record`. Registers a new key first.
-    pub fn with(&self, key: K, register: impl FnOnce(&K) -> V, record: impl FnOnce(&V)) {
+    pub fn record_with(&self, key: K, register: impl FnOnce(&K) -> V, record: impl FnOnce(&V)) {
         if let Some(value) = self
             .0
             .read()
@@ -48,7 +48,7 @@ mod tests {
         let registered = Cell::new(0);
         for key in ["a", "b", "a"] {
             let register = |_: &&str| registered.set(registered.get() + 1);
-            handles.with(key, register, |()| {});
+            handles.record_with(key, register, |()| {});
         }
         assert_eq!(registered.get(), 2);
     }

@@ -10,7 +10,7 @@ use tokio::{
 
 use super::{client_wait::ClientWait, limits::ConnectionLimits};
 
-/// One permit for each connection, and the news that none is left.
+/// One permit for each connection, and a signal that none is left.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionLimit {
     permits: Arc<Semaphore>,
@@ -50,8 +50,7 @@ impl ConnectionLimit {
         self.is_reached.send_replace(false);
     }
 
-    /// Completes when the limit is reached and this connection has waited for its client for longer
-    /// than such a time allows.
+    /// Completes when the limit is reached and this connection has waited too long for its client.
     pub(super) async fn idle_too_long(&self, wait: &ClientWait, limits: &ConnectionLimits) {
         let mut is_reached = self.is_reached.subscribe();
         loop {

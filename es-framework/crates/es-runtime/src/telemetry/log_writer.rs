@@ -16,7 +16,7 @@ const FLUSH_TIME: Duration = Duration::from_secs(2);
 /// Starts the thread that writes the lines of the log to `output`.
 pub(super) fn start(output: impl Write + Send + 'static) -> (NonBlocking, LogWriterGuard) {
     let dropped_lines = Arc::new(OnceLock::new());
-    let output = LossReporter {
+    let output = DroppedLineReporter {
         // Lines that are queued together are written together.
         output: BufWriter::with_capacity(64 * 1024, output),
         dropped_lines: Arc::clone(&dropped_lines),
@@ -51,13 +51,13 @@ impl Drop for LogWriterGuard {
 }
 
 /// Logs how many lines were dropped, as soon as the output accepts lines again.
-struct LossReporter<W: Write> {
+struct DroppedLineReporter<W: Write> {
     output: BufWriter<W>,
     dropped_lines: Arc<OnceLock<ErrorCounter>>,
     reported: usize,
 }
 
-impl<W: Write> Write for LossReporter<W> {
+impl<W: Write> Write for DroppedLineReporter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.output.write(bytes)
     }
@@ -149,7 +149,7 @@ mod tests {
             lines.write_all(&[b'x'; 1 << 10]).unwrap();
         }
         let dropped = lines.error_counter().dropped_lines();
-        let mut reporter = LossReporter {
+        let mut reporter = DroppedLineReporter {
             output: BufWriter::new(io::sink()),
             dropped_lines: Arc::new(lines.error_counter().into()),
             reported: 0,

@@ -1,4 +1,4 @@
-//! Stands for the traces in a program without the feature `otel`.
+//! Replaces the traces in a program without the feature `otel`.
 
 use std::time::SystemTime;
 
@@ -8,7 +8,7 @@ use super::TelemetryLayer;
 use crate::{Error, Result};
 use es_event::{RecordedEvent, TraceContext};
 
-/// An exporter that no program without the feature has.
+/// An exporter. A program without the feature never has one.
 #[derive(Debug)]
 pub(super) enum TraceExporter {}
 

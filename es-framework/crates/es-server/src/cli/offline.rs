@@ -22,13 +22,13 @@ use es_store_sqlite::{EmbeddedStore, Restore};
 
 /// The data directory of a command.
 #[derive(Debug, Args)]
-pub(super) struct DataDirectory {
+pub(super) struct DataDirectoryArguments {
     /// The data directory of the event store, which must not be running.
     #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
     data_directory: PathBuf,
 }
 
-impl DataDirectory {
+impl DataDirectoryArguments {
     /// Opens an existing store. A wrong path must not create a new one.
     pub(super) fn open(&self) -> Result<EmbeddedStore, CliError> {
         let directory = &self.data_directory;
@@ -61,7 +61,7 @@ pub(super) fn numbered_lines(
     }))
 }
 
-pub(super) async fn verify_store(directory: &DataDirectory) -> Result<ExitCode, CliError> {
+pub(super) async fn verify_store(directory: &DataDirectoryArguments) -> Result<ExitCode, CliError> {
     let store = directory.open()?;
     let mut progress = ProgressDisplay::new("verify", count_events(&store).await.ok());
     let verified = verify(&store, |events| progress.update(events)).await;
@@ -86,7 +86,7 @@ pub(super) async fn verify_store(directory: &DataDirectory) -> Result<ExitCode, 
 #[derive(Debug, Args)]
 pub(super) struct BackupArguments {
     #[command(flatten)]
-    directory: DataDirectory,
+    directory: DataDirectoryArguments,
     /// The file to write, which must not exist. Without it, standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -96,7 +96,7 @@ pub(super) async fn back_up(arguments: &BackupArguments) -> Result<(), CliError>
     let store = arguments.directory.open()?;
     let mut progress = ProgressDisplay::new("backup", Some(count_events(&store).await?));
     let mut output = LineOutput::create(arguments.output.as_deref())?;
-    let mut lines = backup::lines(Arc::new(store.clone()));
+    let mut lines = backup::stream_lines(Arc::new(store.clone()));
     let (mut events, mut text) = (0_u64, Vec::new());
     while let Some(line) = lines.try_next().await? {
         events = events.saturating_add(u64::from(matches!(line, BackupLine::Event(_))));

@@ -6,20 +6,23 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use super::{
     cli_error::CliError,
-    offline::{DataDirectory, count_events},
+    offline::{DataDirectoryArguments, count_events},
 };
 use es_event::Subject;
 use es_store::{EventStore as _, Order, ReadOptions};
 
 /// Prints the size of a store and its numbers of events, subjects and event types.
-pub(super) async fn print_stats(directory: &DataDirectory) -> Result<(), CliError> {
+pub(super) async fn print_stats(directory: &DataDirectoryArguments) -> Result<(), CliError> {
     let store = directory.open()?;
     let time_of_first = async |order| -> Result<String, CliError> {
         let options = ReadOptions {
             order,
             ..ReadOptions::recursive()
         };
-        let event = store.read(Subject::root(), options.first()).next().await;
+        let event = store
+            .read(Subject::root(), options.first_only())
+            .next()
+            .await;
         let event = event.transpose()?;
         Ok(event.map_or_else(|| "-".into(), |event| event.time.as_str().to_owned()))
     };

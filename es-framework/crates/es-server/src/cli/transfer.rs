@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     cli_error::CliError,
-    offline::{DataDirectory, numbered_lines},
+    offline::{DataDirectoryArguments, numbered_lines},
     output::LineOutput,
     progress_bar::ProgressDisplay,
 };
@@ -24,7 +24,7 @@ const BATCH_SIZE: usize = 1_000;
 #[derive(Debug, Args)]
 pub(super) struct ExportArguments {
     #[command(flatten)]
-    directory: DataDirectory,
+    directory: DataDirectoryArguments,
     /// Exports only the events of this subject and of the subjects below it.
     #[arg(long, default_value = "/")]
     subject: Subject,

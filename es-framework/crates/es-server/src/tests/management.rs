@@ -159,7 +159,7 @@ async fn a_backup_has_schemas_and_the_whole_chain() {
     let (mut chain, mut schemas) = (Chain::default(), 0);
     for line in text.lines() {
         match BackupLine::parse(line.as_bytes()).unwrap() {
-            BackupLine::Event(event) => chain.follow(&event).unwrap(),
+            BackupLine::Event(event) => chain.verify_next(&event).unwrap(),
             BackupLine::Schema(event_type, _) => {
                 assert_eq!(event_type.as_str(), "io.example.planned");
                 schemas += 1;
@@ -187,7 +187,7 @@ async fn events_ahead_of_the_clock_are_visible_in_health() {
     };
     // Written while the clock was a day ahead.
     let day = Duration::from_secs(24 * 3_600);
-    let time = EventTime::at(Timestamp::now() + day);
+    let time = EventTime::from_timestamp(Timestamp::now() + day);
     let event = RecordedEvent::record(candidate, EventId::FIRST, time.clone(), Hash::ZERO);
     restore.add(BackupLine::Event(Box::new(event))).unwrap();
     restore.finish().unwrap();

@@ -8,5 +8,5 @@ use crate::{auth::RequireApiToken, event_lines::encoded_response, state::ServerS
 use es_store::backup;
 
 pub(super) async fn backup(_: RequireApiToken, State(server): State<Arc<ServerState>>) -> Response {
-    encoded_response(backup::frames(&server.store), server.v1_format())
+    encoded_response(backup::stream_frames(&server.store), server.v1_format())
 }

@@ -296,7 +296,7 @@ async fn a_read_of_so_many_events_does_not_wait_for_the_end() {
     let first = lines(&[event("/a", 0), event("/a", 1)]);
     let hanging = ServerFault::SayAndHang(format!("HTTP/1.1 200 OK\r\n\r\n{first}"));
     let store = client(hanging.clone()).await;
-    let options = ReadOptions::default().first();
+    let options = ReadOptions::default().first_only();
     let events = store.read("/a".parse().unwrap(), options);
     assert_eq!(events.try_collect::<Vec<_>>().await.unwrap().len(), 1);
     assert!(read(hanging).await.is_err(), "whoever wants all waits");

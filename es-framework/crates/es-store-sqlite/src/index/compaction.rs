@@ -21,7 +21,7 @@ pub(crate) struct Compaction {
 
 /// The result of one compaction step. It takes effect when its transaction is committed.
 #[derive(Debug)]
-pub(crate) enum CompactionStep {
+pub(crate) enum CompactionProgress {
     Idle,
     /// All entries up to this key are written.
     WrittenTo(IndexKey),
@@ -49,9 +49,9 @@ impl Compaction {
         &self,
         connection: &Connection,
         budget: usize,
-    ) -> rusqlite::Result<CompactionStep> {
+    ) -> rusqlite::Result<CompactionProgress> {
         if self.is_idle() || budget == 0 {
-            return Ok(CompactionStep::Idle);
+            return Ok(CompactionProgress::Idle);
         }
         let after = match &self.after {
             Some(key) => Bound::Excluded(&**key),
@@ -67,24 +67,24 @@ impl Compaction {
             }
             written = written.saturating_add(ids.as_slice().len());
             if written >= budget {
-                return Ok(CompactionStep::WrittenTo(key.clone()));
+                return Ok(CompactionProgress::WrittenTo(key.clone()));
             }
         }
         connection
             .prepare_cached("UPDATE index_state SET indexed = ?1")?
             .execute([row::number(self.covers)])?;
-        Ok(CompactionStep::Finished)
+        Ok(CompactionProgress::Finished)
     }
 
     /// Continues after a step that is durable. Returns whether the compaction is finished.
-    pub(crate) fn step_committed(&mut self, step: CompactionStep) -> bool {
+    pub(crate) fn step_committed(&mut self, step: CompactionProgress) -> bool {
         match step {
-            CompactionStep::Idle => false,
-            CompactionStep::WrittenTo(key) => {
+            CompactionProgress::Idle => false,
+            CompactionProgress::WrittenTo(key) => {
                 self.after = Some(key);
                 false
             }
-            CompactionStep::Finished => {
+            CompactionProgress::Finished => {
                 *self = Self::default();
                 true
             }

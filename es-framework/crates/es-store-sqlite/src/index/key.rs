@@ -10,8 +10,8 @@ use es_event::RecordedEvent;
 ///
 /// The key of a subject starts with a slash and holds the subject itself, so that the subjects can
 /// be listed. The other keys start with a mark that no subject has, followed by a hash: an event
-/// has one of them for each level of its subject, so they must be short. Who reads events by such a
-/// key compares the events' texts, so a collision costs time only.
+/// has one of them for each level of its subject, so they must be short. A reader of such a key
+/// compares the texts of the events, so a collision costs only time.
 pub(crate) type IndexKey = Box<[u8]>;
 
 /// Stands before the bytes of a UUID; no subject has this byte.
@@ -29,7 +29,7 @@ pub(crate) struct EventKeys {
 }
 
 impl EventKeys {
-    pub(crate) fn of(event: &RecordedEvent) -> Self {
+    pub(crate) fn from_event(event: &RecordedEvent) -> Self {
         Self::new(event.subject.as_str(), event.event_type.as_str())
     }
 
@@ -140,7 +140,7 @@ pub(crate) struct SubjectKeyRange {
 }
 
 impl SubjectKeyRange {
-    pub(crate) fn of(subject: &str) -> Self {
+    pub(crate) fn for_subtree(subject: &str) -> Self {
         let base = subject_key(subject.trim_end_matches('/'));
         let followed_by = |end: &[u8]| [&base, end].concat().into();
         Self {
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_subject_and_those_below_it_are_a_range_of_keys() {
         let uuid = "0199a3c2-7d4e-7c3a-9f00-0123456789ab";
-        let range = SubjectKeyRange::of(&format!("/books/{uuid}"));
+        let range = SubjectKeyRange::for_subtree(&format!("/books/{uuid}"));
         for (below, is_below) in [
             (format!("/books/{uuid}/pages"), true),
             (format!("/books/{uuid}/{uuid}"), true),

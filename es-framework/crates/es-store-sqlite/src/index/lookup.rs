@@ -55,7 +55,7 @@ impl IndexLookup {
     pub(crate) fn read_ids(self, connection: &Connection) -> Result<EventIds, DiskError> {
         let mut ids = Vec::new();
         for (key, in_memory) in &self.keys {
-            // As many of each key as of all keys: any of them may have the first events.
+            // Each key may have all of the first events, so the limit applies to each key.
             ids.extend(self.ids_on_disk(connection, key)?);
             ids.extend_from_slice(in_memory);
         }

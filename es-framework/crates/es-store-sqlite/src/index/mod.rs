@@ -5,8 +5,8 @@
 //! commit, while a second memtable takes the next entries. A plain SQL index on random subjects would
 //! write one page for each event; ADR 0001 has the measurement.
 //!
-//! The table covers the first `covered` events. Later events may be in it or not, so after a crash
-//! the memtable is rebuilt from the events after those.
+//! The table contains the first `covered` events. An unfinished compaction may have added some later
+//! ones. After a crash, the memtable is rebuilt from all events after the first `covered`.
 
 mod bloom_filter;
 mod compaction;
@@ -24,7 +24,7 @@ use self::{
 };
 use es_store::{Order, options::IdRange};
 
-pub(super) use compaction::{Compaction, CompactionStep};
+pub(super) use compaction::{Compaction, CompactionProgress};
 pub(super) use key::{
     EventKeys, IndexKey, SubjectKeyRange, descendants_key, subject_key, subject_of_key, type_key,
 };
@@ -33,7 +33,7 @@ pub(super) use lookup::{EventIds, IndexLookup};
 const LATEST: &str =
     "SELECT event_id FROM event_index WHERE key = ?1 ORDER BY event_id DESC LIMIT 1";
 
-/// The index of the store: its entries in memory, and what is known of those on disk.
+/// The index of the store: the entries in memory, and a summary of the entries on disk.
 #[derive(Debug, Default)]
 pub(super) struct PostingIndex {
     /// The number of events, from the first, that the table covers.
@@ -50,7 +50,7 @@ pub(super) struct PostingIndex {
 
 impl PostingIndex {
     /// Creates the index of a store whose table covers the first `covered` events.
-    pub(super) fn covering(covered: u64) -> Self {
+    pub(super) fn with_covered(covered: u64) -> Self {
         Self {
             covered,
             compacting_to: covered,

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::support::{append, assert_chain, tiny};
-use crate::{EmbeddedStore, shared::WriterFault};
+use crate::{EmbeddedStore, shared::InjectedFault};
 use es_event::{EventId, Subject};
 use es_store::{AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError};
 
@@ -15,7 +15,7 @@ async fn a_full_disk_refuses_the_batch_and_the_store_recovers() {
     for number in 0..6 {
         append(&store, &[&format!("/a/{number}")]).await.unwrap();
     }
-    store.open.shared.inject(WriterFault::LimitPages(1));
+    store.open.shared.inject(InjectedFault::LimitPages(1));
     let many: Vec<_> = (0..200).map(|number| format!("/b/{number}")).collect();
     let many: Vec<_> = many.iter().map(String::as_str).collect();
     let refused = append(&store, &many).await;
@@ -29,7 +29,10 @@ async fn a_full_disk_refuses_the_batch_and_the_store_recovers() {
     assert_eq!(read("/").try_collect::<Vec<_>>().await.unwrap().len(), 6);
     assert!(read("/b").try_collect::<Vec<_>>().await.unwrap().is_empty());
 
-    store.open.shared.inject(WriterFault::LimitPages(1_000_000));
+    store
+        .open
+        .shared
+        .inject(InjectedFault::LimitPages(1_000_000));
     assert!(store.health().await.is_ok(), "there is room again");
     assert_eq!(append(&store, &many).await.unwrap()[0].id.get(), 6);
     assert_chain(&read("/").try_collect::<Vec<_>>().await.unwrap());

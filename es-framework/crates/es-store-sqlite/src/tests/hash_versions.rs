@@ -80,7 +80,7 @@ async fn a_backup_holds_both_versions() {
     let (directory, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let store = mixed(&directory).await;
     let mut restore = Restore::begin(other.path()).unwrap();
-    let frames = backup::frames(&(Arc::new(store.clone()) as Arc<dyn es_store::EventStore>));
+    let frames = backup::stream_frames(&(Arc::new(store.clone()) as Arc<dyn es_store::EventStore>));
     let frames: Vec<_> = frames.try_collect().await.unwrap();
     for line in frames.concat().split_inclusive(|byte| *byte == b'\n') {
         restore

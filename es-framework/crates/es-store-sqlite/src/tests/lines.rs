@@ -145,9 +145,9 @@ async fn a_backup_as_text_is_its_lines() {
     let planned = store.register_event_schema("io.example.Planned".parse().unwrap(), schema);
     planned.await.unwrap();
     let store: Arc<dyn EventStore> = Arc::new(store);
-    let frames: Vec<_> = backup::frames(&store).try_collect().await.unwrap();
+    let frames: Vec<_> = backup::stream_frames(&store).try_collect().await.unwrap();
     let mut written = Vec::new();
-    let lines = backup::lines(Arc::clone(&store))
+    let lines = backup::stream_lines(Arc::clone(&store))
         .try_collect::<Vec<_>>()
         .await;
     for line in lines.unwrap() {

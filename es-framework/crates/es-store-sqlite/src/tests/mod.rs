@@ -15,7 +15,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use self::support::{append, candidate, eventually, pristine, tiny};
-use crate::{EmbeddedStore, shared::WriterFault};
+use crate::{EmbeddedStore, shared::InjectedFault};
 use es_event::Subject;
 use es_store::{AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError, contract};
 
@@ -66,7 +66,7 @@ async fn a_closed_store_takes_nothing_more_and_ends_its_observers() {
 async fn a_bug_in_the_writer_leaves_nobody_waiting_and_the_store_at_work() {
     let store = EmbeddedStore::temporary_with(tiny()).unwrap();
     append(&store, &["/a"]).await.unwrap();
-    store.open.shared.inject(WriterFault::Panic);
+    store.open.shared.inject(InjectedFault::Panic);
     let _ = append(&store, &["/b"]).await;
     assert!(store.health().await.is_ok());
     let recorded = append(&store, &["/c"]).await.unwrap();

@@ -15,7 +15,7 @@ use rusqlite::Connection;
 
 use super::support::{candidate, eventually};
 use crate::{
-    EmbeddedStore, chunk_builder::EventChunkBuilder, scan_plan::ReadPlan, shared::SharedState,
+    EmbeddedStore, chunk_collector::EventChunkCollector, scan_plan::ReadPlan, shared::SharedState,
     store_settings::EngineSettings,
 };
 use es_event::RecordedEvent;
@@ -42,10 +42,10 @@ impl Chunks for CountingReader {
     async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
         let limits = self.settings.chunk;
         let most = scan.at_most(limits.events);
-        let plan = ReadPlan::of(scan, &self.shared.log().index, most);
+        let plan = ReadPlan::choose(scan, &self.shared.log().index, most);
         let connection = self.connection.lock().unwrap();
-        let chunk = plan.run(&connection, scan, EventChunkBuilder::new(most, limits));
-        chunk.map_err(|error| error.at(&self.shared.file))
+        let chunk = plan.run(&connection, scan, EventChunkCollector::new(most, limits));
+        chunk.map_err(|error| error.to_store_error(&self.shared.file))
     }
 }
 
@@ -155,7 +155,7 @@ async fn the_first_event_below_a_subject_costs_one_row() {
     grow(&store, 0..2_000).await;
     let reader = CountingReader::new(&store);
     let first = |reader: CountingReader| {
-        let options = ReadOptions::recursive().first();
+        let options = ReadOptions::recursive().first_only();
         let subject = "/books".parse().unwrap();
         scan::chunks(store.reader.clone(), reader, subject, options).try_collect::<Vec<_>>()
     };

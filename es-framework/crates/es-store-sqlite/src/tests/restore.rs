@@ -29,7 +29,7 @@ async fn backed_up() -> (Vec<RecordedEvent>, Vec<String>) {
     let schema = EventSchema::parse(r#"{"type":"object","properties":{}}"#).unwrap();
     let planned = store.register_event_schema("io.example.Planned".parse().unwrap(), schema);
     planned.await.unwrap();
-    let lines = backup::lines(Arc::new(store.clone()));
+    let lines = backup::stream_lines(Arc::new(store.clone()));
     let lines: Vec<_> = lines.try_collect().await.unwrap();
     let text = |line: &BackupLine| {
         let mut text = Vec::new();

@@ -66,7 +66,7 @@ async fn a_rare_type_is_found_without_looking_at_all_other_events() {
         order: Order::Antichronological,
         ..ReadOptions::recursive()
     };
-    let latest = ids(&store, &[RARE], newest_first.first()).await;
+    let latest = ids(&store, &[RARE], newest_first.first_only()).await;
     assert_eq!(latest.unwrap(), rare[rare.len() - 1..]);
 
     let query = format!("FROM e IN events WHERE e.type == '{RARE}' PROJECT INTO e.id AS INT");

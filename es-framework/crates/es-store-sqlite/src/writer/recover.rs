@@ -48,7 +48,7 @@ impl EventWriter {
             return Ok(());
         }
         let tried = self.refresh().and_then(|()| self.write_scratch());
-        tried.map_err(|error| error.at(&self.shared.file))?;
+        tried.map_err(|error| error.to_store_error(&self.shared.file))?;
         self.shared.set_failure(None);
         Ok(())
     }

@@ -24,15 +24,18 @@ impl EventWriter {
             event_type, schema, ..
         } = registration;
         let file = self.shared.file.clone();
-        self.refresh().map_err(|error| error.at(&file))?;
-        self.shared.catalogue().is_free(event_type, schema)?;
+        self.refresh()
+            .map_err(|error| error.to_store_error(&file))?;
+        self.shared
+            .catalogue()
+            .check_new_schema(event_type, schema)?;
         self.check_newest(registration)?;
         let inserted = self.insert_schema(event_type, schema.json().get());
         inserted.map_err(|failure| {
             self.record_failure("a schema was not registered", &failure);
             // The next start may find the schema or not. A repeated registration is safe: it reports
             // that the schema exists.
-            failure.error.at(&file)
+            failure.error.to_store_error(&file)
         })?;
         let schema = Arc::clone(schema);
         let event_type = event_type.clone();
@@ -52,7 +55,7 @@ impl EventWriter {
         };
         loop {
             let step = check.run_step(&self.connection);
-            match step.map_err(|error| error.at(&self.shared.file))? {
+            match step.map_err(|error| error.to_store_error(&self.shared.file))? {
                 SchemaCheckStep::Passed => return Ok(()),
                 SchemaCheckStep::Conflict(conflict) => return Err(conflict.into()),
                 SchemaCheckStep::Unfinished => {}

@@ -1,4 +1,4 @@
-//! Rules of what a store knows of its subjects and types.
+//! The rules for the lists of subjects and event types.
 
 use futures_util::TryStreamExt as _;
 use serde_json::value::RawValue;

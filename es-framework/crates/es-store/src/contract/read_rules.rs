@@ -193,7 +193,7 @@ pub(super) async fn a_limit_leaves_the_first_events(store: &impl EventStore) {
         };
         assert_eq!(ids(&read(store, "/a", options).await), expected);
     }
-    let first = ReadOptions::default().first();
+    let first = ReadOptions::default().first_only();
     assert_eq!(ids(&read(store, "/b", first).await), [1]);
 }
 
@@ -227,7 +227,7 @@ pub(super) async fn a_read_can_be_of_some_types(store: &impl EventStore) {
                 ..ReadOptions::recursive()
             };
             let mut found = ids(&read(store, at, options.clone()).await);
-            let first = ids(&read(store, at, options.first()).await);
+            let first = ids(&read(store, at, options.first_only()).await);
             assert_eq!(
                 found.iter().take(1).collect::<Vec<_>>(),
                 first.iter().collect::<Vec<_>>()

@@ -81,7 +81,7 @@ pub(super) async fn next(stream: &mut EventStream, count: usize) -> Vec<Recorded
     stream.take(count).try_collect().await.unwrap()
 }
 
-/// Fails when an event comes within a time in which one that is due would long be there.
+/// Fails if an event arrives within a time that is long enough for an event that is due.
 pub(super) async fn assert_silent(stream: &mut EventStream) {
     let event = tokio::time::timeout(Duration::from_millis(150), stream.next()).await;
     assert!(event.is_err(), "an event that nobody asked for: {event:?}");

@@ -99,8 +99,8 @@ impl Log {
             .check(&candidates, known_schemas, &mut budget)?;
         let recorded = self.record(candidates)?;
         for event in &recorded {
-            if self.catalogue.first(&event.event_type).is_none() {
-                Arc::make_mut(&mut self.catalogue).saw(&event.event_type, event.id);
+            if self.catalogue.first_event(&event.event_type).is_none() {
+                Arc::make_mut(&mut self.catalogue).record_event(&event.event_type, event.id);
             }
             self.latest.insert(event.subject.clone(), event.id);
         }
@@ -142,7 +142,7 @@ impl Log {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), SchemaConflict> {
-        self.catalogue.is_free(&event_type, &schema)?;
+        self.catalogue.check_new_schema(&event_type, &schema)?;
         let mut budget = WorkBudget::of(WorkBudget::WRITE);
         for event in &self.events {
             if event.event_type == event_type {
@@ -153,7 +153,7 @@ impl Log {
     }
 
     fn subjects(&self, base: Subject) -> SubjectTree {
-        let mut tree = SubjectTree::below(base);
+        let mut tree = SubjectTree::unlimited(base);
         self.latest
             .keys()
             .cloned()
@@ -181,7 +181,7 @@ impl Log {
         };
         let count = events.len();
         let full = events.last().filter(|_| count == most);
-        let rest = full.and_then(|last| scan.beyond(last.id));
+        let rest = full.and_then(|last| scan.ids_after(last.id));
         Chunk {
             events,
             count,
@@ -256,7 +256,7 @@ impl EventStore for MemoryStore {
     }
 
     fn read_event_types(&self) -> EventTypeStream {
-        let known = self.log().catalogue.all();
+        let known = self.log().catalogue.event_types();
         stream::iter(known).map(Ok).boxed()
     }
 

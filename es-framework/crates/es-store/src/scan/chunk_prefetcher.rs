@@ -14,14 +14,14 @@ const AHEAD: usize = 2;
 pub(super) struct ChunkPrefetcher<C: Chunks> {
     source: C,
     /// The next parts of the scan, in its order.
-    parts: VecDeque<Part<C>>,
+    parts: VecDeque<ScanPart<C>>,
     /// The rest of the scan after the requested chunks.
     rest: Option<Scan>,
     goes_on: bool,
 }
 
 /// A part of a scan, and the task that loads its chunk if it has started.
-struct Part<C: Chunks> {
+struct ScanPart<C: Chunks> {
     scan: Scan,
     chunk: Option<JoinHandle<Result<Chunk<C::Events>, StoreError>>>,
 }
@@ -37,7 +37,8 @@ impl<C: Chunks> ChunkPrefetcher<C> {
     }
 
     pub(super) async fn next_events(&mut self) -> Result<Option<C::Events>, StoreError> {
-        let Some(Part { scan, chunk }) = self.parts.pop_front().or_else(|| self.split_off()) else {
+        let Some(ScanPart { scan, chunk }) = self.parts.pop_front().or_else(|| self.split_off())
+        else {
             return Ok(None);
         };
         let chunk = match chunk {
@@ -49,7 +50,7 @@ impl<C: Chunks> ChunkPrefetcher<C> {
         };
         if let Some(scan) = scan.after(&chunk) {
             let chunk = None;
-            self.parts.push_front(Part { scan, chunk });
+            self.parts.push_front(ScanPart { scan, chunk });
         }
         // Many callers read only one or two events, so prefetching begins with the second chunk.
         if self.goes_on {
@@ -78,13 +79,13 @@ impl<C: Chunks> ChunkPrefetcher<C> {
 
     /// Splits the next part off the rest. If the scan includes every id, the part has the length of a
     /// chunk. Otherwise it is the whole rest, because the start of the chunk after it is unknown.
-    fn split_off(&mut self) -> Option<Part<C>> {
+    fn split_off(&mut self) -> Option<ScanPart<C>> {
         let scan = self.rest.take()?;
         let (scan, rest) = match scan.is_everything() {
             true => scan.split(C::EVENTS),
             false => (scan, None),
         };
         self.rest = rest;
-        Some(Part { scan, chunk: None })
+        Some(ScanPart { scan, chunk: None })
     }
 }

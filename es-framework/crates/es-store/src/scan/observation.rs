@@ -24,7 +24,7 @@ pub fn observe<L: Log, C: Chunks<Events = Vec<RecordedEvent>>>(
         length,
         subject,
         options,
-        next: Next::Undecided,
+        next: NextPosition::Undecided,
     };
     flatten(stream::try_unfold(observer, |mut observer| async {
         let events = observer.next_events().await?;
@@ -39,12 +39,12 @@ struct Observer<L, C> {
     length: watch::Receiver<u64>,
     subject: Subject,
     options: ObserveOptions,
-    next: Next,
+    next: NextPosition,
 }
 
 /// The position from which a subscriber continues.
 #[derive(Clone, Copy)]
-enum Next {
+enum NextPosition {
     /// The start is not decided yet.
     Undecided,
     /// The event to start from does not exist before this id.
@@ -76,20 +76,20 @@ impl<L: Log, C: Chunks<Events = Vec<RecordedEvent>>> Observer<L, C> {
     /// Returns the id to continue from. The first call decides the start.
     async fn advance(&mut self, length: u64) -> Result<Option<u64>, StoreError> {
         self.next = match (self.next, &self.options.from_latest_event) {
-            (Next::At(id), _) => Next::At(id),
-            (Next::Undecided, None) => {
+            (NextPosition::At(id), _) => NextPosition::At(id),
+            (NextPosition::Undecided, None) => {
                 self.options.check()?;
-                Next::At(IdRange::of(self.options.lower_bound, None).first)
+                NextPosition::At(IdRange::from_bounds(self.options.lower_bound, None).first)
             }
-            (Next::Undecided, Some(wanted)) => {
+            (NextPosition::Undecided, Some(wanted)) => {
                 self.options.check()?;
                 match (latest(&self.log, wanted, length).await?, wanted.if_missing) {
-                    (Some(id), _) => Next::At(id.get()),
-                    (None, IfEventIsMissing::ReadEverything) => Next::At(0),
-                    (None, IfEventIsMissing::Nothing) => Next::Awaiting(length),
+                    (Some(id), _) => NextPosition::At(id.get()),
+                    (None, IfEventIsMissing::ReadEverything) => NextPosition::At(0),
+                    (None, IfEventIsMissing::Nothing) => NextPosition::Awaiting(length),
                 }
             }
-            (Next::Awaiting(first), Some(wanted)) if first < length => {
+            (NextPosition::Awaiting(first), Some(wanted)) if first < length => {
                 let range = IdRange {
                     first,
                     last: length.saturating_sub(1),
@@ -103,13 +103,15 @@ impl<L: Log, C: Chunks<Events = Vec<RecordedEvent>>> Observer<L, C> {
                         Order::Chronological,
                     )
                     .await?;
-                found.map_or(Next::Awaiting(length), |id| Next::At(id.get()))
+                found.map_or(NextPosition::Awaiting(length), |id| {
+                    NextPosition::At(id.get())
+                })
             }
-            (waiting @ Next::Awaiting(_), _) => waiting,
+            (waiting @ NextPosition::Awaiting(_), _) => waiting,
         };
         Ok(match self.next {
-            Next::At(id) => Some(id),
-            Next::Undecided | Next::Awaiting(_) => None,
+            NextPosition::At(id) => Some(id),
+            NextPosition::Undecided | NextPosition::Awaiting(_) => None,
         })
     }
 
@@ -126,7 +128,7 @@ impl<L: Log, C: Chunks<Events = Vec<RecordedEvent>>> Observer<L, C> {
             limit: None,
         };
         let Chunk { events, rest, .. } = self.source.chunk(&scan).await?;
-        self.next = Next::At(rest.map_or(length, |rest| rest.first));
+        self.next = NextPosition::At(rest.map_or(length, |rest| rest.first));
         Ok(events)
     }
 }

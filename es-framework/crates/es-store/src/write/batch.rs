@@ -95,7 +95,7 @@ impl<'a> PreparedBatch<'a> {
             hash_version,
             budget: WorkBudget::of(WRITER_STEPS),
             head,
-            time: EventTime::at(head.time),
+            time: EventTime::from_timestamp(head.time),
             latest: HashMap::with_capacity(appends.len()),
             new_types: Vec::new(),
             outcomes: Vec::with_capacity(appends.len()),
@@ -164,7 +164,7 @@ impl<'a> PreparedBatch<'a> {
     fn add_type(&mut self, event: &RecordedEvent) {
         let event_type = &event.event_type;
         let is_in_batch = || self.new_types.iter().any(|(known, _)| known == event_type);
-        if self.catalogue.first(event_type).is_none() && !is_in_batch() {
+        if self.catalogue.first_event(event_type).is_none() && !is_in_batch() {
             self.new_types.push((event_type.clone(), event.id));
         }
     }

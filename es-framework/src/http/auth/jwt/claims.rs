@@ -14,7 +14,7 @@ const MAX_ROLES: usize = 100;
 pub(super) type Claims = Map<String, Value>;
 
 /// Returns the caller of a token. `None` if its subject has characters that no log should have.
-pub(super) fn caller(claims: &Claims, roles_claim: &str) -> Option<Caller> {
+pub(super) fn read_caller(claims: &Claims, roles_claim: &str) -> Option<Caller> {
     let subject = claims.get("sub")?.as_str()?;
     let fits = (1..=MAX_SUBJECT).contains(&subject.len())
         && subject.bytes().all(|byte| byte.is_ascii_graphic());
@@ -23,7 +23,7 @@ pub(super) fn caller(claims: &Claims, roles_claim: &str) -> Option<Caller> {
 }
 
 /// Returns the time at which the token expires; `leeway` is in seconds.
-pub(super) fn expiry(claims: &Claims, leeway: u64) -> Option<Instant> {
+pub(super) fn read_expiry(claims: &Claims, leeway: u64) -> Option<Instant> {
     let exp = claims.get("exp")?.as_f64()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     let end = Duration::try_from_secs_f64(exp)
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn caller_of(claims: &Value, roles_claim: &str) -> Option<Caller> {
-        caller(claims.as_object().unwrap(), roles_claim)
+        read_caller(claims.as_object().unwrap(), roles_claim)
     }
 
     #[test]

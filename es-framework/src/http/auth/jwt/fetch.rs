@@ -45,7 +45,7 @@ pub(super) struct IssuerKey {
 }
 
 /// The keys of an issuer by their ids. A key without an id has the empty id.
-pub(super) type Keys = HashMap<String, IssuerKey>;
+pub(super) type IssuerKeys = HashMap<String, IssuerKey>;
 
 #[derive(Deserialize)]
 struct DiscoveryDocument {
@@ -59,7 +59,7 @@ struct KeySet {
 }
 
 /// Creates the HTTP client for requests to the issuer.
-pub(super) fn client() -> Result<Client, reqwest::Error> {
+pub(super) fn create_client() -> Result<Client, reqwest::Error> {
     crate::net::tls::install_cryptography();
     Client::builder()
         .redirect(redirect::Policy::none())
@@ -68,21 +68,25 @@ pub(super) fn client() -> Result<Client, reqwest::Error> {
         .build()
 }
 
-pub(super) async fn keys(client: &Client, issuer: &str, at: &Url) -> Result<Keys, FetchError> {
+pub(super) async fn fetch_keys(
+    client: &Client,
+    issuer: &str,
+    at: &Url,
+) -> Result<IssuerKeys, FetchError> {
     let fetched = tokio::time::timeout(PATIENCE, fetch(client, issuer, at)).await;
     fetched.unwrap_or(Err(FetchError::Late))
 }
 
-async fn fetch(client: &Client, issuer: &str, at: &Url) -> Result<Keys, FetchError> {
+async fn fetch(client: &Client, issuer: &str, at: &Url) -> Result<IssuerKeys, FetchError> {
     let discovery: DiscoveryDocument = get(client, at).await?;
     // OpenID Connect Discovery 1.0, section 4.3: exactly the same.
     if discovery.issuer != issuer {
         return Err(FetchError::OtherIssuer(shown(&discovery.issuer)));
     }
-    let keys_at = safe_url(&discovery.jwks_uri);
+    let keys_at = parse_safe_url(&discovery.jwks_uri);
     let keys_at = keys_at.ok_or_else(|| FetchError::Insecure(shown(&discovery.jwks_uri)))?;
     let set: KeySet = get(client, &keys_at).await?;
-    let keys: Keys = set
+    let keys: IssuerKeys = set
         .keys
         .into_iter()
         .take(MAX_KEYS)
@@ -112,7 +116,7 @@ async fn get<T: DeserializeOwned>(client: &Client, url: &Url) -> Result<T, Fetch
 }
 
 /// Parses a URL that uses https, or http on this machine. Nobody on the network can impersonate it.
-pub(super) fn safe_url(text: &str) -> Option<Url> {
+pub(super) fn parse_safe_url(text: &str) -> Option<Url> {
     let url: Url = text.parse().ok()?;
     let host = url.host_str()?;
     let is_here = match host.trim_matches(['[', ']']).parse::<std::net::IpAddr>() {
@@ -164,7 +168,7 @@ mod tests {
             "http://[::1]:8080/",
             "http://localhost:8080",
         ] {
-            assert!(safe_url(safe).is_some(), "{safe}");
+            assert!(parse_safe_url(safe).is_some(), "{safe}");
         }
         for unsafe_one in [
             "http://login.example.com/",
@@ -174,7 +178,7 @@ mod tests {
             "login.example.com",
             "",
         ] {
-            assert!(safe_url(unsafe_one).is_none(), "{unsafe_one}");
+            assert!(parse_safe_url(unsafe_one).is_none(), "{unsafe_one}");
         }
     }
 }

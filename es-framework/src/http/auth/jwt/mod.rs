@@ -20,7 +20,7 @@ use tokio::sync::Mutex;
 use super::{Caller, denied::AccessDenied};
 use crate::{Error, Result};
 use claims::Claims;
-use fetch::Keys;
+use fetch::IssuerKeys;
 use issuer_settings::IssuerSettings;
 
 pub(super) use issuer_settings::connect_issuer;
@@ -50,7 +50,7 @@ pub(super) struct Issuer {
 #[derive(Clone)]
 struct FetchedKeys {
     at: Instant,
-    keys: Arc<Keys>,
+    keys: Arc<IssuerKeys>,
 }
 
 impl fmt::Debug for Issuer {
@@ -64,13 +64,13 @@ impl fmt::Debug for Issuer {
 impl Issuer {
     /// Creates an issuer whose keys are not fetched yet.
     pub(super) fn new(settings: IssuerSettings) -> Result<Self> {
-        signature::install();
+        signature::install_verifiers();
         let issuer = &settings.issuer;
         let discovery = format!(
             "{}/.well-known/openid-configuration",
             issuer.trim_end_matches('/')
         );
-        let discovery = fetch::safe_url(&discovery).ok_or_else(|| {
+        let discovery = fetch::parse_safe_url(&discovery).ok_or_else(|| {
             Error::new(format!(
                 "AUTH_ISSUER={issuer} is no URL of an issuer: write it as the issuer does, such as https://login.example.com/realms/library (http:// is for this machine only)"
             ))
@@ -81,7 +81,7 @@ impl Issuer {
         validation.set_issuer(&[issuer]);
         validation.set_audience(&[&settings.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        let client = fetch::client();
+        let client = fetch::create_client();
         let client = client.map_err(|error| Error::because("the issuer cannot be asked", error))?;
         Ok(Self {
             settings,
@@ -125,13 +125,13 @@ impl Issuer {
         validation.algorithms = vec![header.alg];
         let decoded = decode::<Claims>(token, &key.decoding, &validation);
         let claims = decoded.map_err(|error| invalid(&error))?.claims;
-        let caller = claims::caller(&claims, &self.settings.roles_claim);
-        let caller = caller.map(|caller| caller.until(claims::expiry(&claims, LEEWAY)));
+        let caller = claims::read_caller(&claims, &self.settings.roles_claim);
+        let caller = caller.map(|caller| caller.with_expiry(claims::read_expiry(&claims, LEEWAY)));
         caller.ok_or_else(|| invalid(&"its subject is missing or unprintable"))
     }
 
     /// Returns the keys. It fetches them again if the key of this id is unknown.
-    async fn keys_with(self: &Arc<Self>, id: &str) -> Result<Arc<Keys>, AccessDenied> {
+    async fn keys_with(self: &Arc<Self>, id: &str) -> Result<Arc<IssuerKeys>, AccessDenied> {
         match self.fetched() {
             Some(fetched) if fetched.keys.contains_key(id) => {
                 if fetched.at.elapsed() >= REFRESH {
@@ -170,11 +170,11 @@ impl Issuer {
             return true;
         }
         if last_request.is_some_and(|last_request| last_request.elapsed() < self.pause) {
-            // Keys of the last request are up to date.
+            // IssuerKeys of the last request are up to date.
             return fetched.is_some() && fetched >= *last_request;
         }
         *last_request = Some(Instant::now());
-        match fetch::keys(&self.client, &self.settings.issuer, &self.discovery).await {
+        match fetch::fetch_keys(&self.client, &self.settings.issuer, &self.discovery).await {
             Ok(keys) => {
                 let issuer = &self.settings.issuer;
                 tracing::info!("{} keys of {issuer} are known", keys.len());

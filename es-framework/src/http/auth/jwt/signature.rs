@@ -29,7 +29,7 @@ pub(super) const ALLOWED: [Algorithm; 9] = [
 ];
 
 /// Makes `jsonwebtoken` use ring, unless the program has chosen another library already.
-pub(super) fn install() {
+pub(super) fn install_verifiers() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: no_signer,
         verifier_factory: verifier,

@@ -49,7 +49,7 @@ impl React for Calling {
             }
             .boxed())
         }),
-        parameters: check_services(&[Parameter::given::<Phone>("phone")]),
+        parameters: check_services(&[Parameter::injected::<Phone>("phone")]),
     }];
 }
 

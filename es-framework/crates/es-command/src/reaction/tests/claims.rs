@@ -47,7 +47,7 @@ fn send(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall,
     }))
 }
 
-const POST: &[Parameter] = check_services(&[Parameter::given::<Post>("post")]);
+const POST: &[Parameter] = check_services(&[Parameter::injected::<Post>("post")]);
 
 /// Sends two letters at once for each invoice.
 pub(super) struct Writing;

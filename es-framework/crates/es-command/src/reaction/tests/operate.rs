@@ -56,7 +56,7 @@ impl React for Posting {
             event: InvoiceSentEvent::TYPE,
             when: ReactionTiming::Immediate,
             action: ReactionAction::Call(post),
-            parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
+            parameters: check_services(&[Parameter::injected::<Letterbox>("letterbox")]),
         },
         ReactionStep {
             name: "remind",
@@ -87,7 +87,7 @@ impl React for Dunning {
             unless: &[],
         }),
         action: ReactionAction::Call(post),
-        parameters: check_services(&[Parameter::given::<Letterbox>("letterbox")]),
+        parameters: check_services(&[Parameter::injected::<Letterbox>("letterbox")]),
     }];
 }
 

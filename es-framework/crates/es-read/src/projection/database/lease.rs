@@ -1,4 +1,4 @@
-//! The right to write a file: the lock of a second file beside it. The operating system releases the
+//! The right to write a database file: a lock on a second file beside it. The operating system releases the
 //! lock when the process ends.
 
 use std::{
@@ -10,11 +10,11 @@ use super::DatabaseError;
 
 /// The right to write, until the value is dropped.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(super) struct WriteLease {
     _file: File,
 }
 
-impl Lease {
+impl WriteLease {
     /// Acquires the lease unless another process has it.
     pub(super) fn acquire(database: &Path) -> Result<Option<Self>, DatabaseError> {
         let path = lock_file(database);
@@ -50,10 +50,10 @@ mod tests {
     fn one_at_a_time_has_the_lease() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("books.db");
-        let first = Lease::acquire(&database).unwrap();
+        let first = WriteLease::acquire(&database).unwrap();
         assert!(first.is_some());
-        assert!(Lease::acquire(&database).unwrap().is_none());
+        assert!(WriteLease::acquire(&database).unwrap().is_none());
         drop(first);
-        assert!(Lease::acquire(&database).unwrap().is_some());
+        assert!(WriteLease::acquire(&database).unwrap().is_some());
     }
 }

@@ -24,11 +24,11 @@ use super::{
 use es_event::EventId;
 
 pub use database_error::DatabaseError;
-use numbered::numbered;
+use numbered::number_parameters;
 #[cfg(feature = "postgres")]
 use postgres::PostgresReadModelStore;
 pub(super) use rows::{WrittenColumn, written_columns};
-use sqlite::{Location, SqliteReadModelStore};
+use sqlite::{SqliteLocation, SqliteReadModelStore};
 use store::ReadModelStore;
 pub(super) use table_checkpoint::{Checkpoint, TableCheckpoint};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
@@ -85,7 +85,8 @@ impl Database {
         Self::open_within(url, models, QUERY_TIME).await
     }
 
-    /// Opens the database that a setting names, and ends each query that it works on for longer.
+    /// Opens the database that a setting names. The database ends each query that runs longer than
+    /// `query_time`.
     pub async fn open_within(
         url: &DatabaseUrl,
         models: &ReadModels,
@@ -96,8 +97,8 @@ impl Database {
             Ok::<Arc<dyn ReadModelStore>, DatabaseError>(Arc::new(store))
         };
         let store = match url {
-            DatabaseUrl::Memory => sqlite(Location::new_in_memory()).await?,
-            DatabaseUrl::File(path) => sqlite(Location::File(path.clone())).await?,
+            DatabaseUrl::Memory => sqlite(SqliteLocation::new_in_memory()).await?,
+            DatabaseUrl::File(path) => sqlite(SqliteLocation::File(path.clone())).await?,
             #[cfg(not(feature = "postgres"))]
             DatabaseUrl::Postgres(_) => return Err(DatabaseError::MissingFeature),
             #[cfg(feature = "postgres")]
@@ -105,7 +106,7 @@ impl Database {
                 Arc::new(PostgresReadModelStore::open(url, query_time).await?)
             }
         };
-        let tables = Arc::new(models.by_name());
+        let tables = Arc::new(models.tables_by_name());
         Ok(Self { store, tables })
     }
 
@@ -137,18 +138,18 @@ impl Database {
 
     /// Returns the rows that a statement selects, each with its position. The statement marks its
     /// parameters with `?`.
-    pub(crate) async fn fetch(
+    pub(crate) async fn fetch_rows(
         &self,
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<StoredRow>, DatabaseError> {
-        let statement = self.numbered(&statement, 0);
+        let statement = self.number_parameters(&statement, 0);
         self.store.fetch_rows(table, statement, parameters).await
     }
 
-    /// Returns the first column of what a statement selects. The statement numbers its parameters.
-    pub(crate) async fn texts(
+    /// Returns the first column of the rows that a statement selects. The statement numbers its parameters.
+    pub(crate) async fn fetch_texts(
         &self,
         statement: String,
         parameters: Vec<Cell>,
@@ -157,51 +158,52 @@ impl Database {
     }
 
     /// Returns the number that a statement selects. The statement marks its parameters with `?`.
-    pub(crate) async fn count(
+    pub(crate) async fn fetch_count(
         &self,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
-        let statement = self.numbered(&statement, 0);
+        let statement = self.number_parameters(&statement, 0);
         self.store.fetch_count(statement, parameters).await
     }
 
-    /// Returns a hand-written statement in the dialect of this database.
-    pub(crate) fn own(&self, statement: Sql) -> &'static str {
+    /// Returns a hand-written statement in the SQL dialect of this database.
+    pub(crate) fn statement_of(&self, statement: Sql) -> &'static str {
         self.store.statement_of(statement)
     }
 
-    /// Numbers the parameters `?` of a statement, which follow `others` other parameters.
-    pub(crate) fn numbered(&self, sql: &str, others: usize) -> String {
-        numbered(sql, self.store.parameter_sign(), others)
+    /// Numbers the parameters `?` of a statement that comes after `others` other parameters.
+    pub(crate) fn number_parameters(&self, sql: &str, others: usize) -> String {
+        number_parameters(sql, self.store.parameter_sign(), others)
     }
 
-    /// Returns the SQL expression of a group of rows as JSON: the values of the columns that the rows
-    /// are grouped by, the number of rows, and the values of `collected` in the rows that meet the
-    /// condition `only`, sorted by `order`.
-    pub(crate) fn json_group(
+    /// Returns the SQL expression that describes a group of rows as JSON: the values of `columns`, the
+    /// number of rows, and a list of `collected`. The list has only the rows that meet `only`, sorted
+    /// by `order`.
+    pub(crate) fn json_group_expression(
         &self,
         columns: &str,
         collected: &str,
         order: &str,
         only: &str,
     ) -> String {
-        self.store.json_group(columns, collected, order, only)
+        self.store
+            .json_group_expression(columns, collected, order, only)
     }
 
-    /// Returns the conditions that a column contains a substring, whatever the case of its letters,
-    /// and the parameter of each.
-    pub(crate) fn contains(
+    /// Returns the SQL conditions for a column that contains a substring in any case of letters, each
+    /// with its parameter. All of them have to hold.
+    pub(crate) fn substring_conditions(
         &self,
         table: &Table,
         column: &str,
         substring: &str,
     ) -> Vec<(String, Cell)> {
-        self.store.contains(table, column, substring)
+        self.store.substring_conditions(table, column, substring)
     }
 
     /// Returns true if texts of the database cannot contain the character zero.
-    pub(crate) fn lacks_zero(&self) -> bool {
+    pub(crate) fn rejects_zero(&self) -> bool {
         self.store.rejects_zero()
     }
 
@@ -219,35 +221,42 @@ impl Database {
     }
 
     /// Replaces a table by an empty one without a checkpoint.
-    pub(super) async fn reset(&self, table: &Table) -> Result<(), DatabaseError> {
+    pub(super) async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError> {
         self.store.reset_table(table).await
     }
 
     /// Drops a table, if it exists.
-    pub(super) async fn remove(&self, table: &Table) -> Result<(), DatabaseError> {
+    pub(super) async fn drop_table(&self, table: &Table) -> Result<(), DatabaseError> {
         self.store.drop_table(table).await
     }
 
     /// Replaces a table by its shadow table.
-    pub(super) async fn swap(&self, table: &Table) -> Result<(), DatabaseError> {
+    pub(super) async fn swap_tables(&self, table: &Table) -> Result<(), DatabaseError> {
         self.store.swap_tables(table).await
     }
 
     /// Makes a read model skip an event from now on.
-    pub(super) async fn skip(&self, table: &Table, event: EventId) -> Result<(), DatabaseError> {
+    pub(super) async fn skip_event(
+        &self,
+        table: &Table,
+        event: EventId,
+    ) -> Result<(), DatabaseError> {
         let position = i64::try_from(event.get()).unwrap_or(i64::MAX);
         self.store.skip_event(table.model.name, position).await
     }
 
     /// Loads the events that a read model skips.
-    pub(super) async fn skipped(&self, table: &Table) -> Result<BTreeSet<EventId>, DatabaseError> {
+    pub(super) async fn load_skipped(
+        &self,
+        table: &Table,
+    ) -> Result<BTreeSet<EventId>, DatabaseError> {
         let positions = self.store.load_skipped(table.model.name).await?.into_iter();
         let ids = positions.filter_map(|position| u64::try_from(position).ok());
         Ok(ids.filter_map(EventId::new).collect())
     }
 
     /// Loads the rows with these keys.
-    pub(super) async fn load(
+    pub(super) async fn load_rows(
         &self,
         table: &Table,
         keys: Vec<RowKey>,
@@ -259,7 +268,7 @@ impl Database {
     }
 
     /// Writes the changes of a table and its checkpoint in one transaction.
-    pub(super) async fn write(
+    pub(super) async fn write_batch(
         &self,
         table: &Table,
         changes: RowChanges,
@@ -279,7 +288,7 @@ impl Database {
 
     /// Limits the size of the database to a number of pages.
     #[cfg(test)]
-    pub(super) async fn limit(&self, pages: u32) -> Result<(), DatabaseError> {
+    pub(super) async fn limit_pages(&self, pages: u32) -> Result<(), DatabaseError> {
         self.store.limit_pages(pages).await
     }
 }

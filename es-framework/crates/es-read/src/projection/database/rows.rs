@@ -1,6 +1,6 @@
 //! The columns that a table has and the cells that a row writes to them.
 
-use super::super::{Cell, ColumnKind, Identity, Table, fold::StoredRow, sql_names};
+use super::super::{Cell, ColumnKind, RowIdentity, Table, fold::StoredRow, sql_names};
 
 /// A column of a table: one of the read model or one of the framework.
 #[derive(Debug)]
@@ -17,11 +17,11 @@ pub(crate) fn written_columns(table: &Table) -> Vec<WrittenColumn> {
         sql_names::POSITION_COLUMN.to_owned(),
         ColumnKind::Integer,
     )];
-    if table.model.identity == Identity::Event {
+    if table.model.identity == RowIdentity::Event {
         columns.push(column(sql_names::SUBJECT.to_owned(), ColumnKind::Text));
     }
     let declared = table.model.columns.iter();
-    columns.extend(declared.map(|one| column(sql_names::quoted(one.name), one.kind)));
+    columns.extend(declared.map(|one| column(sql_names::quote_name(one.name), one.kind)));
     let searched = table.searched.iter();
     columns
         .extend(searched.map(|name| column(sql_names::lowercase_column(name), ColumnKind::Text)));
@@ -29,7 +29,7 @@ pub(crate) fn written_columns(table: &Table) -> Vec<WrittenColumn> {
 }
 
 /// Returns the cells of a row in the same order.
-pub(super) fn written(table: &Table, row: StoredRow) -> impl Iterator<Item = Cell> {
+pub(super) fn cells_to_write(table: &Table, row: StoredRow) -> impl Iterator<Item = Cell> {
     let lowered: Vec<_> = table
         .searched
         .iter()
@@ -40,8 +40,8 @@ pub(super) fn written(table: &Table, row: StoredRow) -> impl Iterator<Item = Cel
         })
         .collect();
     let subject = match table.model.identity {
-        Identity::Event => Some(row.subject.map_or(Cell::Null, Cell::Text)),
-        Identity::Column(_) => None,
+        RowIdentity::Event => Some(row.subject.map_or(Cell::Null, Cell::Text)),
+        RowIdentity::Column(_) => None,
     };
     let place = Cell::Integer(row.place);
     [place]

@@ -21,10 +21,16 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns the statement in the dialect of this database.
     fn statement_of(&self, sql: Sql) -> &'static str;
 
-    /// Returns the expression of a group of rows as JSON: the values of the columns that the rows are
-    /// grouped by, the number of rows, and the values of `collected` in the rows that meet the condition
-    /// `only`, sorted by `order`.
-    fn json_group(&self, columns: &str, collected: &str, order: &str, only: &str) -> String;
+    /// Returns the SQL expression that describes a group of rows as JSON: the values of `columns`, the
+    /// number of rows, and a list of `collected`. The list has only the rows that meet `only`, sorted
+    /// by `order`.
+    fn json_group_expression(
+        &self,
+        columns: &str,
+        collected: &str,
+        order: &str,
+        only: &str,
+    ) -> String;
 
     /// Returns the sign that precedes the number of a parameter.
     fn parameter_sign(&self) -> char;
@@ -32,9 +38,14 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns true if texts cannot contain the character zero.
     fn rejects_zero(&self) -> bool;
 
-    /// Returns the conditions that a column contains a substring, whatever the case of its letters,
-    /// and the parameter of each.
-    fn contains(&self, table: &Table, column: &str, substring: &str) -> Vec<(String, Cell)>;
+    /// Returns the SQL conditions for a column that contains a substring in any case of letters, each
+    /// with its parameter. All of them have to hold.
+    fn substring_conditions(
+        &self,
+        table: &Table,
+        column: &str,
+        substring: &str,
+    ) -> Vec<(String, Cell)>;
 
     /// Returns the size of the database in bytes.
     async fn size(&self) -> Result<u64, DatabaseError>;
@@ -47,7 +58,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         parameters: Vec<Cell>,
     ) -> Result<Vec<StoredRow>, DatabaseError>;
 
-    /// Returns the first column of what a query selects.
+    /// Returns the first column of the rows that a query selects.
     async fn fetch_texts(
         &self,
         statement: String,

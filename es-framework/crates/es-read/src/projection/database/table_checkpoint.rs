@@ -1,6 +1,6 @@
 //! The checkpoint of a table.
 
-use super::super::{Table, tables};
+use super::super::{Table, table_statements};
 use es_event::{EventId, Hash, RecordedEvent};
 
 /// The last event that a table has applied. The hash tells events of different event stores apart.
@@ -11,7 +11,7 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    pub(crate) const fn at(event: &RecordedEvent) -> Self {
+    pub(crate) const fn from_event(event: &RecordedEvent) -> Self {
         Self {
             id: event.id,
             hash: event.hash,
@@ -43,12 +43,12 @@ pub(crate) struct TableCheckpoint {
 impl TableCheckpoint {
     /// Returns true if the table was created from the current declaration of the read model.
     pub(crate) fn is_current(&self, table: &Table) -> bool {
-        self.definition == tables::definition(table)
+        self.definition == table_statements::definition_hash(table)
     }
 
     /// Returns true if queries of the current declaration can read the table.
     pub(crate) fn is_readable(&self, table: &Table) -> bool {
         let layout = self.definition.split('.').next();
-        layout == Some(tables::layout(table).as_str())
+        layout == Some(table_statements::layout_hash(table).as_str())
     }
 }

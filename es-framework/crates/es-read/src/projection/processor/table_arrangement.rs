@@ -22,7 +22,7 @@ const BATCH: usize = 2_000;
 impl Processor {
     /// Returns one pipeline for all tables with the same position, so that their events are read once. A
     /// table with another position catches up in a pipeline of its own.
-    pub(super) async fn pipelines(&self) -> Result<Vec<ProjectionPipeline>, BeginError> {
+    pub(super) async fn create_pipelines(&self) -> Result<Vec<ProjectionPipeline>, BeginError> {
         let mut groups: BTreeMap<Option<EventId>, Vec<ProjectedModel>> = BTreeMap::new();
         for table in self.models.iter() {
             let Some(progress) = self.positions.get(table.model.name) else {
@@ -35,7 +35,7 @@ impl Processor {
                 if progress.is_stopped() {
                     continue;
                 }
-                let skipped = self.database.skipped(&table).await?;
+                let skipped = self.database.load_skipped(&table).await?;
                 let followed = ProjectedModel {
                     table,
                     progress,
@@ -76,30 +76,30 @@ impl Processor {
             tracing::warn!(
                 "the rows of {name} follow from another event store: they are made anew"
             );
-            self.database.remove(&table.shadow()).await?;
-            progress.builds(None);
+            self.database.drop_table(&table.shadow()).await?;
+            progress.set_shadow(None);
         }
         let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
         let position = checkpoint.filter(|_| is_ours).map(|last| last.id);
         let is_current = kept.as_ref().is_some_and(|kept| kept.is_current(table));
         let is_usable = kept.is_some_and(|kept| kept.is_readable(table));
         if position.is_some() && !is_current {
-            if progress.beside().is_none() {
+            if progress.shadow().is_none() {
                 tracing::info!(
                     still_answers = is_usable,
                     "the read model {name} is declared differently: it is rebuilt beside the old one"
                 );
             }
-            progress.reached(position.filter(|_| is_usable));
+            progress.record_position(position.filter(|_| is_usable));
             if is_usable {
-                progress.rebuilt();
+                progress.record_rebuilt();
             }
             return Ok(false);
         }
         if !is_current {
-            self.database.reset(table).await?;
+            self.database.reset_table(table).await?;
         }
-        progress.reached(position);
+        progress.record_position(position);
         Ok(true)
     }
 
@@ -121,20 +121,20 @@ impl Processor {
         };
         if !goes_on && !is_needed {
             if kept.is_some() {
-                self.database.remove(&beside).await?;
+                self.database.drop_table(&beside).await?;
             }
-            progress.builds(None);
+            progress.set_shadow(None);
             return Ok(None);
         }
         if !goes_on {
-            self.database.reset(&beside).await?;
+            self.database.reset_table(&beside).await?;
         }
         let position = kept.filter(|_| goes_on).and_then(|kept| kept.checkpoint);
-        let building = progress.beside().unwrap_or_default();
+        let building = progress.shadow().unwrap_or_default();
         if !building.is_stopped() {
-            building.reached(position.map(|checkpoint| checkpoint.id));
+            building.record_position(position.map(|checkpoint| checkpoint.id));
         }
-        progress.builds(Some(building.clone()));
+        progress.set_shadow(Some(building.clone()));
         Ok(Some((beside, building)))
     }
 
@@ -143,7 +143,7 @@ impl Processor {
     async fn is_stored(&self, checkpoint: Checkpoint) -> Result<bool, BeginError> {
         let only = Some(Bound::Inclusive(checkpoint.id));
         let stored = self.read(only, only).next().await.transpose()?;
-        Ok(stored.is_some_and(|event| Checkpoint::at(&event) == checkpoint))
+        Ok(stored.is_some_and(|event| Checkpoint::from_event(&event) == checkpoint))
     }
 
     fn read(&self, lower_bound: Option<Bound>, upper_bound: Option<Bound>) -> EventStream {
@@ -156,12 +156,12 @@ impl Processor {
     }
 
     /// Replaces tables by their shadow tables that are up to date.
-    pub(super) async fn swap_built(&self) -> Result<(), BeginError> {
+    pub(super) async fn swap_rebuilt_tables(&self) -> Result<(), BeginError> {
         for table in self.models.iter() {
             let Some(progress) = self.positions.get(table.model.name) else {
                 continue;
             };
-            let built = progress.beside().filter(ReadModelProgress::is_rebuilt);
+            let built = progress.shadow().filter(ReadModelProgress::is_rebuilt);
             let Some(built) = built.filter(|built| !built.is_stopped()) else {
                 continue;
             };
@@ -171,8 +171,8 @@ impl Processor {
             if built.is_stopped() {
                 continue;
             }
-            self.database.swap(table).await?;
-            progress.swapped(built.position());
+            self.database.swap_tables(table).await?;
+            progress.record_swap(built.position());
             let read_model = table.model.name;
             let position = built.position().map(EventId::get);
             tracing::info!(
@@ -195,7 +195,7 @@ impl Processor {
         }
         let lower = built.position().and_then(EventId::next);
         let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
-        let skipped = self.database.skipped(&table).await?;
+        let skipped = self.database.load_skipped(&table).await?;
         let pipeline = self.pipeline(vec![ProjectedModel {
             table,
             progress: built.clone(),

@@ -101,7 +101,7 @@ impl RunningProcessor {
         let url = DatabaseUrl::File(file.to_owned());
         let database = Database::open(&url, &models).await.unwrap();
         let processor = Processor::new(Arc::new(store.clone()), database.clone(), models);
-        let progress = processor.positions().get("jars").unwrap().clone();
+        let progress = processor.progress().get("jars").unwrap().clone();
         let operator = processor.operator();
         let task = tokio::spawn(processor.run());
         Self {
@@ -173,7 +173,7 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     fill(&store, 3, BROKEN).await;
     fill(&store, 1, 5).await;
     let new = RunningProcessor::start(&store, &file, changed()).await;
-    new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
+    new.until(|progress| progress.shadow().is_some_and(|beside| beside.is_stopped()))
         .await;
     assert_eq!(new.progress.reach(None, PATIENCE).await, Ok(()));
     assert_eq!(new.progress.position(), EventId::new(1));
@@ -181,9 +181,9 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     // A restart continues an interrupted rebuild.
     new.stop().await;
     let new = RunningProcessor::start(&store, &file, changed()).await;
-    new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
+    new.until(|progress| progress.shadow().is_some_and(|beside| beside.is_stopped()))
         .await;
-    let beside = new.progress.beside().unwrap();
+    let beside = new.progress.shadow().unwrap();
     assert_eq!(beside.position(), EventId::new(1));
     let skipped = new
         .operator
@@ -193,11 +193,11 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     assert_eq!(skipped.unwrap().id.get(), 2);
     new.reach(3).await;
     assert_eq!(new.grams().await, [15, 20]);
-    assert!(new.progress.beside().is_none());
+    assert!(new.progress.shadow().is_none());
     new.stop().await;
     let again = RunningProcessor::start(&store, &file, changed()).await;
     again.reach(3).await;
-    assert!(again.progress.beside().is_none(), "nothing is built twice");
+    assert!(again.progress.shadow().is_none(), "nothing is built twice");
 }
 
 #[tokio::test]
@@ -211,7 +211,7 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     fill(&store, 2, BROKEN).await;
     let labelled = ReadModelDescriptor::of::<LabelledJar>;
     let new = RunningProcessor::start(&store, &file, labelled()).await;
-    new.until(|progress| progress.beside().is_some_and(|beside| beside.is_stopped()))
+    new.until(|progress| progress.shadow().is_some_and(|beside| beside.is_stopped()))
         .await;
     let brief = Duration::from_millis(5);
     assert!(new.progress.reach(None, brief).await.is_err());
@@ -258,7 +258,7 @@ async fn an_operator_has_rows_made_again_while_events_come() {
             assert_eq!(running.progress.reach(None, PATIENCE).await, Ok(()));
         }
         running.reach(u64::from(round) * 50 + 49).await;
-        running.until(|progress| progress.beside().is_none()).await;
+        running.until(|progress| progress.shadow().is_none()).await;
         assert_eq!(running.grams().await, [round + 1; 50]);
     }
 }
@@ -271,7 +271,7 @@ async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks
     let file = folder.path().join("jars.db");
     let running = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     running.until(ReadModelProgress::is_stopped).await;
-    let refused = running.progress.refused().unwrap();
+    let refused = running.progress.poison_event().unwrap();
     assert_eq!((refused.id.get(), refused.subject.as_str()), (0, "/jars/1"));
     assert!(refused.reason.contains("spills"), "{}", refused.reason);
     let again = running.operator.send("jars", OperatorCommand::Retry).await;

@@ -183,7 +183,7 @@ fn follow(
     database: &Database,
 ) -> (ProgressRegistry, tokio::task::JoinHandle<()>) {
     let processor = Processor::new(Arc::new(store.clone()), database.clone(), models());
-    let positions = processor.positions();
+    let positions = processor.progress();
     (positions, tokio::spawn(processor.run()))
 }
 

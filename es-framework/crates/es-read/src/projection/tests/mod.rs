@@ -79,7 +79,7 @@ async fn database() -> Database {
 fn follow(store: &MemoryStore, database: &Database) -> ReadModelProgress {
     let models = ReadModels::new([TREES]).unwrap();
     let processor = Processor::new(Arc::new(store.clone()), database.clone(), models);
-    let positions: ProgressRegistry = processor.positions();
+    let positions: ProgressRegistry = processor.progress();
     tokio::spawn(processor.run());
     positions.get("trees").unwrap().clone()
 }

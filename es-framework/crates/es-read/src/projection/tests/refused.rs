@@ -38,7 +38,7 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     }
     let events = store.read(Subject::root(), ReadOptions::recursive());
     let events: Vec<_> = events.try_collect().await.unwrap();
-    let progress = ProgressRegistry::of(["trees"])
+    let progress = ProgressRegistry::for_models(["trees"])
         .get("trees")
         .unwrap()
         .clone();
@@ -83,14 +83,17 @@ async fn grow(
         hash: Hash::ZERO,
     };
     let table = database.table("trees").unwrap();
-    database.write(table, changes, checkpoint).await
+    database.write_batch(table, changes, checkpoint).await
 }
 
 async fn grown(database: &Database) -> (u64, Vec<String>) {
     let count = "SELECT count(*) FROM trees".to_owned();
-    let count = database.count(count, Vec::new()).await.unwrap();
+    let count = database.fetch_count(count, Vec::new()).await.unwrap();
     let check = "PRAGMA integrity_check".to_owned();
-    (count, database.texts(check, Vec::new()).await.unwrap())
+    (
+        count,
+        database.fetch_texts(check, Vec::new()).await.unwrap(),
+    )
 }
 
 #[tokio::test]
@@ -123,9 +126,9 @@ async fn a_database_in_memory_that_is_full_says_what_to_do_and_keeps_its_rows() 
     grow(&database, 0..MANY, Cell::Integer).await.unwrap();
     let before = grown(&database).await;
     let pages = "SELECT page_count FROM pragma_page_count()".to_owned();
-    let pages = database.count(pages, Vec::new()).await.unwrap();
+    let pages = database.fetch_count(pages, Vec::new()).await.unwrap();
     let limit = u32::try_from(pages + 100).unwrap();
-    database.limit(limit).await.unwrap();
+    database.limit_pages(limit).await.unwrap();
     let full = grow(&database, MANY..2 * MANY, Cell::Integer).await;
     let full = full.unwrap_err();
     assert!(full.to_string().contains("set DATABASE_URL"), "{full}");

@@ -165,7 +165,7 @@ impl Notes {
             Step::Rebuild => return self.rebuild().await,
             Step::Reset => {
                 self.rows.clear();
-                return self.database.reset(&self.table).await.unwrap();
+                return self.database.reset_table(&self.table).await.unwrap();
             }
         }
         self.write(&self.table.clone(), changes).await;
@@ -176,13 +176,13 @@ impl Notes {
         let id = EventId::new(self.written.unsigned_abs()).unwrap();
         let hash = Hash::ZERO;
         let checkpoint = Checkpoint { id, hash };
-        let written = self.database.write(table, changes, checkpoint).await;
+        let written = self.database.write_batch(table, changes, checkpoint).await;
         written.unwrap();
     }
 
     async fn rebuild(&mut self) {
         let beside = self.table.shadow();
-        self.database.reset(&beside).await.unwrap();
+        self.database.reset_table(&beside).await.unwrap();
         for note in self.rows.values_mut() {
             note.text = note.text.chars().rev().collect();
         }
@@ -193,7 +193,7 @@ impl Notes {
             ..RowChanges::default()
         };
         self.write(&beside, changes).await;
-        self.database.swap(&self.table).await.unwrap();
+        self.database.swap_tables(&self.table).await.unwrap();
     }
 
     /// Reads all pages, which must all have the same total.
@@ -417,7 +417,7 @@ async fn open_and_follow(file: &Path, store: &MemoryStore, until: u64) -> Databa
     let url = DatabaseUrl::File(file.to_owned());
     let database = Database::open(&url, &models()).await.unwrap();
     let processor = Processor::new(Arc::new(store.clone()), database.clone(), models());
-    let positions = processor.positions();
+    let positions = processor.progress();
     let following = tokio::spawn(processor.run());
     let last = EventId::new(until);
     positions.reach(&[], last, PATIENCE).await.unwrap();

@@ -32,7 +32,7 @@ async fn an_old_event_is_folded_as_what_it_is_read_as_today() {
     let models = ReadModels::new([TREES]).unwrap();
     let processor = Processor::new(Arc::new(store), database.clone(), models);
     let processor = processor.with_upcasters(upcasters);
-    let positions = processor.positions();
+    let positions = processor.progress();
     tokio::spawn(processor.run());
     let progress = positions.get("trees").unwrap();
     progress.reach(EventId::new(0), PATIENCE).await.unwrap();

@@ -25,8 +25,8 @@ use super::{
     super::{
         Cell, RowKey, Table,
         fold::{RowChanges, StoredRow},
-        search_index::{create_gin_index, like_pattern, searched_text},
-        tables,
+        search_index::{create_gin_index_statement, like_pattern, searched_text_expression},
+        table_statements,
     },
     Checkpoint, DatabaseError, Sql, TableCheckpoint,
     store::ReadModelStore,
@@ -126,7 +126,7 @@ impl PostgresReadModelStore {
     ) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;
         let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        for statement in [CREATE_CHECKPOINTS, tables::CREATE_SKIPPED] {
+        for statement in [CREATE_CHECKPOINTS, table_statements::CREATE_SKIPPED] {
             sqlx::query(statement).execute(&mut *connection).await?;
         }
         let extension = sqlx::query(CREATE_EXTENSION)
@@ -150,7 +150,8 @@ impl PostgresReadModelStore {
                     create_missing_search_index(connection, table).await?;
                 }
             } else if stored.and_then(|stored| stored.checkpoint).is_none() {
-                // The processor rebuilds other tables of another definition beside the current one.
+                // A table that has a checkpoint and another definition stays. The processor rebuilds it in a
+                // shadow table.
                 reset_table(connection, table, has_trigrams).await?;
             }
         }
@@ -168,7 +169,13 @@ impl ReadModelStore for PostgresReadModelStore {
         sql.postgres
     }
 
-    fn json_group(&self, columns: &str, collected: &str, order: &str, only: &str) -> String {
+    fn json_group_expression(
+        &self,
+        columns: &str,
+        collected: &str,
+        order: &str,
+        only: &str,
+    ) -> String {
         format!(
             "json_build_array(json_build_array({columns}), count(*), \
                  coalesce(json_agg({collected} ORDER BY {order}) FILTER (WHERE {only}), '[]'))::text"
@@ -183,10 +190,15 @@ impl ReadModelStore for PostgresReadModelStore {
         true
     }
 
-    fn contains(&self, table: &Table, column: &str, substring: &str) -> Vec<(String, Cell)> {
-        let text = searched_text(table, column);
+    fn substring_conditions(
+        &self,
+        table: &Table,
+        column: &str,
+        substring: &str,
+    ) -> Vec<(String, Cell)> {
+        let text = searched_text_expression(table, column);
         let pattern = like_pattern(&substring.to_lowercase());
-        // The planner answers this from the search index where that helps.
+        // The planner uses the search index for this condition if that helps.
         vec![(format!("{text} LIKE ?"), Cell::Text(pattern))]
     }
 
@@ -287,13 +299,15 @@ impl ReadModelStore for PostgresReadModelStore {
     async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;
         let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        let skip = sqlx::query(tables::SKIP).bind(model).bind(position);
+        let skip = sqlx::query(table_statements::SKIP)
+            .bind(model)
+            .bind(position);
         skip.execute(connection).await?;
         Ok(())
     }
 
     async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
-        let skipped = sqlx::query_scalar(tables::SKIPPED).bind(model);
+        let skipped = sqlx::query_scalar(table_statements::SKIPPED).bind(model);
         Ok(skipped.fetch_all(&self.readers).await?)
     }
 
@@ -304,8 +318,11 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<Vec<StoredRow>, DatabaseError> {
         let mut writer = self.writer.lock().await;
         let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        let key = tables::quoted(tables::key_column(table));
-        let statement = format!("{} WHERE {key} = ANY($1)", tables::select(table));
+        let key = table_statements::quote_name(table_statements::key_column(table));
+        let statement = format!(
+            "{} WHERE {key} = ANY($1)",
+            table_statements::select_clause(table)
+        );
         let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), keys);
         let rows = query.fetch_all(connection).await?;
         rows.iter()
@@ -335,11 +352,11 @@ async fn create_missing_search_index(
     connection: &mut PgConnection,
     table: &Table,
 ) -> Result<(), DatabaseError> {
-    let Some(create) = create_gin_index(table) else {
+    let Some(create) = create_gin_index_statement(table) else {
         return Ok(());
     };
     let has_index: bool = sqlx::query_scalar(HAS_SEARCH_INDEX)
-        .bind(tables::quoted(&table.name()))
+        .bind(table_statements::quote_name(&table.name()))
         .fetch_one(&mut *connection)
         .await?;
     if !has_index {

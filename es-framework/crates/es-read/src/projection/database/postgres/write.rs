@@ -7,7 +7,7 @@ use super::{
         super::{
             Cell, Table,
             fold::RowChanges,
-            tables::{self, IndexNames},
+            table_statements::{self, IndexNameSet},
         },
         Checkpoint, DatabaseError, TableCheckpoint, rows,
     },
@@ -28,15 +28,21 @@ pub(super) async fn reset_table(
     has_trigrams: bool,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    run(&mut transaction, [tables::drop(table)]).await?;
-    let is_taken = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
-        .bind(tables::quoted(&tables::first_index(table)))
-        .fetch_one(&mut *transaction)
-        .await?;
-    let names = IndexNames::free(is_taken);
     run(
         &mut transaction,
-        tables::create_on_postgres(table, names, has_trigrams),
+        [table_statements::drop_table_statement(table)],
+    )
+    .await?;
+    let is_taken = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
+        .bind(table_statements::quote_name(
+            &table_statements::first_index_name(table),
+        ))
+        .fetch_one(&mut *transaction)
+        .await?;
+    let names = IndexNameSet::free(is_taken);
+    run(
+        &mut transaction,
+        table_statements::create_table_statements_on_postgres(table, names, has_trigrams),
     )
     .await?;
     write_checkpoint(&mut transaction, table, None).await?;
@@ -49,7 +55,11 @@ pub(super) async fn drop_table(
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    run(&mut transaction, [tables::drop(table)]).await?;
+    run(
+        &mut transaction,
+        [table_statements::drop_table_statement(table)],
+    )
+    .await?;
     delete_checkpoint(&mut transaction, table).await?;
     Ok(transaction.commit().await?)
 }
@@ -64,7 +74,11 @@ pub(super) async fn swap_tables(
     let built = read_checkpoint(&mut transaction, &shadow).await?;
     // The swap waits for a long query, and all later queries would wait for the swap.
     run(&mut transaction, [LOCK_TIMEOUT.to_owned()]).await?;
-    run(&mut transaction, tables::swap_on_postgres(table)).await?;
+    run(
+        &mut transaction,
+        table_statements::swap_statements_on_postgres(table),
+    )
+    .await?;
     delete_checkpoint(&mut transaction, &shadow).await?;
     let built = built.and_then(|stored| stored.checkpoint);
     write_checkpoint(&mut transaction, table, built).await?;
@@ -87,7 +101,7 @@ async fn delete_checkpoint(
     connection: &mut PgConnection,
     table: &Table,
 ) -> Result<(), DatabaseError> {
-    sqlx::query(tables::DELETE_CHECKPOINT)
+    sqlx::query(table_statements::DELETE_CHECKPOINT)
         .bind(table.name())
         .execute(connection)
         .await?;
@@ -103,8 +117,8 @@ pub(super) async fn write_batch(
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
     if !changes.removed.is_empty() {
-        let key = tables::quoted(tables::key_column(table));
-        let name = tables::quoted(&table.name());
+        let key = table_statements::quote_name(table_statements::key_column(table));
+        let name = table_statements::quote_name(&table.name());
         let statement = format!("DELETE FROM {name} WHERE {key} = ANY($1)");
         let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), changes.removed);
         query.execute(&mut *transaction).await?;
@@ -113,11 +127,13 @@ pub(super) async fn write_batch(
         let columns = rows::written_columns(table);
         let mut cells: Vec<Vec<Cell>> = columns.iter().map(|_| Vec::new()).collect();
         for row in changes.rows {
-            for (column, cell) in cells.iter_mut().zip(rows::written(table, row)) {
+            for (column, cell) in cells.iter_mut().zip(rows::cells_to_write(table, row)) {
                 column.push(cell);
             }
         }
-        let query = sqlx::query(AssertSqlSafe(tables::upsert_on_postgres(table)));
+        let query = sqlx::query(AssertSqlSafe(
+            table_statements::upsert_statement_on_postgres(table),
+        ));
         let query = columns.iter().zip(cells).fold(query, bind_column);
         query.execute(&mut *transaction).await?;
     }
@@ -150,7 +166,7 @@ async fn write_checkpoint(
     let (position, hash) = Checkpoint::to_columns(checkpoint);
     sqlx::query(WRITE_CHECKPOINT)
         .bind(table.name())
-        .bind(tables::definition(table))
+        .bind(table_statements::definition_hash(table))
         .bind(position)
         .bind(hash)
         .execute(connection)

@@ -1,5 +1,6 @@
 //! SQLite, in memory or in a file: one connection writes, and a small pool reads.
 
+mod blocking;
 mod cells;
 mod readers;
 mod search_index_update;
@@ -24,14 +25,14 @@ use super::{
     super::{
         Cell, RowKey, Table,
         fold::{RowChanges, StoredRow},
-        search_index::{fts_table, searched_text, trigram_query},
-        tables::{self, POSITION_COLUMN},
+        search_index::{fts_table_name, searched_text_expression, trigram_query},
+        table_statements::{self, POSITION_COLUMN},
     },
     Checkpoint, DatabaseError, Sql, TableCheckpoint,
     store::ReadModelStore,
 };
 
-pub(super) use sqlite_connection::Location;
+pub(super) use sqlite_connection::SqliteLocation;
 
 const SIZE: &str = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
 
@@ -45,7 +46,7 @@ pub(super) struct SqliteReadModelStore {
 impl SqliteReadModelStore {
     /// Opens the database, and interrupts each query that runs longer than `query_time`.
     pub(super) async fn open(
-        location: Location,
+        location: SqliteLocation,
         query_time: Duration,
     ) -> Result<Self, DatabaseError> {
         Ok(Self {
@@ -65,7 +66,13 @@ impl ReadModelStore for SqliteReadModelStore {
         sql.sqlite
     }
 
-    fn json_group(&self, columns: &str, collected: &str, order: &str, only: &str) -> String {
+    fn json_group_expression(
+        &self,
+        columns: &str,
+        collected: &str,
+        order: &str,
+        only: &str,
+    ) -> String {
         format!(
             "json_array(json_array({columns}), count(*), \
                  json_group_array({collected} ORDER BY {order}) FILTER (WHERE {only}))"
@@ -80,17 +87,22 @@ impl ReadModelStore for SqliteReadModelStore {
         false
     }
 
-    fn contains(&self, table: &Table, column: &str, substring: &str) -> Vec<(String, Cell)> {
+    fn substring_conditions(
+        &self,
+        table: &Table,
+        column: &str,
+        substring: &str,
+    ) -> Vec<(String, Cell)> {
         let substring = substring.to_lowercase();
         let is_indexed = table.searched.contains(column);
         let trigrams = trigram_query(&substring).filter(|_| is_indexed);
         let candidates = trigrams.map(|trigrams| {
-            let fts = fts_table(table);
+            let fts = fts_table_name(table);
             let condition =
                 format!("{POSITION_COLUMN} IN (SELECT rowid FROM {fts} WHERE {fts} MATCH ?)");
             (condition, Cell::Text(trigrams))
         });
-        let text = searched_text(table, column);
+        let text = searched_text_expression(table, column);
         let exact = (format!("instr({text}, ?) > 0"), Cell::Text(substring));
         candidates.into_iter().chain([exact]).collect()
     }
@@ -162,7 +174,7 @@ impl ReadModelStore for SqliteReadModelStore {
         let table = table.clone();
         let load = move |connection: &mut rusqlite::Connection| {
             // The database is empty before the first process writes.
-            connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
+            connection.execute_batch(table_statements::CREATE_CHECKPOINTS)?;
             read_checkpoint(connection, &table)
         };
         self.writer.run(load).await
@@ -188,7 +200,7 @@ impl ReadModelStore for SqliteReadModelStore {
 
     async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError> {
         let skip = move |transaction: &rusqlite::Connection| {
-            transaction.execute(tables::SKIP, (model, position))?;
+            transaction.execute(table_statements::SKIP, (model, position))?;
             Ok(())
         };
         self.writer.run_transaction(skip).await
@@ -196,7 +208,7 @@ impl ReadModelStore for SqliteReadModelStore {
 
     async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
         let load = move |connection: &mut rusqlite::Connection| {
-            let mut statement = connection.prepare(tables::SKIPPED)?;
+            let mut statement = connection.prepare(table_statements::SKIPPED)?;
             let positions = statement.query_map([model], |row| row.get(0))?;
             positions.collect()
         };
@@ -209,8 +221,8 @@ impl ReadModelStore for SqliteReadModelStore {
         keys: Vec<RowKey>,
     ) -> Result<Vec<StoredRow>, DatabaseError> {
         let columns = table.model.columns.len();
-        let key = tables::quoted(tables::key_column(table));
-        let statement = format!("{} WHERE {key} = ?", tables::select(table));
+        let key = table_statements::quote_name(table_statements::key_column(table));
+        let statement = format!("{} WHERE {key} = ?", table_statements::select_clause(table));
         let load = move |connection: &mut rusqlite::Connection| {
             let mut statement = connection.prepare_cached(&statement)?;
             let mut rows = Vec::with_capacity(keys.len());

@@ -13,8 +13,8 @@ use tokio::sync::Semaphore;
 
 use super::{
     super::DatabaseError,
-    sqlite_connection::{Location, open_reader},
-    write_connection::run_blocking,
+    blocking::run_blocking,
+    sqlite_connection::{SqliteLocation, open_reader},
 };
 
 /// The time that a query waits for a connection.
@@ -28,14 +28,14 @@ const STEPS: i32 = 10_000;
 /// A pool of connections that read.
 #[derive(Debug, Clone)]
 pub(super) struct SqliteReaders {
-    location: Location,
+    location: SqliteLocation,
     query_time: Duration,
     idle: Arc<Mutex<Vec<Connection>>>,
     permits: Arc<Semaphore>,
 }
 
 impl SqliteReaders {
-    pub(super) fn new(location: Location, query_time: Duration) -> Self {
+    pub(super) fn new(location: SqliteLocation, query_time: Duration) -> Self {
         Self {
             location,
             query_time,
@@ -100,7 +100,7 @@ mod tests {
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
 
     fn readers(query_time: Duration) -> SqliteReaders {
-        let location = Location::new_in_memory();
+        let location = SqliteLocation::new_in_memory();
         SqliteReaders::new(location, query_time)
     }
 

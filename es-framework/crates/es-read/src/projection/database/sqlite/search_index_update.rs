@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::{
-    super::super::{Cell, Table, search_index, tables},
+    super::super::{Cell, Table, search_index, table_statements},
     cells::read_cells,
 };
 
@@ -26,7 +26,7 @@ impl<'a> SearchIndexUpdate<'a> {
         Self {
             connection,
             table,
-            key: tables::conflict_index(table),
+            key: table_statements::unique_column_index(table),
             outdated: Vec::new(),
             added: Vec::new(),
         }
@@ -70,14 +70,14 @@ impl<'a> SearchIndexUpdate<'a> {
     /// Writes the recorded changes to the index.
     pub(super) fn apply(self) -> Result<(), rusqlite::Error> {
         if !self.outdated.is_empty() {
-            let delete = search_index::delete_entry(self.table);
+            let delete = search_index::delete_entry_statement(self.table);
             let mut delete = self.connection.prepare_cached(&delete)?;
             for position in self.outdated {
                 delete.execute([position])?;
             }
         }
         if !self.added.is_empty() {
-            let insert = search_index::insert_entry(self.table);
+            let insert = search_index::insert_entry_statement(self.table);
             let mut insert = self.connection.prepare_cached(&insert)?;
             for entry in self.added {
                 insert.execute(params_from_iter(entry))?;
@@ -93,7 +93,7 @@ impl<'a> SearchIndexUpdate<'a> {
         }
         let columns = self.table.searched.len();
         self.connection
-            .prepare_cached(&search_index::select_texts(self.table))?
+            .prepare_cached(&search_index::select_texts_statement(self.table))?
             .query_row([key], |row| Ok((row.get(0)?, read_cells(row, columns)?)))
             .optional()
     }

@@ -20,14 +20,14 @@ const STATEMENTS: usize = 128;
 
 /// The place of a database.
 #[derive(Debug, Clone)]
-pub(crate) enum Location {
+pub(crate) enum SqliteLocation {
     /// In memory, under a name that the connections of this process share.
     Memory(String),
     /// In a file.
     File(PathBuf),
 }
 
-impl Location {
+impl SqliteLocation {
     /// Returns a new place in memory.
     pub(crate) fn new_in_memory() -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -41,7 +41,7 @@ impl Location {
 }
 
 /// Opens the connection that writes, and creates the database if it does not exist.
-pub(super) fn open_writer(location: &Location) -> Result<Connection, rusqlite::Error> {
+pub(super) fn open_writer(location: &SqliteLocation) -> Result<Connection, rusqlite::Error> {
     let connection = open(location)?;
     if location.is_in_memory() {
         connection.pragma_update(None, "page_size", PAGE)?;
@@ -57,19 +57,19 @@ pub(super) fn open_writer(location: &Location) -> Result<Connection, rusqlite::E
 }
 
 /// Opens a connection that only reads.
-pub(super) fn open_reader(location: &Location) -> Result<Connection, rusqlite::Error> {
+pub(super) fn open_reader(location: &SqliteLocation) -> Result<Connection, rusqlite::Error> {
     let connection = open(location)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }
 
-fn open(location: &Location) -> Result<Connection, rusqlite::Error> {
+fn open(location: &SqliteLocation) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = match location {
-        Location::Memory(name) => Connection::open_with_flags_and_vfs(name, flags, "memdb")?,
-        Location::File(path) => Connection::open_with_flags(path, flags)?,
+        SqliteLocation::Memory(name) => Connection::open_with_flags_and_vfs(name, flags, "memdb")?,
+        SqliteLocation::File(path) => Connection::open_with_flags(path, flags)?,
     };
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);

@@ -7,7 +7,7 @@ use super::{
         super::{
             Cell, Table,
             fold::{RowChanges, StoredRow},
-            tables::{self, IndexNames},
+            table_statements::{self, IndexNameSet},
         },
         Checkpoint, TableCheckpoint, rows,
     },
@@ -23,16 +23,16 @@ pub(super) fn write_rows(
 ) -> Result<(), rusqlite::Error> {
     let mut index = SearchIndexUpdate::new(connection, table);
     if !changes.removed.is_empty() {
-        let mut delete = connection.prepare_cached(&tables::delete(table))?;
+        let mut delete = connection.prepare_cached(&table_statements::delete_statement(table))?;
         for key in changes.removed {
             let key = Cell::from(key);
             index.delete_row(key.clone())?;
             delete.execute([key])?;
         }
     }
-    let mut upsert = connection.prepare_cached(&tables::upsert(table))?;
+    let mut upsert = connection.prepare_cached(&table_statements::upsert_statement(table))?;
     for row in changes.rows {
-        let cells: Vec<_> = rows::written(table, row).collect();
+        let cells: Vec<_> = rows::cells_to_write(table, row).collect();
         index.write_row(&cells)?;
         upsert.execute(params_from_iter(cells))?;
     }
@@ -44,11 +44,11 @@ pub(super) fn prepare_tables(
     connection: &Connection,
     tables: &[Table],
 ) -> Result<(), rusqlite::Error> {
-    connection.execute_batch(tables::CREATE_CHECKPOINTS)?;
-    connection.execute_batch(tables::CREATE_SKIPPED)?;
+    connection.execute_batch(table_statements::CREATE_CHECKPOINTS)?;
+    connection.execute_batch(table_statements::CREATE_SKIPPED)?;
     for table in tables {
         let stored = read_checkpoint(connection, table)?;
-        // The processor rebuilds a table of another definition beside the current one.
+        // The processor rebuilds a table of another definition in a shadow table.
         if !stored.is_some_and(|stored| stored.is_current(table) || stored.checkpoint.is_some()) {
             reset_table(connection, table)?;
         }
@@ -60,24 +60,28 @@ pub(super) fn prepare_tables(
 pub(super) fn reset_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
     drop_rows(connection, table)?;
     let is_taken = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?1)";
-    let is_taken =
-        connection.query_row(is_taken, [tables::first_index(table)], |row| row.get(0))?;
-    for statement in tables::create(table, IndexNames::free(is_taken)) {
+    let is_taken = connection.query_row(
+        is_taken,
+        [table_statements::first_index_name(table)],
+        |row| row.get(0),
+    )?;
+    for statement in table_statements::create_table_statements(table, IndexNameSet::free(is_taken))
+    {
         connection.execute_batch(&statement)?;
     }
     write_checkpoint(connection, table, None)
 }
 
 fn drop_rows(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
-    connection.execute_batch(&tables::drop(table))?;
-    connection.execute_batch(&tables::drop_search_index(table))
+    connection.execute_batch(&table_statements::drop_table_statement(table))?;
+    connection.execute_batch(&table_statements::drop_search_index_statement(table))
 }
 
 /// Drops a table and its checkpoint.
 pub(super) fn drop_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
     drop_rows(connection, table)?;
     connection
-        .prepare_cached(tables::DELETE_CHECKPOINT)?
+        .prepare_cached(table_statements::DELETE_CHECKPOINT)?
         .execute([table.name()])?;
     Ok(())
 }
@@ -86,7 +90,7 @@ pub(super) fn drop_table(connection: &Connection, table: &Table) -> Result<(), r
 pub(super) fn swap_tables(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
     let shadow = table.shadow();
     let built = read_checkpoint(connection, &shadow)?.and_then(|stored| stored.checkpoint);
-    for statement in tables::swap(table) {
+    for statement in table_statements::swap_statements(table) {
         connection.execute_batch(&statement)?;
     }
     drop_table(connection, &shadow)?;
@@ -99,7 +103,7 @@ pub(super) fn read_checkpoint(
     table: &Table,
 ) -> Result<Option<TableCheckpoint>, rusqlite::Error> {
     connection
-        .prepare_cached(tables::READ_CHECKPOINT)?
+        .prepare_cached(table_statements::READ_CHECKPOINT)?
         .query_row([table.name()], |row| {
             Ok(TableCheckpoint {
                 definition: row.get(0)?,
@@ -117,8 +121,13 @@ pub(super) fn write_checkpoint(
 ) -> Result<(), rusqlite::Error> {
     let (position, hash) = Checkpoint::to_columns(checkpoint);
     connection
-        .prepare_cached(tables::WRITE_CHECKPOINT)?
-        .execute((table.name(), tables::definition(table), position, hash))?;
+        .prepare_cached(table_statements::WRITE_CHECKPOINT)?
+        .execute((
+            table.name(),
+            table_statements::definition_hash(table),
+            position,
+            hash,
+        ))?;
     Ok(())
 }
 

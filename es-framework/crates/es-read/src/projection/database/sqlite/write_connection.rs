@@ -5,21 +5,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    super::{DatabaseError, lease::Lease},
-    sqlite_connection::{Location, open_writer},
+    super::{DatabaseError, lease::WriteLease},
+    blocking::run_blocking,
+    sqlite_connection::{SqliteLocation, open_writer},
 };
 
 /// The one connection that writes.
 #[derive(Debug, Clone)]
 pub(super) struct SqliteWriter {
     connection: Arc<Mutex<Connection>>,
-    lease: Arc<Mutex<Option<Lease>>>,
-    location: Location,
+    lease: Arc<Mutex<Option<WriteLease>>>,
+    location: SqliteLocation,
 }
 
 impl SqliteWriter {
     /// Opens the database, and creates it if it does not exist.
-    pub(super) async fn open(location: Location) -> Result<Self, DatabaseError> {
+    pub(super) async fn open(location: SqliteLocation) -> Result<Self, DatabaseError> {
         run_blocking(move || {
             Ok(Self {
                 connection: Arc::new(Mutex::new(open_writer(&location)?)),
@@ -32,7 +33,7 @@ impl SqliteWriter {
 
     /// Acquires the right to write, unless another process has it.
     pub(super) async fn acquire_lease(&self) -> Result<bool, DatabaseError> {
-        let Location::File(path) = self.location.clone() else {
+        let SqliteLocation::File(path) = self.location.clone() else {
             // No other process can open a database in memory.
             return Ok(true);
         };
@@ -40,7 +41,7 @@ impl SqliteWriter {
         run_blocking(move || {
             let mut lease = lease.lock().unwrap_or_else(PoisonError::into_inner);
             if lease.is_none() {
-                *lease = Lease::acquire(&path)?;
+                *lease = WriteLease::acquire(&path)?;
             }
             Ok(lease.is_some())
         })
@@ -76,13 +77,4 @@ impl SqliteWriter {
         })
         .await
     }
-}
-
-/// Runs work on a thread that may block.
-pub(super) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, DatabaseError> + Send + 'static,
-) -> Result<T, DatabaseError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or(Err(DatabaseError::Interrupted))
 }

@@ -1,4 +1,4 @@
-//! Builders of chunks: they turn rows into events, or into the lines of the protocol.
+//! Collectors of chunks: they turn rows into events, or into the lines of the protocol.
 
 use rusqlite::Row;
 
@@ -8,8 +8,8 @@ use super::{
 };
 use es_event::{LineShape, RecordedEvent};
 
-/// Builds a chunk from rows until it is full.
-pub(super) trait ChunkBuilder {
+/// Collects rows into a chunk until the chunk is full.
+pub(super) trait ChunkCollector {
     type Output;
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), DiskError>;
@@ -21,8 +21,8 @@ pub(super) trait ChunkBuilder {
     fn finish(self) -> Self::Output;
 }
 
-/// Builds a chunk of events.
-pub(super) struct EventChunkBuilder {
+/// Collects a chunk of events.
+pub(super) struct EventChunkCollector {
     decoder: RowDecoder,
     events: Vec<RecordedEvent>,
     bytes: usize,
@@ -30,8 +30,8 @@ pub(super) struct EventChunkBuilder {
     most_bytes: usize,
 }
 
-impl EventChunkBuilder {
-    /// Creates a builder of at most `most` events.
+impl EventChunkCollector {
+    /// Creates a collector of at most `most` events.
     pub(super) fn new(most: usize, limits: ChunkLimits) -> Self {
         Self {
             decoder: RowDecoder::default(),
@@ -43,7 +43,7 @@ impl EventChunkBuilder {
     }
 }
 
-impl ChunkBuilder for EventChunkBuilder {
+impl ChunkCollector for EventChunkCollector {
     type Output = Vec<RecordedEvent>;
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), DiskError> {
@@ -66,8 +66,8 @@ impl ChunkBuilder for EventChunkBuilder {
     }
 }
 
-/// Builds a chunk of lines.
-pub(super) struct LineChunkBuilder {
+/// Collects a chunk of lines.
+pub(super) struct LineChunkCollector {
     renderer: LineRenderer,
     lines: Vec<u8>,
     count: usize,
@@ -78,8 +78,8 @@ pub(super) struct LineChunkBuilder {
 /// The typical length of a line, in bytes.
 const LINE_LENGTH: usize = 1 << 10;
 
-impl LineChunkBuilder {
-    /// Creates a builder of at most `most` lines.
+impl LineChunkCollector {
+    /// Creates a collector of at most `most` lines.
     pub(super) fn new(most: usize, shape: LineShape, limits: ChunkLimits) -> Self {
         let most_bytes = limits.frame;
         // A frame that grows step by step would be copied several times.
@@ -94,7 +94,7 @@ impl LineChunkBuilder {
     }
 }
 
-impl ChunkBuilder for LineChunkBuilder {
+impl ChunkCollector for LineChunkCollector {
     type Output = Vec<u8>;
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), DiskError> {

@@ -3,13 +3,13 @@
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    ColumnKind, Identity, Table,
+    ColumnKind, RowIdentity, Table,
     database::{WrittenColumn, written_columns},
     search_index,
-    sql_names::conflict_column,
+    sql_names::unique_column,
 };
 
-pub(crate) use super::sql_names::{POSITION_COLUMN, key_column, quoted};
+pub(crate) use super::sql_names::{POSITION_COLUMN, key_column, quote_name};
 
 pub(super) const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
      (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position INTEGER, hash TEXT) STRICT";
@@ -33,12 +33,12 @@ pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, def
      definition = excluded.definition, position = excluded.position, hash = excluded.hash";
 
 const fn is_event(table: &Table) -> bool {
-    matches!(table.model.identity, Identity::Event)
+    matches!(table.model.identity, RowIdentity::Event)
 }
 
 /// Returns the index of this column among the written columns.
-pub(super) fn conflict_index(table: &Table) -> usize {
-    let column = conflict_column(table);
+pub(super) fn unique_column_index(table: &Table) -> usize {
+    let column = unique_column(table);
     let columns = written_columns(table);
     let index = columns.iter().position(|written| written.name == column);
     index.unwrap_or_default()
@@ -47,12 +47,12 @@ pub(super) fn conflict_index(table: &Table) -> usize {
 /// The names of the indexes of a table. A shadow table keeps its indexes when it replaces the current
 /// table, so the names of the two alternate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum IndexNames {
+pub(super) enum IndexNameSet {
     First,
     Second,
 }
 
-impl IndexNames {
+impl IndexNameSet {
     /// Returns the names that are free, given whether the first ones are taken.
     pub(super) const fn free(is_taken: bool) -> Self {
         match is_taken {
@@ -63,44 +63,44 @@ impl IndexNames {
 }
 
 /// Returns the first name of the index that each table has.
-pub(super) fn first_index(table: &Table) -> String {
-    index_name(table, key_column(table), IndexNames::First)
+pub(super) fn first_index_name(table: &Table) -> String {
+    index_name(table, key_column(table), IndexNameSet::First)
 }
 
-fn index_name(table: &Table, column: &str, names: IndexNames) -> String {
+fn index_name(table: &Table, column: &str, names: IndexNameSet) -> String {
     let end = match names {
-        IndexNames::First => "",
-        IndexNames::Second => "_2",
+        IndexNameSet::First => "",
+        IndexNameSet::Second => "_2",
     };
     format!("{}_{column}{end}", table.model.name)
 }
 
 /// Returns the statements that create the table of a read model, its indexes and its search index in
 /// SQLite. STRICT refuses a value that does not fit its column.
-pub(super) fn create(table: &Table, names: IndexNames) -> Vec<String> {
-    let mut statements = create_with(table, names, sqlite_type, " STRICT");
-    statements.extend(search_index::create_fts_table(table));
+pub(super) fn create_table_statements(table: &Table, names: IndexNameSet) -> Vec<String> {
+    let mut statements = create_statements(table, names, sqlite_type, " STRICT");
+    statements.extend(search_index::create_fts_table_statement(table));
     statements
 }
 
 /// Returns the statements that create the table of a read model and its indexes in PostgreSQL, with a
 /// search index if the server has the extension for it.
 #[cfg(feature = "postgres")]
-pub(super) fn create_on_postgres(
+pub(super) fn create_table_statements_on_postgres(
     table: &Table,
-    names: IndexNames,
+    names: IndexNameSet,
     has_trigrams: bool,
 ) -> Vec<String> {
-    let mut statements = create_with(table, names, postgres_column, "");
+    let mut statements = create_statements(table, names, postgres_column, "");
     if has_trigrams {
-        statements.extend(search_index::create_gin_index(table));
+        statements.extend(search_index::create_gin_index_statement(table));
     }
     statements
 }
 
-fn create_with(
+fn create_statements(
     table: &Table,
-    names: IndexNames,
+    names: IndexNameSet,
     sql_type: fn(ColumnKind) -> &'static str,
     end: &str,
 ) -> Vec<String> {
@@ -121,14 +121,14 @@ fn create_with(
     let mut statements = vec![
         format!(
             "CREATE TABLE IF NOT EXISTS {} ({}){end}",
-            quoted(&name),
+            quote_name(&name),
             columns.join(", ")
         ),
-        create_index(table, key, names, unique, &quoted(key)),
+        create_index_statement(table, key, names, unique, &quote_name(key)),
     ];
     for column in table.indexed.iter().filter(|column| **column != key) {
-        let by = format!("{}, {POSITION_COLUMN}", quoted(column));
-        statements.push(create_index(table, column, names, "", &by));
+        let by = format!("{}, {POSITION_COLUMN}", quote_name(column));
+        statements.push(create_index_statement(table, column, names, "", &by));
     }
     statements
 }
@@ -160,83 +160,102 @@ const fn postgres_type(kind: ColumnKind) -> &'static str {
     }
 }
 
-fn create_index(table: &Table, column: &str, names: IndexNames, unique: &str, by: &str) -> String {
+fn create_index_statement(
+    table: &Table,
+    column: &str,
+    names: IndexNameSet,
+    unique: &str,
+    by: &str,
+) -> String {
     format!(
         "CREATE {unique}INDEX IF NOT EXISTS {} ON {} ({by})",
-        quoted(&index_name(table, column, names)),
-        quoted(&table.name()),
+        quote_name(&index_name(table, column, names)),
+        quote_name(&table.name()),
     )
 }
 
 /// Returns the statement that drops the table of a read model.
-pub(super) fn drop(table: &Table) -> String {
-    format!("DROP TABLE IF EXISTS {}", quoted(&table.name()))
+pub(super) fn drop_table_statement(table: &Table) -> String {
+    format!("DROP TABLE IF EXISTS {}", quote_name(&table.name()))
 }
 
 /// Returns the statement that drops the search index of a table in SQLite. Older releases give their
 /// index the same name.
-pub(super) fn drop_search_index(table: &Table) -> String {
-    format!("DROP TABLE IF EXISTS {}", search_index::fts_table(table))
+pub(super) fn drop_search_index_statement(table: &Table) -> String {
+    format!(
+        "DROP TABLE IF EXISTS {}",
+        search_index::fts_table_name(table)
+    )
 }
 
 /// Returns the statements that replace the table of a read model by its shadow table.
 #[cfg(feature = "postgres")]
-pub(super) fn swap_on_postgres(table: &Table) -> Vec<String> {
+pub(super) fn swap_statements_on_postgres(table: &Table) -> Vec<String> {
     let shadow = table.shadow();
-    vec![drop(table), rename(&shadow.name(), &table.name())]
+    vec![
+        drop_table_statement(table),
+        rename_statement(&shadow.name(), &table.name()),
+    ]
 }
 
 /// Returns the statements that replace the table of a read model and its search index by the shadow
 /// table and its search index in SQLite.
-pub(super) fn swap(table: &Table) -> Vec<String> {
+pub(super) fn swap_statements(table: &Table) -> Vec<String> {
     let shadow = table.shadow();
-    let mut statements = vec![drop(table), drop_search_index(table)];
-    statements.push(rename(&shadow.name(), &table.name()));
+    let mut statements = vec![
+        drop_table_statement(table),
+        drop_search_index_statement(table),
+    ];
+    statements.push(rename_statement(&shadow.name(), &table.name()));
     if !table.searched.is_empty() {
         let (built, name) = (
-            search_index::fts_table(&shadow),
-            search_index::fts_table(table),
+            search_index::fts_table_name(&shadow),
+            search_index::fts_table_name(table),
         );
         statements.push(format!("ALTER TABLE {built} RENAME TO {name}"));
     }
     statements
 }
 
-fn rename(from: &str, to: &str) -> String {
-    format!("ALTER TABLE {} RENAME TO {}", quoted(from), quoted(to))
+fn rename_statement(from: &str, to: &str) -> String {
+    format!(
+        "ALTER TABLE {} RENAME TO {}",
+        quote_name(from),
+        quote_name(to)
+    )
 }
 
 /// Returns a hash of all that the rows of a table depend on. Another hash means that the table has to be
 /// rebuilt. The part before the dot is the layout.
-pub(super) fn definition(table: &Table) -> String {
+pub(super) fn definition_hash(table: &Table) -> String {
     let serving = Table {
         is_shadow: false,
         ..table.clone()
     };
     let text = format!(
         "{:?} {:?} {}",
-        create(&serving, IndexNames::First),
+        create_table_statements(&serving, IndexNameSet::First),
         table.model.events,
         table.model.version
     );
-    format!("{}.{}", layout(table), hashed(&text))
+    format!("{}.{}", layout_hash(table), short_hash(&text))
 }
 
 /// Returns the part of a definition that the statements of queries depend on.
-pub(super) fn layout(table: &Table) -> String {
+pub(super) fn layout_hash(table: &Table) -> String {
     // Queries of searched columns need the search index.
     let search_index = match table.searched.is_empty() {
         true => String::new(),
         false => format!(" fts5 trigram {:?}", table.searched),
     };
-    hashed(&format!(
+    short_hash(&format!(
         "{:?} {:?}{search_index}",
         written_columns(table),
         table.model.identity
     ))
 }
 
-fn hashed(text: &str) -> String {
+fn short_hash(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     hash.iter()
         .take(16)
@@ -246,27 +265,27 @@ fn hashed(text: &str) -> String {
 
 /// Returns the statement that writes a row. It replaces the row with the same key, which keeps its
 /// position. A row that is an event is never replaced, since an event always makes the same row.
-pub(super) fn upsert(table: &Table) -> String {
+pub(super) fn upsert_statement(table: &Table) -> String {
     let columns = written_columns(table);
     let parameters = vec!["?"; columns.len()].join(", ");
-    insert(table, &columns, &format!("VALUES ({parameters})"))
+    insert_statement(table, &columns, &format!("VALUES ({parameters})"))
 }
 
 /// Returns the statement that writes many rows in PostgreSQL. Each column is an array.
 #[cfg(feature = "postgres")]
-pub(super) fn upsert_on_postgres(table: &Table) -> String {
+pub(super) fn upsert_statement_on_postgres(table: &Table) -> String {
     let columns = written_columns(table);
     let arrays: Vec<_> = (1..)
         .zip(&columns)
         .map(|(number, column): (usize, _)| format!("${number}::{}[]", postgres_type(column.kind)))
         .collect();
     let values = format!("SELECT * FROM unnest({})", arrays.join(", "));
-    insert(table, &columns, &values)
+    insert_statement(table, &columns, &values)
 }
 
-fn insert(table: &Table, columns: &[WrittenColumn], values: &str) -> String {
+fn insert_statement(table: &Table, columns: &[WrittenColumn], values: &str) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
-    let key = conflict_column(table);
+    let key = unique_column(table);
     let changed = names
         .iter()
         .filter(|name| **name != POSITION_COLUMN && **name != key);
@@ -279,27 +298,31 @@ fn insert(table: &Table, columns: &[WrittenColumn], values: &str) -> String {
     };
     format!(
         "INSERT INTO {} ({}) {values} ON CONFLICT {on_conflict}",
-        quoted(&table.name()),
+        quote_name(&table.name()),
         names.join(", "),
     )
 }
 
 /// Returns the statement that deletes the row with a key.
-pub(super) fn delete(table: &Table) -> String {
-    let key = quoted(key_column(table));
-    format!("DELETE FROM {} WHERE {key} = ?", quoted(&table.name()))
+pub(super) fn delete_statement(table: &Table) -> String {
+    let key = quote_name(key_column(table));
+    format!("DELETE FROM {} WHERE {key} = ?", quote_name(&table.name()))
 }
 
 /// Returns the start of a statement that selects the position and the columns of rows.
-pub(crate) fn select(table: &Table) -> String {
-    format!("SELECT {} FROM {}", read(table), quoted(&table.name()))
+pub(crate) fn select_clause(table: &Table) -> String {
+    format!(
+        "SELECT {} FROM {}",
+        selected_columns(table),
+        quote_name(&table.name())
+    )
 }
 
 /// Returns the list of the columns that are selected.
-pub(crate) fn read(table: &Table) -> String {
+pub(crate) fn selected_columns(table: &Table) -> String {
     let columns = table.model.columns.iter();
     let columns: String = columns
-        .map(|column| format!(", {}", quoted(column.name)))
+        .map(|column| format!(", {}", quote_name(column.name)))
         .collect();
     format!("{POSITION_COLUMN}{columns}")
 }

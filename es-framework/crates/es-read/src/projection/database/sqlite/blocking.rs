@@ -1,0 +1,12 @@
+//! Runs blocking SQLite work outside the threads of the async runtime.
+
+use super::super::DatabaseError;
+
+/// Runs work on a thread that may block.
+pub(super) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, DatabaseError> + Send + 'static,
+) -> Result<T, DatabaseError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or(Err(DatabaseError::Interrupted))
+}
