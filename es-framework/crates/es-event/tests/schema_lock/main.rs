@@ -40,19 +40,17 @@ macro_rules! changes {
                 #[allow(unused_imports)]
                 use super::*;
                 #[derive(Event)]
-                #[event(name = "ChangedEvent")]
-                pub(crate) struct Changed { $($before)* }
+                pub(crate) struct ChangedEvent { $($before)* }
             }
             mod after {
                 #[allow(unused_imports)]
                 use super::*;
                 #[derive(Event)]
-                #[event(name = "ChangedEvent")]
-                pub(crate) struct Changed { $($after)* }
+                pub(crate) struct ChangedEvent { $($after)* }
             }
             let (before, after) = (
-                EventDescriptor::of::<before::Changed>(),
-                EventDescriptor::of::<after::Changed>(),
+                EventDescriptor::of::<before::ChangedEvent>(),
+                EventDescriptor::of::<after::ChangedEvent>(),
             );
             let same = change(before, before);
             assert!(same.is_empty(), "{same:?}");
