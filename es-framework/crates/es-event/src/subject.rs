@@ -89,6 +89,21 @@ impl Subject {
         &self.0
     }
 
+    /// Returns true if a slash ends this subject, as in `/books/42/`. The subject looks like `/books/42`,
+    /// but is another one: a server refuses to write to it. The root `/` has no such slash.
+    ///
+    /// ```
+    /// # use es_framework::event::Subject;
+    /// assert!("/books/42/".parse::<Subject>()?.has_trailing_slash());
+    /// assert!(!"/books/42".parse::<Subject>()?.has_trailing_slash());
+    /// assert!(!Subject::root().has_trailing_slash());
+    /// # Ok::<(), es_framework::event::InvalidSubject>(())
+    /// ```
+    #[must_use]
+    pub fn has_trailing_slash(&self) -> bool {
+        self.as_str().len() > 1 && self.as_str().ends_with('/')
+    }
+
     /// Returns the parent subject, or `None` for `/`.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {

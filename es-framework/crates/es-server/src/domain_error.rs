@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::error_response::NO_STORE_ACCESS;
 use es_eventql::{QueryError, QueryErrorKind};
 use es_store::{Conflict, InvalidOptions, SchemaConflict, StoreError, schema::WorkBudget};
 
@@ -171,8 +172,7 @@ impl From<&StoreError> for DomainError {
         };
         let description = match error {
             StoreError::Full(_) => "the disk is full".to_owned(),
-            // Concerns the credential of this server, which the client cannot change.
-            StoreError::Unauthorized { .. } => "the server has no access to its store".to_owned(),
+            StoreError::Unauthorized { .. } => NO_STORE_ACCESS.to_owned(),
             error => error.to_string(),
         };
         Self::new(code, description)

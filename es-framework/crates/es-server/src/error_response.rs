@@ -13,6 +13,9 @@ use super::{
 };
 use es_store::{AppendError, Conflict, InvalidOptions, RegisterError, SchemaConflict, StoreError};
 
+/// The text of a failure that concerns the credential of this server. A client cannot change it.
+pub(super) const NO_STORE_ACCESS: &str = "the server has no access to its store";
+
 /// A status and a text without its final line break.
 #[derive(Debug)]
 pub(super) struct ErrorResponse {
@@ -192,10 +195,7 @@ impl From<StoreError> for ErrorResponse {
         }
         match error {
             StoreError::Full(_) => Self::new(status, "insufficient storage"),
-            // Concerns the credential of this server, which the client cannot change.
-            StoreError::Unauthorized { .. } => {
-                Self::new(status, "the server has no access to its store")
-            }
+            StoreError::Unauthorized { .. } => Self::new(status, NO_STORE_ACCESS),
             error => Self::new(status, error.to_string()),
         }
     }

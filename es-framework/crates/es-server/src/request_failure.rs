@@ -36,25 +36,24 @@ impl RequestFailure {
 
     /// Creates the response of a route whose response is one JSON value instead of a stream.
     pub(super) fn into_single_response(self) -> Response {
-        let mut response = self.into_response();
-        if response.headers().get(header::CONTENT_TYPE) == Some(&NDJSON) {
-            let json = HeaderValue::from_static("application/json");
-            response.headers_mut().insert(header::CONTENT_TYPE, json);
+        self.into_response_of(HeaderValue::from_static("application/json"))
+    }
+
+    fn into_response_of(self, content_type: HeaderValue) -> Response {
+        match self {
+            Self::Domain(error) => {
+                let mut line = Vec::new();
+                write_error(&error, &mut line);
+                ([(header::CONTENT_TYPE, content_type)], line).into_response()
+            }
+            Self::Transport(response) => response.into_response(),
         }
-        response
     }
 }
 
 impl IntoResponse for RequestFailure {
     fn into_response(self) -> Response {
-        match self {
-            Self::Domain(error) => {
-                let mut line = Vec::new();
-                write_error(&error, &mut line);
-                ([(header::CONTENT_TYPE, NDJSON)], line).into_response()
-            }
-            Self::Transport(response) => response.into_response(),
-        }
+        self.into_response_of(NDJSON)
     }
 }
 

@@ -77,17 +77,17 @@ struct SubjectAndEventIdPrecondition {
     event_id: EventId,
 }
 
-/// Refuses a subject with a slash at its end. `/books/42/` and `/books/42` would be two subjects that
-/// look like one.
+/// Refuses a subject with a slash at its end.
 fn written_subject<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Subject, D::Error> {
     let subject = Subject::deserialize(deserializer)?;
-    match subject.as_str() {
-        "/" => Ok(subject),
-        text if text.ends_with('/') => Err(D::Error::custom(format!(
-            "invalid subject {text:?}: a subject does not end with '/'"
-        ))),
-        _ => Ok(subject),
+    if subject.has_trailing_slash() {
+        let text = format!(
+            "invalid subject {:?}: a subject does not end with '/'",
+            subject.as_str()
+        );
+        return Err(D::Error::custom(text));
     }
+    Ok(subject)
 }
 
 pub(super) async fn write_events(

@@ -15,11 +15,10 @@ pub(super) fn parse_subject(text: OptionalText) -> Result<Subject, DomainError> 
     parse("subject", text, codes)
 }
 
-/// Parses the subject of a write. `/books/42/` and `/books/42` would be two subjects that look like
-/// one.
+/// Parses the subject of a write. It has no slash at its end.
 pub(super) fn parse_written_subject(text: OptionalText) -> Result<Subject, DomainError> {
     let subject = parse_subject(text)?;
-    if subject.as_str().len() > 1 && subject.as_str().ends_with('/') {
+    if subject.has_trailing_slash() {
         let text = "subject is malformed: a subject does not end with '/'";
         let error = DomainError::new(ErrorCode::SubjectMalformed, text);
         return Err(error.with("value", subject.as_str()));

@@ -14,6 +14,7 @@ use crate::{
     error_response::ErrorResponse,
     request_failure::RequestFailure,
 };
+use es_event::Subject;
 use es_eventql::EventQlQuery;
 use es_store::Precondition;
 
@@ -46,6 +47,23 @@ struct QueryPayload {
     query: OptionalText,
 }
 
+/// The subjects that a precondition is about.
+enum Scope {
+    Subject,
+    /// The subject and all below it.
+    Subtree,
+}
+
+impl Scope {
+    fn from_options(options: OptionalObject<RecursiveOption>) -> Self {
+        if options.into_object().unwrap_or_default().is_recursive() {
+            Self::Subtree
+        } else {
+            Self::Subject
+        }
+    }
+}
+
 /// Adds a precondition of the request to a write. `at` is its JSON pointer.
 pub(super) fn add_precondition(
     write: &mut ConditionalWrite,
@@ -60,32 +78,21 @@ pub(super) fn add_precondition(
     });
     let at = format!("{at}/payload");
     let precondition = match name.as_str() {
-        "isSubjectPristine" => {
-            let payload: SubjectPayload = parse_payload(&payload?, &at)?;
-            let subject = parse_written_subject(payload.subject)?;
-            if is_recursive(payload.options) {
-                Precondition::SubtreeIsPristine(subject)
-            } else {
-                Precondition::SubjectIsPristine(subject)
-            }
-        }
-        "isSubjectPopulated" => {
-            let payload: SubjectPayload = parse_payload(&payload?, &at)?;
-            let subject = parse_written_subject(payload.subject)?;
-            if is_recursive(payload.options) {
-                Precondition::SubtreeIsPopulated(subject)
-            } else {
-                Precondition::SubjectIsPopulated(subject)
-            }
-        }
+        "isSubjectPristine" => match parse_scope(&payload?, &at)? {
+            (subject, Scope::Subject) => Precondition::SubjectIsPristine(subject),
+            (subject, Scope::Subtree) => Precondition::SubtreeIsPristine(subject),
+        },
+        "isSubjectPopulated" => match parse_scope(&payload?, &at)? {
+            (subject, Scope::Subject) => Precondition::SubjectIsPopulated(subject),
+            (subject, Scope::Subtree) => Precondition::SubtreeIsPopulated(subject),
+        },
         "isSubjectOnEventId" => {
             let payload: SubjectOnEventIdPayload = parse_payload(&payload?, &at)?;
             let subject = parse_written_subject(payload.subject)?;
             let id = parse_event_id(payload.event_id)?;
-            if is_recursive(payload.options) {
-                Precondition::SubtreeIsOnEventId(subject, id)
-            } else {
-                Precondition::SubjectIsOnEventId(subject, id)
+            match Scope::from_options(payload.options) {
+                Scope::Subject => Precondition::SubjectIsOnEventId(subject, id),
+                Scope::Subtree => Precondition::SubtreeIsOnEventId(subject, id),
             }
         }
         "isEventQlQueryTrue" => {
@@ -115,6 +122,8 @@ fn parse_payload<T: serde::de::DeserializeOwned>(
     parse_object(payload.get().as_bytes(), at)
 }
 
-fn is_recursive(options: OptionalObject<RecursiveOption>) -> bool {
-    options.into_object().unwrap_or_default().is_recursive()
+fn parse_scope(payload: &RawValue, at: &str) -> Result<(Subject, Scope), RequestFailure> {
+    let payload: SubjectPayload = parse_payload(payload, at)?;
+    let subject = parse_written_subject(payload.subject)?;
+    Ok((subject, Scope::from_options(payload.options)))
 }
