@@ -3,12 +3,14 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::error_response::NO_STORE_ACCESS;
 use es_eventql::{QueryError, QueryErrorKind};
 use es_store::{Conflict, InvalidOptions, SchemaConflict, StoreError, schema::WorkBudget};
 
 /// The page of each code describes it.
 const CODES: &str = "https://docs.eventsourcingdb.io/errors/";
+
+/// The text of a failure that concerns the credential of this server. A client cannot change it.
+pub(super) const NO_STORE_ACCESS: &str = "the server has no access to its store";
 
 /// The codes of errors that this server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

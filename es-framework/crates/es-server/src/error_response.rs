@@ -9,12 +9,10 @@ use axum::{
 
 use super::{
     conditional_write::{CONTENTION, WriteFailure},
+    domain_error::NO_STORE_ACCESS,
     state::QueryLimitReached,
 };
 use es_store::{AppendError, Conflict, InvalidOptions, RegisterError, SchemaConflict, StoreError};
-
-/// The text of a failure that concerns the credential of this server. A client cannot change it.
-pub(super) const NO_STORE_ACCESS: &str = "the server has no access to its store";
 
 /// A status and a text without its final line break.
 #[derive(Debug)]

@@ -40,7 +40,8 @@ impl TestServer {
         let lines = text.strip_suffix(END).expect(&text);
         let lines = lines
             .lines()
-            .map(|line| serde_json::from_str(line).unwrap());
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter(|line| line["type"] != "heartbeat");
         let data = |line: Value| {
             assert_eq!(line["type"], kind, "{line}");
             line["data"].clone()
