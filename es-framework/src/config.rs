@@ -103,6 +103,8 @@ settings! {
     event_store_dialect: Dialect = Dialect::Item,
     /// Version in which the embedded event store computes the hashes of new events.
     event_store_hash_version: HashVersion = HashVersion::V1,
+    /// True to start although the embedded event store lacks events that were stored.
+    event_store_accept_loss: bool = false,
     /// Folder of the embedded event store.
     event_store_data_dir: PathBuf = PathBuf::from("./data"),
     /// Database of the read models.

@@ -38,6 +38,7 @@ impl EmbeddedStoreService {
         }
         let mut options = EmbeddedStoreOptions::default();
         options.hash_version = settings.event_store_hash_version;
+        options.accept_loss = settings.event_store_accept_loss;
         let folder = settings.event_store_data_dir.clone();
         let begin = Instant::now();
         let opening = tokio::task::spawn_blocking({

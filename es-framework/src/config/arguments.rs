@@ -114,6 +114,11 @@ pub(crate) struct SettingsArguments {
     #[arg(long, env = "EVENT_STORE_HASH_VERSION", default_value_t)]
     event_store_hash_version: HashVersion,
 
+    /// Starts although the embedded event store lacks events or schemas that were stored. Without it,
+    /// such a start is refused. Set it for one start only.
+    #[arg(long = "accept-loss", env = "EVENT_STORE_ACCEPT_LOSS")]
+    event_store_accept_loss: bool,
+
     /// Folder of the embedded event store.
     #[arg(
         long,
@@ -334,6 +339,7 @@ impl From<SettingsArguments> for Settings {
             event_store_host: arguments.event_store_host,
             event_store_dialect: arguments.event_store_dialect.into(),
             event_store_hash_version: arguments.event_store_hash_version,
+            event_store_accept_loss: arguments.event_store_accept_loss,
             event_store_data_dir: arguments.event_store_data_dir,
             database_url: arguments.database_url,
             event_source: arguments.event_source,

@@ -85,7 +85,7 @@ async fn a_flipped_byte_is_found_and_its_event_named() {
     let output = run(&["verify"], directory.path());
     assert_eq!(output.status.code(), Some(1));
     let text = said(&output);
-    let named = "broken at event 6: event 6 was changed";
+    let named = "broken at event 6: event 6 was damaged on the disk";
     assert!(text.starts_with(named), "{text}");
     assert!(text.contains("6 events before it are whole"), "{text}");
 }
@@ -99,7 +99,7 @@ async fn a_row_that_cannot_be_read_is_named() {
     assert_eq!(output.status.code(), Some(1));
     let text = said(&output);
     assert!(
-        text.starts_with("broken at event 6: event 6 has a broken data"),
+        text.starts_with("broken at event 6: event 6 was damaged on the disk"),
         "{text}"
     );
 }

@@ -123,6 +123,10 @@ struct RunArguments {
     /// as EventSourcingDB since version 1.3. Stored events keep their hashes.
     #[arg(long, env = "EVENT_STORE_HASH_VERSION", default_value_t)]
     hash_version: HashVersion,
+    /// Starts although events or schemas are missing that were stored. Without it, such a start is
+    /// refused. Set it for one start only.
+    #[arg(long, env = "EVENT_STORE_ACCEPT_LOSS")]
+    accept_loss: bool,
 }
 
 impl std::fmt::Debug for RunArguments {
@@ -238,6 +242,7 @@ fn server_settings(run: &RunArguments) -> Result<ServerSettings, StartError> {
 fn open_store(run: &RunArguments) -> Result<EmbeddedStore, StartError> {
     let mut options = EmbeddedStoreOptions::default();
     options.hash_version = run.hash_version;
+    options.accept_loss = run.accept_loss;
     match &run.data_directory {
         Some(directory) => Ok(EmbeddedStore::open_with_options(directory, options)?),
         None if run.data_directory_temporary => Ok(EmbeddedStore::temporary_with_options(options)?),

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
-use super::{disk_error::OpenError, store_settings::EngineSettings};
+use super::{disk_error::OpenError, durable_end, store_settings::EngineSettings};
 use es_runtime::secret_file;
 
 /// "ESEV" in the header of the file, by which `file` and this store recognize it.
 const APPLICATION_ID: i64 = 0x4553_4556;
 
 /// The current format. A file of an earlier format is upgraded when it is opened.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 6;
 
 /// `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
 /// events may be in it or not.
@@ -75,6 +75,13 @@ const VERSION_4: &str = "
 /// Changes no table: hashes can have version 2, which an older program would report as broken.
 const VERSION_5: &str = "";
 
+/// Adds the checksums of events and schemas. Those of earlier versions have none. The hashes of such
+/// events are checked instead.
+const VERSION_6: &str = "
+    ALTER TABLE events ADD COLUMN checksum INTEGER;
+    ALTER TABLE event_schemas ADD COLUMN checksum INTEGER;
+";
+
 /// Opens the database for the writer, and creates or upgrades its tables.
 pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Connection, OpenError> {
     let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
@@ -97,8 +104,11 @@ pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Conn
     // SQLite gives the write-ahead log and its index the mode of the file.
     secret_file::create_if_missing(file).map_err(unusable)?;
     let connection = Connection::open_with_flags(file, flags).map_err(failed)?;
-    // The check comes before any write: a file of another program stays unchanged.
+    // The checks come before any write: a file of another program and a damaged one stay unchanged.
+    keep_log(&connection, true).map_err(failed)?;
     let version = version(&connection, file).map_err(failed)??;
+    durable_end::check_events(&connection, file, version == 0, settings.accept_loss)?;
+    keep_log(&connection, false).map_err(failed)?;
     if connection.is_readonly("main").map_err(failed)? {
         return Err(OpenError::Database {
             file: file.to_owned(),
@@ -128,6 +138,14 @@ fn restrict_to_owner(file: &Path) -> std::io::Result<()> {
         companion.push(suffix);
         secret_file::restrict_to_owner(Path::new(&companion))?;
     }
+    Ok(())
+}
+
+/// Sets whether the write-ahead log stays as it is when the connection is closed. Nothing of a damaged
+/// store is overwritten.
+fn keep_log(connection: &Connection, keeps: bool) -> rusqlite::Result<()> {
+    let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(no_checkpoint, keeps)?;
     Ok(())
 }
 
@@ -179,6 +197,7 @@ fn upgrade(connection: &Connection, found: i64) -> rusqlite::Result<()> {
         (3, VERSION_3),
         (4, VERSION_4),
         (5, VERSION_5),
+        (6, VERSION_6),
     ] {
         if found < version {
             transaction.execute_batch(statements)?;

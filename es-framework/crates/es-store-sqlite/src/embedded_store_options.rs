@@ -22,12 +22,15 @@ use es_event::HashVersion;
 pub struct EmbeddedStoreOptions {
     /// The version in which the hashes of new events are computed. Stored events keep theirs.
     pub hash_version: HashVersion,
+    /// True to open a store although events are missing that were durable.
+    pub accept_loss: bool,
 }
 
 impl EmbeddedStoreOptions {
     pub(super) fn engine_settings(self) -> EngineSettings {
         EngineSettings {
             hash_version: self.hash_version,
+            accept_loss: self.accept_loss,
             ..EngineSettings::default()
         }
     }

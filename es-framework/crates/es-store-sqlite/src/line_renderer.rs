@@ -6,7 +6,7 @@ use rusqlite::{Row, types::ValueRef};
 use super::{
     disk_error::DiskError,
     row::{self, RowDecoder},
-    stored_hash,
+    row_checksum, stored_hash,
 };
 use es_event::{EventType, LineShape, RawEvent, Subject, TraceContext};
 
@@ -33,7 +33,8 @@ impl LineRenderer {
 
     /// Appends a row as a line.
     pub(super) fn render(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<(), DiskError> {
-        let parts = parts(row);
+        let has_checksum = row_checksum::check(row)?;
+        let parts = parts(row).filter(|_| has_checksum);
         if let Some(parts) = parts.filter(|parts| self.is_usual(parts)) {
             parts.write(self.shape, out);
         } else {

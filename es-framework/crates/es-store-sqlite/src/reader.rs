@@ -12,7 +12,8 @@ use super::{
     database_format,
     disk_error::DiskError,
     index::{IndexLookup, subject_key},
-    row::{self, row_with_id},
+    row::{self, row_with_id, select},
+    row_checksum,
     scan_plan::ReadPlan,
     shared::SharedState,
     store_settings::EngineSettings,
@@ -24,7 +25,7 @@ use es_store::{
     scan::{Chunk, Chunks, Log, Scan},
 };
 
-const TYPE: &str = "SELECT type FROM events WHERE id = ?1";
+const EVENT: &str = select!("WHERE id = ?1");
 
 /// Reads events. A clone is cheap and does not keep the writer alive.
 #[derive(Debug, Clone)]
@@ -245,11 +246,12 @@ fn find_type(
 ) -> Result<TypeSearch, DiskError> {
     let transaction = connection.unchecked_transaction()?;
     let events = lookup.read_ids(connection)?;
-    let mut statement = connection.prepare_cached(TYPE)?;
+    let mut statement = connection.prepare_cached(EVENT)?;
     for id in &events.ids {
         let number = row::number(*id);
         let is_of_type = row_with_id(&mut statement, number, |row| {
-            let text = row.get_ref(0)?.as_str();
+            row_checksum::check(row)?;
+            let text = row.get_ref(2)?.as_str();
             let text = text.map_err(|error| row::flawed(number, error))?;
             Ok(text == event_type.as_str())
         })?;

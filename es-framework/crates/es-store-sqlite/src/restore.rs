@@ -13,7 +13,8 @@ use super::{
     database_format,
     directory::DataDirectory,
     disk_error::{DiskError, OpenError},
-    row, startup,
+    durable_end::DurableEnd,
+    row, row_checksum, startup,
     store_settings::EngineSettings,
 };
 use es_event::{EventType, RecordedEvent};
@@ -141,8 +142,12 @@ impl Restore {
                     RestoreError::Schema(event_type, error)
                 })?;
                 self.connection()?.execute(
-                    "INSERT OR IGNORE INTO event_schemas (type, schema) VALUES (?1, ?2)",
-                    (event_type.as_str(), schema.json().get()),
+                    "INSERT OR IGNORE INTO event_schemas (type, schema, checksum) VALUES (?1, ?2, ?3)",
+                    (
+                        event_type.as_str(),
+                        schema.json().get(),
+                        row_checksum::compute_for_schema(&event_type, schema.json().get()),
+                    ),
                 )?;
                 Ok(())
             }
@@ -182,11 +187,13 @@ impl Restore {
         let connection = self.connection()?;
         connection.execute_batch("COMMIT")?;
         // Writes most of the index to disk now. Otherwise the first start would do it.
-        startup::load_log(connection, &self.settings)?;
+        let (head, _) = startup::load_log(connection, &self.settings)?;
+        let schemas = startup::load_catalogue(connection)?.schemas();
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         drop(self.connection.take());
         let to = self.directory.join("events.sqlite");
-        fs::rename(self.directory.join(UNFINISHED), to)?;
+        fs::rename(self.directory.join(UNFINISHED), &to)?;
+        DurableEnd::new(&to).record(&head, schemas, true);
         File::open(&self.directory)?.sync_all()?;
         Ok(std::mem::take(&mut self.chain))
     }

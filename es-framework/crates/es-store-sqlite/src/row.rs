@@ -5,10 +5,7 @@ use std::str::FromStr;
 use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
 use serde_json::value::RawValue;
 
-use super::{
-    disk_error::DiskError,
-    stored_hash::{self, StoredHash},
-};
+use super::{disk_error::DiskError, row_checksum, stored_hash};
 use es_event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
 
 /// Selects the columns in the order that [`RowDecoder::event`] expects.
@@ -16,7 +13,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, subject, type, source, time, traceparent, tracestate, ",
-            "predecessor_hash, hash, data FROM events ",
+            "predecessor_hash, hash, data, checksum FROM events ",
             $rest
         )
     };
@@ -24,7 +21,7 @@ macro_rules! select {
 pub(super) use select;
 
 const INSERT: &str = "INSERT INTO events (id, subject, type, source, time, traceparent, tracestate, \
-     predecessor_hash, hash, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+     predecessor_hash, hash, data, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 /// Returns the statement that [`insert`] runs; a batch prepares it once.
 pub(super) fn insert_statement(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
@@ -36,17 +33,40 @@ pub(super) fn insert(
     event: &RecordedEvent,
 ) -> rusqlite::Result<()> {
     let trace = event.trace.as_ref();
+    let (parent, state) = (
+        trace.map(TraceContext::parent),
+        trace.and_then(TraceContext::state),
+    );
+    let (predecessor, hash) = (
+        stored_hash::bytes(&event.predecessor_hash),
+        stored_hash::bytes(&event.hash),
+    );
+    let checksum = row_checksum::compute(
+        number(event.id.get()),
+        [
+            Some(event.subject.as_str().as_bytes()),
+            Some(event.event_type.as_str().as_bytes()),
+            Some(event.source.as_bytes()),
+            Some(event.time.as_str().as_bytes()),
+            parent.map(str::as_bytes),
+            state.map(str::as_bytes),
+            Some(predecessor.as_slice()),
+            Some(hash.as_slice()),
+            Some(event.data.get().as_bytes()),
+        ],
+    );
     statement.execute(rusqlite::params![
         number(event.id.get()),
         event.subject.as_str(),
         event.event_type.as_str(),
         &*event.source,
         event.time.as_str(),
-        trace.map(TraceContext::parent),
-        trace.and_then(TraceContext::state),
-        StoredHash(&event.predecessor_hash),
-        StoredHash(&event.hash),
+        parent,
+        state,
+        predecessor.as_slice(),
+        hash.as_slice(),
         event.data.get(),
+        checksum,
     ])?;
     Ok(())
 }
@@ -83,6 +103,14 @@ pub(super) fn flawed(id: i64, flaw: impl ToString) -> DiskError {
     DiskError::Event { id, flaw }
 }
 
+/// Checks that a row is not damaged.
+pub(super) fn verify(row: &Row<'_>) -> Result<(), DiskError> {
+    if !row_checksum::check(row)? {
+        RowDecoder::default().event(row)?;
+    }
+    Ok(())
+}
+
 /// Decodes rows to events.
 #[derive(Debug, Default)]
 pub(super) struct RowDecoder {
@@ -92,6 +120,16 @@ pub(super) struct RowDecoder {
 impl RowDecoder {
     pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, DiskError> {
         let number: i64 = row.get(0)?;
+        let has_checksum = row_checksum::check(row)?;
+        let event = self.decode(row, number)?;
+        if has_checksum || event.computed_hash() == event.hash {
+            Ok(event)
+        } else {
+            Err(flawed(number, "was damaged on the disk: its hash differs"))
+        }
+    }
+
+    fn decode(&mut self, row: &Row<'_>, number: i64) -> Result<RecordedEvent, DiskError> {
         let fields = CheckedRow { row, id: number };
         Ok(RecordedEvent {
             id: id(number)?,

@@ -100,9 +100,11 @@ fn read_rows<B: ChunkCollector>(
         let number = row::number(*id);
         row_with_id(&mut statement, number, |row| {
             if belongs_to(scan, row)? {
-                builder.push(row)?;
+                builder.push(row)
+            } else {
+                // A damaged event must not look like one that does not belong to the scan.
+                row::verify(row)
             }
-            Ok(())
         })?;
         rest = scan.ids_after(row::id(number)?);
         if builder.is_full() {
@@ -124,7 +126,14 @@ fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, DiskError> {
         return Ok(false);
     }
     if !scan.recursive {
-        return Ok(true);
+        return match text(row, 1)? == scan.subject.as_str() {
+            true => Ok(true),
+            false => {
+                row::verify(row)?;
+                let reason = "the index lists an event of another subject";
+                Err(DiskError::Broken(reason.into()))
+            }
+        };
     }
     let base = scan.subject.as_str().trim_end_matches('/');
     let rest = text(row, 1)?.strip_prefix(base);

@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use super::{
     disk_error::DiskError,
     reader::EventReader,
-    row::{self, flawed},
+    row::{self, flawed, select},
+    row_checksum,
 };
 use es_event::EventType;
 use es_store::{EventSchema, RegisterError, SchemaConflict, schema::WorkBudget};
@@ -82,15 +83,16 @@ impl StoredEventsCheck {
             return Ok(SchemaCheckStep::Passed);
         }
         let end = self.next.saturating_add(STEP);
-        let mut statement = connection.prepare_cached(
-            "SELECT id, data FROM events WHERE id >= ?1 AND id < ?2 AND type = ?3 ORDER BY id",
-        )?;
+        let mut statement = connection.prepare_cached(select!(
+            "WHERE id >= ?1 AND id < ?2 AND type = ?3 ORDER BY id"
+        ))?;
         let (first, last) = (row::number(self.next), row::number(end));
         let mut rows = statement.query((first, last, self.event_type.as_str()))?;
         let mut work = 0_u64;
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
-            let data = row.get_ref(1)?.as_str();
+            row_checksum::check(row)?;
+            let data = row.get_ref(9)?.as_str();
             let data = serde_json::from_str(data.map_err(|error| flawed(id, error))?);
             let data: &serde_json::value::RawValue = data.map_err(|error| flawed(id, error))?;
             let id = row::id(id)?;

@@ -8,11 +8,17 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use super::{
     disk_error::DiskError,
     index::{CompactionProgress, EventKeys, PostingIndex},
+    index_check,
     row::{self, RowDecoder, select},
+    row_checksum,
     store_settings::EngineSettings,
 };
 use es_event::EventType;
 use es_store::{EventSchema, catalogue::Catalogue, write::ChainHead};
+
+/// The number of indexed events up to which each start compares the index with the events. The
+/// comparison takes about 10 microseconds for an event.
+const CHECKED_EVENTS: u64 = 10_000;
 
 /// Loads the end of the chain and the index. This takes a few milliseconds for any number of events,
 /// except for the first start with a file of an older format, which is indexed then.
@@ -23,14 +29,13 @@ pub(super) fn load_log(
     let head = load_head(connection)?;
     let length = head.next.map_or(u64::MAX, |next| next.get());
     let types = load_type_names(connection)?;
+    let covered = load_coverage(connection, length)?;
+    if covered <= CHECKED_EVENTS && !index_check::is_whole(connection, covered)? {
+        tracing::warn!("the index was damaged on the disk, so it is built again");
+        index_check::clear_index(connection)?;
+    }
     loop {
-        let covered: i64 =
-            connection.query_row("SELECT indexed FROM index_state", [], |row| row.get(0))?;
-        let covered = u64::try_from(covered).ok();
-        let Some(covered) = covered.filter(|covered| *covered <= length) else {
-            let reason = "the index claims events that are not there";
-            return Err(DiskError::Broken(reason.into()));
-        };
+        let covered = load_coverage(connection, length)?;
         let mut index = PostingIndex::with_covered(covered);
         // Twice the usual: the memtable of an unfinished compaction is loaded, too.
         let limit = settings.memtable_entries.saturating_mul(2);
@@ -45,15 +50,38 @@ pub(super) fn load_log(
     }
 }
 
+/// Loads the number of events that the index on disk covers.
+fn load_coverage(connection: &Connection, length: u64) -> Result<u64, DiskError> {
+    let covered: i64 =
+        connection.query_row("SELECT indexed FROM index_state", [], |row| row.get(0))?;
+    let covered = u64::try_from(covered).ok();
+    let reason = "the index claims events that are not there";
+    covered
+        .filter(|covered| *covered <= length)
+        .ok_or_else(|| DiskError::Broken(reason.into()))
+}
+
 /// Loads the event types of events and of schemas.
 pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskError> {
+    check_structure(connection, "event_types")?;
+    check_structure(connection, "event_schemas")?;
     let mut catalogue = Catalogue::default();
     let mut statement = connection.prepare("SELECT type, first_event FROM event_types")?;
+    let mut first_event = connection.prepare(select!("WHERE id = ?1"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        catalogue.record_event(&event_type(row)?, row::id(row.get(1)?)?);
+        let (event_type, id) = (event_type(row)?, row.get(1)?);
+        let first = first_event.query_row([id], |row| Ok(RowDecoder::default().event(row)));
+        // A read reports an event that is damaged or missing.
+        if let Some(Ok(first)) = first.optional()?
+            && first.event_type != event_type
+        {
+            let flaw = format!("is not of the type {event_type}, which lists it");
+            return Err(row::flawed(id, flaw));
+        }
+        catalogue.record_event(&event_type, row::id(id)?);
     }
-    let mut statement = connection.prepare("SELECT type, schema FROM event_schemas")?;
+    let mut statement = connection.prepare("SELECT type, schema, checksum FROM event_schemas")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let event_type = event_type(row)?;
@@ -61,11 +89,29 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskE
             DiskError::Broken(format!("the schema of {event_type} is broken: {error}"))
         };
         let text = row.get_ref(1)?.as_str().map_err(|error| broken(&error))?;
+        let stored: Option<i64> = row.get(2)?;
+        if stored
+            .is_some_and(|stored| stored != row_checksum::compute_for_schema(&event_type, text))
+        {
+            return Err(broken(&"its checksum differs"));
+        }
         let schema = EventSchema::parse_stored(text).map_err(|error| broken(&error))?;
         let registered = catalogue.register(event_type.clone(), Arc::new(schema));
         registered.map_err(|error| broken(&error))?;
     }
     Ok(catalogue)
+}
+
+/// Checks that no row of a small table was lost.
+fn check_structure(connection: &Connection, table: &str) -> Result<(), DiskError> {
+    let statement = format!("PRAGMA quick_check({table})");
+    let found: String = connection.query_row(&statement, [], |row| row.get(0))?;
+    match found.as_str() {
+        "ok" => Ok(()),
+        found => Err(DiskError::Broken(format!(
+            "the table {table} is damaged: {found}"
+        ))),
+    }
 }
 
 fn event_type(row: &Row<'_>) -> Result<EventType, DiskError> {
@@ -104,9 +150,9 @@ fn fill_memtable(
     types: &HashSet<String>,
     limit: usize,
 ) -> Result<(), DiskError> {
-    let mut statement =
-        connection.prepare("SELECT id, subject, type FROM events WHERE id >= ?1 ORDER BY id")?;
+    let mut statement = connection.prepare(select!("WHERE id >= ?1 ORDER BY id"))?;
     let mut rows = statement.query([row::number(index.covered())])?;
+    let mut decoder = RowDecoder::default();
     while index.pending() < limit
         && let Some(row) = rows.next()?
     {
@@ -115,16 +161,12 @@ fn fill_memtable(
         if id != index.len() {
             return Err(row::flawed(row::number(index.len()), "is missing"));
         }
-        let text = |column| {
-            let text = row.get_ref(column)?.as_str();
-            text.map_err(|error| row::flawed(number, error))
-        };
-        let (subject, event_type) = (text(1)?, text(2)?);
-        if !types.contains(event_type) {
+        let event = decoder.event(row)?;
+        if !types.contains(event.event_type.as_str()) {
             let flaw = "has a type that the list of types lacks";
             return Err(row::flawed(number, flaw));
         }
-        index.insert(EventKeys::new(subject, event_type), id);
+        index.insert(EventKeys::from_event(&event), id);
     }
     Ok(())
 }

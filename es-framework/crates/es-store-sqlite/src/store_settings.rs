@@ -10,6 +10,8 @@ use es_event::HashVersion;
 pub(super) struct EngineSettings {
     /// The version in which the hashes of new events are computed.
     pub(super) hash_version: HashVersion,
+    /// True if a loss of events does not stop the start.
+    pub(super) accept_loss: bool,
     /// The number of index entries in memory at which a compaction starts. More entries make the start
     /// after a crash slower; fewer make compactions write more pages for each entry.
     pub(super) memtable_entries: usize,
@@ -61,6 +63,7 @@ impl Default for EngineSettings {
     fn default() -> Self {
         Self {
             hash_version: HashVersion::V1,
+            accept_loss: false,
             memtable_entries: 147_456,
             compaction_factor: 4,
             recent: RecentLimits {

@@ -20,6 +20,7 @@ use super::{
     commit_metrics, database_format,
     directory::DataDirectory,
     disk_error::{BatchFailure, DiskError, OpenError},
+    durable_end::{self, DurableEnd},
     index::{Compaction, CompactionProgress, EventKeys},
     latest_events::IndexedLatestEvents,
     recent::CommittedEvents,
@@ -41,6 +42,7 @@ const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, 
 pub(super) struct EventWriter {
     connection: Connection,
     head: ChainHead,
+    end: DurableEnd,
     compaction: Compaction,
     linger: CommitLinger,
     /// True if the database must be read again before the next write.
@@ -62,13 +64,16 @@ impl EventWriter {
         queue: Arc<WriteQueue>,
     ) -> Result<(Self, Arc<SharedState>, watch::Receiver<u64>), OpenError> {
         let file = directory.file();
+        durable_end::check_file(&file, settings.accept_loss)?;
         let connection = database_format::open_writer(&file, &settings)?;
+        let mut end = DurableEnd::new(&file);
         let failed = |error: DiskError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }
         };
         let (head, index) = startup::load_log(&connection, &settings).map_err(failed)?;
         let catalogue = startup::load_catalogue(&connection).map_err(failed)?;
+        end.record(&head, catalogue.schemas(), true);
         let (length, seen) = watch::channel(index.len());
         let shared = Arc::new(SharedState {
             file,
@@ -84,6 +89,7 @@ impl EventWriter {
         let writer = Self {
             connection,
             head,
+            end,
             compaction: Compaction::default(),
             linger: CommitLinger::default(),
             is_stale: false,
@@ -231,6 +237,7 @@ impl EventWriter {
         let (keys, step) = self.insert(&batch).inspect_err(|_| self.roll_back())?;
         self.commit()?;
         self.head = batch.head;
+        self.end.record(&self.head, catalogue.schemas(), false);
         let committed = CommittedBatch {
             events: CommittedEvents::default(),
             keys,

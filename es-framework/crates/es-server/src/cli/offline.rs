@@ -32,7 +32,11 @@ impl DataDirectoryArguments {
     /// Opens an existing store. A wrong path must not create a new one.
     pub(super) fn open(&self) -> Result<EmbeddedStore, CliError> {
         let directory = &self.data_directory;
-        if !directory.join("events.sqlite").is_file() {
+        let has = |file| directory.join(file).is_file();
+        if !["events.sqlite", "events.sqlite-wal", "events.end"]
+            .into_iter()
+            .any(has)
+        {
             return Err(CliError::NoStore(directory.clone()));
         }
         Ok(EmbeddedStore::open(directory)?)

@@ -122,8 +122,11 @@ async fn a_whole_store_is_verified() {
 async fn an_event_that_was_changed_on_disk_is_named() {
     let directory = tempfile::tempdir().unwrap();
     for (change, reason) in [
-        ("data = '{\"a\":1}'", "event 1 was changed"),
-        ("subject = 'a b'", "event 1 has a broken subject"),
+        ("data = '{\"a\":1}'", "event 1 was damaged on the disk"),
+        (
+            "checksum = NULL, subject = 'a b'",
+            "event 1 has a broken subject",
+        ),
     ] {
         let at = directory.path().join(reason.replace(' ', "-"));
         let store = EmbeddedStore::open(&at).unwrap();
@@ -144,6 +147,20 @@ async fn an_event_that_was_changed_on_disk_is_named() {
         let found = payload["brokenAt"]["reason"].as_str().unwrap();
         assert!(found.starts_with(reason), "{found}");
         assert_eq!(payload["events"], 1);
+        // Reads end with an error line and do not send the event.
+        let body = json!({"subject": "/", "options": {"recursive": true}});
+        let (status, text) = server.answer("read-events", &body).await;
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        let found = last["payload"]["error"].as_str().unwrap();
+        assert_eq!((status, &last["type"]), (200, &json!("error")));
+        assert!(found.contains(reason), "{found}");
+        let (status, text) = server.v2_answer("read-events", &body).await;
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!((status, &last["type"]), (200, &json!("error")), "{text}");
+        let code = last["data"]["code"].as_str().unwrap();
+        assert!(code.ends_with("/store-failed"), "{code}");
+        let found = last["data"]["description"].as_str().unwrap();
+        assert!(found.contains(reason), "{found}");
     }
 }
 

@@ -36,10 +36,11 @@ pub(super) enum FilterProgress {
 }
 
 impl Default for BloomFilter {
+    /// A filter that excludes nothing and takes no memory.
     fn default() -> Self {
         Self {
             hasher: RandomState::new(),
-            blocks: vec![[0; 8]; BLOCKS],
+            blocks: Vec::new(),
             progress: FilterProgress::UpTo(None),
         }
     }
@@ -53,8 +54,9 @@ impl BloomFilter {
             _ => FilterProgress::UpTo(None),
         };
         Self {
+            hasher: RandomState::new(),
+            blocks: vec![[0; 8]; BLOCKS],
             progress,
-            ..Self::default()
         }
     }
 

@@ -51,7 +51,7 @@ impl EventKeys {
         self.ancestors.len().saturating_add(2)
     }
 
-    pub(super) fn into_keys(self) -> impl Iterator<Item = IndexKey> {
+    pub(crate) fn into_keys(self) -> impl Iterator<Item = IndexKey> {
         let others = self.ancestors.into_iter().chain([self.event_type]);
         std::iter::once(self.subject).chain(others)
     }

@@ -79,24 +79,32 @@ async fn after(change: &str, subject: &str, options: ReadOptions) -> String {
 async fn a_broken_row_is_named() {
     for (change, reason) in [
         (
-            "UPDATE events SET subject = 'a b' WHERE id = 0",
+            "UPDATE events SET checksum = NULL, subject = 'a b' WHERE id = 0",
             "event 0 has a broken subject",
         ),
         (
-            "UPDATE events SET hash = x'00' WHERE id = 0",
+            "UPDATE events SET checksum = NULL, hash = x'00' WHERE id = 0",
             "event 0 has a broken hash",
         ),
         (
-            "UPDATE events SET data = '{' WHERE id = 0",
+            "UPDATE events SET checksum = NULL, data = '{' WHERE id = 0",
             "event 0 has a broken data",
         ),
         (
-            "UPDATE events SET time = 'now' WHERE id = 0",
+            "UPDATE events SET checksum = NULL, time = 'now' WHERE id = 0",
             "event 0 has a broken time",
         ),
         (
-            "UPDATE events SET type = '' WHERE id = 0",
+            "UPDATE events SET checksum = NULL, type = '' WHERE id = 0",
             "event 0 has a broken type",
+        ),
+        (
+            "UPDATE events SET data = '{}' WHERE id = 0",
+            "event 0 was damaged on the disk: its checksum differs",
+        ),
+        (
+            "UPDATE events SET checksum = NULL, data = '{}' WHERE id = 0",
+            "event 0 was damaged on the disk: its hash differs",
         ),
         ("DELETE FROM events WHERE id = 0", "event 0 is missing"),
     ] {

@@ -45,6 +45,7 @@ async fn mixed(directory: &TempDir) -> EmbeddedStore {
 async fn a_store_that_writes_version_2_keeps_the_contract() {
     let options = EmbeddedStoreOptions {
         hash_version: HashVersion::V2,
+        ..EmbeddedStoreOptions::default()
     };
     contract::run(|| async { EmbeddedStore::temporary_with_options(options).unwrap() }).await;
 }

@@ -1,5 +1,6 @@
 //! Tests of the guarantees that only this adapter has.
 
+mod damage;
 mod disk;
 mod hash_versions;
 mod lines;

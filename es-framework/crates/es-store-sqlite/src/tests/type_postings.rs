@@ -118,7 +118,9 @@ async fn a_file_without_the_index_by_type_gets_it_when_it_is_opened() {
     let file = Connection::open(directory.path().join("events.sqlite")).unwrap();
     // The store as format 2 wrote it.
     file.execute_batch(
-        "ALTER TABLE event_index RENAME TO subject_index; \
+        "ALTER TABLE events DROP COLUMN checksum; \
+         ALTER TABLE event_schemas DROP COLUMN checksum; \
+         ALTER TABLE event_index RENAME TO subject_index; \
          ALTER TABLE subject_index RENAME COLUMN key TO subject; \
          DELETE FROM subject_index WHERE subject < x'2f'; PRAGMA user_version = 2",
     )

@@ -29,6 +29,7 @@ impl EventWriter {
 
     fn maintain_step(&mut self) -> Result<(), BatchFailure> {
         self.refresh()?;
+        self.record_end();
         self.read_filter_step();
         if self.compaction.is_idle() {
             self.start_compaction();
@@ -37,6 +38,12 @@ impl EventWriter {
             return self.checkpoint("PASSIVE");
         }
         self.compact(IDLE_BUDGET)
+    }
+
+    /// Writes the durable end of the store, and flushes it.
+    pub(super) fn record_end(&mut self) {
+        let schemas = self.shared.catalogue().schemas();
+        self.end.record(&self.head, schemas, true);
     }
 
     fn start_compaction(&mut self) {
@@ -75,6 +82,9 @@ impl EventWriter {
                 self.start_compaction();
             }
             closing = closing.and_then(|()| self.compact(usize::MAX));
+        }
+        if !self.is_stale {
+            self.record_end();
         }
         self.has_written = true;
         if let Err(failure) = closing.and_then(|()| self.checkpoint("TRUNCATE")) {

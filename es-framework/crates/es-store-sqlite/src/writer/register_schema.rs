@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::EventWriter;
 use crate::{
     disk_error::BatchFailure,
+    row_checksum,
     schema_check::{SchemaCheckStep, StoredEventsCheck},
 };
 use es_event::EventType;
@@ -40,7 +41,9 @@ impl EventWriter {
         let schema = Arc::clone(schema);
         let event_type = event_type.clone();
         let shared = Arc::clone(&self.shared);
-        Ok(shared.change_catalogue(|catalogue| catalogue.register(event_type, schema))?)
+        shared.change_catalogue(|catalogue| catalogue.register(event_type, schema))?;
+        self.record_end();
+        Ok(())
     }
 
     /// Checks the events that were stored after the caller checked all others outside this thread.
@@ -66,8 +69,12 @@ impl EventWriter {
     fn insert_schema(&mut self, event_type: &EventType, schema: &str) -> Result<(), BatchFailure> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let inserted = self.connection.execute(
-            "INSERT INTO event_schemas (type, schema) VALUES (?1, ?2)",
-            (event_type.as_str(), schema),
+            "INSERT INTO event_schemas (type, schema, checksum) VALUES (?1, ?2, ?3)",
+            (
+                event_type.as_str(),
+                schema,
+                row_checksum::compute_for_schema(event_type, schema),
+            ),
         );
         inserted.inspect_err(|_| self.roll_back())?;
         self.commit()
