@@ -2,6 +2,7 @@
 //! variables behind it.
 
 mod arguments;
+mod event_store_url;
 mod features;
 mod limits;
 mod secret;
@@ -17,6 +18,7 @@ use axum::http::HeaderName;
 
 pub(crate) use arguments::SettingsArguments;
 pub use es_runtime::DialectName;
+pub use event_store_url::EventStoreUrl;
 pub use secret::{InvalidSecret, Secret};
 
 use crate::{
@@ -90,7 +92,7 @@ settings! {
     /// Requests a second that each client may send.
     http_rate_limit: Option<NonZeroU32> = None,
     /// URL of the event store. Without it, an event store is embedded.
-    event_store_url: Option<String> = None,
+    event_store_url: Option<EventStoreUrl> = None,
     /// API token of the event store, which also authorizes operators.
     event_store_api_token: Option<Secret> = None,
     /// PEM file with certificates to trust in addition to the system's, for an event store behind https.

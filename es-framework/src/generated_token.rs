@@ -36,6 +36,17 @@ pub(crate) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
     Ok((secret, file))
 }
 
+/// Returns the token of the settings, or the generated one of a folder, whose file the log names.
+#[cfg(any(feature = "embedded", feature = "postgres"))]
+pub(crate) fn load_token(token: Option<&Secret>, folder: &Path) -> Result<Secret> {
+    if let Some(token) = token {
+        return Ok(token.clone());
+    }
+    let (token, file) = load_or_generate(folder)?;
+    tracing::info!("the event store's API token is in {}", file.display());
+    Ok(token)
+}
+
 /// Returns the token in a folder, if there is one.
 pub(crate) fn load(folder: &Path) -> Result<Option<Secret>> {
     match folder.join(FILE).try_exists() {

@@ -2,5 +2,7 @@
 
 pub use es_store::*;
 pub use es_store_client as eventsourcingdb;
+#[cfg(feature = "postgres")]
+pub use es_store_postgres as postgres;
 #[cfg(feature = "embedded")]
 pub use es_store_sqlite as sqlite;

@@ -9,7 +9,7 @@ use std::{
 use super::store_api::RunningStoreApi;
 use crate::{
     ApiToken, Error, Result,
-    config::{Secret, Settings},
+    config::Settings,
     event::{Dialect, EventId, HashVersion},
     generated_token,
     store::{
@@ -50,7 +50,8 @@ impl EmbeddedStoreService {
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?;
         log_opened(&store, &folder, begin).await?;
-        let token = load_token(settings, &folder)?.to_api_token()?;
+        let token = generated_token::load_token(settings.event_store_api_token.as_ref(), &folder)?
+            .to_api_token()?;
         Ok(Self {
             store,
             folder,
@@ -105,14 +106,4 @@ async fn log_opened(store: &EmbeddedStore, folder: &Path, begin: Instant) -> Res
         folder.display()
     );
     Ok(())
-}
-
-/// Returns the token of the settings, or the generated one, whose file the log names.
-fn load_token(settings: &Settings, folder: &Path) -> Result<Secret> {
-    if let Some(token) = &settings.event_store_api_token {
-        return Ok(token.clone());
-    }
-    let (token, file) = generated_token::load_or_generate(folder)?;
-    tracing::info!("the event store's API token is in {}", file.display());
-    Ok(token)
 }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::embedded_store::EmbeddedStoreService;
+use super::{embedded_store::EmbeddedStoreService, postgres_store};
 use crate::{
     ApiToken, Error, Result,
     config::{Secret, Settings},
@@ -33,7 +33,12 @@ impl OpenedStore {
             return Ok(Self::External { store, token });
         }
         match &settings.event_store_url {
-            Some(url) => connect(settings, url),
+            Some(url) if url.is_postgres() => {
+                let (store, token) = postgres_store::open(settings, url).await?;
+                let token = Some(token);
+                Ok(Self::External { store, token })
+            }
+            Some(url) => connect(settings, url.reveal()),
             None => EmbeddedStoreService::open(settings)
                 .await
                 .map(Box::new)

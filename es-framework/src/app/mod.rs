@@ -12,6 +12,11 @@ mod embedded_store;
 mod event_store;
 mod in_process_client;
 mod listener;
+#[cfg(feature = "postgres")]
+mod postgres_store;
+#[cfg(not(feature = "postgres"))]
+#[path = "no_postgres_store.rs"]
+mod postgres_store;
 mod run;
 mod schema_lock_cli;
 #[cfg(all(feature = "embedded", feature = "server"))]

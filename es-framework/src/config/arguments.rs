@@ -6,7 +6,7 @@ use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use es_runtime::hide_secrets;
 
-use super::{DialectName, Secret, Settings};
+use super::{DialectName, EventStoreUrl, Secret, Settings};
 use crate::{
     event::HashVersion, http::headers::AllowedOrigins, projection::DatabaseUrl,
     telemetry::LogFormat,
@@ -79,11 +79,19 @@ pub(crate) struct SettingsArguments {
     #[arg(long, env = "HTTP_RATE_LIMIT", value_name = "REQUESTS")]
     http_rate_limit: Option<NonZeroU32>,
 
-    /// Event store to use, such as http://localhost:3000. Without it, an event store is embedded.
-    #[arg(long, env = "EVENT_STORE_URL", value_name = "URL")]
-    event_store_url: Option<String>,
+    /// Event store to use: http://localhost:3000 for one that speaks the EventSourcingDB protocol,
+    /// postgres://user:password@host-1,host-2/database for PostgreSQL. Without it, an event store is
+    /// embedded.
+    #[arg(
+        long,
+        env = "EVENT_STORE_URL",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    event_store_url: Option<EventStoreUrl>,
 
-    /// API token of the event store. The embedded event store generates one beside its data.
+    /// API token of the event store, which operators send, too. With an embedded event store or
+    /// PostgreSQL, the first start generates one in EVENT_STORE_DATA_DIR.
     #[arg(
         long,
         env = "EVENT_STORE_API_TOKEN",

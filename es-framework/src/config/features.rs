@@ -1,6 +1,6 @@
 //! The settings that need a Cargo feature.
 
-use super::Settings;
+use super::{EventStoreUrl, Settings};
 use crate::{Error, Result, projection::DatabaseUrl};
 
 /// A setting, the feature that it needs, and whether the program was compiled with the feature.
@@ -14,6 +14,11 @@ const OTLP_ENDPOINT: FeatureSetting = (
 const AUTH_ISSUER: FeatureSetting = ("AUTH_ISSUER", "oidc", cfg!(feature = "oidc"));
 const DATABASE_URL: FeatureSetting = (
     "DATABASE_URL=postgres://…",
+    "postgres",
+    cfg!(feature = "postgres"),
+);
+const POSTGRES_STORE: FeatureSetting = (
+    "EVENT_STORE_URL=postgres://…",
     "postgres",
     cfg!(feature = "postgres"),
 );
@@ -39,7 +44,7 @@ impl Settings {
     }
 
     /// Returns each setting that needs a feature, and whether it has another value than its default.
-    fn settings_with_features(&self) -> [(FeatureSetting, bool); 9] {
+    fn settings_with_features(&self) -> [(FeatureSetting, bool); 10] {
         let default = Self::default();
         let of_server = |name, is_set| ((name, "server", STORE_API), is_set);
         [
@@ -48,6 +53,12 @@ impl Settings {
             (
                 DATABASE_URL,
                 matches!(self.database_url, DatabaseUrl::Postgres(_)),
+            ),
+            (
+                POSTGRES_STORE,
+                self.event_store_url
+                    .as_ref()
+                    .is_some_and(EventStoreUrl::is_postgres),
             ),
             of_server(
                 "EVENT_STORE_PORT",
@@ -107,6 +118,12 @@ mod tests {
             (
                 settings().database_url(postgres),
                 "DATABASE_URL=postgres://…",
+                "postgres",
+                cfg!(feature = "postgres"),
+            ),
+            (
+                settings().event_store_url(Some("postgres://localhost/library".into())),
+                "EVENT_STORE_URL=postgres://…",
                 "postgres",
                 cfg!(feature = "postgres"),
             ),

@@ -23,6 +23,8 @@ mod official_client_recursion;
 mod official_clients_over_version_1;
 mod official_clients_over_version_2;
 mod official_python_client;
+#[cfg(feature = "postgres")]
+mod postgres_engine;
 mod program;
 mod read_options;
 mod server_process;

@@ -1,4 +1,6 @@
 //! Test support that several packages include by its path.
 
+#[allow(dead_code, reason = "not every program uses all of it")]
+pub(crate) mod postgres_server;
 pub(crate) mod python_environment;
 pub(crate) mod requirement;

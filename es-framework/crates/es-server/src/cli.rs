@@ -2,6 +2,8 @@
 //! speaks, so that scripts and test containers work without a change.
 
 mod cli_error;
+mod copy;
+mod engine;
 mod offline;
 mod output;
 mod progress_bar;
@@ -12,7 +14,6 @@ use std::{
     net::{IpAddr, SocketAddr},
     path::PathBuf,
     process::ExitCode,
-    sync::Arc,
 };
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
@@ -21,19 +22,20 @@ use tracing_subscriber::EnvFilter;
 
 use self::{
     cli_error::{CliError, StartError},
-    offline::{BackupArguments, DataDirectoryArguments, RestoreArguments},
+    copy::CopyArguments,
+    engine::{EngineArguments, OpenEngine},
+    offline::{BackupArguments, RestoreArguments},
     transfer::{ExportArguments, ImportArguments},
 };
 use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
 use es_event::HashVersion;
 use es_runtime::{DialectName, hide_secrets, shutdown, telemetry};
-use es_store::EventStore as _;
-use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
+use es_store_sqlite::EmbeddedStoreOptions;
 
 /// An event store that speaks versions 1 and 2 of EventSourcingDB's HTTP API.
 ///
-/// `run` serves the store. The other commands work on a data directory that no running event store
-/// uses. A running event store offers the same at its endpoints, such as POST /api/v1/backup.
+/// `run` serves the store. The other commands work on a PostgreSQL database or on a data directory
+/// that no running event store uses. A running event store offers the same at its endpoints, such as POST /api/v1/backup.
 #[derive(Debug, Parser)]
 #[command(name = "event-store", version, after_help = EXAMPLES)]
 struct Cli {
@@ -50,6 +52,8 @@ Examples:
   event-store backup --data-directory ./events --output monday.ndjson
   event-store restore --data-directory ./elsewhere --input monday.ndjson
       Copies a store byte for byte, including ids and hashes.
+  event-store copy --from ./events --to postgres://events@db-1,db-2/library
+      Copies a store to another engine, and verifies the copy.
   event-store export --data-directory ./events --subject /books | \\
       event-store import --data-directory ./other
       Copies some events to another store, as new events with new ids.";
@@ -61,7 +65,7 @@ enum EventStoreSubcommand {
     /// Checks the whole hash chain and reports where it breaks.
     ///
     /// The exit code is 0 for a valid chain, 1 for a broken chain and 2 if the check failed.
-    Verify(DataDirectoryArguments),
+    Verify(EngineArguments),
     /// Writes all schemas and events as lines of JSON, for `restore`.
     Backup(BackupArguments),
     /// Creates an exact copy of a store from its backup.
@@ -77,7 +81,12 @@ enum EventStoreSubcommand {
     /// command writes a thousand events at a time, and reports after an error how many it has written.
     Import(ImportArguments),
     /// Counts the events, subjects and event types of a store.
-    Stats(DataDirectoryArguments),
+    Stats(EngineArguments),
+    /// Copies a store to another engine, with the ids, times and hashes of its events.
+    ///
+    /// The command verifies the copy at the end. After an interruption, it continues when it runs
+    /// again.
+    Copy(CopyArguments),
 }
 
 #[derive(Args)]
@@ -95,6 +104,15 @@ struct RunArguments {
     /// Stores the events in a temporary directory, which the end of the program removes.
     #[arg(long, env = "EVENT_STORE_DATA_DIRECTORY_TEMPORARY")]
     data_directory_temporary: bool,
+    /// Stores the events in a PostgreSQL database, such as
+    /// postgres://user:password@host-1,host-2/database. Any number of servers may share it.
+    #[arg(
+        long,
+        env = "EVENT_STORE_ENGINE",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    engine: Option<String>,
     /// Serves HTTP. It must stay true, because the program serves nothing else.
     #[arg(long, env = "EVENT_STORE_HTTP_ENABLED", num_args = 0..=1, require_equals = true,
           default_value = "true", default_missing_value = "true", action = clap::ArgAction::Set)]
@@ -193,6 +211,7 @@ fn run_command(command: &EventStoreSubcommand) -> Result<ExitCode, CliError> {
             EventStoreSubcommand::Restore(arguments) => offline::restore(arguments)?,
             EventStoreSubcommand::Export(arguments) => transfer::export(arguments).await?,
             EventStoreSubcommand::Import(arguments) => transfer::import(arguments).await?,
+            EventStoreSubcommand::Copy(arguments) => return copy::copy(arguments).await,
             EventStoreSubcommand::Stats(directory) => stats::print_stats(directory).await?,
         }
         Ok(ExitCode::SUCCESS)
@@ -203,15 +222,16 @@ fn run_server(arguments: &RunArguments) -> Result<(), StartError> {
     let settings = server_settings(arguments)?;
     let runtime = Runtime::new()?;
     let served = runtime.block_on(async {
-        let store = open_store(arguments)?;
+        let engine = open_engine(arguments).await?;
+        let store = engine.port();
         let address = SocketAddr::new(arguments.http_host, arguments.http_port);
         let failed = |error| StartError::Listen(address, error);
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let stop = shutdown::stop_signal()?;
         tracing::info!("{}: listening on http://{address}", store.description());
-        serve(listener, Arc::new(store.clone()), settings, stop).await;
-        store.close().await;
+        serve(listener, store, settings, stop).await;
+        engine.close().await;
         tracing::info!("stopped");
         Ok(())
     });
@@ -239,13 +259,13 @@ fn server_settings(run: &RunArguments) -> Result<ServerSettings, StartError> {
     Ok(settings)
 }
 
-fn open_store(run: &RunArguments) -> Result<EmbeddedStore, StartError> {
+async fn open_engine(run: &RunArguments) -> Result<OpenEngine, StartError> {
     let mut options = EmbeddedStoreOptions::default();
     options.hash_version = run.hash_version;
     options.accept_loss = run.accept_loss;
-    match &run.data_directory {
-        Some(directory) => Ok(EmbeddedStore::open_with_options(directory, options)?),
-        None if run.data_directory_temporary => Ok(EmbeddedStore::temporary_with_options(options)?),
-        None => Err(StartError::NoDirectory),
+    match (&run.engine, &run.data_directory) {
+        (Some(url), _) => OpenEngine::connect(url, run.hash_version).await,
+        (None, None) if !run.data_directory_temporary => Err(StartError::NoDirectory),
+        (None, directory) => OpenEngine::open_directory(directory.as_deref(), options),
     }
 }

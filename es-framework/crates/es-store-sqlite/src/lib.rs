@@ -4,7 +4,6 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 mod chunk_collector;
-mod commit_metrics;
 mod database_format;
 mod directory;
 mod disk_error;

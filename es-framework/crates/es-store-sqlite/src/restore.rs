@@ -17,7 +17,7 @@ use super::{
     row, row_checksum, startup,
     store_settings::EngineSettings,
 };
-use es_event::{EventType, RecordedEvent};
+use es_event::{EventId, EventType, RecordedEvent};
 use es_store::{Chain, EventSchema, Flaw, InvalidSchema, backup::BackupLine};
 
 /// The number of events in one transaction.
@@ -25,7 +25,8 @@ const BATCH: u64 = 10_000;
 /// The name of the file until all events are restored. An incomplete file must not look like a store.
 const UNFINISHED: &str = "restoring.sqlite";
 
-/// A restore in progress. Dropping it before [`Restore::finish`] removes its files.
+/// A restore in progress. Dropping it before [`Restore::finish`] removes its files, unless it was begun
+/// with [`Restore::resume`].
 ///
 /// ```
 /// use es_framework::{event::Hash, store::sqlite::Restore};
@@ -43,6 +44,7 @@ pub struct Restore {
     settings: EngineSettings,
     chain: Chain,
     types: BTreeSet<EventType>,
+    is_resumable: bool,
     lock: Option<DataDirectory>,
 }
 
@@ -106,18 +108,47 @@ impl Restore {
             return Err(RestoreError::NotEmpty(directory.to_owned()));
         }
         let lock = DataDirectory::lock(directory)?;
-        let directory = directory.to_owned();
         // An earlier attempt that was killed leaves these files.
-        remove(&directory);
+        remove(directory);
+        Self::open(directory, lock, false)
+    }
+
+    /// Continues a restore that was interrupted, or begins one. An interruption of this one leaves its
+    /// files for the next.
+    ///
+    /// # Errors
+    /// The directory holds something else or cannot be used.
+    pub fn resume(directory: &Path) -> Result<Self, RestoreError> {
+        if !is_empty(directory)? {
+            return Err(RestoreError::NotEmpty(directory.to_owned()));
+        }
+        let lock = DataDirectory::lock(directory)?;
+        Self::open(directory, lock, true)
+    }
+
+    fn open(
+        directory: &Path,
+        lock: DataDirectory,
+        is_resumable: bool,
+    ) -> Result<Self, RestoreError> {
+        let directory = directory.to_owned();
         let settings = EngineSettings::default();
         let connection = database_format::open_writer(&directory.join(UNFINISHED), &settings)?;
+        let head = startup::load_head(&connection)?;
+        let events = head.next.map_or(u64::MAX, EventId::get);
+        let types = startup::load_catalogue(&connection)?.event_types();
         connection.execute_batch("BEGIN")?;
         Ok(Self {
             directory,
             connection: Some(connection),
             settings,
-            chain: Chain::default(),
-            types: BTreeSet::new(),
+            chain: Chain::at(events, head.predecessor),
+            types: types
+                .into_iter()
+                .filter(|known| !known.is_phantom)
+                .map(|known| known.event_type)
+                .collect(),
+            is_resumable,
             lock: Some(lock),
         })
     }
@@ -126,6 +157,12 @@ impl Restore {
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.chain.events()
+    }
+
+    /// Returns the end of the chain, behind which the restore continues.
+    #[must_use]
+    pub const fn chain(&self) -> &Chain {
+        &self.chain
     }
 
     /// Restores the next line of the backup.
@@ -202,7 +239,9 @@ impl Restore {
 impl Drop for Restore {
     fn drop(&mut self) {
         drop(self.connection.take());
-        remove(&self.directory);
+        if !self.is_resumable {
+            remove(&self.directory);
+        }
         drop(self.lock.take());
     }
 }

@@ -120,7 +120,8 @@ fn event_type(row: &Row<'_>) -> Result<EventType, DiskError> {
     parsed.map_err(|_| DiskError::Broken(format!("it lists the broken event type {text:?}")))
 }
 
-fn load_head(connection: &Connection) -> Result<ChainHead, DiskError> {
+/// Loads the end of the chain.
+pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, DiskError> {
     let last = connection
         .prepare(select!("ORDER BY id DESC LIMIT 1"))?
         .query_row([], |row| Ok(RowDecoder::default().event(row)))

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 #[cfg(test)]
 use super::shared::InjectedFault;
 use super::{
-    commit_metrics, database_format,
+    database_format,
     directory::DataDirectory,
     disk_error::{BatchFailure, DiskError, OpenError},
     durable_end::{self, DurableEnd},
@@ -30,6 +30,7 @@ use super::{
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType};
+use es_runtime::metrics::record_commit;
 use es_store::write::{
     AppendOutcome, BatchLimits, ChainHead, CommitLinger, PreparedBatch, QueueOutcome, QueuedAppend,
     WriteQueue, WriterTask,
@@ -188,7 +189,7 @@ impl EventWriter {
             Ok((outcomes, mut committed)) => {
                 let time = begun.elapsed();
                 committed.events = outcomes.iter().flatten().flatten().cloned().collect();
-                commit_metrics::record_commit(time, committed.events.len(), appends.len());
+                record_commit(time, committed.events.len(), appends.len());
                 self.publish(committed);
                 self.linger
                     .record_commit(time, appends.len(), self.queue.waiting_tasks());

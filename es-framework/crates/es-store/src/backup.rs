@@ -147,13 +147,13 @@ pub fn stream_frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<B
     })
 }
 
-fn schemas(
-    store: &Arc<dyn EventStore>,
-) -> impl Stream<Item = Result<BackupLine, StoreError>> + Send + 'static {
-    store.read_event_types().try_filter_map(async |known| {
+/// Reads the schemas of a store.
+pub fn schemas(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupLine, StoreError>> {
+    let schemas = store.read_event_types().try_filter_map(async |known| {
         let schema = known.schema;
         Ok(schema.map(|schema| BackupLine::Schema(known.event_type, schema)))
-    })
+    });
+    schemas.boxed()
 }
 
 fn events(

@@ -91,6 +91,12 @@ impl Default for Chain {
 }
 
 impl Chain {
+    /// Creates a chain that continues behind `events` events, the last of which has this hash.
+    #[must_use]
+    pub const fn at(events: u64, hash: Hash) -> Self {
+        Self { events, hash }
+    }
+
     /// Returns the number of verified events.
     #[must_use]
     pub const fn events(&self) -> u64 {

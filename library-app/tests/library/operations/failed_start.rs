@@ -102,6 +102,15 @@ fn an_error_of_the_command_line_shows_no_password_and_no_token() {
     }
 }
 
+#[test]
+fn a_wrong_url_of_postgresql_is_refused_without_its_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "postgres://me:hunter2@127.0.0.1:1/events?durability=some";
+    let text = refusal(folder.path(), &[("EVENT_STORE_URL", url)]);
+    assert!(text.contains("write durability=unsafe"), "{text}");
+    assert!(!text.contains("hunter2"), "{text}");
+}
+
 #[tokio::test]
 async fn a_port_that_is_taken_is_named() {
     let folder = tempfile::tempdir().unwrap();

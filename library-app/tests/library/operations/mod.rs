@@ -6,6 +6,7 @@ mod failed_start;
 mod lifecycle;
 mod metrics;
 mod outage;
+mod postgres_store;
 mod projection;
 mod reaction;
 mod telemetry;

@@ -2,6 +2,8 @@
 
 pub(crate) mod browser;
 mod event_store_process;
+#[allow(dead_code, reason = "the library uses a part of it")]
+#[path = "../../../../es-framework/tests/support/postgres_server.rs"]
 pub(crate) mod postgres_server;
 #[path = "../../../../es-framework/tests/support/python_environment.rs"]
 pub(crate) mod python_environment;

@@ -2,6 +2,7 @@
 //! of labels, and labels contain only names that the application declares.
 
 mod catalogue;
+mod commit_metrics;
 mod handles;
 mod process;
 
@@ -19,6 +20,7 @@ pub use catalogue::{
     READ_MODEL_STOPPED, STATE_LOOKUPS, STATE_REBUILD, STORE_COMMIT_APPENDS, STORE_COMMIT_DURATION,
     STORE_COMMIT_EVENTS, SUBSCRIPTION_RECONNECTS,
 };
+pub use commit_metrics::record_commit;
 pub use handles::MetricHandles;
 
 /// The interval at which values of histograms move into their buckets. Until then, each value takes

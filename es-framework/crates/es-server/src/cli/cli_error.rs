@@ -5,6 +5,8 @@ use std::{io, net::SocketAddr, path::PathBuf};
 use super::super::signing::InvalidSigningKey;
 use es_runtime::InvalidApiToken;
 use es_store::StoreError;
+#[cfg(feature = "postgres")]
+use es_store_postgres::PostgresRestoreError;
 use es_store_sqlite::{OpenError, RestoreError};
 
 /// The reasons that the event store does not start.
@@ -20,10 +22,14 @@ pub(super) enum StartError {
     Token(#[from] InvalidApiToken),
     #[error("--signing-key-file: {0}")]
     SigningKey(#[from] InvalidSigningKey),
-    #[error("say where the events are kept: --data-directory <PATH> or --data-directory-temporary")]
+    #[error(
+        "say where the events are kept: --data-directory <PATH>, --data-directory-temporary or --engine <URL>"
+    )]
     NoDirectory,
     #[error(transparent)]
     Open(#[from] OpenError),
+    #[error("--engine: {0}")]
+    Engine(String),
     #[error("cannot listen on http://{0}: {1}")]
     Listen(SocketAddr, io::Error),
     #[error("the operating system refuses a basic service: {0}")]
@@ -43,6 +49,11 @@ pub(super) enum CliError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Restore(#[from] RestoreError),
+    #[cfg(feature = "postgres")]
+    #[error(transparent)]
+    PostgresRestore(#[from] PostgresRestoreError),
+    #[error("{0}")]
+    Copy(String),
     #[error("line {0}: {1}")]
     Line(usize, String),
     #[error("line {0}: {1}\n{2} events were imported before")]

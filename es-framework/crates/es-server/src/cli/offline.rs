@@ -1,50 +1,29 @@
-//! The commands `verify`, `backup` and `restore`. They need a data directory that no running event store
-//! uses.
+//! The commands `verify`, `backup` and `restore`. A data directory must not be used by a running event
+//! store.
 
 use std::{
     fs::File,
     io::{self, BufRead as _, BufReader},
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::Arc,
 };
 
 use clap::Args;
 use futures_util::TryStreamExt as _;
 
-use super::{cli_error::CliError, output::LineOutput, progress_bar::ProgressDisplay};
+use super::{
+    cli_error::CliError, engine::EngineArguments, output::LineOutput, progress_bar::ProgressDisplay,
+};
 use es_event::EventId;
 use es_store::{
+    EventStore,
     backup::{self, BackupLine},
     newest_id, verify,
 };
-use es_store_sqlite::{EmbeddedStore, Restore};
-
-/// The data directory of a command.
-#[derive(Debug, Args)]
-pub(super) struct DataDirectoryArguments {
-    /// The data directory of the event store, which must not be running.
-    #[arg(long, env = "EVENT_STORE_DATA_DIR", value_name = "PATH")]
-    data_directory: PathBuf,
-}
-
-impl DataDirectoryArguments {
-    /// Opens an existing store. A wrong path must not create a new one.
-    pub(super) fn open(&self) -> Result<EmbeddedStore, CliError> {
-        let directory = &self.data_directory;
-        let has = |file| directory.join(file).is_file();
-        if !["events.sqlite", "events.sqlite-wal", "events.end"]
-            .into_iter()
-            .any(has)
-        {
-            return Err(CliError::NoStore(directory.clone()));
-        }
-        Ok(EmbeddedStore::open(directory)?)
-    }
-}
+use es_store_sqlite::Restore;
 
 /// Counts the events of a store.
-pub(super) async fn count_events(store: &EmbeddedStore) -> Result<u64, CliError> {
+pub(super) async fn count_events(store: &dyn EventStore) -> Result<u64, CliError> {
     Ok(EventId::count_to(newest_id(store).await?))
 }
 
@@ -65,13 +44,14 @@ pub(super) fn numbered_lines(
     }))
 }
 
-pub(super) async fn verify_store(directory: &DataDirectoryArguments) -> Result<ExitCode, CliError> {
-    let store = directory.open()?;
-    let mut progress = ProgressDisplay::new("verify", count_events(&store).await.ok());
-    let verified = verify(&store, |events| progress.update(events)).await;
+pub(super) async fn verify_store(arguments: &EngineArguments) -> Result<ExitCode, CliError> {
+    let engine = arguments.open().await?;
+    let store = engine.port();
+    let mut progress = ProgressDisplay::new("verify", count_events(&*store).await.ok());
+    let verified = verify(&*store, |events| progress.update(events)).await;
     progress.finish();
     let verified = verified?;
-    store.close().await;
+    engine.close().await;
     if let Some(flaw) = verified.flaw {
         eprintln!(
             "broken at event {}: {}\n{} events before it are whole",
@@ -90,17 +70,18 @@ pub(super) async fn verify_store(directory: &DataDirectoryArguments) -> Result<E
 #[derive(Debug, Args)]
 pub(super) struct BackupArguments {
     #[command(flatten)]
-    directory: DataDirectoryArguments,
+    engine: EngineArguments,
     /// The file to write, which must not exist. Without it, standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 pub(super) async fn back_up(arguments: &BackupArguments) -> Result<(), CliError> {
-    let store = arguments.directory.open()?;
-    let mut progress = ProgressDisplay::new("backup", Some(count_events(&store).await?));
+    let engine = arguments.engine.open().await?;
+    let store = engine.port();
+    let mut progress = ProgressDisplay::new("backup", Some(count_events(&*store).await?));
     let mut output = LineOutput::create(arguments.output.as_deref())?;
-    let mut lines = backup::stream_lines(Arc::new(store.clone()));
+    let mut lines = backup::stream_lines(store);
     let (mut events, mut text) = (0_u64, Vec::new());
     while let Some(line) = lines.try_next().await? {
         events = events.saturating_add(u64::from(matches!(line, BackupLine::Event(_))));
@@ -112,7 +93,7 @@ pub(super) async fn back_up(arguments: &BackupArguments) -> Result<(), CliError>
     output.finish()?;
     progress.finish();
     drop(lines);
-    store.close().await;
+    engine.close().await;
     eprintln!("backed up {events} events");
     Ok(())
 }

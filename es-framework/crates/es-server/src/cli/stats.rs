@@ -4,16 +4,14 @@ use std::io::{self, Write as _};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
-use super::{
-    cli_error::CliError,
-    offline::{DataDirectoryArguments, count_events},
-};
+use super::{cli_error::CliError, engine::EngineArguments, offline::count_events};
 use es_event::Subject;
-use es_store::{EventStore as _, Order, ReadOptions};
+use es_store::{Order, ReadOptions};
 
 /// Prints the size of a store and its numbers of events, subjects and event types.
-pub(super) async fn print_stats(directory: &DataDirectoryArguments) -> Result<(), CliError> {
-    let store = directory.open()?;
+pub(super) async fn print_stats(arguments: &EngineArguments) -> Result<(), CliError> {
+    let engine = arguments.open().await?;
+    let store = engine.port();
     let time_of_first = async |order| -> Result<String, CliError> {
         let options = ReadOptions {
             order,
@@ -33,9 +31,14 @@ pub(super) async fn print_stats(directory: &DataDirectoryArguments) -> Result<()
     }
     let types: Vec<_> = store.read_event_types().try_collect().await?;
     let mut out = io::stdout().lock();
-    writeln!(out, "file:        {}", store.file().display())?;
-    writeln!(out, "bytes:       {}", store.file().metadata()?.len())?;
-    writeln!(out, "events:      {}", count_events(&store).await?)?;
+    match engine.file() {
+        Some(file) => {
+            writeln!(out, "file:        {}", file.display())?;
+            writeln!(out, "bytes:       {}", file.metadata()?.len())?;
+        }
+        None => writeln!(out, "store:       {}", store.description())?,
+    }
+    writeln!(out, "events:      {}", count_events(&*store).await?)?;
     writeln!(
         out,
         "first event: {}",
@@ -62,6 +65,6 @@ pub(super) async fn print_stats(directory: &DataDirectoryArguments) -> Result<()
         writeln!(out, "  {}{has_schema}{phantom}", known.event_type)?;
     }
     drop(out);
-    store.close().await;
+    engine.close().await;
     Ok(())
 }

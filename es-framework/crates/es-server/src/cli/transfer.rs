@@ -8,9 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    cli_error::CliError,
-    offline::{DataDirectoryArguments, numbered_lines},
-    output::LineOutput,
+    cli_error::CliError, engine::EngineArguments, offline::numbered_lines, output::LineOutput,
     progress_bar::ProgressDisplay,
 };
 use es_event::{Dialect, EventCandidate, EventType, Subject, TraceContext, compact_object};
@@ -24,7 +22,7 @@ const BATCH_SIZE: usize = 1_000;
 #[derive(Debug, Args)]
 pub(super) struct ExportArguments {
     #[command(flatten)]
-    directory: DataDirectoryArguments,
+    engine: EngineArguments,
     /// Exports only the events of this subject and of the subjects below it.
     #[arg(long, default_value = "/")]
     subject: Subject,
@@ -34,7 +32,8 @@ pub(super) struct ExportArguments {
 }
 
 pub(super) async fn export(arguments: &ExportArguments) -> Result<(), CliError> {
-    let store = arguments.directory.open()?;
+    let engine = arguments.engine.open().await?;
+    let store = engine.port();
     let mut output = LineOutput::create(arguments.output.as_deref())?;
     let mut progress = ProgressDisplay::new("export", None);
     let mut events = store.read(arguments.subject.clone(), ReadOptions::recursive());
@@ -48,7 +47,7 @@ pub(super) async fn export(arguments: &ExportArguments) -> Result<(), CliError> 
     }
     output.finish()?;
     progress.finish();
-    store.close().await;
+    engine.close().await;
     eprintln!("exported {count} events");
     Ok(())
 }

@@ -15,8 +15,10 @@ use super::EventStore;
 macro_rules! rules {
     ($empty:ident: $($module:ident :: { $($rule:ident),* $(,)? })*) => {
         $($(
-            let store = $empty().await;
-            support::within_time(stringify!($rule), $module::$rule(&store)).await;
+            {
+                let store = $empty().await;
+                support::within_time(stringify!($rule), $module::$rule(&store)).await;
+            }
         )*)*
     };
 }

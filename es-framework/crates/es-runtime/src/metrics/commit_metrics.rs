@@ -1,12 +1,10 @@
-//! The metrics of commits.
+//! The metrics of the commits of an event store that writes in batches.
 
 use std::{sync::LazyLock, time::Duration};
 
 use metrics::Histogram;
 
-use es_runtime::metrics::{
-    STORE_COMMIT_APPENDS, STORE_COMMIT_DURATION, STORE_COMMIT_EVENTS, histogram,
-};
+use super::{STORE_COMMIT_APPENDS, STORE_COMMIT_DURATION, STORE_COMMIT_EVENTS, histogram};
 
 struct CommitMetrics {
     duration: Histogram,
@@ -20,7 +18,8 @@ static COMMITS: LazyLock<CommitMetrics> = LazyLock::new(|| CommitMetrics {
     appends: histogram(&STORE_COMMIT_APPENDS, &[]),
 });
 
-pub(super) fn record_commit(duration: Duration, events: usize, appends: usize) {
+/// Records the time of a commit and the sizes of its batch.
+pub fn record_commit(duration: Duration, events: usize, appends: usize) {
     // More than 2^32 events do not fit into one batch.
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     COMMITS.duration.record(duration);

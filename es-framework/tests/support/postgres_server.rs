@@ -27,10 +27,60 @@ impl PostgresServer {
         let mut make = as_server(&program("initdb"));
         make.args(["--auth=trust", "--username=postgres", "--encoding=UTF8"]);
         run(make.args(["--no-sync", "--pgdata"]).arg(&data));
+        Some(Self::serve(folder))
+    }
+
+    /// Creates a standby of this server. It does not confirm commits yet.
+    pub(crate) fn start_standby(&self) -> Self {
+        let folder = PathBuf::from(run(as_server(Path::new("mktemp")).arg("-d")).trim());
+        let mut copy = as_server(&program("pg_basebackup"));
+        copy.args([
+            "-h",
+            "127.0.0.1",
+            "-U",
+            "postgres",
+            "-p",
+            &self.port.to_string(),
+        ]);
+        copy.args([
+            "--write-recovery-conf",
+            "--no-sync",
+            "--checkpoint=fast",
+            "-D",
+        ]);
+        run(copy.arg(folder.join("data")));
+        Self::serve(folder)
+    }
+
+    /// Changes a setting without a restart.
+    pub(crate) fn set(&self, setting: &str, value: &str) {
+        self.query(&format!("ALTER SYSTEM SET {setting} = '{value}'"));
+        self.query("SELECT pg_reload_conf()");
+    }
+
+    /// Makes a standby follow another primary.
+    pub(crate) fn follow(&self, primary: &Self) {
+        let port = primary.port;
+        self.set(
+            "primary_conninfo",
+            &format!("host=127.0.0.1 port={port} user=postgres"),
+        );
+    }
+
+    /// Starts the server of a cluster.
+    fn serve(folder: PathBuf) -> Self {
+        let data = folder.join("data");
         let port = free_port();
         let mut serve = as_server(&program("postgres"));
         serve.arg("-D").arg(&data).arg("-k").arg(&folder);
         serve.args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"]);
+        // Several servers run at once, and a standby follows a new primary without a pause.
+        serve.args([
+            "-c",
+            "shared_buffers=16MB",
+            "-c",
+            "wal_retrieve_retry_interval=200ms",
+        ]);
         serve.stdout(Stdio::null()).stderr(Stdio::null());
         let child = serve.spawn().expect("PostgreSQL starts");
         let server = Self {
@@ -39,7 +89,31 @@ impl PostgresServer {
             folder,
         };
         server.await_start();
-        Some(server)
+        server
+    }
+
+    /// The address of this server in a URL.
+    pub(crate) fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Sends a signal to all processes of this server.
+    pub(crate) fn signal(&self, signal: &str) {
+        let Some(main) = self.main_process() else {
+            return;
+        };
+        let mut list = Command::new("ps");
+        let children = list.args(["--ppid", &main, "-o", "pid="]).output();
+        let children = String::from_utf8(children.expect("ps runs").stdout).unwrap();
+        let mut kill = Command::new("kill");
+        kill.args([signal, &main]).args(children.split_whitespace());
+        // A process may have ended meanwhile.
+        let _ = kill.stderr(Stdio::null()).status();
+    }
+
+    fn main_process(&self) -> Option<String> {
+        let file = std::fs::read_to_string(self.folder.join("data/postmaster.pid"));
+        file.ok()?.lines().next().map(ToOwned::to_owned)
     }
 
     fn await_start(&self) {
@@ -84,10 +158,16 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
+        self.signal("-CONT");
+        // `runuser` stops itself together with the server.
+        let starter = self.child.id().to_string();
+        let _ = Command::new("kill").args(["-CONT", &starter]).status();
         // SIGINT is a fast shutdown; a kill would leave the server's other processes for a while.
-        let main = std::fs::read_to_string(self.folder.join("data/postmaster.pid"));
-        if let Some(id) = main.ok().as_deref().and_then(|file| file.lines().next()) {
-            let _ = Command::new("kill").args(["-INT", id]).status();
+        if let Some(id) = self.main_process() {
+            let _ = Command::new("kill")
+                .args(["-INT", &id])
+                .stderr(Stdio::null())
+                .status();
         }
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);

@@ -1,0 +1,132 @@
+//! The store that a command works on: a data directory or a PostgreSQL database.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use clap::Args;
+
+use super::cli_error::{CliError, StartError};
+use es_event::HashVersion;
+use es_store::EventStore;
+#[cfg(feature = "postgres")]
+use es_store_postgres::{PostgresStore, StoreAddress};
+use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
+
+/// The store of a command.
+#[derive(Args)]
+pub(super) struct EngineArguments {
+    /// The data directory of the event store, which must not be running.
+    #[arg(
+        long,
+        env = "EVENT_STORE_DATA_DIR",
+        value_name = "PATH",
+        required_unless_present = "engine"
+    )]
+    data_directory: Option<PathBuf>,
+    /// A PostgreSQL database instead, such as postgres://user:password@host-1,host-2/database. Running
+    /// event stores may use it.
+    #[arg(
+        long,
+        env = "EVENT_STORE_ENGINE",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    engine: Option<String>,
+}
+
+/// Without the engine, whose URL may contain a password.
+impl std::fmt::Debug for EngineArguments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EngineArguments")
+    }
+}
+
+impl EngineArguments {
+    /// Opens an existing store. A wrong path must not create a new one.
+    pub(super) async fn open(&self) -> Result<OpenEngine, CliError> {
+        match (&self.engine, &self.data_directory) {
+            (Some(url), _) => Ok(OpenEngine::connect(url, HashVersion::default()).await?),
+            (None, Some(directory)) => Ok(open_existing(directory)?),
+            (None, None) => Err(StartError::NoDirectory.into()),
+        }
+    }
+}
+
+/// Opens the store in a directory that has one.
+pub(super) fn open_existing(directory: &Path) -> Result<OpenEngine, CliError> {
+    let has = |file| directory.join(file).is_file();
+    if !["events.sqlite", "events.sqlite-wal", "events.end"]
+        .into_iter()
+        .any(has)
+    {
+        return Err(CliError::NoStore(directory.to_owned()));
+    }
+    Ok(OpenEngine::Embedded(EmbeddedStore::open(directory)?))
+}
+
+/// An open store.
+#[derive(Debug)]
+pub(super) enum OpenEngine {
+    Embedded(EmbeddedStore),
+    #[cfg(feature = "postgres")]
+    Postgres(PostgresStore),
+}
+
+impl OpenEngine {
+    /// Opens a data directory, or creates it.
+    pub(super) fn open_directory(
+        directory: Option<&Path>,
+        options: EmbeddedStoreOptions,
+    ) -> Result<Self, StartError> {
+        Ok(Self::Embedded(match directory {
+            Some(directory) => EmbeddedStore::open_with_options(directory, options)?,
+            None => EmbeddedStore::temporary_with_options(options)?,
+        }))
+    }
+
+    /// Connects to the database of a URL.
+    #[cfg(feature = "postgres")]
+    pub(super) async fn connect(url: &str, version: HashVersion) -> Result<Self, StartError> {
+        let address: StoreAddress = url
+            .parse()
+            .map_err(|error| StartError::Engine(format!("{error}")))?;
+        let opened = PostgresStore::open(address.hash_version(version)).await;
+        let store = opened.map_err(|error| StartError::Engine(error.to_string()))?;
+        Ok(Self::Postgres(store))
+    }
+
+    /// Refuses every URL, because the program has no other engine.
+    #[cfg(not(feature = "postgres"))]
+    pub(super) async fn connect(_url: &str, _version: HashVersion) -> Result<Self, StartError> {
+        let reason = "this program was compiled without the feature `postgres`";
+        Err(StartError::Engine(reason.into()))
+    }
+
+    /// Returns the store.
+    pub(super) fn port(&self) -> Arc<dyn EventStore> {
+        match self {
+            Self::Embedded(store) => Arc::new(store.clone()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(store) => Arc::new(store.clone()),
+        }
+    }
+
+    /// Returns the file of the events, if there is one.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        match self {
+            Self::Embedded(store) => Some(store.file()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
+        }
+    }
+
+    pub(super) async fn close(&self) {
+        match self {
+            Self::Embedded(store) => store.close().await,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(store) => store.close().await,
+        }
+    }
+}

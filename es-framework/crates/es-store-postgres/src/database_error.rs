@@ -1,0 +1,177 @@
+//! Errors of the database, sorted by what to do about them.
+
+use es_event::EventId;
+use es_store::{AppendError, StoreError};
+
+/// The error of a store that cannot be opened.
+///
+/// ```
+/// use es_framework::store::postgres::PostgresOpenError;
+///
+/// let error = PostgresOpenError::Version { found: "12.4".into() };
+/// assert_eq!(error.to_string(), "the event store needs PostgreSQL 13 or newer, and this is 12.4");
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum PostgresOpenError {
+    /// No server of the URL accepts writes.
+    #[error("no server of the {address} accepts writes: {reason}")]
+    Unavailable {
+        /// The database and its servers.
+        address: String,
+        /// The description of the failure.
+        reason: String,
+    },
+    /// The server is too old.
+    #[error("the event store needs PostgreSQL 13 or newer, and this is {found}")]
+    Version {
+        /// The version of the server.
+        found: String,
+    },
+    /// The server may lose events that it has confirmed.
+    #[error(
+        "PostgreSQL runs with {setting} and may lose confirmed events: turn it on, or accept the loss with ?durability=unsafe in the URL"
+    )]
+    Durability {
+        /// The setting and its value.
+        setting: &'static str,
+    },
+    /// The tables were written by a newer version of this program.
+    #[error(
+        "the tables of the event store have version {found}, but this program knows only versions up to {known}: use a newer one"
+    )]
+    Newer {
+        /// The version of the tables.
+        found: i64,
+        /// The newest version that this program knows.
+        known: i64,
+    },
+    /// The server lacks an event that this instance has written or read.
+    #[error(
+        "the server {server} lacks event {event}, so a failover has lost confirmed events: stop all instances, restore the events or accept the loss, and start them again"
+    )]
+    LostEvents {
+        /// The server.
+        server: String,
+        /// The newest event that this instance has seen.
+        event: EventId,
+    },
+    /// The tables cannot be created or read.
+    #[error("the tables of the event store cannot be used: {0}")]
+    Tables(String),
+}
+
+/// The error of one statement or of a whole transaction.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DatabaseError {
+    #[error(transparent)]
+    Sql(#[from] sqlx::Error),
+    /// No server can be used.
+    #[error(transparent)]
+    Server(#[from] PostgresOpenError),
+    /// The server did not answer in time.
+    #[error("the server does not answer in time")]
+    Timeout,
+    /// All connections that read are in use for too long.
+    #[error("too many reads wait for a connection")]
+    Busy,
+    /// The database holds something that no version of this program wrote.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// The way in which a transaction continues after an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Remedy {
+    /// Repeat the transaction, on the same connection.
+    Repeat,
+    /// Repeat it on a new connection, maybe to another server.
+    Reconnect,
+    /// Give up.
+    GiveUp,
+}
+
+impl DatabaseError {
+    /// Returns the error for the event `id`, which is not as it was written.
+    pub(super) fn flawed(id: i64, flaw: impl std::fmt::Display) -> Self {
+        Self::Broken(format!("event {id} {flaw}"))
+    }
+
+    fn code(&self) -> Option<String> {
+        match self {
+            Self::Sql(sqlx::Error::Database(error)) => error.code().map(Into::into),
+            _ => None,
+        }
+    }
+
+    /// Returns what to do about the error, from its SQLSTATE.
+    pub(super) fn remedy(&self) -> Remedy {
+        match (self, self.code().as_deref()) {
+            // Serialization failure, deadlock.
+            (_, Some("40001" | "40P01")) => Remedy::Repeat,
+            // A writer that has waited too long for the lock of the log's end.
+            (_, Some("55P03")) => Remedy::Repeat,
+            // A server that is a standby now, starts, stops or has no connection left; a session that
+            // it ended; a statement that it cancelled.
+            (_, Some("25006" | "25P03" | "53300" | "57014")) => Remedy::Reconnect,
+            (_, Some(code)) if code.starts_with("08") || code.starts_with("57P") => {
+                Remedy::Reconnect
+            }
+            (_, Some(_)) | (Self::Broken(_), _) => Remedy::GiveUp,
+            (
+                Self::Sql(
+                    sqlx::Error::Decode(_)
+                    | sqlx::Error::ColumnDecode { .. }
+                    | sqlx::Error::RowNotFound
+                    | sqlx::Error::Encode(_),
+                ),
+                None,
+            ) => Remedy::GiveUp,
+            (
+                Self::Server(
+                    PostgresOpenError::Unavailable { .. } | PostgresOpenError::LostEvents { .. },
+                )
+                | Self::Busy,
+                None,
+            ) => Remedy::Reconnect,
+            (Self::Server(_), None) => Remedy::GiveUp,
+            (Self::Sql(_) | Self::Timeout, None) => Remedy::Reconnect,
+        }
+    }
+
+    /// Returns true if the server refuses the content of a statement.
+    pub(super) fn is_refusal(&self) -> bool {
+        let code = self.code();
+        code.is_some_and(|code| code.starts_with("22") || code.starts_with("54"))
+    }
+
+    /// Returns true if a table or a column does not exist.
+    pub(super) fn is_undefined_table(&self) -> bool {
+        self.code().as_deref() == Some("42P01")
+    }
+
+    /// Returns the error for the callers of the store.
+    pub(super) fn at(&self, address: &str) -> StoreError {
+        let (address, reason) = (address.to_owned(), self.to_string());
+        match (self, self.code().as_deref()) {
+            // Disk full, out of memory.
+            (_, Some("53100" | "53200")) => StoreError::Full(reason),
+            // Values that PostgreSQL cannot store.
+            _ if self.is_refusal() => StoreError::Refused(reason),
+            (Self::Broken(_), _) | (_, Some("23505" | "42P01" | "42703")) => {
+                StoreError::Corrupt { address, reason }
+            }
+            (Self::Sql(sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. }), _) => {
+                StoreError::Corrupt { address, reason }
+            }
+            _ => StoreError::Unavailable { address, reason },
+        }
+    }
+
+    /// Returns the error for an append that may be stored.
+    pub(super) fn unknown_at(&self, address: &str) -> AppendError {
+        AppendError::Unknown {
+            address: address.to_owned(),
+            reason: self.to_string(),
+        }
+    }
+}

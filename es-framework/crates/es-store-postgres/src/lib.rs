@@ -1,0 +1,365 @@
+//! PostgreSQL as event store: one log for any number of instances on several machines.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::indexing_slicing, clippy::unwrap_used))]
+
+mod batch_transaction;
+mod database_error;
+mod event_catalogue;
+mod event_insertion;
+mod event_selection;
+mod event_type_listing;
+mod latest_lookup;
+mod log_head;
+mod log_monitor;
+mod log_reader;
+mod log_writer;
+mod migration;
+mod read_pool;
+mod restore;
+mod row;
+mod schema_registration;
+mod seen_event;
+mod server_connection;
+mod store_address;
+mod store_limits;
+mod store_state;
+mod subject_listing;
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, oneshot},
+    task::AbortHandle,
+    time::timeout,
+};
+
+use self::{
+    database_error::DatabaseError,
+    event_type_listing::{ReadEventType, ReadEventTypes},
+    log_reader::LogReader,
+    log_writer::LogWriter,
+    read_pool::ReadPool,
+    schema_registration::{ReadEventsOfType, check_events},
+    store_limits::{MAX_APPEND_BYTES, StoreLimits},
+    store_state::StoreState,
+};
+use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
+use es_store::{
+    AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
+    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
+    schema_work,
+    write::{QueuedAppend, SchemaRegistration, WriteQueue, WriterTask, candidate_size},
+};
+
+pub use database_error::PostgresOpenError;
+pub use restore::{PostgresRestore, PostgresRestoreError};
+pub use store_address::{InvalidStoreAddress, StoreAddress};
+
+/// An event store in a PostgreSQL database. Several instances may have it open.
+///
+/// Clones share the store. When the last clone is dropped, or one is closed, the writer writes the
+/// waiting appends and ends.
+///
+/// ```no_run
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use es_framework::store::{EventStore, postgres::PostgresStore};
+///
+/// let store = PostgresStore::open("postgres://library@db-1,db-2/library".parse()?).await?;
+/// store.health().await?;
+/// store.close().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct PostgresStore {
+    open: Arc<OpenLog>,
+    reader: LogReader,
+}
+
+/// A running writer, stopped when this is dropped.
+#[derive(Debug)]
+struct OpenLog {
+    queue: Arc<WriteQueue>,
+    room: Arc<Semaphore>,
+    state: Arc<StoreState>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    monitor: AbortHandle,
+}
+
+impl PostgresStore {
+    /// Connects to the database, and creates the tables if they are missing.
+    ///
+    /// # Errors
+    /// No server accepts writes, the server is too old or may lose confirmed events, or the tables
+    /// cannot be used.
+    pub async fn open(address: StoreAddress) -> Result<Self, PostgresOpenError> {
+        Self::open_with(address, StoreLimits::default()).await
+    }
+
+    async fn open_with(
+        address: StoreAddress,
+        limits: StoreLimits,
+    ) -> Result<Self, PostgresOpenError> {
+        let failed = |error: DatabaseError| match error {
+            DatabaseError::Server(error) => error,
+            error => PostgresOpenError::Tables(error.to_string()),
+        };
+        let mut found = address.await_connection(&limits).await.map_err(failed)?;
+        let connection = &mut found.connection;
+        migration::migrate(connection).await.map_err(failed)?;
+        let catalogue = event_catalogue::load_catalogue(connection).await;
+        let state = StoreState::new(address, limits, catalogue.map_err(failed)?);
+        let (state, queue) = (Arc::new(state), Arc::new(WriteQueue::default()));
+        let reader = LogReader {
+            pool: Arc::new(ReadPool::new(&limits)),
+            state: Arc::clone(&state),
+        };
+        let length = reader.read_length().await;
+        let length = length.map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
+        state.publish(length);
+        let thread = start_writer(&state, &queue)
+            .map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
+        let monitor = tokio::spawn(log_monitor::watch_log(Arc::clone(&state), found));
+        let open = OpenLog {
+            queue,
+            room: Arc::new(Semaphore::new(kib(limits.queue_kib))),
+            state,
+            writer: Mutex::new(Some(thread)),
+            monitor: monitor.abort_handle(),
+        };
+        Ok(Self {
+            open: Arc::new(open),
+            reader,
+        })
+    }
+
+    /// Checks the stored events against a new schema, so that the lock of the log is not held for it.
+    async fn check_stored_events(
+        &self,
+        event_type: &EventType,
+        schema: &Arc<EventSchema>,
+        last: u64,
+    ) -> Result<(), RegisterError> {
+        let LogReader { pool, state } = &self.reader;
+        let mut read = ReadEventsOfType {
+            event_type: event_type.clone(),
+            next: 0,
+            last,
+        };
+        loop {
+            let events = pool.read(state, &read).await?;
+            let schema = Arc::clone(schema);
+            let checked = schema_work::run(move || check_events(&schema, &events, None)).await?;
+            match checked.map_err(|error| error.at(&state.description))?? {
+                Some(next) => read.next = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Writes the waiting appends and rejects further ones.
+    pub async fn close(&self) {
+        self.open.queue.close();
+        let writer = self.open.writer.lock();
+        let writer = writer.unwrap_or_else(PoisonError::into_inner).take();
+        let Some(writer) = writer else { return };
+        // It fails only by a panic, and then the writer has ended, too.
+        let joined = tokio::task::spawn_blocking(move || writer.join()).await;
+        if !matches!(joined, Ok(Ok(()))) {
+            tracing::error!("the writer of the event store panicked");
+        }
+    }
+}
+
+fn start_writer(
+    state: &Arc<StoreState>,
+    queue: &Arc<WriteQueue>,
+) -> std::io::Result<JoinHandle<()>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let writer = LogWriter::new(Arc::clone(state), Arc::clone(queue));
+    std::thread::Builder::new()
+        .name("event-writer".into())
+        .spawn(move || writer.run(&runtime))
+}
+
+impl OpenLog {
+    fn unavailable(&self, reason: &str) -> StoreError {
+        StoreError::Unavailable {
+            address: self.state.description.clone(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Waits for room in the write queue.
+    async fn admit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
+        if bytes > MAX_APPEND_BYTES {
+            let mib = MAX_APPEND_BYTES >> 20;
+            let reason = format!("the events of one append are larger than {mib} MiB together");
+            return Err(StoreError::Refused(reason));
+        }
+        let limits = &self.state.limits;
+        let size = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+        let size = size.saturating_add(1).min(limits.queue_kib);
+        let room = Arc::clone(&self.room).acquire_many_owned(size);
+        match timeout(limits.queue_wait, room).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) => Err(self.unavailable("it was closed")),
+            Err(_) => Err(self.unavailable("it is overloaded: too many events wait to be written")),
+        }
+    }
+
+    fn push(&self, task: WriterTask) -> Result<(), StoreError> {
+        self.queue
+            .push(task)
+            .map_err(|_| self.unavailable("it was closed"))
+    }
+
+    /// Waits for the answer of the writer. `None` if it does not come in time.
+    async fn await_answer<T>(&self, answered: oneshot::Receiver<T>, limit: Duration) -> Option<T> {
+        timeout(limit, answered).await.ok()?.ok()
+    }
+}
+
+impl Drop for OpenLog {
+    fn drop(&mut self) {
+        self.queue.close();
+        self.monitor.abort();
+    }
+}
+
+fn kib(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(Semaphore::MAX_PERMITS)
+}
+
+/// Returns the size of an event and of its rows for the subjects above its own. A deep subject has many.
+fn stored_size(candidate: &EventCandidate) -> usize {
+    let subject = candidate.subject.as_str();
+    let ancestors = event_insertion::ancestors(subject).map(str::len);
+    ancestors.fold(candidate_size(candidate), usize::saturating_add)
+}
+
+/// Refuses a character that PostgreSQL cannot store. It would fail a whole batch.
+fn check_texts(candidates: &[EventCandidate]) -> Result<(), StoreError> {
+    let is_broken = candidates
+        .iter()
+        .any(|candidate| candidate.source.contains('\0'));
+    match is_broken {
+        true => Err(StoreError::Refused(
+            "a source contains the character U+0000, which PostgreSQL cannot store".into(),
+        )),
+        false => Ok(()),
+    }
+}
+
+#[async_trait]
+impl EventStore for PostgresStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        let bytes = candidates.iter().map(stored_size);
+        let bytes = bytes.fold(0, usize::saturating_add);
+        check_texts(&candidates)?;
+        let state = &self.open.state;
+        let catalogue = state.catalogue();
+        let candidates = schema_work::check_candidates(&catalogue, candidates).await?;
+        let permit = self.open.admit(bytes).await?;
+        let (answer, answered) = oneshot::channel();
+        self.open.push(WriterTask::Append(QueuedAppend {
+            candidates,
+            preconditions,
+            bytes,
+            schemas: catalogue.schemas(),
+            answer,
+            permit,
+        }))?;
+        let outcome = self
+            .open
+            .await_answer(answered, state.limits.write_time)
+            .await;
+        // The writer may still write the events.
+        outcome.unwrap_or_else(|| {
+            Err(AppendError::Unknown {
+                address: state.description.clone(),
+                reason: "the server did not confirm the events in time".into(),
+            })
+        })
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        self.reader.clone().read(subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        self.reader.clone().observe(subject, options)
+    }
+
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        self.reader.clone().subjects(base)
+    }
+
+    fn read_event_types(&self) -> EventTypeStream {
+        let LogReader { pool, state } = self.reader.clone();
+        let listed = async move { pool.read(&state, &ReadEventTypes).await };
+        let types = stream::once(listed).map_ok(|types| stream::iter(types).map(Ok));
+        types.try_flatten().boxed()
+    }
+
+    async fn read_event_type(
+        &self,
+        event_type: EventType,
+    ) -> Result<Option<KnownEventType>, StoreError> {
+        let LogReader { pool, state } = &self.reader;
+        pool.read(state, &ReadEventType(event_type)).await
+    }
+
+    async fn register_event_schema(
+        &self,
+        event_type: EventType,
+        schema: EventSchema,
+    ) -> Result<(), RegisterError> {
+        let schema = Arc::new(schema);
+        let unchecked = self.reader.read_length().await?;
+        if let Some(last) = unchecked.checked_sub(1) {
+            self.check_stored_events(&event_type, &schema, last).await?;
+        }
+        let (answer, answered) = oneshot::channel();
+        self.open.push(WriterTask::Register(SchemaRegistration {
+            event_type,
+            schema,
+            unchecked,
+            answer,
+        }))?;
+        let limit = self.open.state.limits.write_time;
+        let outcome = self.open.await_answer(answered, limit).await;
+        outcome.unwrap_or_else(|| {
+            Err(RegisterError::Unknown {
+                address: self.open.state.description.clone(),
+                reason: "the server did not confirm the schema in time".into(),
+            })
+        })
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.open.push(WriterTask::Probe(answer))?;
+        let limit = self.open.state.limits.health_time;
+        let outcome = self.open.await_answer(answered, limit).await;
+        outcome.unwrap_or_else(|| Err(self.open.unavailable("it does not answer in time")))
+    }
+
+    fn description(&self) -> String {
+        self.open.state.description.clone()
+    }
+}

@@ -1,0 +1,106 @@
+//! The row that holds the end of the log. Whoever locks it is the only writer.
+
+use sqlx::PgConnection;
+
+use super::{
+    database_error::DatabaseError,
+    row::{self, number},
+    seen_event::SeenEvent,
+};
+use es_event::{EventId, Hash};
+use es_store::write::ChainHead;
+
+const LOCK: &str = "SELECT last, hash, time, schemas FROM es_head WHERE id = 1 FOR UPDATE";
+const ADD_SCHEMA: &str = "UPDATE es_head SET schemas = schemas + 1 WHERE id = 1";
+const CHANGE_NOTHING: &str = "UPDATE es_head SET last = last WHERE id = 1";
+
+/// Each statement sees the rows that were committed before it, so that those after the lock see the
+/// batch of the writer before.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+const LAST: &str = "SELECT last, hash FROM es_head WHERE id = 1";
+
+/// The locked end of the log.
+#[derive(Debug)]
+pub(super) struct LogHead {
+    pub(super) last: Option<EventId>,
+    pub(super) chain: ChainHead,
+    /// The number of registered schemas.
+    pub(super) schemas: usize,
+}
+
+/// Begins a transaction and locks the end of the log until it ends.
+pub(super) async fn begin(connection: &mut PgConnection) -> Result<LogHead, DatabaseError> {
+    sqlx::query(BEGIN).execute(&mut *connection).await?;
+    let (last, hash, time, schemas): (Option<i64>, Vec<u8>, String, i64) =
+        sqlx::query_as(LOCK).fetch_one(connection).await?;
+    let last = last.map(row::id).transpose()?;
+    let time = time.parse();
+    Ok(LogHead {
+        last,
+        chain: ChainHead {
+            next: last.map_or(Some(EventId::FIRST), EventId::next),
+            predecessor: head_hash(&hash)?,
+            time: time.map_err(|error| broken(format!("a broken time: {error}")))?,
+        },
+        schemas: usize::try_from(schemas).unwrap_or_default(),
+    })
+}
+
+fn broken(flaw: impl std::fmt::Display) -> DatabaseError {
+    DatabaseError::Broken(format!("the head of the log has {flaw}"))
+}
+
+fn head_hash(bytes: &[u8]) -> Result<Hash, DatabaseError> {
+    row::hash(bytes).ok_or_else(|| broken("a broken hash"))
+}
+
+/// Returns the last event of the log.
+pub(super) async fn read_last(
+    connection: &mut PgConnection,
+) -> Result<Option<SeenEvent>, DatabaseError> {
+    let (last, hash): (Option<i64>, Vec<u8>) = sqlx::query_as(LAST).fetch_one(connection).await?;
+    let Some(last) = last else {
+        return Ok(None);
+    };
+    let (id, hash) = (row::id(last)?, head_hash(&hash)?);
+    Ok(Some(SeenEvent { id, hash }))
+}
+
+pub(super) async fn commit(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    sqlx::query("COMMIT").execute(connection).await?;
+    Ok(())
+}
+
+pub(super) async fn roll_back(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    sqlx::query("ROLLBACK").execute(connection).await?;
+    Ok(())
+}
+
+/// Counts one more schema, so that other instances load it before their next batch.
+pub(super) async fn add_schema(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    sqlx::query(ADD_SCHEMA).execute(connection).await?;
+    Ok(())
+}
+
+/// Commits a transaction that changes a row and no content. When it is durable, everything that was
+/// committed before is durable, too.
+pub(super) async fn commit_nothing(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    sqlx::query(CHANGE_NOTHING)
+        .execute(&mut *connection)
+        .await?;
+    commit(connection).await
+}
+
+/// Returns true if the log holds an event with this id and hash.
+pub(super) async fn holds_event(
+    connection: &mut PgConnection,
+    id: EventId,
+    hash: Hash,
+) -> Result<bool, DatabaseError> {
+    let found: Option<Vec<u8>> = sqlx::query_scalar("SELECT hash FROM es_events WHERE id = $1")
+        .bind(number(id.get()))
+        .fetch_optional(connection)
+        .await?;
+    Ok(found.is_some_and(|found| row::hash(&found) == Some(hash)))
+}

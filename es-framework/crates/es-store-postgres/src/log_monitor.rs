@@ -1,0 +1,166 @@
+//! Watches the end of the log and the server that accepts writes: when another instance announces new
+//! events, and each second. It wakes subscribers, and after a failover it makes all statements look for
+//! the new server.
+
+use std::{future, sync::Arc, time::Duration};
+
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use tokio::time::timeout;
+
+use super::{
+    database_error::{DatabaseError, Remedy},
+    log_head,
+    log_writer::CHANNEL,
+    server_connection::WritableConnection,
+    store_state::StoreState,
+};
+
+/// The pause between two attempts to find the server.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Publishes the events that other instances store, until it is aborted.
+pub(super) async fn watch_log(state: Arc<StoreState>, server: WritableConnection) {
+    let state = &*state;
+    let mut monitor = LogMonitor {
+        state,
+        server: Some(server),
+        lost: None,
+    };
+    let mut notifications = Notifications {
+        is_enabled: state.address.uses_notifications,
+        server: None,
+        listener: None,
+    };
+    let mut has_failed = false;
+    loop {
+        // After the time, it does not matter whether a notification was lost.
+        let _ = timeout(state.limits.poll_time, notifications.wait(state)).await;
+        while let Err(error) = monitor.look().await {
+            if !has_failed {
+                tracing::warn!(%error, "subscriptions receive no new events");
+            }
+            has_failed = true;
+            tokio::time::sleep(PAUSE).await;
+        }
+        has_failed = false;
+        notifications.follow(monitor.server.as_ref());
+    }
+}
+
+/// The connection that looks at the end of the log.
+struct LogMonitor<'a> {
+    state: &'a StoreState,
+    server: Option<WritableConnection>,
+    /// The server of the last connection, and whether it did not answer rather than end the connection.
+    lost: Option<(usize, bool)>,
+}
+
+impl LogMonitor<'_> {
+    /// Publishes the end of the log.
+    async fn look(&mut self) -> Result<(), DatabaseError> {
+        let state = self.state;
+        let mut server = match self.server.take() {
+            Some(server) => server,
+            None => self.find_server().await?,
+        };
+        let reading = log_head::read_last(&mut server.connection);
+        let read = timeout(state.limits.answer_time, reading).await;
+        match read.unwrap_or(Err(DatabaseError::Timeout)) {
+            Ok(last) => {
+                self.server = Some(server);
+                if let Some(last) = last {
+                    state.record_seen(last);
+                    state.publish(last.id.get().saturating_add(1));
+                }
+                Ok(())
+            }
+            Err(error) => {
+                let is_slow = matches!(error, DatabaseError::Timeout);
+                self.lost = Some((server.server, is_slow));
+                Err(error)
+            }
+        }
+    }
+
+    async fn find_server(&mut self) -> Result<WritableConnection, DatabaseError> {
+        let found = self.state.connect().await?;
+        // A server that was only slow still works on the statements that it has received.
+        let is_same = |(server, is_slow)| is_slow && server == found.server;
+        if self.lost.take().is_some_and(|lost| !is_same(lost)) {
+            self.state.give_up_connections();
+        }
+        Ok(found)
+    }
+}
+
+/// The notifications of other instances.
+struct Notifications {
+    is_enabled: bool,
+    /// The number of the server in the URL.
+    server: Option<usize>,
+    listener: Option<PgListener>,
+}
+
+impl Notifications {
+    /// Listens to the server of the monitor from now on.
+    fn follow(&mut self, found: Option<&WritableConnection>) {
+        let server = found.map(|found| found.server);
+        if server != self.server {
+            self.listener = None;
+        }
+        self.server = server;
+    }
+
+    /// Waits until another instance announces events that this one does not know. After a failure, it
+    /// waits for ever, and the next call listens again.
+    async fn wait(&mut self, state: &StoreState) {
+        while self.is_enabled {
+            let notification = match self.listener(state).await {
+                Ok(Some(listener)) => listener.recv().await,
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            match notification {
+                Ok(notification) => {
+                    let announced = notification.payload().parse().unwrap_or(u64::MAX);
+                    if announced > *state.length().borrow() {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    self.listener = None;
+                    let error = DatabaseError::from(error);
+                    if error.remedy() == Remedy::GiveUp {
+                        tracing::info!(%error, "the server has no notifications, so this one polls");
+                        self.is_enabled = false;
+                    }
+                    break;
+                }
+            }
+        }
+        future::pending().await
+    }
+
+    async fn listener(
+        &mut self,
+        state: &StoreState,
+    ) -> Result<Option<&mut PgListener>, sqlx::Error> {
+        let server = self
+            .server
+            .and_then(|number| state.address.servers.get(number));
+        let Some(server) = server else {
+            return Ok(None);
+        };
+        let listener = match self.listener.take() {
+            Some(listener) => listener,
+            None => {
+                let pool = PgPoolOptions::new().max_connections(1);
+                let pool = pool.connect_lazy_with(server.options.clone());
+                let mut listener = PgListener::connect_with(&pool).await?;
+                listener.listen(CHANNEL).await?;
+                listener
+            }
+        };
+        Ok(Some(self.listener.insert(listener)))
+    }
+}

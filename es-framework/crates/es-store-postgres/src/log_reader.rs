@@ -1,0 +1,187 @@
+//! Reads of the log: in steps, through the connections that read.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use async_trait::async_trait;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use sqlx::PgConnection;
+use tokio::sync::watch;
+
+use super::{
+    database_error::DatabaseError,
+    event_selection::{self, StepLimits},
+    log_head,
+    read_pool::{ReadPool, ReadStep},
+    seen_event::SeenEvent,
+    store_state::StoreState,
+};
+use es_event::{EventId, EventType, RecordedEvent, Subject};
+use es_store::{
+    EventStream, ObserveOptions, Order, ReadOptions, StoreError,
+    options::IdRange,
+    scan::{self, Chunk, Chunks, Log, Scan},
+};
+
+/// Reads the log for any number of callers.
+#[derive(Debug, Clone)]
+pub(super) struct LogReader {
+    pub(super) pool: Arc<ReadPool>,
+    pub(super) state: Arc<StoreState>,
+}
+
+impl LogReader {
+    /// Returns the number of stored events.
+    pub(super) async fn read_length(&self) -> Result<u64, StoreError> {
+        let last = self.pool.read(&self.state, &ReadLast).await?;
+        last.into_iter()
+            .for_each(|last| self.state.record_seen(last));
+        Ok(EventId::count_to(last.map(|last| last.id)))
+    }
+
+    /// Reads the stored events that match the options.
+    pub(super) fn read(self, subject: Subject, options: ReadOptions) -> EventStream {
+        let begin = async move {
+            // A step returns the end of the log with its events. Only two kinds of reads need the end
+            // before their first step, so most reads save a request.
+            let is_everything = options.recursive && subject == Subject::root();
+            let length = if is_everything || options.from_latest_event.is_some() {
+                self.read_length().await?
+            } else {
+                EventId::MAX.saturating_add(1)
+            };
+            let (_, length) = watch::channel(length);
+            let log = BoundedLog::new(self, length);
+            Ok::<_, StoreError>(scan::read(log, subject, options))
+        };
+        stream::once(begin).try_flatten().boxed()
+    }
+
+    /// Subscribes to the events that match the options.
+    pub(super) fn observe(self, subject: Subject, options: ObserveOptions) -> EventStream {
+        let length = self.state.length();
+        let log = BoundedLog::new(self, length);
+        scan::observe(log.clone(), log, subject, options)
+    }
+}
+
+/// The log up to the length that one read sees.
+#[derive(Debug, Clone)]
+struct BoundedLog {
+    reader: LogReader,
+    length: watch::Receiver<u64>,
+    /// The number of events of the next step. It follows the size of the events, so that the server
+    /// does not send much more than a step takes.
+    step: Arc<AtomicUsize>,
+}
+
+impl BoundedLog {
+    fn new(reader: LogReader, length: watch::Receiver<u64>) -> Self {
+        let step = Arc::new(AtomicUsize::new(reader.state.limits.chunk_events));
+        Self {
+            reader,
+            length,
+            step,
+        }
+    }
+}
+
+#[async_trait]
+impl Chunks for BoundedLog {
+    type Events = Vec<RecordedEvent>;
+
+    const EVENTS: u64 = 1_000;
+
+    async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
+        let LogReader { pool, state } = &self.reader;
+        let limits = StepLimits {
+            events: self.step.load(Ordering::Relaxed),
+            bytes: state.limits.chunk_bytes,
+        };
+        let chunk = pool.read(state, &ReadChunk { scan, limits }).await?;
+        let newest = chunk.events.iter().max_by_key(|event| event.id);
+        newest
+            .into_iter()
+            .for_each(|event| state.record_seen(SeenEvent::of(event)));
+        let size = chunk.events.iter().map(|event| event.data.get().len());
+        let is_large = size.fold(0, usize::saturating_add) >= limits.bytes;
+        let next = match is_large {
+            true => chunk.count.max(1),
+            false => limits.events.saturating_mul(2),
+        };
+        let most = state.limits.chunk_events;
+        self.step.store(next.min(most), Ordering::Relaxed);
+        Ok(chunk)
+    }
+}
+
+#[async_trait]
+impl Log for BoundedLog {
+    fn length(&self) -> watch::Receiver<u64> {
+        self.length.clone()
+    }
+
+    async fn find(
+        &self,
+        subject: &Subject,
+        event_type: &EventType,
+        range: IdRange,
+        order: Order,
+    ) -> Result<Option<EventId>, StoreError> {
+        let LogReader { pool, state } = &self.reader;
+        let find = FindEvent {
+            subject,
+            event_type,
+            range,
+            order,
+        };
+        pool.read(state, &find).await
+    }
+}
+
+/// Reads one step of a scan.
+struct ReadChunk<'a> {
+    scan: &'a Scan,
+    limits: StepLimits,
+}
+
+#[async_trait]
+impl ReadStep for ReadChunk<'_> {
+    type Output = Chunk;
+
+    async fn run(&self, connection: &mut PgConnection) -> Result<Chunk, DatabaseError> {
+        event_selection::read_chunk(connection, self.scan, self.limits).await
+    }
+}
+
+/// Finds the first or the latest event of a subject and type.
+struct FindEvent<'a> {
+    subject: &'a Subject,
+    event_type: &'a EventType,
+    range: IdRange,
+    order: Order,
+}
+
+#[async_trait]
+impl ReadStep for FindEvent<'_> {
+    type Output = Option<EventId>;
+
+    async fn run(&self, connection: &mut PgConnection) -> Result<Option<EventId>, DatabaseError> {
+        let wanted = (self.subject, self.event_type);
+        event_selection::find_event(connection, wanted, self.range, self.order).await
+    }
+}
+
+/// Reads the last event.
+struct ReadLast;
+
+#[async_trait]
+impl ReadStep for ReadLast {
+    type Output = Option<SeenEvent>;
+
+    async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {
+        log_head::read_last(connection).await
+    }
+}

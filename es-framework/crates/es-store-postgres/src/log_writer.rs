@@ -1,0 +1,341 @@
+//! The writer thread: it takes all waiting appends, writes them in one transaction, and answers.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sqlx::PgConnection;
+use tokio::{runtime::Runtime, time::timeout};
+
+use super::{
+    batch_transaction::{BatchTransaction, PreparedEvents},
+    database_error::{DatabaseError, Remedy},
+    log_head, schema_registration,
+    seen_event::SeenEvent,
+    server_connection::WritableConnection,
+    store_state::StoreState,
+};
+use es_runtime::metrics::record_commit;
+use es_store::{
+    RegisterError, SchemaConflict, StoreError,
+    write::{
+        BatchLimits, CommitLinger, QueueOutcome, QueuedAppend, SchemaRegistration, WriteQueue,
+        WriterTask,
+    },
+};
+
+/// The channel on which instances tell each other that there are new events.
+pub(super) const CHANNEL: &str = "es_events";
+
+/// The first and the longest pause before a failed transaction is repeated.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// The time without tasks after which the thread looks at the queue again.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// The writer and the state that only it uses.
+#[derive(Debug)]
+pub(super) struct LogWriter {
+    connection: Option<WritableConnection>,
+    linger: CommitLinger,
+    queue: Arc<WriteQueue>,
+    state: Arc<StoreState>,
+    /// False if the server has no notifications.
+    notifies: bool,
+}
+
+/// The attempts of one transaction.
+struct RetrySchedule {
+    begun: Instant,
+    limit: Duration,
+    pause: Duration,
+}
+
+impl RetrySchedule {
+    fn new(limit: Duration) -> Self {
+        Self {
+            begun: Instant::now(),
+            limit,
+            pause: PAUSES.0,
+        }
+    }
+
+    /// Waits for the next attempt. Returns false if the error is final or the time is over.
+    async fn wait(&mut self, error: &DatabaseError) -> bool {
+        if error.remedy() == Remedy::GiveUp || self.begun.elapsed() >= self.limit {
+            return false;
+        }
+        tokio::time::sleep(self.pause).await;
+        self.pause = self.pause.saturating_mul(2).min(PAUSES.1);
+        true
+    }
+}
+
+impl LogWriter {
+    pub(super) fn new(state: Arc<StoreState>, queue: Arc<WriteQueue>) -> Self {
+        Self {
+            connection: None,
+            linger: CommitLinger::default(),
+            queue,
+            notifies: state.address.uses_notifications,
+            state,
+        }
+    }
+
+    /// Runs until the queue is closed and empty. The runtime belongs to this thread alone, which
+    /// blocks while the queue is empty.
+    pub(super) fn run(mut self, runtime: &Runtime) {
+        // No caller waits any longer, whatever ends this thread.
+        let queue = Arc::clone(&self.queue);
+        let _guard = AbandonOnDrop(&queue);
+        loop {
+            // A bug in one batch does not end the store: its callers get an error.
+            match catch_unwind(AssertUnwindSafe(|| self.run_once(runtime))) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => self.connection = None,
+            }
+        }
+        // The connection ends inside its runtime.
+        let _context = runtime.enter();
+        drop(self.connection.take());
+    }
+
+    /// Executes the next tasks. Returns `false` at the end.
+    fn run_once(&mut self, runtime: &Runtime) -> bool {
+        let limits = BatchLimits {
+            events: self.state.limits.batch_events,
+            bytes: self.state.limits.batch_bytes,
+        };
+        match self.queue.take(self.linger.target(), IDLE, limits) {
+            QueueOutcome::Tasks(tasks) => {
+                runtime.block_on(self.execute(tasks));
+                true
+            }
+            QueueOutcome::Idle => true,
+            QueueOutcome::Closed => false,
+        }
+    }
+
+    async fn execute(&mut self, tasks: Vec<WriterTask>) {
+        let mut appends = Vec::with_capacity(tasks.len());
+        let (mut registrations, mut probes) = (Vec::new(), Vec::new());
+        for task in tasks {
+            match task {
+                // Nobody waits for an append whose time is over, so it is not written.
+                WriterTask::Append(append) if append.answer.is_closed() => {}
+                WriterTask::Append(append) => appends.push(append),
+                WriterTask::Register(registration) => registrations.push(registration),
+                WriterTask::Probe(answer) => probes.push(answer),
+            }
+        }
+        if !appends.is_empty() {
+            self.write(appends).await;
+        }
+        for registration in registrations {
+            let outcome = self.register(&registration).await;
+            let _ = registration.answer.send(outcome);
+        }
+        for probe in probes {
+            let _ = probe.send(self.probe().await);
+        }
+    }
+
+    /// Writes a batch and answers each of its callers, whatever happens.
+    async fn write(&mut self, appends: Vec<QueuedAppend>) {
+        let begun = Instant::now();
+        let mut schedule = RetrySchedule::new(self.state.limits.retry_time);
+        let mut batch = BatchTransaction::new(appends);
+        let error = loop {
+            match self.attempt(&mut batch).await {
+                Ok(prepared) => {
+                    self.publish(&prepared);
+                    let (time, appends) = (begun.elapsed(), batch.appends.len());
+                    record_commit(time, prepared.events().count(), appends);
+                    let waiting = self.queue.waiting_tasks();
+                    self.linger.record_commit(time, appends, waiting);
+                    let has_events = prepared.events().next().is_some();
+                    answer(batch.appends, prepared);
+                    if has_events {
+                        self.notify().await;
+                    }
+                    return;
+                }
+                Err(error) => {
+                    self.handle_failure(&error).await;
+                    if !schedule.wait(&error).await {
+                        break error;
+                    }
+                }
+            }
+        };
+        if error.is_refusal() && batch.appends.len() > 1 {
+            // Only the append at fault must fail.
+            for append in batch.into_appends() {
+                Box::pin(self.write(vec![append])).await;
+            }
+            return;
+        }
+        tracing::error!(%error, "a batch of events was not written");
+        let address = &self.state.description;
+        let may_be_stored = batch.may_be_stored();
+        for append in batch.appends {
+            let _ = append.answer.send(Err(match may_be_stored {
+                true => error.unknown_at(address),
+                false => error.at(address).into(),
+            }));
+        }
+    }
+
+    async fn attempt(
+        &mut self,
+        batch: &mut BatchTransaction,
+    ) -> Result<PreparedEvents, DatabaseError> {
+        let state = Arc::clone(&self.state);
+        let mut failovers = state.failovers();
+        let connection = self.connection().await?;
+        let attempt = timeout(state.limits.attempt_time, batch.attempt(connection, &state));
+        tokio::select! {
+            attempted = attempt => attempted.unwrap_or(Err(DatabaseError::Timeout)),
+            _ = failovers.changed() => Err(DatabaseError::Timeout),
+        }
+    }
+
+    /// Returns the connection, or a new one to the server that accepts writes.
+    async fn connection(&mut self) -> Result<&mut PgConnection, DatabaseError> {
+        let state = &self.state;
+        let connection = self.connection.take();
+        let connection = match connection.filter(|connection| state.is_current(connection)) {
+            Some(connection) => connection,
+            None => state.connect().await?,
+        };
+        Ok(&mut self.connection.insert(connection).connection)
+    }
+
+    /// Prepares the connection for the next transaction, or drops it.
+    async fn handle_failure(&mut self, error: &DatabaseError) {
+        if error.remedy() != Remedy::Reconnect
+            && let Some(found) = &mut self.connection
+        {
+            let limit = self.state.limits.attempt_time;
+            let roll_back = log_head::roll_back(&mut found.connection);
+            let rolled_back = timeout(limit, roll_back).await;
+            if matches!(rolled_back, Ok(Ok(()))) {
+                return;
+            }
+        }
+        self.connection = None;
+    }
+
+    /// Makes the events of a batch visible to subscribers of this instance.
+    fn publish(&self, prepared: &PreparedEvents) {
+        let state = &self.state;
+        if !prepared.new_types.is_empty() {
+            state.change_catalogue(|catalogue| {
+                for (event_type, first) in &prepared.new_types {
+                    catalogue.record_event(event_type, *first);
+                }
+            });
+        }
+        if let Some(last) = prepared.events().next_back() {
+            state.record_seen(SeenEvent::of(last));
+            state.publish(last.id.get().saturating_add(1));
+        }
+    }
+
+    /// Wakes the subscribers of other instances. They also poll, so a failure only delays them.
+    async fn notify(&mut self) {
+        if !self.notifies {
+            return;
+        }
+        let length = self.state.length().borrow().to_string();
+        let Some(found) = &mut self.connection else {
+            return;
+        };
+        let notify = sqlx::query("SELECT pg_notify($1, $2)")
+            .bind(CHANNEL)
+            .bind(length)
+            .execute(&mut found.connection);
+        match timeout(self.state.limits.attempt_time, notify).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => {
+                let error = DatabaseError::from(error);
+                if error.remedy() == Remedy::GiveUp {
+                    tracing::info!(%error, "the server has no notifications, so subscribers poll");
+                    self.notifies = false;
+                }
+                self.handle_failure(&error).await;
+            }
+            Err(_) => self.connection = None,
+        }
+    }
+
+    async fn register(&mut self, registration: &SchemaRegistration) -> Result<(), RegisterError> {
+        let mut schedule = RetrySchedule::new(self.state.limits.retry_time);
+        let mut is_sent = false;
+        loop {
+            let error = match self.try_register(registration, &mut is_sent).await {
+                Ok(registered) => return Ok(registered?),
+                Err(error) => error,
+            };
+            self.handle_failure(&error).await;
+            if is_sent && error.remedy() != Remedy::Repeat {
+                return Err(RegisterError::Unknown {
+                    address: self.state.description.clone(),
+                    reason: error.to_string(),
+                });
+            }
+            is_sent = false;
+            if !schedule.wait(&error).await {
+                return Err(error.at(&self.state.description).into());
+            }
+        }
+    }
+
+    async fn try_register(
+        &mut self,
+        registration: &SchemaRegistration,
+        is_sent: &mut bool,
+    ) -> Result<Result<(), SchemaConflict>, DatabaseError> {
+        let limit = self.state.limits.attempt_time;
+        let state = Arc::clone(&self.state);
+        let connection = self.connection().await?;
+        let register = schema_registration::register(connection, &state, registration, is_sent);
+        let registered = timeout(limit, register).await;
+        registered.unwrap_or(Err(DatabaseError::Timeout))
+    }
+
+    /// Commits a transaction without content, which shows that the log can be written.
+    async fn probe(&mut self) -> Result<(), StoreError> {
+        let limit = self.state.limits.health_time;
+        let probe = async {
+            let connection = self.connection().await?;
+            log_head::begin(connection).await?;
+            log_head::commit_nothing(connection).await
+        };
+        let probed = timeout(limit, probe).await;
+        let probed = probed.unwrap_or(Err(DatabaseError::Timeout));
+        if let Err(error) = &probed {
+            self.handle_failure(error).await;
+        }
+        probed.map_err(|error| error.at(&self.state.description))
+    }
+}
+
+/// Answers the callers of a batch.
+fn answer(appends: Vec<QueuedAppend>, prepared: PreparedEvents) {
+    for (append, outcome) in appends.into_iter().zip(prepared.outcomes) {
+        drop(append.permit);
+        let _ = append.answer.send(outcome);
+    }
+}
+
+/// Fails all waiting callers when the writer thread ends.
+struct AbandonOnDrop<'a>(&'a WriteQueue);
+
+impl Drop for AbandonOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}

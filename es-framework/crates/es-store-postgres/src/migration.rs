@@ -1,0 +1,134 @@
+//! The tables of the store. Any number of instances may start at once: the row of the version is
+//! locked while one of them creates the tables.
+
+use std::time::Duration;
+
+use sqlx::PgConnection;
+
+use super::database_error::{DatabaseError, PostgresOpenError, Remedy};
+use es_event::Hash;
+use es_store::write::ChainHead;
+
+/// The version of the tables that this program writes.
+const VERSION: i64 = 1;
+/// The number of attempts, because statements that create the same table at once can fail.
+const ATTEMPTS: u32 = 20;
+
+const CREATE_VERSION: &str = "CREATE TABLE IF NOT EXISTS es_store_version (id SMALLINT PRIMARY KEY, version BIGINT NOT NULL)";
+const INSERT_VERSION: &str =
+    "INSERT INTO es_store_version (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
+
+/// Each statement can run twice, because some engines do not undo it with its transaction.
+const TABLES: [&str; 7] = [
+    // The text of an event is stored as the API sends it, because the hash covers the exact bytes.
+    "CREATE TABLE IF NOT EXISTS es_events (
+        id BIGINT PRIMARY KEY,
+        subject TEXT COLLATE \"C\" NOT NULL,
+        type TEXT COLLATE \"C\" NOT NULL,
+        source TEXT NOT NULL,
+        time TEXT NOT NULL,
+        traceparent TEXT,
+        tracestate TEXT,
+        predecessor_hash BYTEA NOT NULL,
+        hash BYTEA NOT NULL,
+        data TEXT NOT NULL)",
+    // Answers which event of a subject is the latest, and reads a subject in order.
+    "CREATE INDEX IF NOT EXISTS es_events_subject ON es_events (subject ASC, id ASC)",
+    "CREATE INDEX IF NOT EXISTS es_events_type ON es_events (type ASC, id ASC)",
+    // One row for each event and each subject above its own, but not for the root.
+    "CREATE TABLE IF NOT EXISTS es_subtrees (
+        ancestor TEXT COLLATE \"C\" NOT NULL,
+        id BIGINT NOT NULL,
+        PRIMARY KEY (ancestor, id))",
+    "CREATE TABLE IF NOT EXISTS es_event_types (
+        type TEXT COLLATE \"C\" PRIMARY KEY,
+        first_event BIGINT,
+        schema TEXT,
+        schema_number BIGINT)",
+    // The end of the log. Every writer locks this row.
+    "CREATE TABLE IF NOT EXISTS es_head (
+        id SMALLINT PRIMARY KEY,
+        last BIGINT,
+        hash BYTEA NOT NULL,
+        time TEXT NOT NULL,
+        schemas BIGINT NOT NULL)",
+    "INSERT INTO es_head (id, hash, time, schemas) VALUES (1, $1, $2, 0) ON CONFLICT (id) DO NOTHING",
+];
+
+/// Creates the tables, or brings them to the current version.
+pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    for _ in 1..ATTEMPTS {
+        match migrate_once(connection).await {
+            Err(error) if is_race(&error) => {
+                sqlx::query("ROLLBACK").execute(&mut *connection).await?;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            result => return result,
+        }
+    }
+    migrate_once(connection).await
+}
+
+/// Returns true if another instance created the same table at the same time.
+fn is_race(error: &DatabaseError) -> bool {
+    let DatabaseError::Sql(sqlx::Error::Database(database)) = error else {
+        return false;
+    };
+    let code = database.code();
+    let is_duplicate = matches!(code.as_deref(), Some("23505" | "42P07" | "42710" | "XX000"));
+    is_duplicate || error.remedy() == Remedy::Repeat
+}
+
+async fn migrate_once(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    match read_version(connection).await {
+        Ok(VERSION) => return Ok(()),
+        Ok(_) => {}
+        Err(error) if error.is_undefined_table() => {
+            sqlx::query(CREATE_VERSION)
+                .execute(&mut *connection)
+                .await?;
+        }
+        Err(error) => return Err(error),
+    }
+    sqlx::query(INSERT_VERSION)
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query("BEGIN").execute(&mut *connection).await?;
+    sqlx::query("SELECT 1 FROM es_store_version WHERE id = 1 FOR UPDATE")
+        .execute(&mut *connection)
+        .await?;
+    // Read again: another instance may have finished while this one waited for the lock.
+    let found = read_version(connection).await?;
+    if found > VERSION {
+        let known = VERSION;
+        return Err(PostgresOpenError::Newer { found, known }.into());
+    }
+    if found < VERSION {
+        create_tables(connection).await?;
+    }
+    sqlx::query("COMMIT").execute(&mut *connection).await?;
+    Ok(())
+}
+
+async fn read_version(connection: &mut PgConnection) -> Result<i64, DatabaseError> {
+    let version = sqlx::query_scalar("SELECT version FROM es_store_version WHERE id = 1")
+        .fetch_optional(connection)
+        .await?;
+    Ok(version.unwrap_or(0))
+}
+
+async fn create_tables(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    for statement in TABLES {
+        let mut query = sqlx::query(statement);
+        if statement.contains("$1") {
+            let time = ChainHead::EMPTY.time.to_string();
+            query = query.bind(Hash::ZERO.as_bytes().to_vec()).bind(time);
+        }
+        query.execute(&mut *connection).await?;
+    }
+    sqlx::query("UPDATE es_store_version SET version = $1 WHERE id = 1")
+        .bind(VERSION)
+        .execute(connection)
+        .await?;
+    Ok(())
+}

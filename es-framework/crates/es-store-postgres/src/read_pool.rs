@@ -1,0 +1,122 @@
+//! The connections that read. A read is repeated after a failure, on the server that accepts writes
+//! by then.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use sqlx::{AssertSqlSafe, PgConnection};
+use tokio::{sync::Semaphore, time::timeout};
+
+use super::{
+    database_error::{DatabaseError, Remedy},
+    server_connection::WritableConnection,
+    store_limits::StoreLimits,
+    store_state::StoreState,
+};
+use es_store::StoreError;
+
+/// The pause before a read is repeated.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The statements of one step of a read.
+#[async_trait]
+pub(super) trait ReadStep: Sync {
+    type Output: Send;
+
+    async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError>;
+}
+
+/// Connections to the server that accepts writes. Unlike the pool of sqlx, it looks for another server
+/// as soon as a connection fails, and tells a server that is away from connections that are in use.
+#[derive(Debug)]
+pub(super) struct ReadPool {
+    idle: Mutex<Vec<WritableConnection>>,
+    readers: Semaphore,
+}
+
+impl ReadPool {
+    pub(super) fn new(limits: &StoreLimits) -> Self {
+        Self {
+            idle: Mutex::default(),
+            readers: Semaphore::new(limits.readers),
+        }
+    }
+
+    /// Runs a step, and repeats it until it succeeds or its time is over.
+    pub(super) async fn read<S: ReadStep>(
+        &self,
+        state: &StoreState,
+        step: &S,
+    ) -> Result<S::Output, StoreError> {
+        let begun = Instant::now();
+        loop {
+            let mut failovers = state.failovers();
+            let read = tokio::select! {
+                read = self.try_read(state, step) => read,
+                _ = failovers.changed() => Err(DatabaseError::Timeout),
+            };
+            let error = match read {
+                Ok(output) => return Ok(output),
+                Err(error) => error,
+            };
+            let is_late = begun.elapsed() >= state.limits.retry_time;
+            let is_final = matches!(error, DatabaseError::Busy) || is_late;
+            match error.remedy() {
+                Remedy::Repeat if !is_final => {}
+                // The other connections are likely to be broken, too.
+                Remedy::Reconnect if !is_final => drop(self.take_idle()),
+                _ => return Err(error.at(&state.description)),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn try_read<S: ReadStep>(
+        &self,
+        state: &StoreState,
+        step: &S,
+    ) -> Result<S::Output, DatabaseError> {
+        let limit = state.limits.read_time;
+        let Ok(Ok(_permit)) = timeout(limit, self.readers.acquire()).await else {
+            return Err(DatabaseError::Busy);
+        };
+        let mut connection = match self.pop_idle(state) {
+            Some(connection) => connection,
+            None => connect(state).await?,
+        };
+        let running = timeout(limit, step.run(&mut connection.connection)).await;
+        let output = running.unwrap_or(Err(DatabaseError::Timeout))?;
+        self.lock_idle(|idle| idle.push(connection));
+        Ok(output)
+    }
+
+    fn pop_idle(&self, state: &StoreState) -> Option<WritableConnection> {
+        let popped = self.lock_idle(Vec::pop);
+        let current = popped.filter(|connection| state.is_current(connection));
+        if current.is_none() {
+            drop(self.take_idle());
+        }
+        current
+    }
+
+    fn take_idle(&self) -> Vec<WritableConnection> {
+        self.lock_idle(std::mem::take)
+    }
+
+    fn lock_idle<T>(&self, act: impl FnOnce(&mut Vec<WritableConnection>) -> T) -> T {
+        act(&mut self.idle.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Connects, and makes the server end the statements of which the client has given up waiting.
+async fn connect(state: &StoreState) -> Result<WritableConnection, DatabaseError> {
+    let mut found = state.connect().await?;
+    let limit = state.limits.read_time.as_millis();
+    sqlx::query(AssertSqlSafe(format!("SET statement_timeout = {limit}")))
+        .execute(&mut found.connection)
+        .await?;
+    Ok(found)
+}

@@ -1,0 +1,226 @@
+//! Writes events exactly as another store recorded them: with their ids, times and hashes.
+
+use std::collections::BTreeSet;
+
+use sqlx::PgConnection;
+
+use super::{
+    database_error::{DatabaseError, PostgresOpenError},
+    event_catalogue, event_insertion, log_head, migration, row,
+    store_address::StoreAddress,
+    store_limits::StoreLimits,
+};
+use es_event::{EventId, EventType, RecordedEvent};
+use es_store::{Chain, EventSchema, Flaw, backup::BackupLine, write::ChainHead};
+
+/// The number of events in one transaction.
+const BATCH: usize = 2_000;
+/// The number of bytes in one transaction, not counting the last event.
+const BATCH_BYTES: usize = 8 << 20;
+
+const ADD_SCHEMA: &str = "INSERT INTO es_event_types (type, schema, schema_number) \
+     VALUES ($1, $2, $3) ON CONFLICT (type) DO UPDATE SET schema = excluded.schema, \
+     schema_number = excluded.schema_number \
+     WHERE es_event_types.schema IS NULL";
+
+/// A copy of a log into a PostgreSQL database. After an interruption, the next one continues behind
+/// the last event that is stored.
+///
+/// ```no_run
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use es_framework::store::postgres::PostgresRestore;
+///
+/// let mut restore = PostgresRestore::begin(&"postgres://db/library".parse()?).await?;
+/// // `restore.add(line).await?` for each line of a backup after `restore.chain()`
+/// println!("{} events", restore.finish().await?.events());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct PostgresRestore {
+    connection: PgConnection,
+    address: String,
+    chain: Chain,
+    /// The chain up to the last stored event.
+    stored: Chain,
+    types: BTreeSet<EventType>,
+    batch: Vec<RecordedEvent>,
+    batch_bytes: usize,
+    new_types: Vec<(EventType, EventId)>,
+}
+
+/// The reason why a log was not copied.
+///
+/// ```
+/// use es_framework::store::postgres::PostgresRestoreError;
+///
+/// let error = PostgresRestoreError::Incomplete("disk failure".into());
+/// assert_eq!(error.to_string(), "the source is not whole, its store said: disk failure");
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum PostgresRestoreError {
+    /// The database cannot be used.
+    #[error(transparent)]
+    Open(#[from] PostgresOpenError),
+    /// An event was changed, or one is missing.
+    #[error("the source is broken at event {}: {}", .0.event, .0.reason)]
+    Broken(Flaw),
+    /// The source ends with an error of its store.
+    #[error("the source is not whole, its store said: {0}")]
+    Incomplete(String),
+    /// The source contains an invalid schema.
+    #[error("the source has a broken schema of {0}: {1}")]
+    Schema(EventType, String),
+    /// Another program wrote events at the same time.
+    #[error("the {0} received other events during the copy: copy into one that nobody uses")]
+    Concurrent(String),
+    /// The events cannot be written.
+    #[error("cannot write to the {0}: {1}")]
+    Write(String, String),
+}
+
+impl PostgresRestore {
+    /// Connects to the database, and creates the tables if they are missing.
+    ///
+    /// # Errors
+    /// The database cannot be used.
+    pub async fn begin(address: &StoreAddress) -> Result<Self, PostgresRestoreError> {
+        let failed = |error: DatabaseError| match error {
+            DatabaseError::Server(error) => error,
+            error => PostgresOpenError::Tables(error.to_string()),
+        };
+        let limits = StoreLimits::default();
+        let found = address.await_connection(&limits).await.map_err(failed)?;
+        let mut connection = found.connection;
+        migration::migrate(&mut connection).await.map_err(failed)?;
+        let head = log_head::begin(&mut connection).await.map_err(failed)?;
+        let rolled_back = log_head::roll_back(&mut connection).await;
+        rolled_back.map_err(failed)?;
+        let catalogue = event_catalogue::load_catalogue(&mut connection).await;
+        let known = catalogue.map_err(failed)?.event_types();
+        let seen = known.into_iter().filter(|known| !known.is_phantom);
+        let chain = Chain::at(EventId::count_to(head.last), head.chain.predecessor);
+        Ok(Self {
+            connection,
+            address: address.to_string(),
+            stored: chain.clone(),
+            chain,
+            types: seen.map(|known| known.event_type).collect(),
+            batch: Vec::new(),
+            batch_bytes: 0,
+            new_types: Vec::new(),
+        })
+    }
+
+    /// Returns the end of the chain, behind which the copy continues.
+    #[must_use]
+    pub const fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Adds the next line of a backup.
+    ///
+    /// # Errors
+    /// The line breaks the hash chain or cannot be written.
+    pub async fn add(&mut self, line: BackupLine) -> Result<(), PostgresRestoreError> {
+        match line {
+            BackupLine::Event(event) => self.add_event(*event).await,
+            BackupLine::Schema(event_type, schema) => {
+                let parsed = EventSchema::parse_stored(schema.get());
+                if let Err(error) = parsed {
+                    let error = error.to_string();
+                    return Err(PostgresRestoreError::Schema(event_type, error));
+                }
+                let added = add_schema(&mut self.connection, &event_type, schema.get()).await;
+                added.map_err(|error| self.failed(&error))
+            }
+            BackupLine::Error(error) => Err(PostgresRestoreError::Incomplete(error)),
+        }
+    }
+
+    async fn add_event(&mut self, event: RecordedEvent) -> Result<(), PostgresRestoreError> {
+        self.chain
+            .verify_next(&event)
+            .map_err(PostgresRestoreError::Broken)?;
+        if self.types.insert(event.event_type.clone()) {
+            self.new_types.push((event.event_type.clone(), event.id));
+        }
+        let ancestors = event_insertion::ancestors(event.subject.as_str()).map(str::len);
+        let size = ancestors.fold(event.data.get().len(), usize::saturating_add);
+        self.batch_bytes = self.batch_bytes.saturating_add(size);
+        self.batch.push(event);
+        if self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES {
+            self.write().await?;
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self) -> Result<(), PostgresRestoreError> {
+        let Some(last) = self.batch.last() else {
+            return Ok(());
+        };
+        let time = last.time.timestamp().map_err(|error| {
+            PostgresRestoreError::Write(self.address.clone(), error.to_string())
+        })?;
+        let head = ChainHead {
+            next: last.id.next(),
+            predecessor: last.hash,
+            time,
+        };
+        let written = self.write_batch(&head).await;
+        if !written.map_err(|error| self.failed(&error))? {
+            return Err(PostgresRestoreError::Concurrent(self.address.clone()));
+        }
+        self.stored = self.chain.clone();
+        self.batch.clear();
+        self.new_types.clear();
+        self.batch_bytes = 0;
+        Ok(())
+    }
+
+    /// Writes the events of a batch. Returns false if the log has other events by now.
+    async fn write_batch(&mut self, head: &ChainHead) -> Result<bool, DatabaseError> {
+        let connection = &mut self.connection;
+        let found = log_head::begin(connection).await?;
+        let events = EventId::count_to(found.last);
+        if events != self.stored.events() || found.chain.predecessor != self.stored.hash() {
+            log_head::roll_back(connection).await?;
+            return Ok(false);
+        }
+        event_insertion::insert(connection, self.batch.iter(), &self.new_types, head).await?;
+        log_head::commit(connection).await?;
+        Ok(true)
+    }
+
+    /// Writes the last events. Returns the end of the chain.
+    ///
+    /// # Errors
+    /// The events cannot be written.
+    pub async fn finish(mut self) -> Result<Chain, PostgresRestoreError> {
+        self.write().await?;
+        Ok(self.chain)
+    }
+
+    fn failed(&self, error: &DatabaseError) -> PostgresRestoreError {
+        PostgresRestoreError::Write(self.address.clone(), error.to_string())
+    }
+}
+
+async fn add_schema(
+    connection: &mut PgConnection,
+    event_type: &EventType,
+    schema: &str,
+) -> Result<(), DatabaseError> {
+    let head = log_head::begin(connection).await?;
+    let added = sqlx::query(ADD_SCHEMA)
+        .bind(event_type.as_str())
+        .bind(schema)
+        .bind(row::number(head.schemas))
+        .execute(&mut *connection)
+        .await?;
+    if added.rows_affected() > 0 {
+        log_head::add_schema(connection).await?;
+    }
+    log_head::commit(connection).await
+}

@@ -1,0 +1,165 @@
+//! Connections to the server that accepts writes.
+
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use sqlx::{Connection as _, PgConnection};
+use tokio::time::timeout;
+
+use super::{
+    database_error::{DatabaseError, PostgresOpenError, Remedy},
+    log_head,
+    seen_event::SeenEvent,
+    store_address::{ServerAddress, StoreAddress},
+    store_limits::StoreLimits,
+};
+
+/// The oldest version of PostgreSQL that is supported, as `server_version_num` gives it.
+const OLDEST_VERSION: i64 = 130_000;
+
+/// An engine that lacks a setting does not list it, and then there is nothing to object to.
+const SETTINGS: &str = "SELECT name, setting FROM pg_settings \
+     WHERE name IN ('server_version', 'server_version_num', 'fsync', 'synchronous_commit')";
+
+/// A writer that stops in the middle of a batch keeps all other writers waiting for its lock, so the
+/// server ends its session. A writer that waits for the lock gives up before its client does, because
+/// the server does not notice that the client is gone. The wait for a standby has no limit: its end
+/// would confirm events that only the primary has.
+const SESSION: [&str; 3] = [
+    "SET idle_in_transaction_session_timeout = '5s'",
+    "SET lock_timeout = '4s'",
+    "SET statement_timeout = 0",
+];
+
+/// A connection to the server that accepts writes.
+#[derive(Debug)]
+pub(super) struct WritableConnection {
+    pub(super) connection: PgConnection,
+    /// The number of the server in the URL.
+    pub(super) server: usize,
+    /// The number of failovers before it.
+    pub(super) failovers: u64,
+}
+
+impl StoreAddress {
+    /// Connects to all servers at once, and returns the first that accepts writes and has the event
+    /// `seen`. One that hangs delays nobody.
+    pub(super) async fn connect(
+        &self,
+        limits: &StoreLimits,
+        seen: Option<SeenEvent>,
+    ) -> Result<WritableConnection, DatabaseError> {
+        let servers = self.servers.iter().enumerate();
+        let mut attempts: FuturesUnordered<_> = servers
+            .map(|(number, server)| async move {
+                let connecting = timeout(limits.connect_time, self.connect_to(server, seen)).await;
+                let connection = connecting.unwrap_or(Err(DatabaseError::Timeout))?;
+                Ok(WritableConnection {
+                    connection,
+                    server: number,
+                    failovers: 0,
+                })
+            })
+            .collect();
+        let mut failure = DatabaseError::Timeout;
+        while let Some(attempt) = attempts.next().await {
+            match attempt {
+                Ok(connection) => return Ok(connection),
+                Err(error) if is_more_telling(&error, &failure) => failure = error,
+                Err(_) => {}
+            }
+        }
+        match failure {
+            failure @ DatabaseError::Server(_) => Err(failure),
+            failure if failure.remedy() == Remedy::GiveUp => Err(failure),
+            failure => Err(DatabaseError::Server(PostgresOpenError::Unavailable {
+                address: self.to_string(),
+                reason: failure.to_string(),
+            })),
+        }
+    }
+
+    /// Connects as [`connect`](Self::connect) does, and waits for a server that is starting.
+    pub(super) async fn await_connection(
+        &self,
+        limits: &StoreLimits,
+    ) -> Result<WritableConnection, DatabaseError> {
+        let begun = Instant::now();
+        loop {
+            match self.connect(limits, None).await {
+                Err(error)
+                    if error.remedy() != Remedy::GiveUp && begun.elapsed() < limits.start_time =>
+                {
+                    tracing::warn!(%error, "waiting for the event store");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    async fn connect_to(
+        &self,
+        server: &ServerAddress,
+        seen: Option<SeenEvent>,
+    ) -> Result<PgConnection, DatabaseError> {
+        let mut connection = PgConnection::connect_with(&server.options).await?;
+        let is_standby: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()")
+            .fetch_one(&mut connection)
+            .await?;
+        if is_standby {
+            return Err(DatabaseError::Server(PostgresOpenError::Unavailable {
+                address: self.to_string(),
+                reason: format!("{server} is a standby"),
+            }));
+        }
+        self.check_settings(&mut connection).await?;
+        for setting in SESSION {
+            sqlx::query(setting).execute(&mut connection).await?;
+        }
+        if let Some(SeenEvent { id, hash }) = seen
+            && !log_head::holds_event(&mut connection, id, hash).await?
+        {
+            let (server, event) = (server.to_string(), id);
+            return Err(PostgresOpenError::LostEvents { server, event }.into());
+        }
+        Ok(connection)
+    }
+
+    async fn check_settings(&self, connection: &mut PgConnection) -> Result<(), DatabaseError> {
+        let settings: Vec<(String, String)> =
+            sqlx::query_as(SETTINGS).fetch_all(connection).await?;
+        let setting = |wanted: &str| {
+            let mut found = settings.iter().filter(|(name, _)| name == wanted);
+            found.next().map(|(_, value)| value.as_str())
+        };
+        let version = setting("server_version_num").and_then(|number| number.parse().ok());
+        if version.is_none_or(|version: i64| version < OLDEST_VERSION) {
+            let found = setting("server_version").unwrap_or("unknown").to_owned();
+            return Err(PostgresOpenError::Version { found }.into());
+        }
+        if self.accepts_data_loss {
+            return Ok(());
+        }
+        for (name, text) in [
+            ("fsync", "fsync=off"),
+            ("synchronous_commit", "synchronous_commit=off"),
+        ] {
+            if setting(name) == Some("off") {
+                return Err(PostgresOpenError::Durability { setting: text }.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns true if an error of one server says more than that of another why no server can be used.
+fn is_more_telling(error: &DatabaseError, other: &DatabaseError) -> bool {
+    let rank = |error: &DatabaseError| match error {
+        DatabaseError::Server(PostgresOpenError::LostEvents { .. }) => 3,
+        error if error.remedy() == Remedy::GiveUp => 2,
+        DatabaseError::Timeout => 0,
+        _ => 1,
+    };
+    rank(error) > rank(other)
+}

@@ -1,0 +1,208 @@
+//! The URL of the store: one database, and the servers on which it may be writable.
+
+use std::{fmt, sync::Arc};
+
+use sqlx::{ConnectOptions as _, postgres::PgConnectOptions};
+
+use es_event::HashVersion;
+
+/// The database of an event store and its servers.
+///
+/// ```
+/// use es_framework::store::postgres::StoreAddress;
+///
+/// let address: StoreAddress = "postgres://library:secret@db-1,db-2:5433/library".parse()?;
+/// assert_eq!(address.to_string(), "PostgreSQL database library on db-1:5432, db-2:5433");
+/// assert!("http://db-1".parse::<StoreAddress>().is_err());
+/// # Ok::<_, es_framework::store::postgres::InvalidStoreAddress>(())
+/// ```
+#[derive(Clone)]
+pub struct StoreAddress {
+    pub(crate) servers: Arc<[ServerAddress]>,
+    pub(crate) accepts_data_loss: bool,
+    pub(crate) uses_notifications: bool,
+    pub(crate) hash_version: HashVersion,
+}
+
+/// One server of the database.
+#[derive(Clone)]
+pub(crate) struct ServerAddress {
+    pub(crate) options: PgConnectOptions,
+}
+
+/// The error for a text that is not the URL of a PostgreSQL event store.
+///
+/// ```
+/// use es_framework::store::postgres::StoreAddress;
+///
+/// let error = "postgres://db/library?durability=some".parse::<StoreAddress>().unwrap_err();
+/// assert_eq!(error.to_string(), "write durability=unsafe, or leave it out");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidStoreAddress(String);
+
+impl InvalidStoreAddress {
+    fn because(reason: impl fmt::Display) -> Self {
+        Self(reason.to_string())
+    }
+}
+
+impl StoreAddress {
+    /// Returns true if a URL has the scheme of PostgreSQL.
+    #[must_use]
+    pub fn is_postgres(url: &str) -> bool {
+        without_scheme(url).is_some()
+    }
+
+    /// Sets the version in which the hashes of new events are computed. Stored events keep theirs.
+    #[must_use]
+    pub const fn hash_version(mut self, version: HashVersion) -> Self {
+        self.hash_version = version;
+        self
+    }
+}
+
+/// Returns true if a connection to PostgreSQL has this parameter.
+fn is_known(parameter: &str) -> bool {
+    let names = [
+        "application_name",
+        "dbname",
+        "host",
+        "options",
+        "password",
+        "port",
+        "sslmode",
+        "user",
+    ];
+    names.contains(&parameter) || parameter.starts_with("options[")
+}
+
+fn without_scheme(url: &str) -> Option<&str> {
+    let rest = url.strip_prefix("postgres://");
+    rest.or_else(|| url.strip_prefix("postgresql://"))
+}
+
+impl std::str::FromStr for StoreAddress {
+    type Err = InvalidStoreAddress;
+
+    fn from_str(url: &str) -> Result<Self, InvalidStoreAddress> {
+        let rest = without_scheme(url).ok_or_else(|| {
+            InvalidStoreAddress::because("write postgres://user:password@host/database")
+        })?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let (user, hosts) = match authority.rsplit_once('@') {
+            Some((user, hosts)) => (format!("{user}@"), hosts),
+            None => (String::new(), authority),
+        };
+        let (mut accepts_data_loss, mut uses_notifications) = (false, true);
+        let mut parameters = Vec::new();
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            match parameter.split_once('=').unwrap_or((parameter, "")) {
+                ("durability", "unsafe") => accepts_data_loss = true,
+                ("durability", _) => {
+                    let reason = "write durability=unsafe, or leave it out";
+                    return Err(InvalidStoreAddress::because(reason));
+                }
+                ("notifications", "off") => uses_notifications = false,
+                ("notifications", _) => {
+                    let reason = "write notifications=off, or leave it out";
+                    return Err(InvalidStoreAddress::because(reason));
+                }
+                (name, _) if is_known(name) => parameters.push(parameter),
+                _ => {
+                    // Its text may be a part of a password that is not percent-encoded.
+                    let reason = "a parameter after '?' is unknown, or the password contains '?', '/' or '@' that is not percent-encoded";
+                    return Err(InvalidStoreAddress::because(reason));
+                }
+            }
+        }
+        let parameters = parameters.join("&");
+        let servers = hosts
+            .split(',')
+            .map(|host| server(&format!("postgres://{user}{host}/{database}?{parameters}")))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            servers,
+            accepts_data_loss,
+            uses_notifications,
+            hash_version: HashVersion::default(),
+        })
+    }
+}
+
+fn server(url: &str) -> Result<ServerAddress, InvalidStoreAddress> {
+    // The error of a URL never repeats its text, which may contain a password.
+    let options: PgConnectOptions = url.parse().map_err(InvalidStoreAddress::because)?;
+    let options = options.disable_statement_logging();
+    let options = match options.get_application_name() {
+        Some(_) => options,
+        None => options.application_name("event-store"),
+    };
+    Ok(ServerAddress { options })
+}
+
+impl fmt::Display for ServerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.options.get_socket() {
+            Some(socket) => write!(f, "{}", socket.display()),
+            None => write!(f, "{}:{}", self.options.get_host(), self.options.get_port()),
+        }
+    }
+}
+
+impl fmt::Display for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let database = self.servers.first().map(|server| {
+            let options = &server.options;
+            options.get_database().unwrap_or(options.get_username())
+        });
+        write!(f, "PostgreSQL database {}", database.unwrap_or_default())?;
+        for (number, server) in self.servers.iter().enumerate() {
+            let separator = if number == 0 { " on " } else { ", " };
+            write!(f, "{separator}{server}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Without the options of the servers, because they contain the password.
+impl fmt::Debug for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_all_servers_and_no_text_shows_the_password() {
+        let url = "postgres://me:se%40cret@a,b:5433,[::1]:5434/events?durability=unsafe\
+             &notifications=off&sslmode=disable&options[search_path]=x";
+        let address: StoreAddress = url.parse().unwrap();
+        let text = "PostgreSQL database events on a:5432, b:5433, [::1]:5434";
+        assert_eq!(address.to_string(), text);
+        assert_eq!(format!("{address:?}"), text);
+        assert!(address.accepts_data_loss && !address.uses_notifications);
+        let options = &address.servers[1].options;
+        assert_eq!(options.get_username(), "me");
+        assert_eq!(options.get_options(), Some("-c search_path=x"));
+    }
+
+    #[test]
+    fn a_wrong_url_is_refused_without_its_password() {
+        for url in [
+            "mysql://a/b",
+            "postgres://me:secret@a:port/b",
+            "postgres://me:secret@a/b?sslmode=some",
+            "postgres://me:secret@a/b?notifications=some",
+            "postgres://me:why?secret@a/b",
+        ] {
+            let error = url.parse::<StoreAddress>().unwrap_err().to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The limits that a store works within.
+
+use std::time::Duration;
+
+/// The limits of one store.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoreLimits {
+    /// The time to connect to a server.
+    pub(super) connect_time: Duration,
+    /// The time for which a start waits for a writable server.
+    pub(super) start_time: Duration,
+    /// The time of one attempt to write a batch.
+    pub(super) attempt_time: Duration,
+    /// The time for which a batch is tried again after failures, such as a failover.
+    pub(super) retry_time: Duration,
+    /// The time that an append waits for its outcome.
+    pub(super) write_time: Duration,
+    /// The time of one step of a read.
+    pub(super) read_time: Duration,
+    /// The time of a health check.
+    pub(super) health_time: Duration,
+    /// The time between two looks at the log, for events that no notification announced.
+    pub(super) poll_time: Duration,
+    /// The time in which the server that accepts writes answers the smallest query. After it, the instance
+    /// looks for another server.
+    pub(super) answer_time: Duration,
+    /// The most connections that read at once.
+    pub(super) readers: usize,
+    /// The most events of one commit. A single larger append is still one commit.
+    pub(super) batch_events: usize,
+    /// The most bytes of one commit.
+    pub(super) batch_bytes: usize,
+    /// The size of the write queue, in KiB; each append counts as one at least.
+    pub(super) queue_kib: u32,
+    /// The time that an append waits for room in the queue.
+    pub(super) queue_wait: Duration,
+    /// The most events of one step of a read.
+    pub(super) chunk_events: usize,
+    /// The most bytes of one step of a read, not counting the last event.
+    pub(super) chunk_bytes: usize,
+    /// The number of subjects of one step of a listing.
+    pub(super) subjects: usize,
+}
+
+/// The largest append, in bytes. It has to fit into memory and into one statement.
+pub(super) const MAX_APPEND_BYTES: usize = 64 << 20;
+
+impl Default for StoreLimits {
+    fn default() -> Self {
+        Self {
+            connect_time: Duration::from_secs(2),
+            start_time: Duration::from_secs(10),
+            attempt_time: Duration::from_secs(5),
+            retry_time: Duration::from_secs(15),
+            write_time: Duration::from_secs(30),
+            read_time: Duration::from_secs(10),
+            health_time: Duration::from_secs(2),
+            poll_time: Duration::from_secs(1),
+            answer_time: Duration::from_secs(1),
+            readers: 8,
+            batch_events: 4_096,
+            batch_bytes: 8 << 20,
+            queue_kib: 64 << 10,
+            queue_wait: Duration::from_secs(5),
+            chunk_events: 1_000,
+            chunk_bytes: 1 << 20,
+            subjects: 1_000,
+        }
+    }
+}

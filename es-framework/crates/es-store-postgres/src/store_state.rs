@@ -1,0 +1,124 @@
+//! The state that the writer shares with readers and callers.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use sqlx::PgConnection;
+use tokio::sync::watch;
+
+use super::{
+    database_error::DatabaseError, event_catalogue::load_catalogue, seen_event::SeenEvent,
+    server_connection::WritableConnection, store_address::StoreAddress, store_limits::StoreLimits,
+};
+use es_store::catalogue::Catalogue;
+
+/// The state of one open store.
+#[derive(Debug)]
+pub(super) struct StoreState {
+    pub(super) address: StoreAddress,
+    pub(super) limits: StoreLimits,
+    /// The address for texts.
+    pub(super) description: String,
+    /// The schemas that this instance knows. The writer loads those that other instances registered.
+    catalogue: RwLock<Arc<Catalogue>>,
+    /// The number of events that subscribers may read.
+    length: watch::Sender<u64>,
+    /// The newest event that this instance has seen. A server without it has lost events.
+    newest_seen: Mutex<Option<SeenEvent>>,
+    /// The number of times that the connections were given up, because another server took over or a
+    /// connection broke.
+    failovers: watch::Sender<u64>,
+}
+
+impl StoreState {
+    pub(super) fn new(address: StoreAddress, limits: StoreLimits, catalogue: Catalogue) -> Self {
+        Self {
+            description: address.to_string(),
+            address,
+            limits,
+            catalogue: RwLock::new(Arc::new(catalogue)),
+            length: watch::Sender::new(0),
+            newest_seen: Mutex::default(),
+            failovers: watch::Sender::new(0),
+        }
+    }
+
+    /// Connects to the server that accepts writes. It must have all events that this instance has seen.
+    pub(super) async fn connect(&self) -> Result<WritableConnection, DatabaseError> {
+        let (seen, failovers) = (*self.seen(), *self.failovers.borrow());
+        let found = self.address.connect(&self.limits, seen).await?;
+        Ok(WritableConnection { failovers, ..found })
+    }
+
+    /// Returns true if no failover was noticed since this connection was made.
+    pub(super) fn is_current(&self, connection: &WritableConnection) -> bool {
+        connection.failovers == *self.failovers.borrow()
+    }
+
+    /// Records the newest of some events that were written or read.
+    pub(super) fn record_seen(&self, event: SeenEvent) {
+        let mut seen = self.seen();
+        if seen.is_none_or(|seen| seen.id < event.id) {
+            *seen = Some(event);
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<SeenEvent>> {
+        let seen = self.newest_seen.lock();
+        seen.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends all statements that run, so that they are repeated on new connections.
+    pub(super) fn give_up_connections(&self) {
+        self.failovers
+            .send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    pub(super) fn failovers(&self) -> watch::Receiver<u64> {
+        self.failovers.subscribe()
+    }
+
+    /// No change of the state can fail halfway, so a poisoned lock still guards a consistent state.
+    pub(super) fn catalogue(&self) -> Arc<Catalogue> {
+        let catalogue = self.catalogue.read();
+        Arc::clone(&catalogue.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Loads the schemas that other instances registered, if the log counts more than this one knows.
+    pub(super) async fn refresh_catalogue(
+        &self,
+        connection: &mut PgConnection,
+        schemas: usize,
+    ) -> Result<(), DatabaseError> {
+        if schemas != self.catalogue().schemas() {
+            self.replace_catalogue(load_catalogue(connection).await?);
+        }
+        Ok(())
+    }
+
+    fn replace_catalogue(&self, catalogue: Catalogue) {
+        *self
+            .catalogue
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(catalogue);
+    }
+
+    pub(super) fn change_catalogue<T>(&self, change: impl FnOnce(&mut Catalogue) -> T) -> T {
+        let catalogue = self.catalogue.write();
+        change(Arc::make_mut(
+            &mut catalogue.unwrap_or_else(PoisonError::into_inner),
+        ))
+    }
+
+    /// Reports the number of stored events to subscribers. It never goes back.
+    pub(super) fn publish(&self, length: u64) {
+        self.length.send_if_modified(|known| {
+            let has_grown = length > *known;
+            *known = length.max(*known);
+            has_grown
+        });
+    }
+
+    pub(super) fn length(&self) -> watch::Receiver<u64> {
+        self.length.subscribe()
+    }
+}

@@ -1,0 +1,44 @@
+//! A proxy that cuts connections.
+
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
+
+/// A proxy in front of a server. It ends with its runtime.
+pub(crate) struct ConnectionProxy {
+    pub(crate) port: u16,
+    cuts: watch::Sender<u32>,
+}
+
+impl ConnectionProxy {
+    pub(crate) async fn start(server: String) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let cuts = watch::Sender::new(0);
+        let proxy = Self {
+            port,
+            cuts: cuts.clone(),
+        };
+        tokio::spawn(async move {
+            while let Ok((mut client, _)) = listener.accept().await {
+                let (server, mut cut) = (server.clone(), cuts.subscribe());
+                tokio::spawn(async move {
+                    let mut server = TcpStream::connect(server).await?;
+                    tokio::select! {
+                        _ = copy_bidirectional(&mut client, &mut server) => {}
+                        _ = cut.changed() => {}
+                    }
+                    std::io::Result::Ok(())
+                });
+            }
+        });
+        proxy
+    }
+
+    /// Ends all connections. The server notices it later than the client.
+    pub(crate) fn cut(&self) {
+        self.cuts.send_modify(|count| *count += 1);
+    }
+}

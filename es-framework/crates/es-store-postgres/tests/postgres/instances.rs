@@ -1,0 +1,141 @@
+//! Several instances on one database.
+
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
+
+use es_event::{RecordedEvent, Subject};
+use es_store::{
+    AppendError, EventSchema, EventStore as _, ObserveOptions, Precondition, ReadOptions,
+};
+use futures_util::{StreamExt as _, TryStreamExt as _, future::join_all};
+
+use crate::store_fixture::{StoreFixture, assert_chain, candidate, open, read_all};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn instances_that_start_at_once_share_one_log() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let url = fixture.url(&fixture.schema(), "");
+    let stores = join_all((0..8).map(|_| open(&url))).await;
+    let writers = stores.iter().enumerate().map(|(number, store)| async move {
+        for event in 0..20 {
+            let subject = format!("/writers/{number}");
+            let written = store.append(vec![candidate(&subject, event)], vec![]).await;
+            written.unwrap();
+        }
+    });
+    join_all(writers).await;
+    for store in &stores {
+        let events = read_all(store).await;
+        assert_eq!(events.len(), 160);
+        assert_chain(&events);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_instances_one_gets_a_pristine_subject() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let url = fixture.url(&fixture.schema(), "");
+    let stores = [open(&url).await, open(&url).await];
+    for round in 0..50 {
+        let subject = format!("/books/{round}");
+        let attempts = stores.iter().map(|store| {
+            let pristine = Precondition::SubjectIsPristine(subject.parse().unwrap());
+            store.append(vec![candidate(&subject, round)], vec![pristine])
+        });
+        let outcomes = join_all(attempts).await;
+        let is_conflict =
+            |outcome: &&Result<_, _>| matches!(outcome, Err(AppendError::Conflict(_)));
+        let written = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+        let refused = outcomes.iter().filter(is_conflict).count();
+        assert_eq!((written, refused), (1, 1), "{outcomes:?}");
+        // The instance that lost sees at once why.
+        for store in &stores {
+            let read = store.read(subject.parse().unwrap(), ReadOptions::default());
+            assert_eq!(read.count().await, 1);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn subscribers_receive_the_events_of_other_instances() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    for (parameters, limit) in [
+        ("", Duration::from_millis(900)),
+        ("&notifications=off", Duration::from_secs(5)),
+    ] {
+        let url = fixture.url(&fixture.schema(), parameters);
+        let (writer, reader) = (open(&url).await, open(&url).await);
+        let mut observer = reader.observe(Subject::root(), ObserveOptions::recursive_after(None));
+        // The second instance listens after its first poll.
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        let mut slowest = Duration::ZERO;
+        for number in 0..3 {
+            let begun = Instant::now();
+            let events = vec![candidate("/a", number)];
+            writer.append(events, vec![]).await.unwrap();
+            let event = observer.next().await.unwrap().unwrap();
+            assert_eq!(event.id.get(), u64::try_from(number).unwrap());
+            slowest = slowest.max(begun.elapsed());
+        }
+        assert!(slowest < limit, "{parameters}: {slowest:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_schema_binds_the_other_instances_at_once() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let url = fixture.url(&fixture.schema(), "");
+    let (first, second) = (open(&url).await, open(&url).await);
+    let schema = r#"{"type":"object","properties":{"number":{"type":"string"}}}"#;
+    let event_type = candidate("/a", 1).event_type;
+    let registered = first
+        .register_event_schema(event_type.clone(), EventSchema::parse(schema).unwrap())
+        .await;
+    registered.unwrap();
+    let refused = second.append(vec![candidate("/a", 1)], vec![]).await;
+    assert!(
+        matches!(refused, Err(AppendError::Schema(_))),
+        "{refused:?}"
+    );
+    let known = second.read_event_type(event_type).await.unwrap().unwrap();
+    assert!(known.is_phantom && known.schema.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listing_of_many_subjects_is_complete_and_sorted() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let store = fixture.open(&fixture.schema(), "").await;
+    let mut expected = HashSet::from(["/".to_owned(), "/a".to_owned(), "/a-b".to_owned()]);
+    let mut candidates = vec![candidate("/a-b", 0)];
+    for number in 0..2_500 {
+        let subject = format!("/a/{}/{number}", number % 7);
+        expected.insert(subject.clone());
+        expected.insert(format!("/a/{}", number % 7));
+        candidates.push(candidate(&subject, number));
+    }
+    store.append(candidates, vec![]).await.unwrap();
+    let listed: Vec<_> = store
+        .read_subjects(Subject::root())
+        .try_collect()
+        .await
+        .unwrap();
+    assert!(listed.is_sorted());
+    let listed: Vec<_> = listed.iter().map(ToString::to_string).collect();
+    assert_eq!(listed.len(), expected.len());
+    assert_eq!(listed.into_iter().collect::<HashSet<_>>(), expected);
+    let read = store.read("/a".parse().unwrap(), ReadOptions::recursive());
+    let events: Vec<RecordedEvent> = read.try_collect().await.unwrap();
+    assert_eq!(events.len(), 2_500);
+}

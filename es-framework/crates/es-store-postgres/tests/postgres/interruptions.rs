@@ -1,0 +1,94 @@
+//! Connections that end at any moment.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use es_store::{AppendError, EventStore as _};
+use futures_util::future::join_all;
+
+use crate::connection_proxy::ConnectionProxy;
+use crate::store_fixture::{StoreFixture, assert_chain, candidate, open, read_all};
+
+/// Ends the sessions, which the server notices before the client does.
+const END_SESSIONS: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+     WHERE application_name = 'event-store'";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_append_is_lost_or_repeated_when_connections_are_cut() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let fixture = Arc::new(fixture);
+    let proxy = ConnectionProxy::start(fixture.server.host()).await;
+    let url = fixture.url(&fixture.schema(), "");
+    let url = url.replace(&fixture.server.host(), &format!("127.0.0.1:{}", proxy.port));
+    let stores = [open(&url).await, open(&url).await];
+    let is_done = Arc::new(AtomicBool::new(false));
+    let cutter = std::thread::spawn({
+        let (fixture, is_done) = (Arc::clone(&fixture), Arc::clone(&is_done));
+        move || {
+            while !is_done.load(Ordering::Relaxed) {
+                fixture.server.query(END_SESSIONS);
+                std::thread::sleep(Duration::from_millis(30));
+                proxy.cut();
+                std::thread::sleep(Duration::from_millis(30));
+            }
+        }
+    });
+    let writers = (0..16).map(|writer: usize| {
+        let store = &stores[writer % 2];
+        async move {
+            let mut written = HashSet::new();
+            for number in 0..60 {
+                let events = vec![candidate(&format!("/writers/{writer}"), number)];
+                match store.append(events, vec![]).await {
+                    Ok(recorded) => assert!(written.insert(recorded[0].data.get().to_owned())),
+                    Err(AppendError::Unknown { reason, .. }) => panic!("unknown: {reason}"),
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            written.len()
+        }
+    });
+    let written: usize = join_all(writers).await.into_iter().sum();
+    is_done.store(true, Ordering::Relaxed);
+    cutter.join().unwrap();
+    let events = read_all(&stores[0]).await;
+    assert_eq!((events.len(), written), (960, 960));
+    assert_chain(&events);
+    let distinct: HashSet<_> = events
+        .iter()
+        .map(|event| (event.subject.clone(), event.data.get().to_owned()))
+        .collect();
+    assert_eq!(distinct.len(), 960);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_writer_that_hangs_in_a_transaction_does_not_stop_the_others() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    let store = fixture.open(&schema, "").await;
+    // As an instance would leave it that is suspended in the middle of a batch.
+    let lock = format!(
+        "SET idle_in_transaction_session_timeout = '2s'; \
+         SELECT last FROM {schema}.es_head FOR UPDATE; SELECT pg_sleep(3)"
+    );
+    let url = fixture.server.url();
+    let holder = std::thread::spawn(move || {
+        let fixture = fixture;
+        fixture.server.query(&lock);
+        fixture
+    });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let written = store.append(vec![candidate("/a", 1)], vec![]).await;
+    assert!(written.is_ok(), "{url}: {written:?}");
+    drop(holder.join().unwrap());
+}

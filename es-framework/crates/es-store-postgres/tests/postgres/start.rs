@@ -1,0 +1,82 @@
+//! The checks of a start.
+
+use es_store::EventStore as _;
+use es_store_postgres::PostgresStore;
+
+use crate::store_fixture::{StoreFixture, open};
+
+async fn refusal(url: &str) -> String {
+    let opened = PostgresStore::open(url.parse().unwrap()).await;
+    opened.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn a_server_that_may_lose_events_is_refused_unless_that_is_accepted() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let url = fixture.url(&fixture.schema(), "");
+    let lazy = format!("{url}&options[synchronous_commit]=off");
+    let refused = refusal(&lazy).await;
+    assert_eq!(
+        refused,
+        "PostgreSQL runs with synchronous_commit=off and may lose confirmed events: turn it on, \
+         or accept the loss with ?durability=unsafe in the URL"
+    );
+    fixture.server.query("ALTER SYSTEM SET fsync = off");
+    fixture.server.query("SELECT pg_reload_conf()");
+    let mut refused = String::new();
+    for _ in 0..100 {
+        match PostgresStore::open(url.parse().unwrap()).await {
+            Ok(_) => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
+            Err(error) => {
+                refused = error.to_string();
+                break;
+            }
+        }
+    }
+    assert!(refused.contains("fsync=off"), "{refused}");
+    let store = open(&format!("{lazy}&durability=unsafe")).await;
+    assert!(store.health().await.is_ok());
+}
+
+#[tokio::test]
+async fn tables_of_a_newer_version_are_left_alone() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    fixture.open(&schema, "").await.close().await;
+    let newer = format!("UPDATE {schema}.es_store_version SET version = 7");
+    fixture.server.query(&newer);
+    let refused = refusal(&fixture.url(&schema, "")).await;
+    assert!(refused.contains("version 7"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_user_without_the_right_to_create_tables_opens_those_that_exist() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    fixture.open(&schema, "").await.close().await;
+    fixture.server.query(&format!(
+        "CREATE USER guest; GRANT USAGE ON SCHEMA {schema} TO guest; \
+         GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA {schema} TO guest"
+    ));
+    let url = fixture.url(&schema, "").replace("postgres@", "guest@");
+    assert!(open(&url).await.health().await.is_ok());
+    let other = fixture
+        .url(&fixture.schema(), "")
+        .replace("postgres@", "guest@");
+    let refused = refusal(&other).await;
+    assert!(refused.contains("cannot be used"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_is_named_without_its_password() {
+    let refused = refusal("postgres://me:secret@127.0.0.1:1/events").await;
+    let start = "no server of the PostgreSQL database events on 127.0.0.1:1 accepts writes:";
+    assert!(refused.starts_with(start), "{refused}");
+    assert!(!refused.contains("secret"), "{refused}");
+}

@@ -1,0 +1,60 @@
+//! The place of the events: `EVENT_STORE_URL`.
+
+use std::{convert::Infallible, fmt, str::FromStr};
+
+/// The URL of an event store: `http://…` or `https://…` for the protocol of EventSourcingDB,
+/// `postgres://…` for a PostgreSQL database. No log shows its password.
+///
+/// ```
+/// use es_framework::config::EventStoreUrl;
+///
+/// let url: EventStoreUrl = "postgres://library:secret@db/library".into();
+/// assert_eq!(url.to_string(), "postgres://…");
+/// assert_eq!(EventStoreUrl::from("http://localhost:3000").to_string(), "http://localhost:3000");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct EventStoreUrl(String);
+
+impl EventStoreUrl {
+    /// Returns the URL with its password.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns true if the URL names a PostgreSQL database.
+    #[must_use]
+    pub fn is_postgres(&self) -> bool {
+        self.0.starts_with("postgres://") || self.0.starts_with("postgresql://")
+    }
+}
+
+impl<T: Into<String>> From<T> for EventStoreUrl {
+    fn from(url: T) -> Self {
+        Self(url.into())
+    }
+}
+
+impl FromStr for EventStoreUrl {
+    type Err = Infallible;
+
+    fn from_str(url: &str) -> Result<Self, Infallible> {
+        Ok(url.into())
+    }
+}
+
+impl fmt::Display for EventStoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_postgres() {
+            "postgres://…"
+        } else {
+            &self.0
+        })
+    }
+}
+
+impl fmt::Debug for EventStoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
