@@ -139,7 +139,7 @@ async fn rebuild(
         runtime.block_on(async {
             tokio::select! {
                 () = processor.run() => {}
-                reached = positions.reach(&[], None, Duration::from_secs(600)) => reached.unwrap(),
+                reached = positions.wait_until_reached(&[], None, Duration::from_secs(600)) => reached.unwrap(),
             }
         });
     });

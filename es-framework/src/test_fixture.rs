@@ -59,7 +59,7 @@ impl Command for PlantTreeCommand {
     const DECLARATION: Declaration = declaration!();
 
     fn subject(&self) -> Result<Subject, InvalidSubjectPart> {
-        Subject::from_parts(&[
+        Subject::fill_template(&[
             SubjectPart::Text("/trees/"),
             SubjectPart::Field("id", &self.id),
         ])
@@ -132,7 +132,7 @@ impl Command for WaterTreeCommand {
     const DECLARATION: Declaration = declaration!();
 
     fn subject(&self) -> Result<Subject, InvalidSubjectPart> {
-        Subject::from_parts(&[
+        Subject::fill_template(&[
             SubjectPart::Text("/trees/"),
             SubjectPart::Field("id", &self.id),
         ])

@@ -19,7 +19,7 @@ use crate::{
     config::Settings,
     event::Upcasters,
     http::{
-        self, HttpContext, LiveLimits, LiveQueries,
+        self, HttpContext, LiveQueries, LiveQuerySettings,
         auth::{Auth, RateLimit},
         headers::BrowserPolicy,
         health::{Health, Lifecycle},
@@ -82,6 +82,7 @@ struct OpenedResources {
 }
 
 impl OpenedResources {
+    /// Opens what the settings name: the event store, the database and the files.
     async fn open(
         declarations: &Declarations,
         settings: Settings,
@@ -153,6 +154,7 @@ impl OpenedResources {
 }
 
 impl Application {
+    /// Opens all resources and starts the projections and the reactions. Accepts no requests yet.
     pub(super) async fn build(
         declarations: Declarations,
         settings: Settings,
@@ -307,9 +309,9 @@ fn source<'a>(name: &'a str, settings: &'a Settings) -> &'a str {
 }
 
 fn live_queries(settings: &Settings) -> LiveQueries {
-    LiveQueries::new(LiveLimits {
-        open: settings.live_queries.into(),
-        ..LiveLimits::default()
+    LiveQueries::new(LiveQuerySettings {
+        max_open: settings.live_queries.into(),
+        ..LiveQuerySettings::default()
     })
 }
 
@@ -330,7 +332,7 @@ fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf
     }
 }
 
-/// Starts the projections and the reactions, each in a thread.
+/// Starts two threads: one for all projections and one for all reactions.
 fn start_background(
     processor: Processor,
     runner: ReactionRunner,

@@ -22,6 +22,7 @@ pub(super) struct BackgroundThread {
 }
 
 impl BackgroundThread {
+    /// Starts a thread with its own runtime that runs `work`.
     pub(super) fn start(
         name: &str,
         failure: &'static str,

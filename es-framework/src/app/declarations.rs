@@ -61,10 +61,11 @@ impl Declarations {
     /// Returns the settings that handlers and reactions take and that no code provides.
     pub(super) fn declared_settings(&self) -> Vec<&'static SettingsDescriptor> {
         settings::declared(|settings| {
-            let by_handlers = self.registry.services().map(|(kind, _)| kind);
-            let by_reactions = self.reactions.services().map(|(kind, _)| kind);
-            let mut kinds = by_handlers.chain(by_reactions);
-            kinds.any(|kind| kind == settings.kind) && !self.services.provides(settings.kind)
+            let by_handlers = self.registry.services().map(|(service, _)| service);
+            let by_reactions = self.reactions.services().map(|(service, _)| service);
+            let mut services = by_handlers.chain(by_reactions);
+            services.any(|service| service == settings.service)
+                && !self.services.provides(settings.service)
         })
     }
 

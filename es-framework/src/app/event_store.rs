@@ -23,6 +23,8 @@ pub(super) enum OpenedStore {
 }
 
 impl OpenedStore {
+    /// Uses the provided store, connects to the one at the URL of the settings, or opens the
+    /// embedded one.
     pub(super) async fn open(
         settings: &Settings,
         provided: Option<Arc<dyn EventStore>>,
@@ -85,6 +87,7 @@ impl OpenedStore {
         }
     }
 
+    /// Closes the store if it is embedded.
     pub(super) async fn close(self) {
         if let Self::Embedded(embedded) = self {
             embedded.close().await;

@@ -21,12 +21,12 @@ pub(crate) struct CustomRoutes<S> {
 
 type ApplyLayer<S> = Box<dyn FnOnce(Router<S>) -> Router<S> + Send + Sync>;
 
-/// A custom route has the path of a declared one.
+/// The error for a custom route that has the path of a declared one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the custom route {custom} collides with {declared}, which {owner}: choose another path for the custom route"
 )]
-pub(crate) struct RouteCollision {
+pub(crate) struct CustomRouteCollision {
     custom: String,
     declared: String,
     owner: String,
@@ -42,11 +42,13 @@ impl<S> Default for CustomRoutes<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
+    /// Adds the routes of a router.
     pub(crate) fn merge(&mut self, router: Router) {
         let own = std::mem::take(&mut self.router);
         self.router = own.merge(router.reset_fallback());
     }
 
+    /// Adds a layer around all routes.
     pub(crate) fn add_layer(
         &mut self,
         layer: impl FnOnce(Router<S>) -> Router<S> + Send + Sync + 'static,
@@ -54,7 +56,7 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
         self.layers.push(Box::new(layer));
     }
 
-    /// Splits them into the routes and a function that applies the layers.
+    /// Returns the routes, and a function that applies the layers.
     pub(super) fn into_parts(self) -> (Router<S>, impl FnOnce(Router<S>) -> Router<S>) {
         let layers = self.layers;
         let apply = |router| {
@@ -66,9 +68,13 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
     }
 
     /// Checks that no custom route has the path of a declared one, since axum would panic.
-    pub(super) async fn check(&self, declared: &str, owner: &str) -> Result<(), RouteCollision> {
+    pub(super) async fn check(
+        &self,
+        declared: &str,
+        owner: &str,
+    ) -> Result<(), CustomRouteCollision> {
         match self.route_at(declared).await {
-            Some(custom) if collides(declared, &custom) => Err(RouteCollision {
+            Some(custom) if collides(declared, &custom) => Err(CustomRouteCollision {
                 custom,
                 declared: declared.to_owned(),
                 owner: owner.to_owned(),

@@ -27,14 +27,18 @@ pub(super) async fn wait_for_position(
     let wait = preferred_wait(headers).map_or(longest, |preferred| preferred.min(longest));
     let grace = wait.min(GRACE);
     let positions = &surface.positions;
-    if positions.reach(tables, position, grace).await.is_ok() {
+    if positions
+        .wait_until_reached(tables, position, grace)
+        .await
+        .is_ok()
+    {
         return Ok(());
     }
     if let Some(position) = position {
         check_event_exists(surface, position).await?;
     }
     let rest = wait.saturating_sub(grace);
-    Ok(positions.reach(tables, position, rest).await?)
+    Ok(positions.wait_until_reached(tables, position, rest).await?)
 }
 
 /// Refuses to wait for an event that does not exist.

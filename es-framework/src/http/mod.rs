@@ -12,7 +12,6 @@ mod lag;
 mod limits;
 mod live;
 mod metrics;
-mod observe;
 pub(crate) mod openapi;
 pub(crate) mod operator;
 mod path;
@@ -20,6 +19,7 @@ mod problem;
 mod query;
 mod query_response;
 mod query_route;
+mod request_metrics;
 #[cfg(test)]
 mod tests;
 
@@ -43,13 +43,13 @@ use crate::{
 };
 
 use auth::{Auth, RateLimit};
-pub(crate) use custom::{CustomRoutes, RouteCollision};
+pub(crate) use custom::{CustomRouteCollision, CustomRoutes};
 use headers::BrowserPolicy;
 use health::Health;
 use limits::EnforcedLimits;
-pub use live::{LiveLimits, LiveQueries};
-use observe::RouteTemplates;
+pub use live::{LiveQueries, LiveQuerySettings};
 pub use problem::Problem;
+use request_metrics::RouteTemplates;
 
 /// The limits of requests.
 ///
@@ -174,7 +174,7 @@ pub(crate) async fn router_with(
     queries: Vec<QueryRoute>,
     context: HttpContext,
     custom: CustomRoutes<Arc<HttpContext>>,
-) -> Result<Router, RouteCollision> {
+) -> Result<Router, CustomRouteCollision> {
     let document = openapi::document(name, registry, &queries);
     let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
     for route in &routes {
@@ -264,7 +264,7 @@ struct OuterLayer {
 
 impl OuterLayer {
     async fn handle(State(edge): State<Self>, request: Request, next: Next) -> Response {
-        let mut answer = observe::observe_request(&edge.templates, request, next).await;
+        let mut answer = request_metrics::measure_request(&edge.templates, request, next).await;
         headers::add_security_headers(answer.headers_mut(), edge.tls);
         answer
     }

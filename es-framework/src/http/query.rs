@@ -20,7 +20,7 @@ use crate::{
     event::Subject,
     projection::Table,
     query::{
-        ErasedQuery, QueryDescriptor, QueryError, QueryParameters, QueryRoute, QueryRouteKind,
+        ErasedQuery, QueryDescriptor, QueryError, QueryParameters, QueryRoute, QueryRouteTarget,
         browse_events, find_event,
     },
 };
@@ -60,9 +60,9 @@ impl QueryRequest {
 
     /// Returns the tables that the query reads; if empty, it may read all of them.
     pub(super) fn tables(&self) -> &[&'static str] {
-        match &self.route.kind {
-            QueryRouteKind::Query(query) => query.tables,
-            QueryRouteKind::BrowseEvents(table) | QueryRouteKind::FindEvent(table) => {
+        match &self.route.target {
+            QueryRouteTarget::Query(query) => query.tables,
+            QueryRouteTarget::BrowseEvents(table) | QueryRouteTarget::FindEvent(table) => {
                 std::slice::from_ref(&table.model.name)
             }
         }
@@ -70,10 +70,10 @@ impl QueryRequest {
 
     /// Runs the query and returns its output as JSON.
     pub(super) async fn run(&self) -> Result<Box<RawValue>, Problem> {
-        let output = match &self.route.kind {
-            QueryRouteKind::Query(query) => self.run_query(query).await,
-            QueryRouteKind::BrowseEvents(table) => self.browse_events(table).await,
-            QueryRouteKind::FindEvent(table) => self.find_event(table).await,
+        let output = match &self.route.target {
+            QueryRouteTarget::Query(query) => self.run_query(query).await,
+            QueryRouteTarget::BrowseEvents(table) => self.browse_events(table).await,
+            QueryRouteTarget::FindEvent(table) => self.find_event(table).await,
         };
         output.map_err(|failure| failure.into_problem(self.uri.path()))
     }
@@ -87,6 +87,7 @@ impl QueryRequest {
         Ok(parsed.run(database, clock.now()).await?)
     }
 
+    /// Parses the parameters of a query.
     fn parse(&self, query: &QueryDescriptor) -> Result<Box<dyn ErasedQuery>, QueryError> {
         let parsed = (query.parse)(self.parameters.clone());
         parsed.map_err(|error| match error {
@@ -132,10 +133,12 @@ fn parameters(
     let Query(in_query) = in_query.map_err(|_| malformed_parameters())?;
     let names = path::parameter_names(&route.path).map(str::to_owned);
     let values = in_path.iter().map(|(_, value)| value.to_owned());
-    let in_path: Vec<_> = match route.kind {
+    let in_path: Vec<_> = match route.target {
         // The whole path is the subject of the event.
-        QueryRouteKind::FindEvent(_) => Vec::new(),
-        QueryRouteKind::Query(_) | QueryRouteKind::BrowseEvents(_) => names.zip(values).collect(),
+        QueryRouteTarget::FindEvent(_) => Vec::new(),
+        QueryRouteTarget::Query(_) | QueryRouteTarget::BrowseEvents(_) => {
+            names.zip(values).collect()
+        }
     };
     Ok(QueryParameters::new(in_path.into_iter().chain(in_query))?)
 }

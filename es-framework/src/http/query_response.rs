@@ -42,7 +42,7 @@ impl QueryFailure {
 }
 
 /// Returns `200` with the output, or `304` if the caller has this output already.
-pub(super) fn respond(json: &RawValue, headers: &HeaderMap) -> Response {
+pub(super) fn ok_or_not_modified(json: &RawValue, headers: &HeaderMap) -> Response {
     let tag = entity_tag(json.get());
     let is_known = headers
         .get_all(header::IF_NONE_MATCH)

@@ -14,7 +14,7 @@ use super::{
     limits::ConcurrencyLimit,
     live, path,
     query::{PathExtraction, QueryExtraction, QueryRequest},
-    query_response::respond,
+    query_response::ok_or_not_modified,
 };
 use crate::query::QueryRoute;
 
@@ -33,7 +33,7 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
         let request = QueryRequest::new(Arc::clone(&route), surface, uri, parameters, headers)?;
         match live::is_requested(&request.headers) {
             true => live::respond(request).await,
-            false => Ok(respond(&request.run().await?, &request.headers)),
+            false => Ok(ok_or_not_modified(&request.run().await?, &request.headers)),
         }
     };
     (mounted, get(handler))

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::{
-    HttpContext, LiveLimits, LiveQueries, RequestLimits,
+    HttpContext, LiveQueries, LiveQuerySettings, RequestLimits,
     auth::Auth,
     headers::BrowserPolicy,
     health::{Health, Lifecycle},
@@ -36,13 +36,13 @@ async fn garden() -> Router {
 }
 
 async fn serve(registry: RegistryBuilder) -> Router {
-    serve_with(registry, [], LiveLimits::default()).await
+    serve_with(registry, [], LiveQuerySettings::default()).await
 }
 
 async fn serve_with(
     registry: RegistryBuilder,
     queries: impl IntoIterator<Item = QueryDescriptor>,
-    live: LiveLimits,
+    live: LiveQuerySettings,
 ) -> Router {
     let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
     let models = ReadModels::new([TREES]).unwrap();

@@ -108,7 +108,7 @@ impl CommandExpectation {
         }
     }
 
-    /// Expects that this subject does not exist.
+    /// Expects that the command fails because this subject does not exist.
     ///
     /// # Panics
     /// The command had another outcome.
@@ -126,7 +126,7 @@ impl CommandExpectation {
         }
     }
 
-    /// Expects that the command's subject already exists.
+    /// Expects that the command fails because its subject already exists.
     ///
     /// # Panics
     /// The command had another outcome.

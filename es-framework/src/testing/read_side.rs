@@ -44,7 +44,7 @@ impl Scenario {
     /// Returns all rows of a read model after the events, the oldest first.
     ///
     /// # Panics
-    /// An event cannot be projected, or has no subject.
+    /// An event cannot be projected, or has no subject, or the query for the rows fails.
     #[track_caller]
     #[must_use]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
@@ -97,7 +97,7 @@ async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
     tokio::select! {
         () = processor.run() => {}
         // The loop below reports a projection that stopped.
-        _ = positions.reach(&[], last, PROJECTION_TIMEOUT) => {}
+        _ = positions.wait_until_reached(&[], last, PROJECTION_TIMEOUT) => {}
     }
     for (name, progress) in positions.iter() {
         if let Some(trouble) = progress.trouble() {

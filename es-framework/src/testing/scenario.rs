@@ -116,7 +116,7 @@ impl Scenario {
         let mut services = self.services;
         for settings in inventory::iter::<SettingsDescriptor> {
             // A handler that takes settings without a default reports them itself.
-            if !services.provides(settings.kind)
+            if !services.provides(settings.service)
                 && let Ok(provided) = with_defaults(services.clone(), settings)
             {
                 services = provided;
@@ -172,24 +172,24 @@ impl Scenario {
 #[track_caller]
 fn with_default_settings<C: Handle>(mut services: Services) -> Services {
     for parameter in C::PARAMETERS {
-        let ParameterOrigin::Service(kind) = parameter.origin else {
+        let ParameterOrigin::Service(service) = parameter.origin else {
             continue;
         };
-        if services.provides(kind) {
+        if services.provides(service) {
             continue;
         }
         let declared = inventory::iter::<SettingsDescriptor>;
-        let Some(settings) = declared.into_iter().find(|one| one.kind == kind) else {
+        let Some(settings) = declared.into_iter().find(|one| one.service == service) else {
             panic!(
                 "the handler takes `&{0}`: give it one, as in `given().with({0} {{ … }})`",
-                kind.name
+                service.name
             );
         };
         services = match with_defaults(services.clone(), settings) {
             Ok(services) => services,
             Err(error) => panic!(
                 "the settings {0} have no default: give them, as in `given().with({0} {{ … }})`: {error}",
-                kind.name
+                service.name
             ),
         };
     }

@@ -53,6 +53,7 @@ impl<T> FunctionPasses<T> {
 }
 
 impl AnnotatedFunction {
+    /// Parses a function with its `#[es(…)]`.
     fn read(input: TokenStream, no_function: &str, errors: &mut Errors) -> Option<Self> {
         let (mut item, es) = annotated_item::read(
             input,

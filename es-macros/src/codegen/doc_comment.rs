@@ -44,7 +44,8 @@ pub(crate) fn whole(attrs: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Returns the text of one line of a doc comment.
+/// Returns the text of a `#[doc = "…"]` attribute, which can have several lines, or `None` for another
+/// attribute.
 fn text(attr: &Attribute) -> Option<String> {
     let Meta::NameValue(meta) = &attr.meta else {
         return None;

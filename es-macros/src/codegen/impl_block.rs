@@ -4,7 +4,7 @@ use syn::{ImplItem, ItemImpl};
 
 use super::errors::Errors;
 
-/// The error messages for a block, in the words of its macro.
+/// The error messages for an `impl` block, in the words of the macro above it.
 pub(crate) struct BlockMessages {
     pub(crate) no_trait: &'static str,
     pub(crate) no_generics: &'static str,

@@ -18,17 +18,17 @@ fn forwarded(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attrs.iter().filter(is_forwarded)
 }
 
-/// A struct with JSON.
+/// A declared struct for which JSON implementations are generated.
 #[derive(Clone, Copy)]
 pub(crate) struct JsonImpls<'a> {
     pub(crate) kind: DeclarationKind,
     pub(crate) ident: &'a Ident,
     pub(crate) attrs: &'a [Attribute],
-    pub(crate) fields: &'a [JsonField<'a>],
+    pub(crate) fields: &'a [FieldWithConstraints<'a>],
 }
 
-/// A field of the struct.
-pub(crate) struct JsonField<'a> {
+/// A field, and the constraints that its rules add to its schema.
+pub(crate) struct FieldWithConstraints<'a> {
     pub(crate) field: &'a Field,
     /// A schemars attribute that extends the schema of the type.
     pub(crate) constraints: Option<Attribute>,
@@ -193,6 +193,7 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     )
 }
 
+/// The bodies of the generated functions.
 struct JsonImplBodies {
     serialize: TokenStream,
     deserialize: TokenStream,

@@ -13,10 +13,10 @@ pub(crate) struct ItemNoun {
     pub(crate) is_sent: bool,
 }
 
-/// The serde attributes that a value allows: those that select the representation of an enum.
+/// The serde attributes that may stand above a value: those that change the shape of its JSON.
 const SHAPES: [&str; 4] = ["tag", "content", "untagged", "transparent"];
 
-/// Records an error for everything that prevents the item from having JSON.
+/// Records an error for everything that prevents the generated code from giving the item JSON.
 pub(crate) fn check(item: &DeriveInput, noun: ItemNoun, errors: &mut Errors) {
     check_generics(&item.generics, noun, errors);
     check_attrs(&item.attrs, noun, errors);

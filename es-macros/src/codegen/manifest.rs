@@ -42,7 +42,7 @@ impl Manifest {
             .get("package")
     }
 
-    /// Returns true if this is the manifest of `package` itself.
+    /// Returns true if the crate being compiled is `package`, not one that depends on it.
     pub(crate) fn is_of_package(&self, package: &str) -> bool {
         let name = self
             .0

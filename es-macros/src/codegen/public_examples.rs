@@ -84,19 +84,22 @@ fn every_public_item_of_the_framework_has_an_example() {
 #[test]
 fn an_item_without_an_example_is_found() {
     let code = "
-        /// Shown.
+        /// An example follows.
         ///
         /// ```
         /// ```
-        pub struct Shown;
+        pub struct WithExample;
 
-        /// Not shown.
-        pub struct Bare;
+        /// No example.
+        pub struct WithoutExample;
 
         #[doc(hidden)]
         pub struct Hidden;
 
         pub(crate) struct Inner;
     ";
-    assert_eq!(without_example(code), (vec!["Bare".to_owned()], 3));
+    assert_eq!(
+        without_example(code),
+        (vec!["WithoutExample".to_owned()], 3)
+    );
 }

@@ -177,6 +177,7 @@ pub(crate) fn parts(
 }
 
 impl Segment {
+    /// Parses one segment: fixed text or a field in braces.
     fn parse(text: &str, kind: TemplateKind) -> Result<Self, String> {
         let name = kind.name();
         if text.is_empty() {

@@ -26,7 +26,7 @@ pub struct BookBorrowedEvent {
     pub due_at: Timestamp,
 }
 
-/// The loan that the reader receives.
+/// The reply to the command: when the copy is due.
 #[derive(Debug, PartialEq, Value)]
 pub struct Loan {
     pub due_at: Timestamp,

@@ -10,7 +10,7 @@ pub use parser::{SettingValue, parser};
 
 use clap::{Arg, ArgMatches, error::ErrorKind};
 
-use crate::command::{Inject, ServiceKind, Services};
+use crate::command::{Inject, ServiceType, Services};
 use es_event::Declaration;
 
 /// Settings of an application. `#[derive(Settings)]` implements it.
@@ -37,20 +37,20 @@ use es_event::Declaration;
     note = "put `#[derive(Settings)]` on the struct `{Self}`"
 )]
 pub trait DeclaredSettings: Inject + Sized {
-    /// The place of their declaration in the source.
+    /// The place in the source where the struct is declared.
     const DECLARATION: Declaration;
 
-    /// One argument for each field.
+    /// Returns the arguments of the command line, one for each field.
     fn arguments() -> Vec<Arg>;
 
-    /// The values that were given, or the defaults.
+    /// Creates the settings from the parsed arguments. A setting that is not given has its default.
     ///
     /// # Errors
     /// A value is missing; clap has reported those that are wrong.
     fn read(matches: &ArgMatches) -> Result<Self, clap::Error>;
 }
 
-/// A declaration of settings without its Rust type.
+/// The descriptor of a `#[derive(Settings)]` struct, without its Rust type.
 ///
 /// ```
 /// use es_framework::{prelude::*, settings::SettingsDescriptor};
@@ -63,15 +63,15 @@ pub trait DeclaredSettings: Inject + Sized {
 /// }
 ///
 /// let lending = SettingsDescriptor::of::<Lending>("Lending");
-/// assert_eq!((lending.kind.name, (lending.arguments)().len()), ("Lending", 1));
+/// assert_eq!((lending.service.name, (lending.arguments)().len()), ("Lending", 1));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct SettingsDescriptor {
     /// The type that handlers take.
-    pub kind: ServiceKind,
-    /// The place of their declaration in the source.
+    pub service: ServiceType,
+    /// The place in the source where the struct is declared.
     pub declaration: Declaration,
-    /// One argument for each field.
+    /// Returns the arguments of the command line, one for each field.
     pub arguments: fn() -> Vec<Arg>,
     /// Reads the values and provides handlers with them.
     pub provide: fn(&ArgMatches, Services) -> Result<Services, clap::Error>,
@@ -84,7 +84,7 @@ impl SettingsDescriptor {
     #[must_use]
     pub const fn of<S: DeclaredSettings>(name: &'static str) -> Self {
         Self {
-            kind: ServiceKind::of::<S>(name),
+            service: ServiceType::of::<S>(name),
             declaration: S::DECLARATION,
             arguments: S::arguments,
             provide: |matches, services| Ok(services.with(S::read(matches)?)),
@@ -92,7 +92,7 @@ impl SettingsDescriptor {
     }
 }
 
-/// Returns the declared settings that meet a condition, sorted by their places in the source.
+/// Returns every `#[derive(Settings)]` struct for which `is_wanted` is true, in the order of the source.
 #[doc(hidden)]
 pub fn declared(
     is_wanted: impl Fn(&SettingsDescriptor) -> bool,

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Dialect, InvalidStreamLine, RecordedEvent,
-    event_fields::{EventFields, EventLine, ItemPayload},
+    event_fields::{EventFields, EventLine, EventWithHash},
     parse_cache::ParseCache,
     raw_event::RawEvent,
 };
@@ -42,7 +42,7 @@ impl RecordedEvent {
 
     /// Parses the payload of a backup line.
     pub fn parse_backup(payload: &RawValue) -> Result<Self, InvalidStreamLine> {
-        let ItemPayload { event, hash } = serde_json::from_str(payload.get())?;
+        let EventWithHash { event, hash } = serde_json::from_str(payload.get())?;
         event
             .with_hash(hash)
             .into_recorded(&mut ParseCache::default())
@@ -101,6 +101,7 @@ impl StreamFailure {
     }
 }
 
+/// The members of a line, before its `type` is known.
 #[derive(Deserialize)]
 struct RawStreamLine<'a> {
     #[serde(borrow)]
@@ -111,13 +112,15 @@ struct RawStreamLine<'a> {
     data: Option<&'a RawValue>,
 }
 
+/// The payload of an error line of version 1.
 #[derive(Deserialize)]
 struct ErrorLinePayload {
     error: String,
 }
 
 impl StreamLine {
-    /// Parses a line of either dialect. The line's `type` member tells the dialect.
+    /// Parses a line of version 1, in either dialect, or of version 2. The `type` of an event is `item` or
+    /// `event`, by dialect.
     ///
     /// # Errors
     /// Fails if the line is malformed or of an unknown type.
@@ -134,7 +137,7 @@ pub struct StreamLineParser {
 }
 
 impl StreamLineParser {
-    /// Parses a line of either dialect.
+    /// Parses a line of version 1, in either dialect, or of version 2.
     pub fn parse(&mut self, line: &[u8]) -> Result<StreamLine, InvalidStreamLine> {
         if let Some(read) = EventLine::read(line) {
             return Ok(StreamLine::Event(Box::new(
@@ -156,7 +159,7 @@ impl StreamLineParser {
                 )))
             }
             "item" => {
-                let ItemPayload { event, hash } = serde_json::from_str(payload)?;
+                let EventWithHash { event, hash } = serde_json::from_str(payload)?;
                 let read = event.with_hash(hash);
                 Ok(StreamLine::Event(Box::new(
                     read.into_recorded(&mut self.parse_cache)?,

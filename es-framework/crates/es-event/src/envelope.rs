@@ -53,12 +53,14 @@ impl<N: Into<String>, T: Into<String>> FromIterator<(N, T)> for Metadata {
     }
 }
 
+/// The data of an event, to serialize.
 #[derive(Serialize)]
 struct EnvelopeRef<'a, P> {
     metadata: &'a Metadata,
     payload: &'a P,
 }
 
+/// The metadata in the data of an event.
 #[derive(Deserialize)]
 struct MetadataPart {
     #[serde(default)]
@@ -71,6 +73,7 @@ struct PayloadPart<P> {
     payload: P,
 }
 
+/// The payload in the data of an event, as raw JSON.
 #[derive(Deserialize)]
 struct RawPayloadPart<'a> {
     #[serde(borrow)]
@@ -135,7 +138,7 @@ pub fn encode<P: Serialize>(
 }
 
 impl RecordedEvent {
-    /// Deserializes the application's event.
+    /// Deserializes the payload, which is the application's event.
     ///
     /// # Errors
     /// Fails if the data has no payload or if the payload has another shape.
@@ -144,7 +147,7 @@ impl RecordedEvent {
             .map(|whole| whole.payload)
     }
 
-    /// Returns the JSON text of the application's event.
+    /// Returns the payload as JSON text, without the metadata that is stored beside it.
     ///
     /// # Errors
     /// Fails if the data has no payload.

@@ -39,7 +39,7 @@ pub(super) struct EventFields<'a> {
 }
 
 impl<'a> EventFields<'a> {
-    /// Sets the hash, which the dialect `Item` sends outside the event.
+    /// Sets the hash, which a line of the dialect `Item` has outside the event.
     pub(super) fn with_hash(self, hash: Cow<'a, str>) -> Self {
         let hash = Some(hash);
         Self { hash, ..self }
@@ -75,7 +75,7 @@ impl<'a> EventFields<'a> {
 
 /// The payload of the dialect `Item`: the hash is a sibling of the event.
 #[derive(Deserialize)]
-pub(super) struct ItemPayload<'a> {
+pub(super) struct EventWithHash<'a> {
     #[serde(borrow)]
     pub(super) event: EventFields<'a>,
     #[serde(borrow)]
@@ -116,8 +116,8 @@ impl<'a> EventLine<'a, EventFields<'a>> {
             return Some(line.data);
         }
         if line.starts_with(r#"{"type":"item","payload":{"#) {
-            let line: EventLine<'a, ItemPayload<'a>> = serde_json::from_str(line).ok()?;
-            let ItemPayload { event, hash } = line.payload;
+            let line: EventLine<'a, EventWithHash<'a>> = serde_json::from_str(line).ok()?;
+            let EventWithHash { event, hash } = line.payload;
             return Some(event.with_hash(hash));
         }
         None

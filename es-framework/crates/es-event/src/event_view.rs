@@ -36,6 +36,7 @@ pub struct EventView<'a> {
     recorded: &'a RecordedEvent,
 }
 
+/// The payload of a view: the stored one, or the one that an upcaster made of it.
 #[derive(Debug, Clone, Copy)]
 enum PayloadSource<'a> {
     /// The payload is part of the stored event.

@@ -9,6 +9,7 @@ pub mod __private {
 }
 
 pub mod command {
+    /// Stands for the trait of the crate `es-command`.
     pub trait HandlerEvent: crate::Event {}
 }
 

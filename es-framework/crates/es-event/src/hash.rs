@@ -109,7 +109,7 @@ impl Hash {
     }
 
     /// Appends the text of the hash, with the prefix of its version.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub fn append_text(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.version.prefix().as_bytes());
         out.extend_from_slice(&self.hex());
     }

@@ -62,7 +62,7 @@ impl<'a> RawEvent<'a> {
     }
 
     /// Appends the event as a line, with the line break.
-    pub fn write(&self, shape: LineShape, out: &mut Vec<u8>) {
+    pub fn append_line(&self, shape: LineShape, out: &mut Vec<u8>) {
         match shape {
             LineShape::Stream(dialect) => self.write_line(dialect, None, out),
             LineShape::Envelope => self.write_envelope_line(None, out),
@@ -114,7 +114,7 @@ impl<'a> RawEvent<'a> {
         self.write_members(out);
         self.write_data(out);
         out.extend_from_slice(br#"},"hash":""#);
-        self.hash.write(out);
+        self.hash.append_text(out);
         out.extend_from_slice(b"\"}}\n");
     }
 
@@ -127,7 +127,7 @@ impl<'a> RawEvent<'a> {
     /// Appends hash and signature, and closes the event.
     fn write_signature(&self, signature: Option<&str>, out: &mut Vec<u8>) {
         out.extend_from_slice(br#","hash":""#);
-        self.hash.write(out);
+        self.hash.append_text(out);
         out.extend_from_slice(br#"","signature":"#);
         write_optional(signature, out);
         out.push(b'}');
@@ -171,7 +171,7 @@ impl<'a> RawEvent<'a> {
         out.extend_from_slice(br#"","time":""#);
         out.extend_from_slice(self.time);
         out.extend_from_slice(br#"","datacontenttype":"application/json","predecessorhash":""#);
-        self.predecessor_hash.write(out);
+        self.predecessor_hash.append_text(out);
         out.push(b'"');
     }
 

@@ -45,12 +45,12 @@ impl Subject {
         Self("/".into())
     }
 
-    /// Joins the parts of a subject template: fixed text and field values.
+    /// Fills a subject template: joins its fixed texts and the field values.
     ///
     /// # Errors
     /// Fails if a field value is empty or contains a character that subjects do not allow. A slash
     /// is not allowed either: a value fills exactly one segment and cannot reach another subject.
-    pub fn from_parts(parts: &[SubjectPart<'_>]) -> Result<Self, InvalidSubjectPart> {
+    pub fn fill_template(parts: &[SubjectPart<'_>]) -> Result<Self, InvalidSubjectPart> {
         let mut text = String::with_capacity(64);
         for part in parts {
             match part {
@@ -67,9 +67,9 @@ impl Subject {
     /// Appends these parts, which begin with a slash, to this subject.
     ///
     /// # Errors
-    /// Fails for the same reasons as [`Subject::from_parts`].
+    /// Fails for the same reasons as [`Subject::fill_template`].
     pub fn below(&self, parts: &[SubjectPart<'_>]) -> Result<Self, InvalidSubjectPart> {
-        let below = Self::from_parts(parts)?;
+        let below = Self::fill_template(parts)?;
         let text = format!("{}{below}", self.0.trim_end_matches('/'));
         text.parse().map_err(|_| InvalidSubjectPart {
             field: "",
@@ -132,10 +132,10 @@ impl Subject {
 /// use es_framework::event::{Subject, SubjectPart};
 ///
 /// let id = 42;
-/// let subject = Subject::from_parts(&[SubjectPart::Text("/books/"), SubjectPart::field("id", &id)])?;
+/// let subject = Subject::fill_template(&[SubjectPart::Text("/books/"), SubjectPart::field("id", &id)])?;
 /// assert_eq!(subject.as_str(), "/books/42");
 /// let elsewhere = [SubjectPart::Text("/books/"), SubjectPart::field("id", &"../readers")];
-/// assert!(Subject::from_parts(&elsewhere).is_err());
+/// assert!(Subject::fill_template(&elsewhere).is_err());
 /// # Ok::<_, es_framework::event::InvalidSubjectPart>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -152,7 +152,7 @@ pub enum SubjectPart<'a> {
 /// use es_framework::event::{Subject, SubjectPart};
 ///
 /// let template = [SubjectPart::Text("/books/"), SubjectPart::field("isbn", &"978 3")];
-/// let error = Subject::from_parts(&template).unwrap_err();
+/// let error = Subject::fill_template(&template).unwrap_err();
 /// assert_eq!((error.field, &*error.value), ("isbn", "978 3"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn a_field_fills_one_segment_and_no_more() {
         let filled = |value: &str| {
-            Subject::from_parts(&[
+            Subject::fill_template(&[
                 SubjectPart::Text("/books/"),
                 SubjectPart::Field("id", &value),
             ])

@@ -5,7 +5,7 @@ use std::fmt;
 use super::SubjectPart;
 
 /// A value whose text fills one segment of a subject.
-/// [`Subject::from_parts`](super::Subject::from_parts) checks the characters of the text at run
+/// [`Subject::fill_template`](super::Subject::fill_template) checks the characters of the text at run
 /// time.
 ///
 /// ```
@@ -22,7 +22,7 @@ use super::SubjectPart;
 /// }
 ///
 /// let parts = [SubjectPart::Text("/"), SubjectPart::field("shelf", &Shelf(7))];
-/// assert_eq!(Subject::from_parts(&parts)?.as_str(), "/shelf-7");
+/// assert_eq!(Subject::fill_template(&parts)?.as_str(), "/shelf-7");
 /// # Ok::<_, es_framework::event::InvalidSubjectPart>(())
 /// ```
 #[diagnostic::on_unimplemented(

@@ -17,7 +17,7 @@ pub struct TraceContext {
     state: Option<Box<str>>,
 }
 
-/// The error for trace fields that do not follow the recommendation.
+/// The error for trace fields that cannot be used.
 ///
 /// ```
 /// use es_framework::event::TraceContext;
@@ -29,12 +29,13 @@ pub struct TraceContext {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTrace {
-    /// The `traceparent` is not `00-<32 hex>-<16 hex>-<2 hex>`.
+    /// The `traceparent` is not `<2 hex>-<32 hex>-<16 hex>-<2 hex>`, has the version `ff`, or has an id of
+    /// zeros.
     #[error(
         "invalid traceparent: write version, trace id, parent id and flags as 00-<32 hex digits>-<16 hex digits>-<2 hex digits>"
     )]
     Parent,
-    /// The `tracestate` is malformed, or it has no `traceparent`.
+    /// The `tracestate` stands alone, is longer than 512 bytes or has a control character.
     #[error(
         "invalid tracestate: it needs a traceparent beside it, at most 512 characters and no control character"
     )]
@@ -48,7 +49,8 @@ impl TraceContext {
     /// Creates a trace context from the two fields. Returns `None` if both are absent.
     ///
     /// # Errors
-    /// Fails if the fields do not follow the recommendation.
+    /// Fails if `traceparent` is malformed, or if `tracestate` stands alone, is longer than 512 bytes or
+    /// has a control character.
     pub fn new(parent: Option<&str>, state: Option<&str>) -> Result<Option<Self>, InvalidTrace> {
         let checked = Self::check(parent, state)?;
         Ok(checked.map(|(parent, state)| Self {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     function::{Aggregate, Function},
-    token::Span,
+    token::TokenRange,
 };
 
 /// `FROM … PROJECT INTO …`: the whole query or a subquery in parentheses.
@@ -20,10 +20,11 @@ pub(super) struct Statement {
     pub(super) projection: Expr,
 }
 
+/// One FROM clause: an alias, and the source of its values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FromClause {
     pub(super) alias: Box<str>,
-    pub(super) span: Span,
+    pub(super) span: TokenRange,
     pub(super) origin: RowSource,
 }
 
@@ -36,26 +37,30 @@ pub(super) enum RowSource {
     Query(Arc<Statement>),
 }
 
+/// One expression of ORDER BY.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OrderKey {
     pub(super) expr: Expr,
     pub(super) descending: bool,
 }
 
+/// The GROUP BY and HAVING clauses.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Grouping {
     pub(super) keys: Vec<Expr>,
     pub(super) having: Option<Expr>,
 }
 
+/// An expression with its place in the query.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
     pub(super) kind: ExprKind,
-    pub(super) span: Span,
+    pub(super) span: TokenRange,
     /// The depth of the expression tree, including this expression.
     pub(super) depth: u16,
 }
 
+/// The kind and the parts of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ExprKind {
     Literal(Literal),
@@ -71,6 +76,7 @@ pub(super) enum ExprKind {
     Cast(Box<Expr>, CastType),
 }
 
+/// A literal value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Literal {
     Null,
@@ -80,6 +86,7 @@ pub(super) enum Literal {
     Text(Arc<str>),
 }
 
+/// An operator with one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnaryOperator {
     Not,
@@ -87,6 +94,7 @@ pub(super) enum UnaryOperator {
     Minus,
 }
 
+/// An operator with two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BinaryOperator {
     Or,
@@ -106,6 +114,7 @@ pub(super) enum BinaryOperator {
     Remainder,
 }
 
+/// The target type of a cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CastType {
     Int,
@@ -225,7 +234,7 @@ impl CastType {
 }
 
 impl Expr {
-    pub(super) fn new(kind: ExprKind, span: Span) -> Self {
+    pub(super) fn new(kind: ExprKind, span: TokenRange) -> Self {
         let deepest = kind.subexpressions().iter().map(|part| part.depth).max();
         let depth = deepest.unwrap_or_default().saturating_add(1);
         Self { kind, span, depth }

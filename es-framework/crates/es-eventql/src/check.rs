@@ -80,6 +80,7 @@ struct RowScope<'a> {
 }
 
 impl RowScope<'_> {
+    /// Checks an expression that is evaluated for each row.
     fn check(self, expr: &Expr) -> Result<(), SpannedError> {
         match &expr.kind {
             ExprKind::Aggregate(..) => {
@@ -127,6 +128,7 @@ struct GroupScope<'a> {
 }
 
 impl GroupScope<'_> {
+    /// Checks an expression that is evaluated for each group.
     fn check(&self, expr: &Expr) -> Result<(), SpannedError> {
         if self.keys.contains(expr) {
             return Ok(());

@@ -31,6 +31,7 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, QueryError> {
     }
 }
 
+/// Splits a query into tokens.
 struct Lexer<'a> {
     text: &'a str,
     characters: Peekable<CharIndices<'a>>,

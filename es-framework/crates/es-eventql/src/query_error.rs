@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::Serialize;
 
-use super::token::{Span, Token};
+use super::token::{Token, TokenRange};
 use es_store::StoreError;
 
 /// The error for a query that cannot be parsed or executed.
@@ -40,7 +40,7 @@ pub enum QueryErrorKind {
         /// The maximum length in bytes.
         limit: usize,
     },
-    /// The query nests too deeply or repeats a clause too often.
+    /// The query nests too deeply, has too many FROM clauses, or chains too many operators.
     #[error("the query has more than {limit} {what}")]
     TooComplex {
         /// The kind of element that exceeds its limit.
@@ -308,18 +308,18 @@ impl std::error::Error for QueryError {
 #[derive(Debug)]
 pub(super) struct SpannedError {
     pub(super) kind: QueryErrorKind,
-    pub(super) span: Option<Span>,
+    pub(super) span: Option<TokenRange>,
 }
 
 impl SpannedError {
-    pub(super) const fn new(span: Span, kind: QueryErrorKind) -> Self {
+    pub(super) const fn new(span: TokenRange, kind: QueryErrorKind) -> Self {
         let span = Some(span);
         Self { kind, span }
     }
 
     pub(super) fn locate(self, tokens: &[Token]) -> QueryError {
         let token = |index: u32| tokens.get(usize::try_from(index).ok()?).cloned();
-        let place = |span: Span| Some(Box::new((token(span.first)?, token(span.last)?)));
+        let place = |span: TokenRange| Some(Box::new((token(span.first)?, token(span.last)?)));
         QueryError {
             kind: self.kind,
             tokens: self.span.and_then(place),

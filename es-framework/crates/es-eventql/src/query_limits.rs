@@ -58,7 +58,7 @@ impl Default for QueryLimits {
     }
 }
 
-/// Counts the bytes that a run holds.
+/// Counts the bytes that a run holds, and limits them.
 #[derive(Debug)]
 pub(super) struct MemoryBudget {
     limit: usize,
@@ -73,7 +73,8 @@ impl MemoryBudget {
         }
     }
 
-    pub(super) fn hold(&self, bytes: usize) -> Result<(), QueryErrorKind> {
+    /// Counts bytes as held. Fails if the run then holds more than its limit.
+    pub(super) fn reserve(&self, bytes: usize) -> Result<(), QueryErrorKind> {
         let before = self.held.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > self.limit {
             return Err(QueryErrorKind::MemoryBudget { limit: self.limit });
@@ -81,6 +82,7 @@ impl MemoryBudget {
         Ok(())
     }
 
+    /// Counts bytes as no longer held.
     pub(super) fn release(&self, bytes: usize) {
         self.held.fetch_sub(bytes, Ordering::Relaxed);
     }

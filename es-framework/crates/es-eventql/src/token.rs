@@ -103,12 +103,12 @@ impl fmt::Display for Token {
 
 /// A range of tokens, by their indexes in the query.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
+pub(super) struct TokenRange {
     pub(super) first: u32,
     pub(super) last: u32,
 }
 
-impl Span {
+impl TokenRange {
     pub(super) fn joined_with(self, other: Self) -> Self {
         Self {
             first: self.first,
@@ -116,14 +116,14 @@ impl Span {
         }
     }
 
-    /// Returns true if both spans are the same range.
+    /// Returns true if both are the same range.
     pub(super) fn is_same_as(self, other: Self) -> bool {
         self.first == other.first && self.last == other.last
     }
 }
 
-/// Spans always compare as equal, so that equal expressions at different positions are equal.
-impl PartialEq for Span {
+/// All ranges compare as equal, so that equal expressions at different positions are equal.
+impl PartialEq for TokenRange {
     fn eq(&self, _: &Self) -> bool {
         true
     }

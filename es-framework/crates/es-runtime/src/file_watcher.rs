@@ -22,7 +22,8 @@ impl<T> Clone for FileWatcher<T> {
     }
 }
 
-/// The attributes of files that differ between two versions of them.
+/// The metadata of each watched file by which a new version is noticed: device, inode, size with mode,
+/// and time of the last change. `None` if the file is missing.
 type FileVersions = Vec<Option<(u64, u64, u64, i64, i64)>>;
 
 impl<T: Send + Sync + 'static> FileWatcher<T> {
@@ -62,6 +63,7 @@ impl<T: Send + Sync + 'static> FileWatcher<T> {
     }
 }
 
+/// Looks at the files in intervals, and loads the value again when they have changed.
 async fn reload_on_change<T, R>(
     name: &'static str,
     files: Vec<PathBuf>,
@@ -96,6 +98,7 @@ async fn reload_on_change<T, R>(
     }
 }
 
+/// Reads the metadata of the files.
 fn file_versions(files: &[PathBuf]) -> FileVersions {
     let version = |file: &PathBuf| {
         let metadata = fs::metadata(file).ok()?;

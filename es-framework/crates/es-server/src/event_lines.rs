@@ -18,7 +18,7 @@ use super::{
 use es_event::{RecordedEvent, Subject};
 use es_store::{EventStream, LineStream, ReadOptions, StoreError};
 
-/// The events that are not sent yet, in frames. It reads from the store only as fast as the client reads
+/// The events that are not sent yet, in frames. They are read from the store only as fast as the client reads
 /// frames, so that a slow client holds one frame in memory.
 struct EventFrames {
     server: Arc<ServerState>,
@@ -92,8 +92,8 @@ fn end_frames(
     })
 }
 
-/// Creates a response that breaks off when the server shuts down: first the encoded lines, then the events, and
-/// heartbeats whenever it is idle.
+/// Creates the response of an observation: the encoded lines, then the events, and a heartbeat whenever
+/// it is idle. When the server shuts down, version 1 breaks off and version 2 ends with an error line.
 pub(super) fn observation_response(
     server: Arc<ServerState>,
     stored: Option<LineStream>,

@@ -57,6 +57,7 @@ impl SigningKey {
             })
     }
 
+    /// Parses an Ed25519 key from PEM text.
     fn parse(pem: &[u8]) -> Result<Self, String> {
         let der = PrivatePkcs8KeyDer::from_pem_slice(pem).map_err(|error| error.to_string())?;
         let key = any_eddsa_type(&der).map_err(|error| error.to_string())?;

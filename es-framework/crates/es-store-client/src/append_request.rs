@@ -49,7 +49,7 @@ pub(super) async fn append(
         let body = body.await.map_err(unknown)?;
         match version {
             ApiVersion::V1 => parse_recorded_events(&body, candidates).map_err(unknown),
-            ApiVersion::V2 => append_stream::parse(connection, &body, &candidates),
+            ApiVersion::V2 => append_stream::parse_recorded_events(connection, &body, &candidates),
         }
     };
     let outcome = timeout(within, writing).await;
@@ -69,7 +69,7 @@ struct RecordedEventPayload {
     hash: Option<Hash>,
 }
 
-/// Parses the recorded events. A response that does not match the candidates leaves the outcome unknown.
+/// Parses the events of a response of version 1. A response that does not match the candidates leaves the outcome unknown.
 fn parse_recorded_events(
     body: &[u8],
     candidates: Vec<EventCandidate>,
@@ -117,7 +117,8 @@ fn complete_event(
     if let Some(data) = payload.data {
         candidate.data = data;
     }
-    // Only servers of the older generation leave out the hash, and they know no version but the first.
+    // Only servers of the older generation leave out the hash. They compute all hashes by the first hash
+    // version.
     let version = payload.hash.map(|hash| hash.version());
     let event = RecordedEvent::record_in(
         version.unwrap_or_default(),

@@ -7,9 +7,9 @@ use super::{
 use es_event::{EventCandidate, RecordedEvent, StreamFailure, StreamLine, StreamLineParser};
 use es_store::{AppendError, Conflict};
 
-/// Parses the recorded events. Without the last line, or with other events than the candidates, the
+/// Parses the events of a response, and checks that they are the candidates. Without the last line, or with other events than the candidates, the
 /// outcome is unknown.
-pub(super) fn parse(
+pub(super) fn parse_recorded_events(
     connection: &ServerConnection,
     body: &[u8],
     candidates: &[EventCandidate],
@@ -31,7 +31,7 @@ pub(super) fn parse(
             StreamLine::Failure(failure) => return Err(append_error(connection, &failure)),
             StreamLine::Error(text) => return Err(unknown(text)),
             StreamLine::End => {
-                check(&recorded, candidates).map_err(unknown)?;
+                check_recorded(&recorded, candidates).map_err(unknown)?;
                 return Ok(recorded);
             }
         }
@@ -40,7 +40,7 @@ pub(super) fn parse(
 }
 
 /// Checks that the recorded events are the candidates, and that their hashes form a chain.
-fn check(recorded: &[RecordedEvent], candidates: &[EventCandidate]) -> Result<(), String> {
+fn check_recorded(recorded: &[RecordedEvent], candidates: &[EventCandidate]) -> Result<(), String> {
     if recorded.len() != candidates.len() {
         let (received, sent) = (recorded.len(), candidates.len());
         return Err(format!(
@@ -69,6 +69,7 @@ fn check(recorded: &[RecordedEvent], candidates: &[EventCandidate]) -> Result<()
     Ok(())
 }
 
+/// Converts the failure of a write.
 fn append_error(connection: &ServerConnection, failure: &StreamFailure) -> AppendError {
     if failure.slug() == "precondition-violated" {
         return Conflict.into();

@@ -1,4 +1,4 @@
-//! The version of the API that the server offered last.
+//! The version of the API that the server offers.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -14,7 +14,8 @@ pub(super) enum ApiVersion {
     V2,
 }
 
-/// The version that the server offered last, if it was asked.
+/// The version of the API that the server offers. It is `None` until the server is asked, and again
+/// after the server rejects a path of version 2.
 #[derive(Default)]
 pub(super) struct DetectedVersion(AtomicU8);
 
@@ -36,7 +37,7 @@ impl DetectedVersion {
         self.0.store(number, Ordering::Relaxed);
     }
 
-    /// Forgets version 2 when one of its paths is unknown, as after a downgrade of the server.
+    /// Forgets the version when the server rejects a path of version 2, as after a downgrade.
     pub(super) fn check_status(&self, path: &str, status: StatusCode) {
         if is_not_offered(status) && path.contains(V2) {
             self.set(None);
@@ -44,7 +45,7 @@ impl DetectedVersion {
     }
 }
 
-/// Tells if a status says that the server does not offer a version.
+/// Returns true for a status by which a server rejects the path of a version that it does not offer.
 pub(super) const fn is_not_offered(status: StatusCode) -> bool {
     matches!(
         status,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{
     api_version::DataRoute, connection::ServerConnection, detected_version::ApiVersion,
-    line_reader::LineReader, refusal::store_error, request_bodies::ReadEventsBody,
+    line_reader::LineReader, refusal::store_error, request_bodies::ReadOrObserveBody,
 };
 use es_event::{EventId, EventType, Hash, RecordedEvent, StreamLine, StreamLineParser, Subject};
 use es_store::{EventStream, Order, ReadOptions, StoreError, options::IdRange};
@@ -49,7 +49,7 @@ pub(super) fn read(
 ) -> EventStream {
     let start = async move {
         options.check()?;
-        let body = encode_json(&ReadEventsBody::of_read(&subject, &options))?;
+        let body = encode_json(&ReadOrObserveBody::of_read(&subject, &options))?;
         let silence = connection.settings.read_silence;
         let version = connection.version().await?;
         let request = connection.authorized(version, DataRoute::Read("read-events"));
@@ -94,6 +94,7 @@ struct FilteredEventReader {
 }
 
 impl FilteredEventReader {
+    /// Returns the next event of one of the types. Returns `None` at the end or at the limit.
     async fn next(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
         if self.remaining == Some(0) {
             return Ok(None);

@@ -10,7 +10,7 @@ use super::{
     connection::ServerConnection,
     event_reader::{ChainLink, EventReader, ExpectedEvents, encode_json},
     reconnect::{FailedAttempt, Outage, retry_after},
-    request_bodies::ReadEventsBody,
+    request_bodies::ReadOrObserveBody,
 };
 use es_event::{RecordedEvent, Subject};
 use es_store::{Bound, EventStream, ObserveOptions, Order, StoreError, options::IdRange};
@@ -49,6 +49,7 @@ pub(super) fn observe(
 }
 
 impl Observation {
+    /// Returns the next event. Connects again after failures.
     async fn next(&mut self) -> Result<RecordedEvent, StoreError> {
         loop {
             match self.try_next().await {
@@ -111,7 +112,7 @@ async fn connect(
     last: Option<ChainLink>,
 ) -> Result<EventReader, FailedAttempt> {
     options.check().map_err(StoreError::from)?;
-    let body = encode_json(&ReadEventsBody::of_observation(subject, options))?;
+    let body = encode_json(&ReadOrObserveBody::of_observation(subject, options))?;
     let silence = connection.settings.observe_silence;
     let version = connection.version().await?;
     let request = connection.authorized(version, DataRoute::Read("observe-events"));

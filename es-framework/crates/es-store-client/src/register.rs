@@ -115,6 +115,7 @@ struct RegisterSchemaBody<'a> {
     schema: &'a RawValue,
 }
 
+/// Sends a registration, and returns the response.
 async fn send(
     connection: &ServerConnection,
     version: ApiVersion,

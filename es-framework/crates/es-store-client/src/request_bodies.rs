@@ -17,6 +17,7 @@ pub(super) struct WriteEventsBody<'a> {
     preconditions: Vec<serde_json::Value>,
 }
 
+/// An event of a write.
 #[derive(Serialize)]
 struct CandidateBody<'a> {
     source: &'a str,
@@ -62,14 +63,15 @@ impl<'a> CandidateBody<'a> {
 
 /// The body of a read or an observation.
 #[derive(Serialize)]
-pub(super) struct ReadEventsBody<'a> {
+pub(super) struct ReadOrObserveBody<'a> {
     subject: &'a Subject,
-    options: ReadOptionsBody<'a>,
+    options: ReadOrObserveOptionsBody<'a>,
 }
 
+/// The options of a read or an observation.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ReadOptionsBody<'a> {
+struct ReadOrObserveOptionsBody<'a> {
     recursive: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<&'static str>,
@@ -89,12 +91,12 @@ struct FromLatestEventBody<'a> {
     if_event_is_missing: &'static str,
 }
 
-impl<'a> ReadEventsBody<'a> {
+impl<'a> ReadOrObserveBody<'a> {
     /// Encodes the request of a read.
     pub(super) fn of_read(subject: &'a Subject, options: &'a ReadOptions) -> Self {
         Self {
             subject,
-            options: ReadOptionsBody {
+            options: ReadOrObserveOptionsBody {
                 recursive: options.recursive,
                 order: match options.order {
                     Order::Chronological => None,
@@ -114,7 +116,7 @@ impl<'a> ReadEventsBody<'a> {
     pub(super) fn of_observation(subject: &'a Subject, options: &'a ObserveOptions) -> Self {
         Self {
             subject,
-            options: ReadOptionsBody {
+            options: ReadOrObserveOptionsBody {
                 recursive: options.recursive,
                 order: None,
                 lower_bound: options.lower_bound.map(encode_bound),

@@ -54,6 +54,7 @@ impl RowLine<'_> {
     }
 }
 
+/// The payload of an error line of version 1.
 #[derive(Deserialize)]
 struct ErrorPayload {
     error: String,

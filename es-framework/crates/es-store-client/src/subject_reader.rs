@@ -18,6 +18,7 @@ use super::{
 use es_event::{EventType, Subject};
 use es_store::{EventTypeStream, KnownEventType, StoreError, SubjectStream};
 
+/// The payload of a line with a subject.
 #[derive(Deserialize)]
 struct SubjectPayload {
     subject: Subject,
@@ -143,6 +144,7 @@ async fn parse_event_type(
 }
 
 impl EventTypePayload {
+    /// Converts the payload to an event type.
     fn parse(self) -> Result<KnownEventType, String> {
         Ok(KnownEventType {
             event_type: self.event_type,

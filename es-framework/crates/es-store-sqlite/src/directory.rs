@@ -74,7 +74,8 @@ fn create(path: &Path) -> io::Result<()> {
 pub(super) struct TemporaryDirectory(PathBuf);
 
 impl TemporaryDirectory {
-    pub(super) fn new() -> Self {
+    /// Chooses an unused path in the system's folder for temporary files. Creates nothing on disk.
+    pub(super) fn with_random_path() -> Self {
         Self(std::env::temp_dir().join(format!("event-store-{}", Uuid::new_v4())))
     }
 

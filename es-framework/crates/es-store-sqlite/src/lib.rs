@@ -149,7 +149,7 @@ impl EmbeddedStore {
     }
 
     fn temporary_with(settings: EngineSettings) -> Result<Self, OpenError> {
-        let temporary = TemporaryDirectory::new();
+        let temporary = TemporaryDirectory::with_random_path();
         let path = temporary.path().to_owned();
         Self::open_with(&path, settings, Some(temporary))
     }

@@ -36,10 +36,10 @@ impl LineRenderer {
         let has_checksum = row_checksum::check(row)?;
         let parts = parts(row).filter(|_| has_checksum);
         if let Some(parts) = parts.filter(|parts| self.is_usual(parts)) {
-            parts.write(self.shape, out);
+            parts.append_line(self.shape, out);
         } else {
             let event = self.decoder.event(row)?;
-            RawEvent::from_recorded(&event).write(self.shape, out);
+            RawEvent::from_recorded(&event).append_line(self.shape, out);
         }
         Ok(())
     }

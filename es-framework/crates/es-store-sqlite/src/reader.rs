@@ -36,6 +36,7 @@ pub(super) struct EventReader {
     settings: EngineSettings,
 }
 
+/// The idle connections, and the permits for reads at the same time.
 #[derive(Debug)]
 struct ConnectionPool {
     idle: Mutex<Vec<Connection>>,
@@ -122,7 +123,7 @@ impl EventReader {
         B::Output: Default + 'static,
     {
         let mut scan = scan.clone();
-        let most = scan.at_most(self.settings.chunk.events);
+        let most = scan.next_count(self.settings.chunk.events);
         // A filter by type may drop most of the rows, so the limit of the scan bounds the lookup only
         // without such a filter.
         let lookup_limit = if scan.event_types.is_empty() {

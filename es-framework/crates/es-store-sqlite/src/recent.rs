@@ -52,8 +52,13 @@ impl RecentEvents {
         evicted
     }
 
-    /// Returns the commits that hold the first `count` events of a range, if the first is in memory.
-    pub(super) fn commits(&self, range: IdRange, count: usize) -> Option<Vec<CommittedEvents>> {
+    /// Returns the commits that hold the first `count` events of a range, if the first of these events is in
+    /// memory.
+    pub(super) fn commits_covering(
+        &self,
+        range: IdRange,
+        count: usize,
+    ) -> Option<Vec<CommittedEvents>> {
         let first = self.commits.front()?.first()?.id.get();
         if range.first < first || range.first >= self.end()? {
             return None;
@@ -127,7 +132,7 @@ mod tests {
     }
 
     fn ids(recent: &RecentEvents, first: u64, last: u64, count: usize) -> Option<Vec<u64>> {
-        let commits = recent.commits(IdRange { first, last }, count)?;
+        let commits = recent.commits_covering(IdRange { first, last }, count)?;
         let events = commits.iter().flat_map(|commit| commit.iter());
         Some(events.map(|event| event.id.get()).collect())
     }

@@ -18,7 +18,7 @@ use super::{
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, RecordedEvent};
-use es_store::{Chain, EventSchema, Flaw, InvalidSchema, backup::BackupLine};
+use es_store::{Chain, ChainFlaw, EventSchema, InvalidSchema, backup::BackupLine};
 
 /// The number of events in one transaction.
 const BATCH: u64 = 10_000;
@@ -68,7 +68,7 @@ pub enum RestoreError {
     NotEmpty(PathBuf),
     /// An event was changed, or one is missing.
     #[error("the backup is broken at event {}: {}", .0.event, .0.reason)]
-    Broken(Flaw),
+    Broken(ChainFlaw),
     /// The backup ends with an error of its store.
     #[error("the backup is not whole, its store said: {0}")]
     Incomplete(String),

@@ -48,6 +48,7 @@ impl ReadPlan {
         }
     }
 
+    /// Reads the next chunk of the scan by this plan.
     pub(super) fn run<B: ChunkCollector>(
         self,
         connection: &Connection,
@@ -71,8 +72,10 @@ fn type_keys(scan: &Scan) -> Vec<IndexKey> {
     keys.collect()
 }
 
-/// Returns the list of ids that reaches further. An event of the scan is in both lists, so the rows
-/// of one are enough, and the list that reaches further has fewer rows for the same events.
+/// Returns the list of ids that costs fewer reads for the same part of the scan. An event of the scan is
+/// in both lists, so the rows of one are enough. A complete list comes before a truncated one, and the
+/// shorter of two complete lists before the longer one. Of two truncated lists, the one that ends later in
+/// the order of the scan has fewer rows for the same events.
 fn sparser(order: Order, one: EventIds, other: EventIds) -> EventIds {
     let is_one = match (one.is_truncated, other.is_truncated) {
         (false, true) => true,

@@ -180,7 +180,7 @@ fn compact_at_once(connection: &Connection, index: &mut PostingIndex) -> Result<
     }
     let compaction = index.start_compaction();
     let transaction = connection.unchecked_transaction()?;
-    let step = compaction.write_step(connection, usize::MAX)?;
+    let step = compaction.write_entries(connection, usize::MAX)?;
     debug_assert!(
         matches!(step, CompactionProgress::Finished),
         "no budget ends it"

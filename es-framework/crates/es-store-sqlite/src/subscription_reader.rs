@@ -11,7 +11,8 @@ use es_store::{
     scan::{Chunk, Chunks, Scan},
 };
 
-/// Reads the events of a subscription.
+/// Reads events from the recent commits in memory, and older events from the disk. Subscriptions read
+/// through it.
 #[derive(Debug, Clone)]
 pub(super) struct SubscriptionReader(pub(super) EventReader);
 
@@ -19,9 +20,9 @@ impl SubscriptionReader {
     /// Returns the next events of a scan, if they are in memory.
     fn recent_chunk(&self, scan: &Scan) -> Option<Chunk> {
         let limits = self.0.settings().chunk;
-        let most = scan.at_most(limits.events);
+        let most = scan.next_count(limits.events);
         let log = self.0.shared().log();
-        let commits = log.recent.commits(scan.range, limits.events)?;
+        let commits = log.recent.commits_covering(scan.range, limits.events)?;
         drop(log);
         let IdRange { first, last } = scan.range;
         let events = commits.iter().flat_map(|commit| commit.iter());

@@ -32,8 +32,8 @@ use super::{
 use es_event::{EventId, EventType};
 use es_runtime::metrics::record_commit;
 use es_store::write::{
-    AppendOutcome, BatchLimits, ChainHead, CommitLinger, PreparedBatch, QueueOutcome, QueuedAppend,
-    WriteQueue, WriterTask,
+    AppendOutcome, BatchLimits, ChainHead, ChainedAppends, CommitLinger, QueueOutcome,
+    QueuedAppend, WriteQueue, WriterTask,
 };
 
 const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)";
@@ -226,7 +226,7 @@ impl EventWriter {
                 index: &log.index,
                 connection: &self.connection,
             };
-            PreparedBatch::prepare(
+            ChainedAppends::prepare(
                 self.head,
                 self.settings.hash_version,
                 &catalogue,
@@ -251,7 +251,7 @@ impl EventWriter {
     /// Inserts the events of a batch and their types, and continues the compaction.
     fn insert(
         &self,
-        batch: &PreparedBatch<'_>,
+        batch: &ChainedAppends<'_>,
     ) -> rusqlite::Result<(Vec<(EventKeys, u64)>, CompactionProgress)> {
         let mut statement = row::insert_statement(&self.connection)?;
         let (mut keys, mut entries) = (Vec::new(), 0_usize);
@@ -267,7 +267,7 @@ impl EventWriter {
                 .execute(NEW_TYPE, (event_type.as_str(), first))?;
         }
         let budget = entries.saturating_mul(self.settings.compaction_factor);
-        let step = self.compaction.write_step(&self.connection, budget)?;
+        let step = self.compaction.write_entries(&self.connection, budget)?;
         Ok((keys, step))
     }
 

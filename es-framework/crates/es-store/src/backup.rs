@@ -33,6 +33,7 @@ pub enum BackupLine {
     Error(String),
 }
 
+/// The payload of a schema line.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SchemaPayload {
@@ -40,6 +41,7 @@ struct SchemaPayload {
     schema: Box<RawValue>,
 }
 
+/// The members of a line, before its `type` is known.
 #[derive(Deserialize)]
 struct RawLine<'a> {
     r#type: std::borrow::Cow<'a, str>,
@@ -47,6 +49,7 @@ struct RawLine<'a> {
     payload: &'a RawValue,
 }
 
+/// The payload of an error line.
 #[derive(Deserialize)]
 struct ErrorPayload {
     error: String,

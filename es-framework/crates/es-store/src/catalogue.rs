@@ -42,6 +42,7 @@ pub struct Catalogue {
     schemas: usize,
 }
 
+/// The first event and the schema of an event type.
 #[derive(Debug, Clone, Default)]
 struct Entry {
     first: Option<EventId>,
@@ -59,6 +60,7 @@ struct RegisteredSchema {
 }
 
 impl Entry {
+    /// Describes an event type for clients.
     fn known(&self, event_type: &EventType) -> KnownEventType {
         KnownEventType {
             event_type: event_type.clone(),

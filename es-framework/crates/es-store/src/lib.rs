@@ -48,7 +48,7 @@ pub use options::{
 };
 pub use precondition::{Conflict, Precondition, PreconditionScope};
 pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
-pub use verify::{Chain, Flaw, VerificationReport, verify};
+pub use verify::{Chain, ChainFlaw, VerificationReport, verify};
 
 /// A stream of events. It ends after the first error.
 ///

@@ -100,12 +100,12 @@ impl Scan {
         wanted.is_empty() || wanted.iter().any(|wanted| wanted.as_str() == event_type)
     }
 
-    /// Returns the number of events to read next, at most `most`.
-    pub fn at_most(&self, most: usize) -> usize {
+    /// Returns the number of events to read next: `max`, or the limit of the scan if it is lower.
+    pub fn next_count(&self, max: usize) -> usize {
         let limit = self.limit.map(|limit| usize::try_from(limit.get()));
         limit
             .and_then(Result::ok)
-            .map_or(most, |limit| limit.min(most))
+            .map_or(max, |limit| limit.min(max))
     }
 
     /// Returns true if the scan includes every event in its range of ids.

@@ -8,7 +8,7 @@ use es_event::{EventId, Hash, RecordedEvent, Subject};
 /// The number of events between two progress reports.
 const STEP: u64 = 16_384;
 
-/// The result of the verification of a chain.
+/// The result of the verification of a store's hash chain.
 ///
 /// ```
 /// use es_framework::store::VerificationReport;
@@ -27,11 +27,11 @@ pub struct VerificationReport {
     /// The hash of the last intact event. An operator who records it elsewhere can prove later that
     /// no event was changed or removed.
     pub hash: Hash,
-    /// The place where the chain breaks, if it does.
-    pub flaw: Option<Flaw>,
+    /// The first place where the chain breaks, if there is one.
+    pub flaw: Option<ChainFlaw>,
 }
 
-/// The first place where a chain breaks.
+/// The first place where a hash chain breaks.
 ///
 /// ```
 /// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
@@ -51,7 +51,7 @@ pub struct VerificationReport {
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flaw {
+pub struct ChainFlaw {
     /// The id of the event that was changed, is missing or cannot be read.
     pub event: u64,
     /// The defect of the event.
@@ -113,8 +113,8 @@ impl Chain {
     ///
     /// # Errors
     /// The event was changed, or it is not the next one.
-    pub fn verify_next(&mut self, event: &RecordedEvent) -> Result<(), Flaw> {
-        let flaw = |event, reason| Flaw { event, reason };
+    pub fn verify_next(&mut self, event: &RecordedEvent) -> Result<(), ChainFlaw> {
+        let flaw = |event, reason| ChainFlaw { event, reason };
         if Some(event.id) != EventId::new(self.events) {
             let reason = format!("event {} is missing: {} follows", self.events, event.id);
             return Err(flaw(self.events, reason));
@@ -172,7 +172,7 @@ pub async fn verify(
 
 /// Finds the event that cannot be read. A store reads many events at once, so an unreadable event
 /// also hides the ones before it.
-async fn find(store: &dyn EventStore, chain: &mut Chain, reason: String) -> Flaw {
+async fn find(store: &dyn EventStore, chain: &mut Chain, reason: String) -> ChainFlaw {
     while let Some(id) = EventId::new(chain.events()) {
         let only = ReadOptions {
             lower_bound: Some(Bound::Inclusive(id)),
@@ -188,7 +188,7 @@ async fn find(store: &dyn EventStore, chain: &mut Chain, reason: String) -> Flaw
         }
     }
     let event = chain.events();
-    Flaw { event, reason }
+    ChainFlaw { event, reason }
 }
 
 #[cfg(test)]

@@ -134,6 +134,7 @@ async fn check_role(State(role): State<&'static str>, request: Request, next: Ne
     }
 }
 
+/// Middleware that authenticates a request and enforces the rate limit.
 async fn check(
     State(gate): State<AuthenticationState>,
     mut request: Request,

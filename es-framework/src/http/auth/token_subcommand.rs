@@ -124,6 +124,7 @@ fn text(file: &Path) -> Result<String> {
     }
 }
 
+/// Parses the text of a file of tokens. The error names the file.
 fn parse(file: &Path, text: &str) -> Result<Tokens> {
     let failed =
         |error| Error::because(format!("{} is not as it should be", file.display()), error);

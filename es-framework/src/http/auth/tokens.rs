@@ -23,6 +23,7 @@ const MAX_FILE: u64 = 1024 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Tokens(Vec<Token>);
 
+/// A line of the file: the name and the roles of a caller, and the hash of the token.
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) name: String,
@@ -65,6 +66,7 @@ impl Tokens {
         read().map_err(problem)
     }
 
+    /// Parses the text of a file of tokens.
     pub(super) fn parse(text: &str) -> Result<Self, TokensError> {
         let mut names = BTreeSet::new();
         let mut tokens = Vec::new();
@@ -122,6 +124,7 @@ impl Token {
         }
     }
 
+    /// Parses a line: name, roles and hash.
     fn parse(line: &str) -> Option<Self> {
         let mut parts = line.split_ascii_whitespace();
         let (name, roles, hash) = (parts.next()?, parts.next()?, parts.next()?);

@@ -76,7 +76,7 @@ fn show((_, content_type, content): Asset) -> Response {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        // The page changes with the version of the program.
+        // A new version of the program has another page, so browsers must ask again.
         (header::CACHE_CONTROL, "no-cache"),
     ];
     (headers, content).into_response()

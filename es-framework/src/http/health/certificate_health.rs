@@ -35,6 +35,7 @@ fn check_all(own: &[CertificateDer<'_>], trusted: Option<&Path>) -> HealthCompon
     chains.report(Some(file))
 }
 
+/// The valid and the invalid certificates, as the health report shows them.
 #[derive(Default)]
 struct CertificateChains {
     valid: Vec<Value>,

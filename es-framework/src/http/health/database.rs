@@ -12,6 +12,7 @@ use crate::{
     store::EventStore,
 };
 
+/// Checks the database and the read models in it.
 pub(super) async fn check(
     database: &Database,
     positions: &ProgressRegistry,

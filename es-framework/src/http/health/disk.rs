@@ -9,6 +9,7 @@ use super::HealthComponent;
 /// Smallest free space of a healthy disk: 10 MiB.
 const THRESHOLD: u64 = 10 * 1024 * 1024;
 
+/// Checks that the disk of a folder has free space.
 pub(super) async fn check(folder: PathBuf) -> HealthComponent {
     // A disk that hangs must not block other requests.
     let checked = tokio::task::spawn_blocking(move || check_now(&folder)).await;

@@ -13,6 +13,7 @@ use crate::{
     store::{EventStore, event_time_lead},
 };
 
+/// Checks the event store, and reports the reactions that follow it.
 pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -> HealthComponent {
     let health = store.health().await;
     let mut details = Map::new();

@@ -150,7 +150,10 @@ impl Health {
             within_limit(event_store_health::check(&*self.store, &self.reactions)),
             within_limit(disk::check(self.folder.clone())),
             within_limit(certificate_health::check(
-                self.tls.as_ref().map(ServerTls::chain).unwrap_or_default(),
+                self.tls
+                    .as_ref()
+                    .map(ServerTls::current_certificates)
+                    .unwrap_or_default(),
                 self.certificates.clone(),
             )),
         );
@@ -209,6 +212,7 @@ pub(super) async fn show(
     answer(surface.health.report().await, anonymous)
 }
 
+/// Creates the response with a report. Anonymous requests see no components.
 fn answer(mut report: HealthReport, anonymous: Option<Extension<AnonymousRequest>>) -> Response {
     if anonymous.is_some() {
         report.components.clear();

@@ -28,6 +28,7 @@ use crate::http::{HttpContext, auth::AnonymousRequest};
 #[derive(Debug, Clone)]
 pub struct Lifecycle(Arc<LifecycleState>);
 
+/// The state that all clones of a `Lifecycle` share.
 #[derive(Debug)]
 struct LifecycleState {
     name: &'static str,

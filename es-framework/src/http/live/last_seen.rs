@@ -1,4 +1,4 @@
-//! The last output that a client of a live query received, as the id of its server-sent event.
+//! The id of the last output that a client of a live query received.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use crate::event::EventId;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// An output, identified by the position of the last event that it includes and by a digest of its
-/// JSON. The text form is both with a `-` between them; without an event, it begins with the `-`.
+/// The id of an output: the position of the last event that the output includes, and a digest of its
+/// JSON. The text form is both with a `-` between them. Without an event, the text begins with the `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LastSeenOutput {
     pub(super) position: Option<EventId>,
@@ -31,6 +31,7 @@ impl LastSeenOutput {
         Ok(Some(seen))
     }
 
+    /// Parses the text form.
     fn parse(text: &str) -> Option<Self> {
         let (position, tag) = text.split_once('-')?;
         let position = match position {

@@ -1,4 +1,4 @@
-//! The open live queries and their limits.
+//! The open live queries and their settings.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,31 +9,31 @@ use super::super::{Problem, problem::kind};
 /// The media type of server-sent events.
 pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
-/// The limits of live queries.
+/// The settings of live queries.
 ///
 /// ```
-/// use es_framework::http::LiveLimits;
+/// use es_framework::http::LiveQuerySettings;
 ///
-/// let few = LiveLimits { open: 8, ..LiveLimits::default() };
+/// let few = LiveQuerySettings { max_open: 8, ..LiveQuerySettings::default() };
 /// assert_eq!(few.heartbeat.as_secs(), 15);
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct LiveLimits {
-    /// The number of live queries that may be open at once.
-    pub open: usize,
+pub struct LiveQuerySettings {
+    /// The maximum number of live queries that are open at once.
+    pub max_open: usize,
     /// The time without a new output after which the query runs again, because its output may depend
     /// on the time. If the output is the same, the client gets a comment as a heartbeat.
     pub heartbeat: Duration,
-    /// The changes within this time lead to one new output.
-    pub gather: Duration,
+    /// The time in which further changes are gathered before the query runs again.
+    pub gather_window: Duration,
 }
 
-impl Default for LiveLimits {
+impl Default for LiveQuerySettings {
     fn default() -> Self {
         Self {
-            open: 64,
+            max_open: 64,
             heartbeat: Duration::from_secs(15),
-            gather: Duration::from_millis(100),
+            gather_window: Duration::from_millis(100),
         }
     }
 }
@@ -41,25 +41,27 @@ impl Default for LiveLimits {
 /// The open live queries. Clones share them.
 ///
 /// ```
-/// use es_framework::http::{LiveLimits, LiveQueries};
+/// use es_framework::http::{LiveQuerySettings, LiveQueries};
 ///
-/// let live = LiveQueries::new(LiveLimits::default());
+/// let live = LiveQueries::new(LiveQuerySettings::default());
 /// live.clone().end_streams(); // closes those of all clones
 /// ```
 #[derive(Debug, Clone)]
 pub struct LiveQueries {
-    pub(super) limits: LiveLimits,
+    pub(super) settings: LiveQuerySettings,
     permits: Arc<Semaphore>,
     pub(super) is_over: Arc<watch::Sender<bool>>,
 }
 
 impl LiveQueries {
-    /// Creates the limits without an open live query.
+    /// Creates a registry without an open live query.
     #[must_use]
-    pub fn new(limits: LiveLimits) -> Self {
+    pub fn new(settings: LiveQuerySettings) -> Self {
         Self {
-            limits,
-            permits: Arc::new(Semaphore::new(limits.open.min(Semaphore::MAX_PERMITS))),
+            settings,
+            permits: Arc::new(Semaphore::new(
+                settings.max_open.min(Semaphore::MAX_PERMITS),
+            )),
             is_over: Arc::new(watch::Sender::new(false)),
         }
     }
@@ -73,8 +75,8 @@ impl LiveQueries {
     /// Returns the number of open live queries.
     pub(in crate::http) fn open_count(&self) -> f64 {
         let open = self
-            .limits
-            .open
+            .settings
+            .max_open
             .saturating_sub(self.permits.available_permits());
         u32::try_from(open).map_or(f64::INFINITY, f64::from)
     }
@@ -84,7 +86,7 @@ impl LiveQueries {
         permit.map_err(|_| {
             let detail = format!(
                 "{} are open at once at the most: try again later, or ask without Accept: {EVENT_STREAM}",
-                self.limits.open
+                self.settings.max_open
             );
             Problem::new(kind::TOO_MANY_LIVE_QUERIES, detail)
         })

@@ -14,7 +14,7 @@ use futures_util::stream;
 use super::{Problem, query::QueryRequest};
 use last_seen::LastSeenOutput;
 use live_queries::EVENT_STREAM;
-pub use live_queries::{LiveLimits, LiveQueries};
+pub use live_queries::{LiveQueries, LiveQuerySettings};
 use output_stream::OutputStream;
 
 /// Keeps nginx from buffering the stream.

@@ -12,9 +12,9 @@ use tokio::{
 use super::{
     super::{Problem, query::QueryRequest, query_response::digest},
     last_seen::LastSeenOutput,
-    live_queries::LiveLimits,
+    live_queries::LiveQuerySettings,
 };
-use crate::projection::ReadModelChanges;
+use crate::projection::ReadModelWatcher;
 
 /// A client whose connection broke reconnects after this time.
 const RETRY: Duration = Duration::from_secs(2);
@@ -23,13 +23,14 @@ const RETRY: Duration = Duration::from_secs(2);
 /// skips to the newest one, and a client that reads nothing loses the connection.
 pub(super) struct OutputStream {
     request: QueryRequest,
-    changes: ReadModelChanges,
-    limits: LiveLimits,
+    changes: ReadModelWatcher,
+    settings: LiveQuerySettings,
     is_over: watch::Receiver<bool>,
-    /// The last output that the client received.
+    /// The id of the last output that was sent. At first, the id in the header `Last-Event-ID`.
     seen: Option<LastSeenOutput>,
     /// The first event to send.
     first: Option<Event>,
+    /// True if the stream ends because the query failed.
     has_failed: bool,
     /// The earliest time at which the query may run again.
     next_run: Instant,
@@ -48,13 +49,13 @@ impl OutputStream {
         let position = seen.as_ref().and_then(|seen| seen.position);
         let wait = surface.limits.position_wait;
         let (positions, tables) = (&surface.positions, request.tables());
-        positions.reach(tables, position, wait).await?;
-        let changes = ReadModelChanges::subscribe(tables, positions);
+        positions.wait_until_reached(tables, position, wait).await?;
+        let changes = ReadModelWatcher::subscribe(tables, positions);
         let live = surface.live.clone();
         let mut stream = Self {
             request,
             changes,
-            limits: live.limits,
+            settings: live.settings,
             is_over: live.is_over.subscribe(),
             seen,
             first: None,
@@ -85,7 +86,7 @@ impl OutputStream {
         if self.has_failed {
             return None;
         }
-        let deadline = after(self.limits.heartbeat);
+        let deadline = after(self.settings.heartbeat);
         loop {
             if timeout_at(deadline, self.changes.next()).await.is_ok() {
                 sleep_until(self.next_run.min(deadline)).await;
@@ -104,7 +105,7 @@ impl OutputStream {
 
     /// Runs the query, and returns its output unless the client has received it before.
     async fn run_query(&mut self) -> Result<Option<Event>, Problem> {
-        self.next_run = after(self.limits.gather);
+        self.next_run = after(self.settings.gather_window);
         // The output may lack events that a read model applies while the query runs.
         let position = self.changes.position();
         let json = self.request.run().await?;
@@ -119,6 +120,7 @@ impl OutputStream {
     }
 }
 
+/// Creates the server-sent event of an output.
 fn output_event(json: &RawValue, id: &LastSeenOutput) -> Result<Event, Problem> {
     let event = Event::default().id(id.to_string()).json_data(json);
     event.map_err(|error| Problem::internal(&error))
@@ -129,6 +131,7 @@ fn heartbeat() -> Event {
     Event::default().comment("no change")
 }
 
+/// Returns the time after this duration.
 fn after(time: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(time).unwrap_or(now)

@@ -37,7 +37,7 @@ const PROBLEMS: [ProblemKind; 14] = [
 
 /// Describes the operation of a command.
 pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> Operation {
-    let schema = (command.schema)(schemas.request_generator()).to_value();
+    let schema = (command.schema)(schemas.request_generator_mut()).to_value();
     let described = schemas.description_of(&schema);
     let text = DocComment::read(&described);
     let operation = Operation::new(command.name, command.summary, text.rest());
@@ -91,7 +91,7 @@ fn with_answers(
     command: &CommandDescriptor,
     schemas: &mut Schemas,
 ) -> Operation {
-    let reply = (command.reply)(schemas.response_generator());
+    let reply = (command.reply)(schemas.response_generator_mut());
     let always = reply.as_ref().is_some_and(|reply| reply.always);
     let schema = reply.map(|reply| reply.schema.to_value());
     if command.condition == Condition::Pristine {

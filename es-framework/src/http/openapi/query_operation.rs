@@ -10,7 +10,7 @@ use crate::{
     },
     projection::ReadModelDescriptor,
     query::{
-        ParameterDescription, ParameterDescriptions, QueryDescriptor, QueryRoute, QueryRouteKind,
+        ParameterDescription, ParameterDescriptions, QueryDescriptor, QueryRoute, QueryRouteTarget,
         page::{DEFAULT_LIMIT, MAX_LIMIT},
         parameters::{LONGEST_VALUE, MOST_VALUES},
     },
@@ -39,16 +39,16 @@ const PROBLEMS: [ProblemKind; 8] = [
 
 /// Describes the operation of a query.
 pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation {
-    let operation = match &route.kind {
-        QueryRouteKind::Query(query) => of_query(query, schemas),
-        QueryRouteKind::BrowseEvents(table) => browse(&table.model, schemas),
-        QueryRouteKind::FindEvent(table) => find(&table.model, schemas),
+    let operation = match &route.target {
+        QueryRouteTarget::Query(query) => of_query(query, schemas),
+        QueryRouteTarget::BrowseEvents(table) => browse(&table.model, schemas),
+        QueryRouteTarget::FindEvent(table) => find(&table.model, schemas),
     };
     operation.with_role(route.role())
 }
 
 fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
-    let mut described = ParameterDescriptions::new(schemas.request_generator());
+    let mut described = ParameterDescriptions::new(schemas.request_generator_mut());
     (query.describe)(&mut described);
     let in_path: Vec<_> = path::parameter_names(query.path).collect();
     let mut operation = Operation::new(
@@ -66,7 +66,7 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     // A query without a table has a handler of the application, which may find nothing.
     let finds_always = query.paged && in_path.is_empty() && !query.tables.is_empty();
     let not_found = (!finds_always).then_some(kind::NOT_FOUND);
-    let schema = (query.output)(schemas.response_generator()).to_value();
+    let schema = (query.output)(schemas.response_generator_mut()).to_value();
     answered(operation, schema).with_problems(not_found)
 }
 
@@ -87,6 +87,7 @@ fn browse(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
     answered(operation, page)
 }
 
+/// Describes the route of one row of a read model whose rows are events.
 fn find(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
     let id = format!("find_{}", model.name);
     let summary = format!("Shows one of {}.", model.name);
@@ -103,7 +104,7 @@ fn find(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
 fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
     model.row.map_or_else(
         || json!({ "type": "object" }),
-        |row| row(schemas.response_generator()).to_value(),
+        |row| row(schemas.response_generator_mut()).to_value(),
     )
 }
 

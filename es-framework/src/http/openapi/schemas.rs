@@ -36,12 +36,12 @@ impl Default for Schemas {
 
 impl Schemas {
     /// Returns the generator of request schemas.
-    pub(super) fn request_generator(&mut self) -> &mut SchemaGenerator {
+    pub(super) fn request_generator_mut(&mut self) -> &mut SchemaGenerator {
         &mut self.requests
     }
 
     /// Returns the generator of response schemas.
-    pub(super) fn response_generator(&mut self) -> &mut SchemaGenerator {
+    pub(super) fn response_generator_mut(&mut self) -> &mut SchemaGenerator {
         &mut self.answers
     }
 

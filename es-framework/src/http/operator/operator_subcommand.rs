@@ -114,6 +114,7 @@ struct ComponentStatus {
     rebuild: Option<RebuildStatus>,
 }
 
+/// The progress of a rebuild in the response of the operator API.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RebuildStatus {

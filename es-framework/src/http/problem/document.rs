@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Problem;
 
+/// The members of a problem (RFC 9457).
 #[derive(Serialize)]
 struct Body<'a> {
     r#type: String,
@@ -14,6 +15,7 @@ struct Body<'a> {
     errors: Vec<BodyError<'a>>,
 }
 
+/// One element of the member `errors`.
 #[derive(Serialize)]
 struct BodyError<'a> {
     pointer: &'a str,

@@ -20,7 +20,7 @@ use super::{plant, serve_with};
 use crate::{
     Query,
     command::Registry,
-    http::LiveLimits,
+    http::LiveQuerySettings,
     net::{self, HttpListener},
     query::{QueryContext, QueryDescriptor, QueryError, QueryHandler},
     test_fixture::PlantTreeCommand,
@@ -28,10 +28,10 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const HASTY: LiveLimits = LiveLimits {
-    open: 1,
+const HASTY: LiveQuerySettings = LiveQuerySettings {
+    max_open: 1,
     heartbeat: Duration::from_millis(50),
-    gather: Duration::ZERO,
+    gather_window: Duration::ZERO,
 };
 
 /// Starts the fixture application with a short limit for clients that do not read.

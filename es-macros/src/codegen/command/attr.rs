@@ -42,6 +42,7 @@ pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
 }
 
 impl CommandAttr {
+    /// Sets the value of a key.
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "subject" => {

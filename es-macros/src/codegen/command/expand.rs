@@ -10,10 +10,10 @@ use crate::codegen::{
     declaration_kind::DeclarationKind,
     fields::{self, reference_to},
     framework::Framework,
-    json_impls::{self, JsonField, JsonImpls},
+    json_impls::{self, FieldWithConstraints, JsonImpls},
     role::role_constant,
     template,
-    validate::{self, ValidatedValue},
+    validate::{self, ValueWithRules},
 };
 
 /// Generates all implementations and the registration.
@@ -57,15 +57,15 @@ fn json(command: &CheckedCommand, framework: &Framework) -> TokenStream {
 fn wire_field<'a>(
     CommandField { field, rules }: &'a CommandField,
     framework: &Framework,
-) -> JsonField<'a> {
-    JsonField {
+) -> FieldWithConstraints<'a> {
+    FieldWithConstraints {
         field,
         constraints: validate::constraints(rules, framework),
     }
 }
 
 fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
-    let fields = command.fields.iter().map(|field| ValidatedValue {
+    let fields = command.fields.iter().map(|field| ValueWithRules {
         member: Some(field.field.member.clone()),
         value: reference_to(&field.field),
         ty: &field.field.ty,
@@ -139,7 +139,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
                 #framework::event::Subject,
                 #framework::event::InvalidSubjectPart,
             > {
-                #framework::event::Subject::from_parts(&[#(#parts),*])
+                #framework::event::Subject::fill_template(&[#(#parts),*])
             }
         }
     }

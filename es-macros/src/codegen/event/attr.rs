@@ -33,6 +33,7 @@ pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
 }
 
 impl EventAttr {
+    /// Sets the value of a key.
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "package" => {

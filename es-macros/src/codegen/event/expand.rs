@@ -10,7 +10,7 @@ use crate::codegen::{
     declaration_kind::DeclarationKind,
     fields,
     framework::Framework,
-    json_impls::{self, JsonField, JsonImpls},
+    json_impls::{self, FieldWithConstraints, JsonImpls},
     template,
 };
 
@@ -44,7 +44,7 @@ pub(crate) fn expand(event: &CheckedEvent, framework: &Framework) -> TokenStream
 }
 
 fn json(event: &CheckedEvent, framework: &Framework) -> TokenStream {
-    let field = |field| JsonField {
+    let field = |field| FieldWithConstraints {
         field,
         constraints: None,
     };
@@ -102,7 +102,7 @@ fn impl_subject(
         false => (
             text,
             quote!(_command),
-            quote!(#framework::event::Subject::from_parts(&[#(#parts),*])),
+            quote!(#framework::event::Subject::fill_template(&[#(#parts),*])),
         ),
     };
     quote! {

@@ -73,6 +73,7 @@ fn function(item: &ImplItem) -> Option<&ImplItemFn> {
     }
 }
 
+/// Checks one function of the block.
 fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<EvolveStep> {
     let sig = &function.sig;
     signature::check(sig, &REASONS, errors);

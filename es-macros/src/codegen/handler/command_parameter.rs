@@ -4,8 +4,8 @@ use syn::{PatType, Type};
 
 use crate::codegen::{annotated_function::AnnotatedFunction, types};
 
-/// Returns the parameter types whose names end with `Command`. If there is none, returns the first
-/// type that is taken by value.
+/// Returns the parameter types whose names end with `Command`. If no name does, returns the first type
+/// that is taken by value.
 pub(crate) fn command_types(function: &AnnotatedFunction) -> Vec<&Type> {
     let types = function.parameters().map(|parameter| &*parameter.ty);
     let named = types.map(|ty| match ty {

@@ -130,7 +130,7 @@ fn subjects(parameters: &[&HandlerParameter], framework: &Framework) -> Option<T
                 Some(subject_part(name, text.span(), framework))
             });
             Some(quote! {
-                #index => #framework::event::Subject::from_parts(&[#(#parts),*]),
+                #index => #framework::event::Subject::fill_template(&[#(#parts),*]),
             })
         })
         .collect();

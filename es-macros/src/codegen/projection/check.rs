@@ -94,6 +94,7 @@ const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {
     functions_alone: Some("a projection holds functions alone: move this into another `impl`"),
 };
 
+/// Checks one function of the block.
 fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep> {
     let sig = &function.item.sig;
     signature::check(sig, &REASONS, errors);

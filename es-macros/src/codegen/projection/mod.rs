@@ -14,7 +14,8 @@ use super::{
 
 const NO_BLOCK: &str = "a projection is a block of functions, one for each event: write `#[projection]` above `impl BookCopy { … }`";
 
-/// Returns the block and the code of `#[projection]`, or compile errors and a stub.
+/// Returns the block and the code of `#[projection]`. After mistakes, returns compile errors with the
+/// item, or with a stub if the block was read and the framework found.
 pub(crate) fn projection(
     arguments: TokenStream,
     input: TokenStream,

@@ -24,7 +24,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> QueryInput {
     let fields = fields::read(item, DeclarationKind::Query, errors);
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["query", "es"], errors);
-    for attr in item.attrs.iter().filter(|attr| is_filter(attr)) {
+    for attr in item.attrs.iter().filter(|attr| is_filter_attribute(attr)) {
         errors.record(attr, "`#[filter(…)]` stands above a field of the query");
     }
     QueryInput {
@@ -36,6 +36,6 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> QueryInput {
 }
 
 /// Returns true for `#[filter(…)]`.
-pub(crate) fn is_filter(attr: &Attribute) -> bool {
+pub(crate) fn is_filter_attribute(attr: &Attribute) -> bool {
     attr.path().is_ident("filter")
 }

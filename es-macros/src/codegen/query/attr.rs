@@ -45,6 +45,7 @@ pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
 }
 
 impl QueryAttr {
+    /// Sets the value of a key.
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "path" => self.path = attribute::parse_text(meta, "path = \"/books\"", errors),

@@ -3,7 +3,7 @@
 use syn::{Ident, Path};
 
 use super::{
-    ast::{QueryInput, is_filter},
+    ast::{QueryInput, is_filter_attribute},
     attr::{self, Filter, FilterKind, Order, QueryAttr},
 };
 use crate::codegen::{
@@ -155,7 +155,11 @@ fn parameter(
         );
         errors.record(&field.ident, message);
     }
-    let attrs: Vec<_> = field.attrs.iter().filter(|attr| is_filter(attr)).collect();
+    let attrs: Vec<_> = field
+        .attrs
+        .iter()
+        .filter(|attr| is_filter_attribute(attr))
+        .collect();
     let filter = match (attrs.as_slice(), source) {
         ([], Some(_)) if is_in_path => Some(Filter {
             kind: FilterKind::Equal,

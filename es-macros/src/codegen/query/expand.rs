@@ -94,12 +94,12 @@ fn described(query: &CheckedQuery, framework: &Framework) -> Option<TokenStream>
         .map(|Parameter { field, number, .. }| {
             let (member, ty) = (&field.member, field.value_type());
             let text = doc_comment::whole(&field.attrs);
-            let take = match number {
-                ValueCount::Required => quote!(required),
-                ValueCount::Optional => quote!(optional),
-                ValueCount::Several => quote!(several),
+            let add = match number {
+                ValueCount::Required => quote!(add_required),
+                ValueCount::Optional => quote!(add_optional),
+                ValueCount::Several => quote!(add_several),
             };
-            quote!(parameters.#take::<#ty>(#member, #text);)
+            quote!(parameters.#add::<#ty>(#member, #text);)
         })
         .collect();
     (!parameters.is_empty()).then(|| {

@@ -57,8 +57,11 @@ fn attempts(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
 
 const EXAMPLE: &str = "#[deadline(at = due_at, unless(BookReturnedEvent))]";
 
-/// Parses `#[deadline(…)]`.
-pub(crate) fn read_deadline(attr: &Attribute, errors: &mut Errors) -> Option<DeadlineAttr> {
+/// Parses `#[deadline(…)]`, which stands above a function.
+pub(crate) fn parse_deadline_attribute(
+    attr: &Attribute,
+    errors: &mut Errors,
+) -> Option<DeadlineAttr> {
     let mut keys = AttributeKeys::new("deadline", &["at", "unless"]);
     let (mut at, mut unless) = (None, Vec::new());
     let elements = attribute::parse_elements(attr, errors)?;

@@ -111,6 +111,7 @@ fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
 
 const BEGINNINGS: [(&str, &str); 2] = [("first", "First"), ("new", "New")];
 
+/// Returns the variant of the start position that `begin` names.
 fn begin(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
     let Some(option) = option else {
         return Some("First");
@@ -124,12 +125,13 @@ fn begin(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
     found.map(|(_, variant)| *variant)
 }
 
+/// Checks one function of the block.
 fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
     let sig = &function.item.sig;
     check_signature(sig, errors);
     let deadline = match function.attributes.as_slice() {
         [] => Some(None),
-        [only] => attr::read_deadline(only, errors).map(Some),
+        [only] => attr::parse_deadline_attribute(only, errors).map(Some),
         [_, second, ..] => {
             let message = "a function has one deadline: remove this one, or write another function";
             errors.record(second, message);

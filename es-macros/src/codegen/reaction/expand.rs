@@ -112,6 +112,7 @@ fn argument(step: &ReactionStep) -> TokenStream {
     }
 }
 
+/// Generates the action of a step that sends commands.
 fn send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
     let ReactionStep {

@@ -31,6 +31,7 @@ pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> ReadModelAttr {
 }
 
 impl ReadModelAttr {
+    /// Sets the value of a key.
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "table" => {

@@ -11,7 +11,7 @@ use crate::codegen::{
     errors::Errors,
     fields,
     framework::Framework,
-    json_impls::{self, JsonField, JsonImpls},
+    json_impls::{self, FieldWithConstraints, JsonImpls},
 };
 
 /// Returns all code that the derive generates.
@@ -34,7 +34,7 @@ pub(crate) fn expand(model: &CheckedReadModel, framework: &Framework) -> TokenSt
 }
 
 fn json(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
-    let field = |field| JsonField {
+    let field = |field| FieldWithConstraints {
         field,
         constraints: None,
     };

@@ -67,6 +67,7 @@ pub(crate) fn missing_kind(ident: &Ident, errors: &mut Errors) {
 }
 
 impl RejectionAttr {
+    /// Sets the value of a key.
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "name" => self.name = attribute::parse_text(meta, "name = \"copy-is-lent\"", errors),

@@ -28,7 +28,7 @@ pub(crate) fn inject_impl(ident: &Ident, framework: &Framework) -> TokenStream {
         #[automatically_derived]
         impl #framework::command::Inject for #ident {
             const ORIGIN: #framework::command::ParameterOrigin = #framework::command::ParameterOrigin::Service(
-                #framework::command::ServiceKind::of::<#ident>(#name),
+                #framework::command::ServiceType::of::<#ident>(#name),
             );
         }
     }

@@ -35,7 +35,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let json = json_impls::expand_item(item, framework);
     let ident = &item.ident;
     let origin = quote! {
-        #framework::command::ParameterOrigin::State(#framework::state::StateKind::of::<#ident>())
+        #framework::command::ParameterOrigin::State(#framework::state::StateDescriptor::of::<#ident>())
     };
     let implementations = implementations(ident, &origin, framework);
     quote!(#json #implementations)
@@ -43,7 +43,8 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
 
 fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let json = json_impls::stub(ident, framework);
-    // The stub does not require `#[evolve]`. Otherwise the compiler would also report its absence.
+    // The stub does not require `#[evolve]`, so that the compiler reports the mistakes in the item and not
+    // a missing `#[evolve]` as well.
     let origin = quote!(#framework::command::ParameterOrigin::Metadata);
     let implementations = implementations(ident, &origin, framework);
     quote!(#json #implementations)

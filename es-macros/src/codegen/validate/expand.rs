@@ -7,8 +7,8 @@ use syn::{Expr, GenericArgument, PathArguments, Type, TypePath, spanned::Spanned
 use super::rule::Rule;
 use crate::codegen::framework::Framework;
 
-/// A value with rules.
-pub(crate) struct ValidatedValue<'a> {
+/// A value with rules, for which the macro generates a check.
+pub(crate) struct ValueWithRules<'a> {
     /// The JSON name of the value. `None` if the JSON is the value itself.
     pub(crate) member: Option<String>,
     /// A reference to the value. Its span is the place at which the compiler reports a rule for
@@ -20,7 +20,7 @@ pub(crate) struct ValidatedValue<'a> {
 
 /// Generates the statements that add violations. Returns nothing if there is nothing to check.
 pub(crate) fn validation_statements(
-    fields: &[ValidatedValue<'_>],
+    fields: &[ValueWithRules<'_>],
     framework: &Framework,
 ) -> Vec<TokenStream> {
     let mut looks_inside = false;
@@ -40,7 +40,8 @@ pub(crate) fn validation_statements(
     statements
 }
 
-impl ValidatedValue<'_> {
+impl ValueWithRules<'_> {
+    /// Generates the check of one rule.
     fn check(&self, rule: &Rule, framework: &Framework) -> TokenStream {
         // All tokens of the call have one span, so that one mistake causes one message.
         let span = self.ty.span();

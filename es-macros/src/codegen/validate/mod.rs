@@ -7,6 +7,6 @@ mod pattern;
 mod rule;
 mod schema;
 
-pub(crate) use expand::{ValidatedValue, validation_statements};
+pub(crate) use expand::{ValueWithRules, validation_statements};
 pub(crate) use rule::{Rule, read};
 pub(crate) use schema::constraints;

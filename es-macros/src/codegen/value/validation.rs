@@ -12,7 +12,7 @@ use crate::codegen::{
     errors::Errors,
     framework::Framework,
     naming,
-    validate::{self, Rule, ValidatedValue},
+    validate::{self, Rule, ValueWithRules},
 };
 
 /// Records mistakes in the rules.
@@ -148,7 +148,7 @@ fn checks(
         .map(|field| validate::read(&field.attrs, &mut Errors::default()))
         .collect();
     let checked = fields.iter().zip(&rules).enumerate();
-    let checked = checked.map(|(index, (field, rules))| ValidatedValue {
+    let checked = checked.map(|(index, (field, rules))| ValueWithRules {
         member: member(field, index).filter(|_| !is_inner),
         value: value(field, index),
         ty: &field.ty,

@@ -6,7 +6,7 @@ use super::{Rejection, Violation};
 use es_event::{Declaration, DecodeError, EventId, InvalidSubjectPart, Subject, UpcastersError};
 use es_store::StoreError;
 
-/// The error for a body that is not a JSON object.
+/// The error for a body that is empty or not JSON.
 ///
 /// ```
 /// use es_framework::command::{CommandError, MalformedCommand};
@@ -16,10 +16,10 @@ use es_store::StoreError;
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum MalformedCommand {
-    /// It is not JSON.
+    /// The body is not JSON.
     #[error("the body is not valid JSON: {0}")]
     Syntax(String),
-    /// It is empty.
+    /// The body is empty.
     #[error("the body is empty: send the command as a JSON object")]
     Empty,
 }
@@ -44,7 +44,7 @@ pub enum MalformedCommand {
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The body is not JSON.
+    /// The body is empty or not JSON.
     #[error(transparent)]
     Malformed(#[from] MalformedCommand),
     /// The values break the rules of the command.

@@ -59,6 +59,7 @@ pub trait Handle: Command {
     /// Decides on the command. Does no I/O.
     ///
     /// # Errors
-    /// The handler rejects the command.
+    /// The handler rejects the command, a parameter does not match [`PARAMETERS`](Self::PARAMETERS), or an
+    /// event or the reply cannot be written.
     fn handle(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError>;
 }

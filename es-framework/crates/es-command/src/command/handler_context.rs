@@ -23,12 +23,12 @@ use es_event::{Metadata, Subject};
 pub struct HandlerContext {
     pub(super) subject: Subject,
     pub(super) metadata: Metadata,
-    parameters: Vec<Argument>,
+    parameters: Vec<HandlerArgument>,
 }
 
-/// The argument for one parameter.
+/// The resolved value of one parameter of a handler.
 #[derive(Debug)]
-pub(super) enum Argument {
+pub(super) enum HandlerArgument {
     State(CachedState),
     Service(Arc<dyn Any + Send + Sync>),
     Metadata,
@@ -46,11 +46,11 @@ impl HandlerContext {
         }
     }
 
-    pub(super) fn with_arguments(self, parameters: Vec<Argument>) -> Self {
+    pub(super) fn with_arguments(self, parameters: Vec<HandlerArgument>) -> Self {
         Self { parameters, ..self }
     }
 
-    pub(super) fn into_arguments(self) -> Vec<Argument> {
+    pub(super) fn into_arguments(self) -> Vec<HandlerArgument> {
         self.parameters
     }
 
@@ -60,9 +60,9 @@ impl HandlerContext {
     /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
     pub fn required<T: 'static>(&self, parameter: usize) -> Result<&T, HandlerError> {
         let value: Option<&T> = match self.parameters.get(parameter) {
-            Some(Argument::State(state)) => state.state(),
-            Some(Argument::Service(service)) => service.downcast_ref(),
-            Some(Argument::Metadata) => (&self.metadata as &dyn Any).downcast_ref(),
+            Some(HandlerArgument::State(state)) => state.state(),
+            Some(HandlerArgument::Service(service)) => service.downcast_ref(),
+            Some(HandlerArgument::Metadata) => (&self.metadata as &dyn Any).downcast_ref(),
             None => None,
         };
         value.ok_or(HandlerError::Parameter(parameter))
@@ -74,7 +74,7 @@ impl HandlerContext {
     /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
     pub fn optional_state<S: 'static>(&self, parameter: usize) -> Result<Option<&S>, HandlerError> {
         match self.parameters.get(parameter) {
-            Some(Argument::State(state)) => Ok(state.state()),
+            Some(HandlerArgument::State(state)) => Ok(state.state()),
             _ => Err(HandlerError::Parameter(parameter)),
         }
     }

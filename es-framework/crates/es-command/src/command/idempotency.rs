@@ -110,7 +110,7 @@ impl IdempotencyCheck {
 }
 
 fn record_subject(key: &IdempotencyKey) -> Result<Subject, InvalidSubjectPart> {
-    Subject::from_parts(&[
+    Subject::fill_template(&[
         SubjectPart::Text("/es-framework/idempotency-keys/"),
         SubjectPart::Field("Idempotency-Key", &key.digest()),
     ])

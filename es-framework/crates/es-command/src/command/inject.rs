@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::Clock;
-use crate::state::{Evolve, StateKind};
+use crate::state::{Evolve, StateDescriptor};
 use es_event::Metadata;
 
 /// A type that a handler may take by reference.
@@ -21,7 +21,7 @@ use es_event::Metadata;
 ///     name: String,
 /// }
 ///
-/// assert!(matches!(Courier::ORIGIN, ParameterOrigin::Service(kind) if kind.name == "Courier"));
+/// assert!(matches!(Courier::ORIGIN, ParameterOrigin::Service(service) if service.name == "Courier"));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `&{Self}`",
@@ -29,7 +29,7 @@ use es_event::Metadata;
     note = "besides its command, a handler takes references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock` and the `Metadata`"
 )]
 pub trait Inject: Send + Sync + 'static {
-    /// The origin of its values.
+    /// The origin of the values of this type.
     const ORIGIN: ParameterOrigin;
 }
 
@@ -69,30 +69,30 @@ impl<S: Evolve> IsState for S {}
 #[derive(Debug, Clone, Copy)]
 pub enum ParameterOrigin {
     /// A state, rebuilt from events.
-    State(StateKind),
+    State(StateDescriptor),
     /// A service that the application provides once, for all commands.
-    Service(ServiceKind),
+    Service(ServiceType),
     /// The metadata of the request.
     Metadata,
 }
 
-/// The type of a service that an application provides.
+/// The Rust type of a service that an application provides.
 ///
 /// ```
-/// use es_framework::{command::{ServiceKind, Services}, prelude::*};
+/// use es_framework::{command::{ServiceType, Services}, prelude::*};
 ///
-/// let clock = ServiceKind::of::<Clock>("Clock");
+/// let clock = ServiceType::of::<Clock>("Clock");
 /// assert!(Services::default().with(Clock::system()).provides(clock));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServiceKind {
+pub struct ServiceType {
     /// The type's name.
     pub name: &'static str,
     id: TypeId,
 }
 
-impl ServiceKind {
-    /// Returns the kind of `T` with this name.
+impl ServiceType {
+    /// Returns the type `T` under this name.
     #[must_use]
     pub const fn of<T: 'static>(name: &'static str) -> Self {
         let id = TypeId::of::<T>();
@@ -101,7 +101,7 @@ impl ServiceKind {
 }
 
 impl Inject for Clock {
-    const ORIGIN: ParameterOrigin = ParameterOrigin::Service(ServiceKind::of::<Self>("Clock"));
+    const ORIGIN: ParameterOrigin = ParameterOrigin::Service(ServiceType::of::<Self>("Clock"));
 }
 
 impl Inject for Metadata {
@@ -149,7 +149,7 @@ impl Parameter {
     /// does not exist, the command ends with [`CommandError::NotFound`](super::CommandError::NotFound).
     #[must_use]
     pub const fn state<S: IsState>(name: &'static str) -> Self {
-        Self::from(name, ParameterOrigin::State(StateKind::of::<S>()))
+        Self::from(name, ParameterOrigin::State(StateDescriptor::of::<S>()))
     }
 
     const fn from(name: &'static str, origin: ParameterOrigin) -> Self {
@@ -216,10 +216,10 @@ impl Services {
         self
     }
 
-    /// Returns whether a value of this kind is provided.
+    /// Returns whether a value of this type is provided.
     #[must_use]
-    pub fn provides(&self, kind: ServiceKind) -> bool {
-        self.0.contains_key(&kind.id)
+    pub fn provides(&self, service: ServiceType) -> bool {
+        self.0.contains_key(&service.id)
     }
 
     /// Returns the provided clock, or the system clock.
@@ -229,8 +229,8 @@ impl Services {
         clock.cloned().unwrap_or_default()
     }
 
-    pub(crate) fn get(&self, kind: ServiceKind) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.0.get(&kind.id).cloned()
+    pub(crate) fn get(&self, service: ServiceType) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.0.get(&service.id).cloned()
     }
 }
 

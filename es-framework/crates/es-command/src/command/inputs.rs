@@ -6,9 +6,9 @@ use tracing::Instrument as _;
 
 use super::{
     CommandBus, CommandContext, CommandError, Condition, Handle, HandlerContext, Parameter,
-    ParameterOrigin, Violation, handler_context::Argument,
+    ParameterOrigin, Violation, handler_context::HandlerArgument,
 };
-use crate::state::{CachePolicy, CachedState, RebuildError, StateKind, StateSource};
+use crate::state::{CachePolicy, CachedState, RebuildError, StateDescriptor, StateScope};
 use es_event::{EventId, InvalidSubjectPart, Subject};
 use es_store::{Precondition, latest_event};
 
@@ -18,8 +18,8 @@ pub(super) struct InputPlan {
     /// The command's own subject.
     pub(super) subject: Subject,
     condition: Condition,
-    /// The handler's parameters. A state has the source that it is rebuilt from.
-    parameters: Vec<(&'static Parameter, Option<StateSource>)>,
+    /// The handler's parameters. A state has the scope that it is rebuilt from.
+    parameters: Vec<(&'static Parameter, Option<StateScope>)>,
 }
 
 /// The inputs of one decision.
@@ -34,7 +34,7 @@ pub(super) struct DecisionInputs {
 }
 
 /// An argument of the handler, with the precondition that follows from reading it.
-type ReadArgument = (Argument, Option<Precondition>);
+type ReadArgument = (HandlerArgument, Option<Precondition>);
 
 impl InputPlan {
     /// Resolves the subjects of a command.
@@ -47,15 +47,15 @@ impl InputPlan {
     }
 
     fn resolve<C: Handle>(command: &C) -> Result<Self, InvalidSubjectPart> {
-        let source = |(index, parameter): (usize, &'static Parameter)| {
-            let source = match parameter.origin {
-                ParameterOrigin::State(_) => Some(StateSource {
+        let scope = |(index, parameter): (usize, &'static Parameter)| {
+            let scope = match parameter.origin {
+                ParameterOrigin::State(_) => Some(StateScope {
                     subject: command.parameter_subject(index)?,
                     recursive: parameter.recursive,
                 }),
                 ParameterOrigin::Service(_) | ParameterOrigin::Metadata => None,
             };
-            Ok((parameter, source))
+            Ok((parameter, scope))
         };
         Ok(Self {
             subject: command.subject()?,
@@ -63,7 +63,7 @@ impl InputPlan {
             parameters: C::PARAMETERS
                 .iter()
                 .enumerate()
-                .map(source)
+                .map(scope)
                 .collect::<Result<_, InvalidSubjectPart>>()?,
         })
     }
@@ -71,11 +71,11 @@ impl InputPlan {
     /// The subjects that are read. A command that reads nothing relies on the store's
     /// preconditions alone.
     pub(super) fn subjects(&self, context: &CommandContext) -> Vec<&Subject> {
-        let sources = self
+        let scopes = self
             .parameters
             .iter()
-            .filter_map(|(_, source)| source.as_ref());
-        let mut subjects: Vec<_> = sources.map(|source| &source.subject).collect();
+            .filter_map(|(_, scope)| scope.as_ref());
+        let mut subjects: Vec<_> = scopes.map(|scope| &scope.subject).collect();
         if self.needs_latest_event(context) {
             subjects.push(&self.subject);
         }
@@ -90,9 +90,9 @@ impl InputPlan {
     /// exactly that subject.
     fn latest_of_own_state(&self, arguments: &[ReadArgument]) -> Option<Option<EventId>> {
         let mut parameters = self.parameters.iter().zip(arguments);
-        parameters.find_map(|((_, source), (argument, _))| match (source, argument) {
-            (Some(source), Argument::State(state))
-                if source.subject == self.subject && !source.recursive =>
+        parameters.find_map(|((_, scope), (argument, _))| match (scope, argument) {
+            (Some(scope), HandlerArgument::State(state))
+                if scope.subject == self.subject && !scope.recursive =>
             {
                 Some(state.latest.map(|latest| latest.id))
             }
@@ -110,69 +110,69 @@ pub(super) async fn rebuild_arguments(
 ) -> Result<Vec<ReadArgument>, CommandError> {
     let parameters = plan.parameters.iter();
     let arguments =
-        parameters.map(|(parameter, source)| argument(bus, parameter, source.as_ref(), cache));
+        parameters.map(|(parameter, scope)| argument(bus, parameter, scope.as_ref(), cache));
     try_join_all(arguments).await
 }
 
 async fn argument(
     bus: &CommandBus,
     parameter: &Parameter,
-    source: Option<&StateSource>,
+    scope: Option<&StateScope>,
     cache: CachePolicy,
 ) -> Result<ReadArgument, CommandError> {
-    match (parameter.origin, source) {
-        (ParameterOrigin::State(kind), Some(source)) => {
-            let (state, precondition) = read_state(bus, kind, source, cache).await?;
-            Ok((Argument::State(state), Some(precondition)))
+    match (parameter.origin, scope) {
+        (ParameterOrigin::State(descriptor), Some(scope)) => {
+            let (state, precondition) = read_state(bus, descriptor, scope, cache).await?;
+            Ok((HandlerArgument::State(state), Some(precondition)))
         }
-        (ParameterOrigin::Service(kind), _) => match bus.services.get(kind) {
-            Some(service) => Ok((Argument::Service(service), None)),
-            None => Err(CommandError::NotProvided(kind.name)),
+        (ParameterOrigin::Service(service), _) => match bus.services.get(service) {
+            Some(service) => Ok((HandlerArgument::Service(service), None)),
+            None => Err(CommandError::NotProvided(service.name)),
         },
         (ParameterOrigin::Metadata | ParameterOrigin::State(_), _) => {
-            Ok((Argument::Metadata, None))
+            Ok((HandlerArgument::Metadata, None))
         }
     }
 }
 
-/// Rebuilds a state and derives the precondition that its source has not changed.
+/// Rebuilds a state and derives the precondition that its scope has no newer event.
 async fn read_state(
     bus: &CommandBus,
-    kind: StateKind,
-    source: &StateSource,
+    descriptor: StateDescriptor,
+    scope: &StateScope,
     cache: CachePolicy,
 ) -> Result<(CachedState, Precondition), CommandError> {
-    let subject = source.subject.clone();
-    if source.recursive {
+    let subject = scope.subject.clone();
+    if scope.recursive {
         // The state reads only events of its own types. The latest event of any type is read before
         // them, so that the precondition covers every event that is recorded in between.
         let latest = latest_event(&*bus.store, subject.clone(), true).await?;
         let latest = latest.map(|event| event.id);
-        let state = rebuild_state(bus, kind, source, cache).await?;
+        let state = rebuild_state(bus, descriptor, scope, cache).await?;
         let precondition = match latest.max(state.latest.map(|latest| latest.id)) {
             Some(latest) => Precondition::SubtreeIsOnEventId(subject, latest),
             None => Precondition::SubtreeIsPristine(subject),
         };
         return Ok((state, precondition));
     }
-    let state = rebuild_state(bus, kind, source, cache).await?;
+    let state = rebuild_state(bus, descriptor, scope, cache).await?;
     let precondition = is_unchanged(subject, state.latest.map(|latest| latest.id));
     Ok((state, precondition))
 }
 
 async fn rebuild_state(
     bus: &CommandBus,
-    kind: StateKind,
-    source: &StateSource,
+    descriptor: StateDescriptor,
+    scope: &StateScope,
     cache: CachePolicy,
 ) -> Result<CachedState, CommandError> {
     let span = tracing::info_span!(
         "rebuild",
-        state = kind.name,
-        subject = %source.subject,
+        state = descriptor.name,
+        subject = %scope.subject,
         events = tracing::field::Empty
     );
-    let state = kind.rebuild(&bus.states, source, cache);
+    let state = descriptor.rebuild(&bus.states, scope, cache);
     let state = state.instrument(span).await;
     state.map_err(|error| match error {
         RebuildError::Store(error) => error.into(),
@@ -241,12 +241,12 @@ fn check_expected_version(
 
 /// Checks that every state without `Option` exists.
 fn check_required_states(plan: &InputPlan, arguments: &[ReadArgument]) -> Result<(), CommandError> {
-    for ((parameter, source), (argument, _)) in plan.parameters.iter().zip(arguments) {
-        if let (Some(source), Argument::State(state)) = (source, argument)
+    for ((parameter, scope), (argument, _)) in plan.parameters.iter().zip(arguments) {
+        if let (Some(scope), HandlerArgument::State(state)) = (scope, argument)
             && !state.exists
             && !parameter.optional
         {
-            return Err(CommandError::NotFound(source.subject.clone()));
+            return Err(CommandError::NotFound(scope.subject.clone()));
         }
     }
     Ok(())
@@ -255,11 +255,11 @@ fn check_required_states(plan: &InputPlan, arguments: &[ReadArgument]) -> Result
 /// Caches the rebuilt states for the next commands on their subjects.
 pub(super) fn cache_states(bus: &CommandBus, plan: &InputPlan, handler_context: HandlerContext) {
     let arguments = handler_context.into_arguments();
-    for ((parameter, source), argument) in plan.parameters.iter().zip(arguments) {
-        if let (ParameterOrigin::State(kind), Some(source), Argument::State(state)) =
-            (parameter.origin, source, argument)
+    for ((parameter, scope), argument) in plan.parameters.iter().zip(arguments) {
+        if let (ParameterOrigin::State(descriptor), Some(scope), HandlerArgument::State(state)) =
+            (parameter.origin, scope, argument)
         {
-            kind.store_in_cache(&bus.states, source, state);
+            descriptor.store_in_cache(&bus.states, scope, state);
         }
     }
 }

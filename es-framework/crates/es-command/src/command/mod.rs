@@ -37,7 +37,7 @@ pub use descriptor::{CommandDescriptor, CommandFunction};
 pub use error::{CommandError, HandlerError, MalformedCommand, RegistryError};
 pub use handler::Handle;
 pub use handler_context::HandlerContext;
-pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceKind, Services};
+pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceType, Services};
 pub use outcome::CommandOutcome;
 pub use pipeline::handle_command;
 pub use registry::{Registry, RegistryBuilder};

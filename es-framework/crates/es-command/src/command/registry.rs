@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    CommandDescriptor, Handle, ParameterOrigin, RegistryError, RejectionDescriptor, ServiceKind,
+    CommandDescriptor, Handle, ParameterOrigin, RegistryError, RejectionDescriptor, ServiceType,
     Services,
 };
 use es_event::{Declaration, Event, EventDescriptor, Upcast, UpcasterDescriptor, Upcasters};
@@ -231,11 +231,11 @@ impl Registry {
     }
 
     /// Returns the services that the handlers take, each with its command.
-    pub fn services(&self) -> impl Iterator<Item = (ServiceKind, &CommandDescriptor)> {
+    pub fn services(&self) -> impl Iterator<Item = (ServiceType, &CommandDescriptor)> {
         self.commands.iter().flat_map(|command| {
             let parameters = command.parameters.iter();
             parameters.filter_map(move |parameter| match parameter.origin {
-                ParameterOrigin::Service(kind) => Some((kind, command)),
+                ParameterOrigin::Service(service) => Some((service, command)),
                 ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
             })
         })
@@ -246,10 +246,13 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::NotProvided`].
     pub fn check_services(&self, services: &Services) -> Result<(), RegistryError> {
-        match self.services().find(|(kind, _)| !services.provides(*kind)) {
+        match self
+            .services()
+            .find(|(service, _)| !services.provides(*service))
+        {
             None => Ok(()),
-            Some((kind, command)) => Err(RegistryError::NotProvided {
-                name: kind.name,
+            Some((service, command)) => Err(RegistryError::NotProvided {
+                name: service.name,
                 command: command.name,
                 handler: command.handler,
             }),

@@ -96,7 +96,7 @@ impl ReactionProgress {
 
 impl ReactionCheckpoint {
     /// Returns whether a task was executed or skipped.
-    pub(super) fn records(&self, task: &ReactionTask) -> bool {
+    pub(super) fn is_done(&self, task: &ReactionTask) -> bool {
         self.progress.covers(task) || self.done.contains(task)
     }
 }

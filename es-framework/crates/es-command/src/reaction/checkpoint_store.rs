@@ -59,7 +59,7 @@ impl CheckpointStore {
         source: Arc<str>,
         instance: Uuid,
     ) -> Result<Self, InvalidSubjectPart> {
-        let subject = Subject::from_parts(&[
+        let subject = Subject::fill_template(&[
             SubjectPart::Text("/es-framework/reactions/"),
             SubjectPart::Field("name", &reaction),
         ])?;
@@ -84,7 +84,7 @@ impl CheckpointStore {
         self.is_stale = false;
         let known = self.known.as_ref();
         self.done
-            .retain(|task| !known.is_some_and(|known| known.records(task)));
+            .retain(|task| !known.is_some_and(|known| known.is_done(task)));
         Ok(self.progress())
     }
 
@@ -106,7 +106,7 @@ impl CheckpointStore {
     /// Returns whether the last known checkpoint records a task.
     pub(super) fn is_in_checkpoint(&self, task: &ReactionTask) -> bool {
         let known = self.known.as_ref();
-        known.is_some_and(|known| known.records(task))
+        known.is_some_and(|known| known.is_done(task))
     }
 
     /// Marks a task as finished. The next checkpoint records it.

@@ -54,10 +54,10 @@ pub(super) struct ReactionExecutor {
     pub(super) statuses: ReactionStatuses,
 }
 
-/// One execution of a step: the index of the step, and the index of the event among those that
-/// upcasters made of the stored one.
+/// A step for one view of an event: the index of the step, and the index of the view among those that
+/// upcasters made of the stored event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct StepInstance {
+pub(super) struct StepOfView {
     pub(super) step: usize,
     pub(super) view: usize,
 }
@@ -68,13 +68,13 @@ pub(super) struct ReactionPlan {
     /// The steps whose deadlines the event cancels.
     pub(super) cancelled_steps: Vec<usize>,
     /// The steps to execute at a deadline.
-    pub(super) deadlines: Vec<(Timestamp, StepInstance)>,
+    pub(super) deadlines: Vec<(Timestamp, StepOfView)>,
     /// The steps to execute now.
-    pub(super) immediate: Vec<StepInstance>,
+    pub(super) immediate: Vec<StepOfView>,
 }
 
 /// The action of a step, ready to execute.
-enum PlannedAction {
+enum ExecutableAction {
     Send(Vec<OutgoingCommand>),
     Call(PendingCall),
 }
@@ -113,7 +113,7 @@ impl ReactionExecutor {
 
     /// Returns whether a step makes a call. Only a checkpoint prevents a second call, while a second
     /// command has no effect.
-    pub(super) fn is_call(&self, instance: StepInstance) -> bool {
+    pub(super) fn is_call(&self, instance: StepOfView) -> bool {
         let step = self.reaction.steps.get(instance.step);
         step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
     }
@@ -136,7 +136,7 @@ impl ReactionExecutor {
     pub(super) fn task(
         &self,
         event: EventId,
-        StepInstance { step, view }: StepInstance,
+        StepOfView { step, view }: StepOfView,
         at: Option<Timestamp>,
     ) -> ReactionTask {
         let step = self.reaction.steps.get(step).map_or("", |step| step.name);
@@ -171,7 +171,7 @@ impl ReactionExecutor {
     pub(super) async fn execute(
         &self,
         event: &RecordedEvent,
-        instance: StepInstance,
+        instance: StepOfView,
     ) -> Result<(), ReactionError> {
         let span = self.span(event);
         self.execute_in_span(event, instance).instrument(span).await
@@ -180,17 +180,17 @@ impl ReactionExecutor {
     async fn execute_in_span(
         &self,
         event: &RecordedEvent,
-        instance: StepInstance,
+        instance: StepOfView,
     ) -> Result<(), ReactionError> {
         match self.decide_action(event, instance)? {
             None => Ok(()),
-            Some(PlannedAction::Send(commands)) => {
+            Some(ExecutableAction::Send(commands)) => {
                 for (number, sent) in commands.into_iter().enumerate() {
                     self.send(event, instance, number, sent).await?;
                 }
                 Ok(())
             }
-            Some(PlannedAction::Call(pending)) => {
+            Some(ExecutableAction::Call(pending)) => {
                 let call = AssertUnwindSafe(pending).catch_unwind();
                 match tokio::time::timeout(CALL_TIMEOUT, call).await {
                     Ok(Ok(done)) => done,
@@ -208,8 +208,8 @@ impl ReactionExecutor {
     fn decide_action(
         &self,
         event: &RecordedEvent,
-        StepInstance { step, view }: StepInstance,
-    ) -> Result<Option<PlannedAction>, ReactionError> {
+        StepOfView { step, view }: StepOfView,
+    ) -> Result<Option<ExecutableAction>, ReactionError> {
         let Some(step) = self.reaction.steps.get(step) else {
             return Ok(None);
         };
@@ -229,12 +229,12 @@ impl ReactionExecutor {
         step: &ReactionStep,
         event: &EventView<'_>,
         view: usize,
-    ) -> Result<PlannedAction, ReactionError> {
+    ) -> Result<ExecutableAction, ReactionError> {
         match step.action {
             ReactionAction::Send(send) => {
                 let mut commands = OutgoingCommands::default();
                 send(event, &mut commands)?;
-                Ok(PlannedAction::Send(commands.0))
+                Ok(ExecutableAction::Send(commands.0))
             }
             ReactionAction::Call(call) => {
                 let recorded = event.recorded();
@@ -242,7 +242,7 @@ impl ReactionExecutor {
                     services: &self.runtime.services,
                     key: ReactionKey::for_call(self.reaction.name, step.name, view, recorded),
                 };
-                Ok(PlannedAction::Call(call(event, &context)?))
+                Ok(ExecutableAction::Call(call(event, &context)?))
             }
         }
     }
@@ -251,7 +251,7 @@ impl ReactionExecutor {
     async fn send(
         &self,
         event: &RecordedEvent,
-        StepInstance { step, view }: StepInstance,
+        StepOfView { step, view }: StepOfView,
         number: usize,
         sent: OutgoingCommand,
     ) -> Result<(), ReactionError> {
@@ -298,6 +298,7 @@ const fn is_final_refusal(error: &CommandError) -> bool {
 }
 
 impl ReactionPlan {
+    /// Adds what a step does for one view of the event.
     fn add(
         &mut self,
         index: usize,
@@ -313,7 +314,7 @@ impl ReactionPlan {
         if step.event != view.event_type() {
             return Ok(());
         }
-        let instance = StepInstance {
+        let instance = StepOfView {
             step: index,
             view: view_number,
         };

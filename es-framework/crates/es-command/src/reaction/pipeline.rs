@@ -16,7 +16,7 @@ use super::{
     checkpoint_store::{CheckpointStore, ClaimResult, HEARTBEAT_INTERVAL, LEASE_DURATION},
     deadline_queue::OpenDeadline,
     error::Recovery,
-    executor::{ReactionPlan, StepInstance},
+    executor::{ReactionPlan, StepOfView},
     parked::{ParkedEvent, StopReason},
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
@@ -113,7 +113,7 @@ impl ReactionProcessor {
     async fn meet_due_deadlines(&mut self) -> Result<(), StopReason> {
         if self.deadlines.needs_reload() {
             let progress = self.progress();
-            self.restore(&progress).await?;
+            self.resume_from(&progress).await?;
         }
         let now = self.executor.runtime.services.clock().now();
         if self.deadlines.due(now).is_none() {
@@ -141,7 +141,7 @@ impl ReactionProcessor {
         let OpenDeadline { step, view, .. } = deadline;
         let event = event_with_id(&*self.executor.runtime.store, deadline.event).await?;
         if let Some(event) = event {
-            let instance = StepInstance { step, view };
+            let instance = StepOfView { step, view };
             self.execute_with_retries(&event, instance, Some(deadline.at))
                 .await?;
         }
@@ -157,7 +157,7 @@ impl ReactionProcessor {
     async fn execute_with_retries(
         &mut self,
         event: &RecordedEvent,
-        instance: StepInstance,
+        instance: StepOfView,
         at: Option<Timestamp>,
     ) -> Result<(), StopReason> {
         let task = self.executor.task(event.id, instance, at);
@@ -188,7 +188,7 @@ impl ReactionProcessor {
     async fn claim_and_execute(
         &mut self,
         event: &RecordedEvent,
-        instance: StepInstance,
+        instance: StepOfView,
         task: &ReactionTask,
     ) -> Result<(), ReactionError> {
         if self.checkpoints.is_done(task) {

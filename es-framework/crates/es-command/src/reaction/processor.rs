@@ -13,7 +13,7 @@ use super::{
     checkpoint::ReactionProgress,
     checkpoint_store::CheckpointStore,
     deadline_queue::{DeadlineQueue, OpenDeadline},
-    executor::{ReactionExecutor, StepInstance},
+    executor::{ReactionExecutor, StepOfView},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{Bound, ReadOptions, newest_id};
@@ -67,7 +67,7 @@ impl ReactionProcessor {
             has_advanced: false,
         };
         match processor.checkpoints.load().await?.cloned() {
-            Some(progress) => processor.restore(&progress).await?,
+            Some(progress) => processor.resume_from(&progress).await?,
             None if processor.executor.reaction.start == StartPosition::New => {
                 processor.position = newest_id(&*processor.executor.runtime.store).await?;
                 processor.save().await?;
@@ -78,8 +78,8 @@ impl ReactionProcessor {
         Ok(processor)
     }
 
-    /// Restores the position and reads the events with open deadlines again.
-    pub(super) async fn restore(
+    /// Continues from this progress: sets the position, and reads the events with open deadlines again.
+    pub(super) async fn resume_from(
         &mut self,
         progress: &ReactionProgress,
     ) -> Result<(), ReactionError> {
@@ -112,12 +112,12 @@ impl ReactionProcessor {
         &mut self,
         event: &RecordedEvent,
         cancelled_steps: &[usize],
-        deadlines: Vec<(Timestamp, StepInstance)>,
+        deadlines: Vec<(Timestamp, StepOfView)>,
     ) {
         for step in cancelled_steps {
             self.deadlines.cancel(&event.subject, *step);
         }
-        for (at, StepInstance { step, view }) in deadlines {
+        for (at, StepOfView { step, view }) in deadlines {
             let event_id = event.id;
             let deadline = OpenDeadline {
                 at,

@@ -1,7 +1,7 @@
 //! The reactions of an application. They are checked before the application starts.
 
 use super::ReactionDescriptor;
-use crate::command::{ParameterOrigin, ServiceKind, Services};
+use crate::command::{ParameterOrigin, ServiceType, Services};
 use es_event::Declaration;
 
 /// The sorted and checked reactions of an application.
@@ -116,11 +116,11 @@ impl Reactions {
     }
 
     /// Returns the services that the calls take, each with its reaction.
-    pub fn services(&self) -> impl Iterator<Item = (ServiceKind, &ReactionDescriptor)> {
+    pub fn services(&self) -> impl Iterator<Item = (ServiceType, &ReactionDescriptor)> {
         self.iter().flat_map(|reaction| {
             let parameters = reaction.steps.iter().flat_map(|step| step.parameters);
             parameters.filter_map(move |parameter| match parameter.origin {
-                ParameterOrigin::Service(kind) => Some((kind, reaction)),
+                ParameterOrigin::Service(service) => Some((service, reaction)),
                 ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
             })
         })
@@ -131,10 +131,13 @@ impl Reactions {
     /// # Errors
     /// [`ReactionsError::NotProvided`].
     pub fn check_services(&self, services: &Services) -> Result<(), ReactionsError> {
-        match self.services().find(|(kind, _)| !services.provides(*kind)) {
+        match self
+            .services()
+            .find(|(service, _)| !services.provides(*service))
+        {
             None => Ok(()),
-            Some((kind, reaction)) => Err(ReactionsError::NotProvided {
-                name: kind.name,
+            Some((service, reaction)) => Err(ReactionsError::NotProvided {
+                name: service.name,
                 reaction: reaction.name,
                 declaration: reaction.declaration,
             }),

@@ -66,7 +66,7 @@ pub fn check(framework: &Command, declared: &[&SettingsDescriptor]) -> Result<()
         for argument in (settings.arguments)() {
             let owner = SettingOwner::Application {
                 field: argument.get_id().to_string(),
-                settings: settings.kind.name,
+                settings: settings.service.name,
                 declaration: Box::new(settings.declaration),
             };
             for wanted in wanted(&argument) {

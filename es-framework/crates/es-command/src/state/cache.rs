@@ -16,6 +16,7 @@ const CAPACITY: u64 = 10_000;
 /// One entry. A command takes the state out while it decides, which saves a copy.
 type CacheSlot = Arc<Mutex<Option<Box<dyn Any + Send>>>>;
 
+/// The key of a cached state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct StateCacheKey {
     state: TypeId,

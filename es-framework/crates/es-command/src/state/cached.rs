@@ -8,17 +8,18 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use super::{Evolve, LastEvent, RebuildError, RebuiltState, StateLoader};
 use es_event::Subject;
 
-/// The events that a state is rebuilt from.
+/// The scope of the events that a state is rebuilt from: a subject, with or without the subjects below
+/// it.
 ///
 /// ```
-/// use es_framework::state::StateSource;
+/// use es_framework::state::StateScope;
 ///
-/// let reader = StateSource { subject: "/readers/ada".parse()?, recursive: true };
+/// let reader = StateScope { subject: "/readers/ada".parse()?, recursive: true };
 /// assert!(reader.recursive); // includes the events of /readers/ada/loans/1
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateSource {
+pub struct StateScope {
     /// The subject.
     pub subject: Subject,
     /// True if the events of the subjects below it are included.
@@ -28,7 +29,7 @@ pub struct StateSource {
 /// The descriptor of a state type: how its states are rebuilt and cached.
 ///
 /// ```
-/// use es_framework::{prelude::*, state::StateKind};
+/// use es_framework::{prelude::*, state::StateDescriptor};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent {}
 /// # #[derive(State)]
@@ -37,24 +38,24 @@ pub struct StateSource {
 /// # impl Book {
 /// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
 /// # }
-/// let book = StateKind::of::<Book>();
+/// let book = StateDescriptor::of::<Book>();
 /// assert!(book.is::<Book>());
 /// assert_eq!(book.events, ["com.example.library.BookPurchasedEvent"]);
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct StateKind {
+pub struct StateDescriptor {
     /// The type's name.
     pub name: &'static str,
     /// The types of the events that change the state.
     pub events: &'static [&'static str],
     id: TypeId,
     rebuild: RebuildFunction,
-    store_in_cache: fn(&StateLoader, &StateSource, AnyState),
+    store_in_cache: fn(&StateLoader, &StateScope, AnyState),
 }
 
 type RebuildFunction = for<'a> fn(
     &'a StateLoader,
-    &'a StateSource,
+    &'a StateScope,
     CachePolicy,
 ) -> BoxFuture<'a, Result<CachedState, RebuildError>>;
 type AnyState = Box<dyn Any + Send + Sync>;
@@ -84,7 +85,7 @@ pub enum CachePolicy {
 ///
 /// use es_framework::{
 ///     prelude::*,
-///     state::{CachePolicy, StateKind, StateLoader, StateSource},
+///     state::{CachePolicy, StateDescriptor, StateLoader, StateScope},
 ///     store::memory::MemoryStore,
 /// };
 /// # #[derive(Event)]
@@ -98,22 +99,22 @@ pub enum CachePolicy {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let states = StateLoader::new(Arc::new(MemoryStore::new()));
-/// let source = StateSource { subject: "/books/42".parse()?, recursive: false };
-/// let book = StateKind::of::<Book>().rebuild(&states, &source, CachePolicy::Use).await?;
+/// let scope = StateScope { subject: "/books/42".parse()?, recursive: false };
+/// let book = StateDescriptor::of::<Book>().rebuild(&states, &scope, CachePolicy::Use).await?;
 /// assert!(!book.exists && book.state::<Book>().is_none());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct CachedState {
-    /// The last event of its subject.
+    /// The last event of the scope.
     pub latest: Option<LastEvent>,
     /// True if the events lead to a state.
     pub exists: bool,
     rebuilt: AnyState,
 }
 
-impl StateKind {
+impl StateDescriptor {
     /// Returns the descriptor of `S`.
     #[must_use]
     pub const fn of<S: Evolve>() -> Self {
@@ -121,10 +122,10 @@ impl StateKind {
             name: S::NAME,
             events: S::EVENTS,
             id: TypeId::of::<S>(),
-            rebuild: |states, source, cache| rebuild::<S>(states, source, cache).boxed(),
-            store_in_cache: |states, source, rebuilt| {
+            rebuild: |states, scope, cache| rebuild::<S>(states, scope, cache).boxed(),
+            store_in_cache: |states, scope, rebuilt| {
                 if let Ok(rebuilt) = rebuilt.downcast::<RebuiltState<S>>() {
-                    states.store_in_cache(&source.subject, source.recursive, *rebuilt);
+                    states.store_in_cache(&scope.subject, scope.recursive, *rebuilt);
                 }
             },
         }
@@ -136,22 +137,22 @@ impl StateKind {
         self.id == TypeId::of::<S>()
     }
 
-    /// Rebuilds the current state of a source.
+    /// Rebuilds the current state of a scope.
     ///
     /// # Errors
     /// The event store failed, or an event does not fit its declaration.
     pub async fn rebuild(
         &self,
         states: &StateLoader,
-        source: &StateSource,
+        scope: &StateScope,
         cache: CachePolicy,
     ) -> Result<CachedState, RebuildError> {
-        (self.rebuild)(states, source, cache).await
+        (self.rebuild)(states, scope, cache).await
     }
 
-    /// Caches a state for the next command on its source.
-    pub fn store_in_cache(&self, states: &StateLoader, source: &StateSource, state: CachedState) {
-        (self.store_in_cache)(states, source, state.rebuilt);
+    /// Caches a state for the next command on this scope.
+    pub fn store_in_cache(&self, states: &StateLoader, scope: &StateScope, state: CachedState) {
+        (self.store_in_cache)(states, scope, state.rebuilt);
     }
 }
 
@@ -166,10 +167,10 @@ impl CachedState {
 
 async fn rebuild<S: Evolve>(
     states: &StateLoader,
-    source: &StateSource,
+    scope: &StateScope,
     cache: CachePolicy,
 ) -> Result<CachedState, RebuildError> {
-    let StateSource { subject, recursive } = source;
+    let StateScope { subject, recursive } = scope;
     let rebuilt: RebuiltState<S> = match cache {
         CachePolicy::Use => states.rebuild(subject, *recursive).await?,
         CachePolicy::Bypass => states.rebuild_uncached(subject, *recursive).await?,

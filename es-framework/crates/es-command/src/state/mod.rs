@@ -10,7 +10,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
-pub use cached::{CachePolicy, CachedState, StateKind, StateSource};
+pub use cached::{CachePolicy, CachedState, StateDescriptor, StateScope};
 pub use declared::{Evolve, State};
 pub use rebuild::{RebuildError, StateLoader};
 pub use rebuilt_state::{LastEvent, RebuiltState};

@@ -193,6 +193,7 @@ impl StateLoader {
         self.fold(snapshot, events, 1).await.map(Some)
     }
 
+    /// Reads the events of a subject.
     fn read(&self, subject: &Subject, recursive: bool, lower_bound: Option<Bound>) -> EventStream {
         let options = ReadOptions {
             recursive,
@@ -218,6 +219,7 @@ impl StateLoader {
         Ok(rebuilt)
     }
 
+    /// Applies one event to a state.
     fn apply<S: Evolve>(
         &self,
         rebuilt: &mut RebuiltState<S>,

@@ -58,12 +58,14 @@ pub struct Snapshots {
 /// waiting for the disk or for the database lock.
 type SnapshotNames = Arc<Mutex<HashSet<String>>>;
 
+/// The open file with snapshots.
 struct SnapshotDatabase {
     connection: Connection,
     program: [u8; 32],
     names: SnapshotNames,
 }
 
+/// The reason why a snapshot cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 enum SnapshotError {
     #[error(transparent)]
@@ -97,6 +99,8 @@ impl Snapshots {
         snapshots
     }
 
+    /// Returns the stored state of a subject and its last event. Returns `None` if there is no
+    /// snapshot or it cannot be read.
     pub(super) async fn load<S: Evolve>(
         &self,
         subject: &Subject,
@@ -176,6 +180,7 @@ fn name<S: Evolve>(subject: &Subject, recursive: bool) -> String {
 }
 
 impl SnapshotDatabase {
+    /// Opens or creates the file, and deletes the snapshots of other builds.
     fn open(file: &Path, names: SnapshotNames) -> Result<Self, SnapshotError> {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
@@ -266,9 +271,9 @@ impl SnapshotDatabase {
 /// Returns the hash of the running program's file, which identifies the build. `/proc/self/exe`
 /// refers to the started file even after a newer one replaced it.
 fn hash_running_program() -> Result<[u8; 32], SnapshotError> {
-    struct HashWriter(Sha256);
+    struct Sha256Writer(Sha256);
 
-    impl io::Write for HashWriter {
+    impl io::Write for Sha256Writer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.update(bytes);
             Ok(bytes.len())
@@ -285,7 +290,7 @@ fn hash_running_program() -> Result<[u8; 32], SnapshotError> {
     } else {
         std::env::current_exe()?
     };
-    let mut writer = HashWriter(Sha256::new());
+    let mut writer = Sha256Writer(Sha256::new());
     io::copy(&mut fs::File::open(file)?, &mut writer)?;
     Ok(writer.0.finalize().into())
 }

@@ -63,6 +63,7 @@ pub(super) fn referenced(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix(REFERENCE)
 }
 
+/// Writes a schema in its canonical form.
 struct CanonicalWriter<'a> {
     definitions: &'a Map<String, Value>,
     /// The definitions that are being inlined.
@@ -72,6 +73,7 @@ struct CanonicalWriter<'a> {
 }
 
 impl<'a> CanonicalWriter<'a> {
+    /// Returns the canonical form of a subschema.
     fn write(&mut self, schema: &'a Value) -> Value {
         let Value::Object(object) = schema else {
             return schema.clone();

@@ -67,6 +67,7 @@ fn new_members(locked: &Value, today: &Value) -> Vec<String> {
     names(today).difference(&names(locked)).cloned().collect()
 }
 
+/// The comparison of one event with the samples of its locked schema.
 struct SampleCheck {
     event: EventDescriptor,
     stored: SchemaSamples,
@@ -77,9 +78,9 @@ struct SampleCheck {
     losses: Vec<DataLoss>,
 }
 
-/// The results of recoding the values at one path.
+/// The results of deserializing the values at one path and serializing them again.
 #[derive(Default)]
-struct RecodedValues {
+struct RecodeOutcomes {
     /// The first value that led to each result.
     by_outcome: BTreeMap<String, Value>,
     /// Two values that led to the same result.
@@ -140,8 +141,8 @@ impl SampleCheck {
     }
 
     /// Recodes every sample and reports those that cannot be deserialized.
-    fn outcomes(&mut self) -> BTreeMap<Vec<String>, RecodedValues> {
-        let mut outcomes: BTreeMap<Vec<String>, RecodedValues> = BTreeMap::new();
+    fn outcomes(&mut self) -> BTreeMap<Vec<String>, RecodeOutcomes> {
+        let mut outcomes: BTreeMap<Vec<String>, RecodeOutcomes> = BTreeMap::new();
         let mut unreadable = BTreeSet::new();
         for variation in std::mem::take(&mut self.stored.others) {
             let SampleVariation { path, value, from } = variation;
@@ -183,7 +184,7 @@ impl SampleCheck {
     }
 
     /// Reports paths whose values disappear, and paths where different values become equal.
-    fn compare(&mut self, outcomes: &BTreeMap<Vec<String>, RecodedValues>) {
+    fn compare(&mut self, outcomes: &BTreeMap<Vec<String>, RecodeOutcomes>) {
         let is_lost = |path: &[String]| {
             let mut within = outcomes
                 .iter()
@@ -213,7 +214,7 @@ impl SampleCheck {
     }
 }
 
-impl RecodedValues {
+impl RecodeOutcomes {
     /// Adds a result. `null` and absent values are ignored, because both may become a default.
     fn add(&mut self, value: &Value, written: &Value) {
         if value.is_null() {

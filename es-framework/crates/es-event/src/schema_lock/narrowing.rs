@@ -25,6 +25,7 @@ pub(super) fn find_narrowed(locked: &Value, today: &Value) -> Vec<DataLoss> {
     losses
 }
 
+/// Adds the bounds in today's schema that values of the locked schema can violate.
 fn compare(locked: &Value, today: &Value, path: &mut Vec<String>, losses: &mut Vec<DataLoss>) {
     if locked.get("type") == today.get("type") {
         for (bound, is_upper) in BOUNDS {

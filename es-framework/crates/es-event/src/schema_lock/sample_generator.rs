@@ -27,6 +27,7 @@ pub(super) fn samples(schema: &Value) -> Option<SchemaSamples> {
     generator.samples(schema)
 }
 
+/// Generates sample values of a schema.
 #[derive(Clone)]
 struct SampleGenerator<'a> {
     root: &'a Value,

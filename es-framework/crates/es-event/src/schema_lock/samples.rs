@@ -48,6 +48,7 @@ impl SchemaSamples {
         Some(samples)
     }
 
+    /// Adds a sample that differs from the base at this path.
     pub(super) fn push(&mut self, path: Vec<String>, value: Value) {
         let from = self.base.clone();
         self.push_variation(SampleVariation { path, value, from });

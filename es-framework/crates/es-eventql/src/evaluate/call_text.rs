@@ -91,6 +91,7 @@ fn substring(arguments: &[Value]) -> Result<Value, QueryErrorKind> {
     Ok(Value::Text(part.into()))
 }
 
+/// Returns a count as a value.
 fn count(number: usize) -> Value {
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }

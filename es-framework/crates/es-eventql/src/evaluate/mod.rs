@@ -18,7 +18,7 @@ use super::{
     ast::{BinaryOperator, Expr, ExprKind, FromClause, UnaryOperator},
     function::Function,
     query_error::{QueryErrorKind, SpannedError},
-    token::Span,
+    token::TokenRange,
     value::Value,
 };
 
@@ -27,19 +27,19 @@ pub(super) use cast::describe;
 
 /// The values of the names in an expression.
 #[derive(Clone, Copy)]
-pub(super) struct EvaluationContext<'a> {
+pub(super) struct NameBindings<'a> {
     pub(super) sources: &'a [FromClause],
     /// One value for each FROM clause.
     pub(super) row: &'a [Value],
     /// The value of each aggregate, identified by its position in the query.
-    pub(super) aggregates: &'a [(Span, Value)],
+    pub(super) aggregates: &'a [(TokenRange, Value)],
     /// The current time, which stays the same during a run.
     pub(super) now: Timestamp,
 }
 
 type EvaluationResult<T = Value> = Result<T, SpannedError>;
 
-impl EvaluationContext<'_> {
+impl NameBindings<'_> {
     /// Evaluates an expression without decoding raw JSON.
     pub(super) fn evaluate(&self, expr: &Expr) -> EvaluationResult {
         let failed = |kind| SpannedError::new(expr.span, kind);
@@ -106,7 +106,7 @@ impl EvaluationContext<'_> {
         found.map_or(Value::Null, |(_, value)| value.clone())
     }
 
-    fn aggregate(&self, span: Span) -> Value {
+    fn aggregate(&self, span: TokenRange) -> Value {
         let mut aggregates = self.aggregates.iter();
         let found = aggregates.find(|(place, _)| place.is_same_as(span));
         found.map_or(Value::Null, |(_, value)| value.clone())

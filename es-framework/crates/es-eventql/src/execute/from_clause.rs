@@ -117,7 +117,7 @@ fn derived(
                 }
                 is_new
             });
-            run.memory.hold(grown)?;
+            run.memory.reserve(grown)?;
         }
         let names = names.into_iter().map(|name| Ok(Value::Text(name)));
         Ok::<_, SpannedError>(stream::iter(names))
@@ -146,7 +146,7 @@ fn combined(frames: RowStream, values: ValueStream, run: Arc<QueryRun>) -> RowSt
 async fn held(mut values: ValueStream, run: &QueryRun) -> Result<Arc<[Value]>, SpannedError> {
     let mut held = Vec::new();
     while let Some(value) = values.try_next().await? {
-        run.memory.hold(value.size())?;
+        run.memory.reserve(value.size())?;
         held.push(value);
     }
     Ok(held.into())

@@ -12,6 +12,7 @@ use crate::{
     value::Value,
 };
 
+/// A group of rows with equal keys.
 struct RowGroup {
     /// The first row of the group. Expressions outside aggregates have the same value in all rows.
     first: Vec<Value>,
@@ -43,7 +44,7 @@ pub(super) async fn group_rows(
             None => {
                 let size = key.iter().map(Value::size).fold(0, usize::saturating_add);
                 let accumulators = aggregates.len().saturating_mul(size_of::<Accumulator>());
-                run.memory.hold(
+                run.memory.reserve(
                     frame
                         .size()
                         .saturating_add(size)
@@ -102,6 +103,7 @@ impl RowGroup {
         }
     }
 
+    /// Adds a row to the aggregates of the group.
     fn add(
         &mut self,
         frame: &IntermediateRow,
@@ -120,7 +122,7 @@ impl RowGroup {
             let grown = accumulator
                 .add(argument)
                 .map_err(|kind| SpannedError::new(expr.span, kind))?;
-            run.memory.hold(grown)?;
+            run.memory.reserve(grown)?;
         }
         Ok(())
     }

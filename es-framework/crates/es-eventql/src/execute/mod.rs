@@ -21,12 +21,12 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     EventQlQuery, QueryRows,
     ast::{Expr, Statement},
-    evaluate::EvaluationContext,
+    evaluate::NameBindings,
     event_source::EventSource,
     query_error::{QueryError, QueryErrorKind, SpannedError},
     query_limits::{MemoryBudget, QueryLimits},
     read_plan::{ReadPlan, plan_read},
-    token::Span,
+    token::TokenRange,
     value::Value,
 };
 
@@ -43,7 +43,7 @@ struct QueryRun {
 #[derive(Debug, Clone, Default)]
 struct IntermediateRow {
     row: Vec<Value>,
-    aggregates: Vec<(Span, Value)>,
+    aggregates: Vec<(TokenRange, Value)>,
 }
 
 type ValueStream = BoxStream<'static, Result<Value, SpannedError>>;
@@ -105,6 +105,7 @@ fn statement(statement: Arc<Statement>, run: Arc<QueryRun>) -> ValueStream {
     stream::once(start(statement, run)).try_flatten().boxed()
 }
 
+/// Starts a statement, and returns the stream of its results.
 async fn start(statement: Arc<Statement>, run: Arc<QueryRun>) -> Result<ValueStream, SpannedError> {
     let skip = run.count(statement.skip.as_ref(), "SKIP")?.unwrap_or(0);
     let top = run.count(statement.top.as_ref(), "TOP")?;
@@ -180,7 +181,7 @@ fn projected(
         if !seen.insert(key) {
             return Ok(None);
         }
-        run.memory.hold(size)?;
+        run.memory.reserve(size)?;
         Ok(Some(value))
     };
     let values = frames
@@ -204,12 +205,8 @@ fn skipped<T: Send + 'static>(
 }
 
 impl QueryRun {
-    fn scope<'a>(
-        &self,
-        statement: &'a Statement,
-        frame: &'a IntermediateRow,
-    ) -> EvaluationContext<'a> {
-        EvaluationContext {
+    fn scope<'a>(&self, statement: &'a Statement, frame: &'a IntermediateRow) -> NameBindings<'a> {
+        NameBindings {
             sources: &statement.sources,
             row: &frame.row,
             aggregates: &frame.aggregates,
@@ -226,7 +223,7 @@ impl QueryRun {
         let Some(expr) = expr else {
             return Ok(None);
         };
-        let scope = EvaluationContext {
+        let scope = NameBindings {
             sources: &[],
             row: &[],
             aggregates: &[],

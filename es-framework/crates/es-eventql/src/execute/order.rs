@@ -11,6 +11,7 @@ use crate::{
     value::Value,
 };
 
+/// A row with its sort keys.
 struct SortEntry {
     keys: Vec<(Value, bool)>,
     /// The position in the input, which keeps rows with equal keys in their order.
@@ -40,7 +41,7 @@ pub(super) async fn sort_rows(
             size,
             frame,
         });
-        run.memory.hold(size)?;
+        run.memory.reserve(size)?;
         if needed.is_some_and(|needed| heap.len() > needed)
             && let Some(greatest) = heap.pop()
         {

@@ -15,6 +15,7 @@ pub(super) struct Callable {
     max_arguments: usize,
 }
 
+/// A function of one row, or an aggregate of many.
 #[derive(Debug, Clone, Copy)]
 enum CallableKind {
     Function(Function),
@@ -51,6 +52,7 @@ impl Callable {
         })
     }
 
+    /// Returns the call with these arguments. Fails if their number is wrong.
     pub(super) fn call(self, arguments: Vec<Expr>) -> Result<ExprKind, QueryErrorKind> {
         let found = arguments.len();
         if found < self.min_arguments || found > self.max_arguments {

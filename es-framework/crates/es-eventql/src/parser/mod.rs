@@ -8,7 +8,7 @@ use super::{
     ast::Statement,
     query_error::{QueryErrorKind, SpannedError},
     query_limits::MAX_NESTING,
-    token::{Span, Token, TokenKind},
+    token::{Token, TokenKind, TokenRange},
 };
 
 /// Parses a whole query. The last token has the kind [`TokenKind::End`].
@@ -28,6 +28,7 @@ pub(super) fn parse(tokens: &[Token]) -> Result<Statement, SpannedError> {
     }
 }
 
+/// The position in the tokens, and the current depth of nesting.
 struct Parser<'a> {
     tokens: &'a [Token],
     next: usize,
@@ -47,18 +48,18 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the position of the next token.
-    fn here(&self) -> Span {
+    fn here(&self) -> TokenRange {
         let index = u32::try_from(self.next).unwrap_or(u32::MAX);
-        Span {
+        TokenRange {
             first: index,
             last: index,
         }
     }
 
     /// Returns the span from `start` to the last consumed token.
-    fn since(&self, start: Span) -> Span {
+    fn since(&self, start: TokenRange) -> TokenRange {
         let last = self.here().first.saturating_sub(1);
-        Span {
+        TokenRange {
             first: start.first,
             last: last.max(start.first),
         }

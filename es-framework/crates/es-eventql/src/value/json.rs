@@ -22,6 +22,7 @@ pub(super) fn parse(raw: &RawValue) -> Result<Value, QueryErrorKind> {
 }
 
 /// Returns the last member with this name.
+/// Returns the member of this name, or null.
 pub(super) fn find_member(object: &RawValue, name: &str) -> Result<Value, QueryErrorKind> {
     if !object.get().starts_with('{') {
         return Ok(Value::Null);
@@ -33,12 +34,13 @@ pub(super) fn find_member(object: &RawValue, name: &str) -> Result<Value, QueryE
         .map_or(Value::Null, decode_scalar_or_raw))
 }
 
+/// Returns the element at this index, or null.
 pub(super) fn find_element(array: &RawValue, index: usize) -> Result<Value, QueryErrorKind> {
     if !array.get().starts_with('[') {
         return Ok(Value::Null);
     }
     let mut deserializer = serde_json::Deserializer::from_str(array.get());
-    let found = deserializer.deserialize_seq(ElementVisitor(index));
+    let found = deserializer.deserialize_seq(NthElementVisitor(index));
     Ok(found
         .map_err(unreadable)?
         .map_or(Value::Null, decode_scalar_or_raw))
@@ -61,6 +63,7 @@ fn decode_scalar_or_raw(raw: &RawValue) -> Value {
     .unwrap_or_else(|| Value::Json(raw.to_owned().into()))
 }
 
+/// Finds the raw JSON of the member with this name.
 struct MemberVisitor<'n>(&'n str);
 
 impl<'de> Visitor<'de> for MemberVisitor<'_> {
@@ -106,9 +109,10 @@ impl Visitor<'_> for KeyEquals<'_> {
     }
 }
 
-struct ElementVisitor(usize);
+/// Finds the raw JSON of the element at this index.
+struct NthElementVisitor(usize);
 
-impl<'de> Visitor<'de> for ElementVisitor {
+impl<'de> Visitor<'de> for NthElementVisitor {
     type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,6 +137,7 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
+/// Decodes a whole JSON value.
 struct ValueVisitor;
 
 impl<'de> Visitor<'de> for ValueVisitor {

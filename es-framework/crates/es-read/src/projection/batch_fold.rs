@@ -81,6 +81,7 @@ impl BatchFold {
     }
 }
 
+/// Adds each view of a stored event to a fold.
 fn decode(
     fold: &mut dyn Fold,
     upcasters: &Upcasters,

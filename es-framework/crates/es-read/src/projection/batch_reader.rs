@@ -11,7 +11,7 @@ pub(super) const BATCH: usize = 2_000;
 /// The size of the data of a full batch in bytes.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Events in order.
+/// Consecutive events, folded for each read model.
 #[derive(Default)]
 pub(super) struct EventBatch {
     pub(super) events: Vec<RecordedEvent>,
@@ -85,6 +85,7 @@ impl<'a> BatchReader<'a> {
         }
     }
 
+    /// Adds an event to the batch, and to the fold of each read model that needs it.
     fn add(&mut self, event: RecordedEvent) {
         self.batch.folds.resize_with(self.models.len(), || None);
         for (model, fold) in self.models.iter().zip(&mut self.batch.folds) {

@@ -1,17 +1,17 @@
-//! Waits for new positions of read models.
+//! Waits for changes of read models.
 
 use futures_util::future::select_all;
 use tokio::sync::watch;
 
-use super::{ProgressRegistry, progress::ProgressState};
+use super::{ProgressRegistry, progress::ProgressSnapshot};
 use es_event::EventId;
 
-/// The changes of some read models.
+/// Waits for changes of some read models.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct ReadModelChanges(Vec<watch::Receiver<ProgressState>>);
+pub struct ReadModelWatcher(Vec<watch::Receiver<ProgressSnapshot>>);
 
-impl ReadModelChanges {
+impl ReadModelWatcher {
     /// Subscribes to the read models with these names, or to all of them if there is no name.
     pub fn subscribe(models: &[&str], positions: &ProgressRegistry) -> Self {
         let selected = positions
@@ -54,8 +54,8 @@ mod tests {
     #[tokio::test]
     async fn what_another_read_model_takes_is_no_change() {
         let positions = ProgressRegistry::for_models(["books", "loans"]);
-        let mut changes = ReadModelChanges::subscribe(&["books"], &positions);
-        let mut all = ReadModelChanges::subscribe(&[], &positions);
+        let mut changes = ReadModelWatcher::subscribe(&["books"], &positions);
+        let mut all = ReadModelWatcher::subscribe(&[], &positions);
         assert_eq!(changes.position(), None);
         positions
             .get("loans")

@@ -78,7 +78,7 @@ pub enum ColumnKind {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a column of a read model",
     label = "this field has no column type",
-    note = "columns are texts, UUIDs, whole numbers, floats, booleans, timestamps, lists and `Option`s of these"
+    note = "columns are texts, UUIDs, whole numbers, floats, booleans, timestamps, lists, maps with text keys, enums with `#[derive(Value)]` and `Option`s of these"
 )]
 pub trait ColumnValue: Serialize + DeserializeOwned {
     /// The kind of the column.

@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     ColumnDescriptor, EventRow, Project,
-    fold::{EventRows, Fold, RowFold},
+    fold::{EventRowFold, Fold, KeyedRowFold},
 };
 use es_event::Declaration;
 
@@ -89,7 +89,7 @@ impl ReadModelDescriptor {
             version: R::VERSION,
             declaration: R::DECLARATION,
             row: None,
-            fold: || Box::new(RowFold::<R>::default()),
+            fold: || Box::new(KeyedRowFold::<R>::default()),
         }
     }
 
@@ -106,7 +106,7 @@ impl ReadModelDescriptor {
             version: 1,
             declaration: E::DECLARATION,
             row: Some(SchemaGenerator::subschema_for::<E>),
-            fold: || Box::new(EventRows::<E>::default()),
+            fold: || Box::new(EventRowFold::<E>::default()),
         }
     }
 }

@@ -23,12 +23,12 @@ pub(super) struct RowChanges {
     /// The rows to delete, including those that are written again at another position.
     pub(super) removed: Vec<RowKey>,
     /// The rows to write, in the order of their positions.
-    pub(super) rows: Vec<StoredRow>,
+    pub(super) rows: Vec<TableRow>,
 }
 
-/// A row of a table.
+/// A row of a table: a stored one, or one to write.
 #[derive(Debug, Clone)]
-pub(crate) struct StoredRow {
+pub(crate) struct TableRow {
     pub(crate) place: RowPosition,
     /// The subject of the event, if the row is an event.
     pub(super) subject: Option<String>,
@@ -57,7 +57,7 @@ pub(super) trait Fold: Send {
     fn required_keys(&self) -> Vec<RowKey>;
 
     /// Adds a stored row that the changes depend on.
-    fn load_row(&mut self, row: StoredRow) -> Result<(), ProjectionError>;
+    fn load_row(&mut self, row: TableRow) -> Result<(), ProjectionError>;
 
     /// Applies the changes in order.
     fn finish(self: Box<Self>) -> Result<RowChanges, FoldFailure>;
@@ -74,17 +74,19 @@ fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
     })
 }
 
-/// The fold of a read model whose rows have keys.
-pub(super) struct RowFold<R> {
-    changes: Vec<PendingChange<R>>,
+/// The fold of a read model whose rows have keys. It needs the stored rows that the events change.
+pub(super) struct KeyedRowFold<R> {
+    changes: Vec<UnappliedChange<R>>,
     /// The changed rows, in the order of their first events.
     slots: IndexMap<RowKey, FoldedRow<R>>,
 }
 
-struct PendingChange<R> {
+/// The change that an event makes to a row. It is applied after the stored rows are loaded.
+struct UnappliedChange<R> {
+    /// The index of the event in the batch.
     index: usize,
     place: RowPosition,
-    /// The index of the row that it changes.
+    /// The index of the changed row among the slots.
     slot: usize,
     kind: RowChangeKind<R>,
 }
@@ -102,7 +104,7 @@ struct FoldedRow<R> {
     touched_by: usize,
 }
 
-impl<R> Default for RowFold<R> {
+impl<R> Default for KeyedRowFold<R> {
     fn default() -> Self {
         Self {
             changes: Vec::new(),
@@ -111,7 +113,7 @@ impl<R> Default for RowFold<R> {
     }
 }
 
-impl<R: Project> Fold for RowFold<R> {
+impl<R: Project> Fold for KeyedRowFold<R> {
     fn add_event(
         &mut self,
         index: usize,
@@ -131,7 +133,7 @@ impl<R: Project> Fold for RowFold<R> {
             is_removed: false,
             touched_by: index,
         });
-        self.changes.push(PendingChange {
+        self.changes.push(UnappliedChange {
             index,
             place,
             slot: position,
@@ -145,7 +147,7 @@ impl<R: Project> Fold for RowFold<R> {
         required.map(|(key, _)| key.clone()).collect()
     }
 
-    fn load_row(&mut self, stored: StoredRow) -> Result<(), ProjectionError> {
+    fn load_row(&mut self, stored: TableRow) -> Result<(), ProjectionError> {
         let row = R::from_cells(Cells::new(stored.cells))?;
         if let Some(slot) = self.slots.get_mut(&RowKey::from_value(row.key())?) {
             slot.row = Some(row);
@@ -158,7 +160,7 @@ impl<R: Project> Fold for RowFold<R> {
         let Self {
             changes, mut slots, ..
         } = *self;
-        for PendingChange {
+        for UnappliedChange {
             index,
             place,
             slot,
@@ -182,7 +184,7 @@ impl<R: Project> Fold for RowFold<R> {
                     index: slot.touched_by,
                     error: error.into(),
                 })?;
-                changes.rows.push(StoredRow {
+                changes.rows.push(TableRow {
                     place,
                     subject: None,
                     cells,
@@ -195,6 +197,7 @@ impl<R: Project> Fold for RowFold<R> {
 }
 
 impl<R: Project> FoldedRow<R> {
+    /// Applies a change of the event at this position.
     fn apply(
         &mut self,
         key: &RowKey,
@@ -225,6 +228,7 @@ impl<R: Project> FoldedRow<R> {
     }
 }
 
+/// Checks that a row which the application changed still has its key.
 fn check_key<R: Project>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
     let own = RowKey::from_value(row.key())?;
     if own == *key {
@@ -236,13 +240,14 @@ fn check_key<R: Project>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
     })
 }
 
-/// The fold of a read model whose rows are events.
-pub(super) struct EventRows<E> {
-    rows: Vec<StoredRow>,
+/// The fold of a read model whose rows are events. It adds one row for each event and depends on no
+/// stored row.
+pub(super) struct EventRowFold<E> {
+    rows: Vec<TableRow>,
     event: PhantomData<fn() -> E>,
 }
 
-impl<E> Default for EventRows<E> {
+impl<E> Default for EventRowFold<E> {
     fn default() -> Self {
         Self {
             rows: Vec::new(),
@@ -251,7 +256,7 @@ impl<E> Default for EventRows<E> {
     }
 }
 
-impl<E: EventRow> Fold for EventRows<E> {
+impl<E: EventRow> Fold for EventRowFold<E> {
     fn add_event(
         &mut self,
         _: usize,
@@ -260,7 +265,7 @@ impl<E: EventRow> Fold for EventRows<E> {
     ) -> Result<(), ProjectionError> {
         if event.is::<E>() {
             let row: E = event.payload()?;
-            self.rows.push(StoredRow {
+            self.rows.push(TableRow {
                 place,
                 subject: Some(event.recorded().subject.as_str().to_owned()),
                 cells: row.to_cells()?,
@@ -273,7 +278,7 @@ impl<E: EventRow> Fold for EventRows<E> {
         Vec::new()
     }
 
-    fn load_row(&mut self, _: StoredRow) -> Result<(), ProjectionError> {
+    fn load_row(&mut self, _: TableRow) -> Result<(), ProjectionError> {
         Ok(())
     }
 

@@ -22,14 +22,14 @@ pub(crate) mod table_statements;
 #[cfg(test)]
 mod tests;
 
-pub use changes::ReadModelChanges;
+pub use changes::ReadModelWatcher;
 pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnValue};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
 pub use descriptor::{ReadModelDescriptor, RowIdentity};
 pub use es_event::PoisonEvent;
-pub(crate) use fold::StoredRow;
+pub(crate) use fold::TableRow;
 pub use key_in_subject::key_in_subject;
-pub use models::{ColumnUse, ReadModels, ReadModelsError, Table};
+pub use models::{ColumnUse, InvalidReadModels, ReadModels, Table};
 pub use processor::Processor;
 pub use progress::{ProgressError, ProgressRegistry, ReadModelProgress, RebuildPace};
 pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowChange};

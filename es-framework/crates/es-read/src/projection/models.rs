@@ -29,7 +29,7 @@ use es_event::Declaration;
 /// # }
 /// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
 /// assert!(models.get("book_copies").is_some());
-/// # Ok::<_, es_framework::projection::ReadModelsError>(())
+/// # Ok::<_, es_framework::projection::InvalidReadModels>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ReadModels(Vec<Table>);
@@ -56,7 +56,7 @@ pub struct ReadModels(Vec<Table>);
 /// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
 /// let mut keys = models.iter().map(|table| table.model.identity);
 /// assert_eq!(keys.next(), Some(RowIdentity::Column("id")));
-/// # Ok::<_, es_framework::projection::ReadModelsError>(())
+/// # Ok::<_, es_framework::projection::InvalidReadModels>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -123,17 +123,17 @@ pub enum ColumnUse {
     Searched,
 }
 
-/// The reason why an application with these read models does not start.
+/// The error for read models that contradict each other.
 ///
 /// ```
-/// use es_framework::projection::ReadModelsError;
+/// use es_framework::projection::InvalidReadModels;
 ///
 /// let [first, second] = [es_framework::declaration!(), es_framework::declaration!()];
-/// let error = ReadModelsError::DuplicateName { name: "book_copies", first, second };
+/// let error = InvalidReadModels::DuplicateName { name: "book_copies", first, second };
 /// assert!(error.to_string().starts_with("two read models are named book_copies: at "));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReadModelsError {
+pub enum InvalidReadModels {
     /// Two read models have one name.
     #[error("two read models are named {name}: at {first} and at {second}: rename one of them")]
     DuplicateName {
@@ -153,13 +153,13 @@ impl ReadModels {
     /// Two read models have the same name.
     pub fn new(
         declared: impl IntoIterator<Item = ReadModelDescriptor>,
-    ) -> Result<Self, ReadModelsError> {
+    ) -> Result<Self, InvalidReadModels> {
         let mut models: Vec<_> = declared.into_iter().collect();
         models.sort_by_key(|model| (model.name, model.declaration));
         models.dedup_by_key(|model| (model.name, model.declaration));
         for (first, second) in models.iter().zip(models.iter().skip(1)) {
             if first.name == second.name {
-                return Err(ReadModelsError::DuplicateName {
+                return Err(InvalidReadModels::DuplicateName {
                     name: first.name,
                     first: first.declaration,
                     second: second.declaration,

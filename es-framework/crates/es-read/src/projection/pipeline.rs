@@ -36,6 +36,7 @@ pub(super) struct ProjectionPipeline {
     pub(super) models: Vec<ProjectedModel>,
 }
 
+/// A failure that the pipeline retries.
 #[derive(Debug, thiserror::Error)]
 enum PipelineError {
     #[error(transparent)]
@@ -239,6 +240,7 @@ impl ProjectionPipeline {
         }
     }
 
+    /// Folds events into the rows of one read model.
     fn fold(&self, model: &ProjectedModel, events: &[RecordedEvent]) -> BatchFold {
         let mut fold = BatchFold::new(&model.table);
         for event in events {
@@ -273,6 +275,7 @@ impl Default for RetryPause {
 }
 
 impl RetryPause {
+    /// Waits, and doubles the next pause.
     pub(super) async fn wait(&mut self) {
         tokio::time::sleep(self.0).await;
         self.0 = self.0.saturating_mul(2).min(LAST_PAUSE);

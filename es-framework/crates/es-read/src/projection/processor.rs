@@ -21,6 +21,7 @@ use es_store::{EventStore, StoreError, newest_id};
 /// The interval in which a standby process reads the positions of the active process.
 const STAND_BY: Duration = Duration::from_millis(50);
 
+/// The reason why the processor cannot begin.
 #[derive(Debug, thiserror::Error)]
 enum BeginError {
     #[error(transparent)]
@@ -61,7 +62,7 @@ enum BeginError {
 /// let processor = Processor::new(Arc::new(MemoryStore::new()), database, models);
 /// let positions = processor.progress();
 /// let running = tokio::spawn(processor.run());
-/// positions.reach(&["book_copies"], None, Duration::from_secs(10)).await?;
+/// positions.wait_until_reached(&["book_copies"], None, Duration::from_secs(10)).await?;
 /// # running.abort();
 /// # Ok(())
 /// # }
@@ -134,6 +135,7 @@ impl Processor {
         }
     }
 
+    /// Waits until this process may write, and returns the pipelines to run.
     async fn begin(&mut self) -> Result<Vec<ProjectionPipeline>, BeginError> {
         if !self.database.acquire_lease().await? {
             tracing::info!("another process keeps the read models up to date; this one stands by");

@@ -44,8 +44,8 @@ impl ProgressRegistry {
     /// the start. Waits for all read models if `models` is empty.
     ///
     /// # Errors
-    /// One of them does not reach the event within `limit`.
-    pub async fn reach(
+    /// A read model does not reach the event within `limit`, or it has stopped.
+    pub async fn wait_until_reached(
         &self,
         models: &[&str],
         id: Option<EventId>,
@@ -56,7 +56,7 @@ impl ProgressRegistry {
         for (_, progress) in self.iter().filter(|(name, _)| is_selected(name)) {
             let now = tokio::time::Instant::now();
             let left = deadline.map_or(limit, |deadline| deadline.saturating_duration_since(now));
-            progress.reach(id, left).await?;
+            progress.wait_until_reached(id, left).await?;
         }
         Ok(())
     }
@@ -73,17 +73,21 @@ impl ProgressRegistry {
 /// ```
 #[derive(Debug, Clone)]
 pub struct ReadModelProgress {
-    state: Arc<watch::Sender<ProgressState>>,
+    state: Arc<watch::Sender<ProgressSnapshot>>,
 }
 
+/// The position, failure and rebuild of one read model at one moment.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ProgressState {
+pub(super) struct ProgressSnapshot {
     pub(super) position: Option<EventId>,
     rebuilt: bool,
+    /// The failure that is retried, or the poison event as text.
     trouble: Option<String>,
+    /// The event at which the read model has stopped.
     refused: Option<PoisonEvent>,
     pace: Option<RebuildPace>,
-    beside: Option<ReadModelProgress>,
+    /// The progress of the shadow table, if one is being built.
+    shadow: Option<ReadModelProgress>,
 }
 
 /// The speed of a rebuild.
@@ -96,7 +100,7 @@ pub(super) struct ProgressState {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebuildPace {
-    /// The number of events that it applies in a second.
+    /// The number of events that the rebuild applies in a second.
     pub events_per_second: u64,
     /// The number of events that were stored at the start of the rebuild and are not applied yet.
     pub events_left: u64,
@@ -104,7 +108,7 @@ pub struct RebuildPace {
     pub seconds_left: Option<u64>,
 }
 
-/// The read models did not reach a position in time.
+/// The reason why read models have not reached a position.
 ///
 /// ```
 /// use std::time::Duration;
@@ -113,26 +117,26 @@ pub struct RebuildPace {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let reached = ReadModelProgress::default().reach(None, Duration::ZERO).await;
+/// let reached = ReadModelProgress::default().wait_until_reached(None, Duration::ZERO).await;
 /// assert_eq!(reached, Err(ProgressError::Rebuilding));
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProgressError {
-    /// They have not applied all events that were stored before the start.
+    /// A read model has not applied all events that were stored before the start.
     #[error("the read model is being rebuilt from the event store")]
     Rebuilding,
-    /// They have not applied the event.
+    /// A read model has not applied this event.
     #[error("the read model has not reached event {0} yet")]
     NotReached(EventId),
-    /// They have stopped at a poison event.
+    /// A read model has stopped at a poison event.
     #[error("the read model stopped at an event that it cannot take; the health check names it")]
     Stopped,
 }
 
 impl Default for ReadModelProgress {
     fn default() -> Self {
-        let state = Arc::new(watch::Sender::new(ProgressState::default()));
+        let state = Arc::new(watch::Sender::new(ProgressSnapshot::default()));
         Self { state }
     }
 }
@@ -178,16 +182,20 @@ impl ReadModelProgress {
     /// Returns the progress of the shadow table, if one is being built.
     #[must_use]
     pub fn shadow(&self) -> Option<Self> {
-        self.state.borrow().beside.clone()
+        self.state.borrow().shadow.clone()
     }
 
     /// Waits until queries can see an event and all events that were stored before the start.
     ///
     /// # Errors
-    /// They cannot within `limit`.
-    pub async fn reach(&self, id: Option<EventId>, limit: Duration) -> Result<(), ProgressError> {
+    /// Queries cannot see them within `limit`, or the read model has stopped.
+    pub async fn wait_until_reached(
+        &self,
+        id: Option<EventId>,
+        limit: Duration,
+    ) -> Result<(), ProgressError> {
         let mut state = self.state.subscribe();
-        let is_reached = |state: &ProgressState| state.rebuilt && state.position >= id;
+        let is_reached = |state: &ProgressSnapshot| state.rebuilt && state.position >= id;
         let decided = state.wait_for(|state| state.refused.is_some() || is_reached(state));
         let reached = match tokio::time::timeout(limit, decided).await {
             Ok(Ok(state)) => is_reached(&state),
@@ -204,7 +212,7 @@ impl ReadModelProgress {
     }
 
     /// Subscribes to all later changes.
-    pub(super) fn subscribe(&self) -> watch::Receiver<ProgressState> {
+    pub(super) fn subscribe(&self) -> watch::Receiver<ProgressSnapshot> {
         self.state.subscribe()
     }
 
@@ -246,17 +254,17 @@ impl ReadModelProgress {
     }
 
     /// Records the progress of the shadow table, or that there is none.
-    pub(super) fn set_shadow(&self, beside: Option<Self>) {
-        self.state.send_modify(|state| state.beside = beside);
+    pub(super) fn set_shadow(&self, shadow: Option<Self>) {
+        self.state.send_modify(|state| state.shadow = shadow);
     }
 
     /// Records that the shadow table has replaced the current table.
     pub(super) fn record_swap(&self, position: Option<EventId>) {
         self.state.send_modify(|state| {
-            *state = ProgressState {
+            *state = ProgressSnapshot {
                 position,
                 rebuilt: true,
-                ..ProgressState::default()
+                ..ProgressSnapshot::default()
             };
         });
     }
@@ -274,12 +282,15 @@ mod tests {
         progress.record_rebuilt();
         let waiting = progress.clone();
         let wanted = EventId::new(7);
-        let waiter =
-            tokio::spawn(async move { waiting.reach(wanted, Duration::from_secs(10)).await });
+        let waiter = tokio::spawn(async move {
+            waiting
+                .wait_until_reached(wanted, Duration::from_secs(10))
+                .await
+        });
         progress.record_position(EventId::new(6));
         progress.record_position(EventId::new(8));
         assert_eq!(waiter.await.unwrap(), Ok(()));
-        assert_eq!(progress.reach(wanted, BRIEF).await, Ok(()));
+        assert_eq!(progress.wait_until_reached(wanted, BRIEF).await, Ok(()));
     }
 
     #[tokio::test]
@@ -287,7 +298,7 @@ mod tests {
         let progress = ReadModelProgress::default();
         progress.record_rebuilt();
         let wanted = EventId::FIRST;
-        let reached = progress.reach(Some(wanted), BRIEF).await;
+        let reached = progress.wait_until_reached(Some(wanted), BRIEF).await;
         assert_eq!(reached, Err(ProgressError::NotReached(wanted)));
     }
 
@@ -295,10 +306,10 @@ mod tests {
     async fn nothing_is_reached_before_the_rebuild_is_over() {
         let progress = ReadModelProgress::default();
         progress.record_position(EventId::new(9));
-        let reached = progress.reach(EventId::new(1), BRIEF).await;
+        let reached = progress.wait_until_reached(EventId::new(1), BRIEF).await;
         assert_eq!(reached, Err(ProgressError::Rebuilding));
         progress.record_rebuilt();
-        assert_eq!(progress.reach(None, BRIEF).await, Ok(()));
+        assert_eq!(progress.wait_until_reached(None, BRIEF).await, Ok(()));
     }
 
     #[tokio::test]
@@ -312,17 +323,25 @@ mod tests {
             reason: "poison".into(),
         });
         let patience = Duration::from_secs(600);
-        let reached = progress.reach(EventId::new(10), patience).await;
+        let reached = progress
+            .wait_until_reached(EventId::new(10), patience)
+            .await;
         assert_eq!(reached, Err(ProgressError::Stopped));
-        assert_eq!(progress.reach(EventId::new(9), BRIEF).await, Ok(()));
+        assert_eq!(
+            progress.wait_until_reached(EventId::new(9), BRIEF).await,
+            Ok(())
+        );
     }
 
     #[tokio::test]
     async fn one_read_model_does_not_wait_for_another() {
         let positions = ProgressRegistry::for_models(["books", "loans"]);
         positions.get("books").unwrap().record_rebuilt();
-        assert_eq!(positions.reach(&["books"], None, BRIEF).await, Ok(()));
-        let all = positions.reach(&[], None, BRIEF).await;
+        assert_eq!(
+            positions.wait_until_reached(&["books"], None, BRIEF).await,
+            Ok(())
+        );
+        let all = positions.wait_until_reached(&[], None, BRIEF).await;
         assert_eq!(all, Err(ProgressError::Rebuilding));
     }
 }

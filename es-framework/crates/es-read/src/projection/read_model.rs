@@ -187,6 +187,7 @@ pub struct RowChange<R> {
     pub(super) kind: RowChangeKind<R>,
 }
 
+/// The way in which a change computes a row.
 pub(super) enum RowChangeKind<R> {
     /// The row is replaced.
     Put(R),

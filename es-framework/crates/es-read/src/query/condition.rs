@@ -22,6 +22,7 @@ pub struct Condition<R> {
     rows: PhantomData<fn() -> R>,
 }
 
+/// The tree of a condition, without its row type.
 #[derive(Debug)]
 enum Expression {
     Compare(&'static str, Comparison, Cell),
@@ -65,6 +66,7 @@ impl<R> Condition<R> {
         Self { expression, rows }
     }
 
+    /// Returns the condition that a column compares like this with a value.
     pub(super) fn compare<V: ColumnValue>(
         column: &'static str,
         comparison: Comparison,

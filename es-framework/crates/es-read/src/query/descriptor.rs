@@ -119,6 +119,7 @@ struct ParsedQuery<Q> {
     paging: PageParameters,
 }
 
+/// Parses the parameters of a query, and of its page.
 fn parse<Q: QueryHandler>(
     mut parameters: QueryParameters,
 ) -> Result<Box<dyn ErasedQuery>, QueryError> {

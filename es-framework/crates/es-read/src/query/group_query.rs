@@ -110,6 +110,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         })
     }
 
+    /// Returns the number of groups.
     async fn count(&self, table: &Table, filter: &SqlFragment) -> Result<u64, QueryError> {
         let statement = format!(
             "SELECT count(*) FROM (SELECT 1 FROM {} WHERE {} GROUP BY {}) AS groups_of_rows",

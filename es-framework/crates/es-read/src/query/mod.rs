@@ -24,7 +24,7 @@ pub use group_query::{Group, GroupQuery};
 pub use page::{Page, PageParameters};
 pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};
 pub use parameters::QueryParameters;
-pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteKind};
+pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteTarget};
 pub use query_context::QueryContext;
 pub use query_handler::{Query, QueryHandler};
 pub use row_query::RowQuery;

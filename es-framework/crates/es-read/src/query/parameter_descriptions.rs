@@ -29,7 +29,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 ///     }
 ///
 ///     fn describe(parameters: &mut ParameterDescriptions<'_>) {
-///         parameters.required::<Uuid>("id", "The tree.");
+///         parameters.add_required::<Uuid>("id", "The tree.");
 ///     }
 /// }
 /// ```
@@ -50,20 +50,20 @@ pub struct ParameterDescriptions<'a> {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterDescription {
-    /// The name.
+    /// The name of the parameter.
     pub name: &'static str,
     /// The doc comment of its field.
     pub description: &'static str,
-    /// True if it has to be present.
+    /// True if the parameter has to be present.
     pub required: bool,
-    /// True if it takes several values.
+    /// True if the parameter takes several values.
     pub several: bool,
     /// The JSON schema of one value.
     pub schema: Schema,
 }
 
 impl<'a> ParameterDescriptions<'a> {
-    /// Starts without parameters.
+    /// Creates an empty list of descriptions.
     #[must_use]
     pub const fn new(generator: &'a mut SchemaGenerator) -> Self {
         let parameters = Vec::new();
@@ -74,20 +74,21 @@ impl<'a> ParameterDescriptions<'a> {
     }
 
     /// Adds a parameter that has to be present.
-    pub fn required<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
+    pub fn add_required<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
         self.push::<T>(name, description, true, false);
     }
 
     /// Adds a parameter that may be absent.
-    pub fn optional<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
+    pub fn add_optional<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
         self.push::<T>(name, description, false, false);
     }
 
     /// Adds a parameter that takes several values.
-    pub fn several<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
+    pub fn add_several<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
         self.push::<T>(name, description, false, true);
     }
 
+    /// Adds the description of a parameter of type `T`.
     fn push<T: JsonSchema>(
         &mut self,
         name: &'static str,

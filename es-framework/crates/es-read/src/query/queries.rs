@@ -148,14 +148,14 @@ pub struct QueryRoute {
     pub path: String,
     /// The place of its declaration.
     pub declaration: Declaration,
-    /// The rows or query that answer.
-    pub kind: QueryRouteKind,
+    /// The query or read model that answers.
+    pub target: QueryRouteTarget,
 }
 
 /// The query or read model that answers at a path.
 ///
 /// ```
-/// use es_framework::{prelude::*, query::{QueryDescriptor, QueryRouteKind}};
+/// use es_framework::{prelude::*, query::{QueryDescriptor, QueryRouteTarget}};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent { id: Uuid, title: String }
 /// # #[derive(ReadModel)]
@@ -177,11 +177,11 @@ pub struct QueryRoute {
 /// #     #[filter(contains)]
 /// #     title: Option<String>,
 /// # }
-/// let kind = QueryRouteKind::Query(QueryDescriptor::of::<BrowseStock>());
-/// assert!(matches!(kind, QueryRouteKind::Query(query) if query.name == "BrowseStock"));
+/// let target = QueryRouteTarget::Query(QueryDescriptor::of::<BrowseStock>());
+/// assert!(matches!(target, QueryRouteTarget::Query(query) if query.name == "BrowseStock"));
 /// ```
 #[derive(Debug, Clone)]
-pub enum QueryRouteKind {
+pub enum QueryRouteTarget {
     /// A query.
     Query(QueryDescriptor),
     /// A page of a read model whose rows are events.
@@ -194,9 +194,9 @@ impl QueryRoute {
     /// Returns the role that a caller needs if the service authenticates callers.
     #[must_use]
     pub const fn role(&self) -> Option<&'static str> {
-        match &self.kind {
-            QueryRouteKind::Query(query) => query.role,
-            QueryRouteKind::BrowseEvents(_) | QueryRouteKind::FindEvent(_) => None,
+        match &self.target {
+            QueryRouteTarget::Query(query) => query.role,
+            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => None,
         }
     }
 }
@@ -214,7 +214,7 @@ impl Queries {
         queries.sort_by_key(|query| (query.path, query.declaration, query.name));
         queries.dedup_by_key(|query| (query.path, query.declaration, query.name));
         for query in &queries {
-            check(query, &models)?;
+            check_query(query, &models)?;
             for index in query.indexes {
                 models = models.used(index.table, index.column, index.by);
             }
@@ -224,6 +224,7 @@ impl Queries {
         Ok((queries, models))
     }
 
+    /// Checks that no two routes have the same path.
     fn check_routes(&self, models: &ReadModels) -> Result<(), QueriesError> {
         let mut seen = BTreeMap::new();
         for route in self.routes(models) {
@@ -249,28 +250,28 @@ impl Queries {
             routes.push(QueryRoute {
                 path: query.path.to_owned(),
                 declaration: query.declaration,
-                kind: QueryRouteKind::Query(*query),
+                target: QueryRouteTarget::Query(*query),
             });
         }
         let are_events = |table: &&Table| table.model.identity == RowIdentity::Event;
         for table in models.iter().filter(are_events) {
             let name = table.model.name;
-            let kinds = [
+            let targets = [
                 (
                     format!("/{name}"),
-                    QueryRouteKind::BrowseEvents(table.clone()),
+                    QueryRouteTarget::BrowseEvents(table.clone()),
                 ),
                 (
                     format!("/{name}/{{key}}"),
-                    QueryRouteKind::FindEvent(table.clone()),
+                    QueryRouteTarget::FindEvent(table.clone()),
                 ),
             ];
-            for (path, kind) in kinds {
+            for (path, target) in targets {
                 let declaration = table.model.declaration;
                 routes.push(QueryRoute {
                     path,
                     declaration,
-                    kind,
+                    target,
                 });
             }
         }
@@ -278,7 +279,8 @@ impl Queries {
     }
 }
 
-fn check(query: &QueryDescriptor, models: &ReadModels) -> Result<(), QueriesError> {
+/// Checks that a query has a free path and that its tables exist.
+fn check_query(query: &QueryDescriptor, models: &ReadModels) -> Result<(), QueriesError> {
     let QueryDescriptor {
         name,
         path,

@@ -9,7 +9,7 @@ use super::{
     page::Direction,
 };
 use crate::projection::{
-    Cell, Cells, ColumnValue, Database, ReadModel, StoredRow, Table,
+    Cell, Cells, ColumnValue, Database, ReadModel, Table, TableRow,
     table_statements::{self, POSITION_COLUMN, quote_name},
 };
 
@@ -135,6 +135,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         Ok(SqlFragment::join(conditions?, " AND "))
     }
 
+    /// Returns the number of rows.
     async fn count(&self, table: &Table, filter: &SqlFragment) -> Result<u64, QueryError> {
         let name = quote_name(table.model.name);
         let statement = format!("SELECT count(*) FROM {name}{}", where_clause(&filter.text));
@@ -148,7 +149,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         table: &Table,
         filter: SqlFragment,
         paging: &PageParameters,
-    ) -> Result<Vec<StoredRow>, QueryError> {
+    ) -> Result<Vec<TableRow>, QueryError> {
         let after = self.after_cursor(paging)?;
         let conditions = [filter].into_iter().chain(after);
         let conditions = conditions.filter(|condition| !condition.text.is_empty());
@@ -208,7 +209,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         }))
     }
 
-    fn cursor_after(&self, last: &StoredRow) -> PageCursor {
+    fn cursor_after(&self, last: &TableRow) -> PageCursor {
         let by = self.order.and_then(|order| {
             let mut columns = R::COLUMNS.iter();
             let index = columns.position(|column| column.name == order.column)?;

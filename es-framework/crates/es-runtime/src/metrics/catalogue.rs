@@ -204,7 +204,7 @@ pub const REACTION_LAG: MetricDefinition = MetricDefinition::gauge(
     &["reaction"],
     "Events that a reaction has not handled yet.",
 );
-/// Pending deadlines that a reaction holds in memory.
+/// The number of pending deadlines that a reaction holds in memory.
 #[doc(hidden)]
 pub const REACTION_DEADLINES: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_open_deadlines",

@@ -6,6 +6,7 @@ use metrics::Histogram;
 
 use super::{STORE_COMMIT_APPENDS, STORE_COMMIT_DURATION, STORE_COMMIT_EVENTS, histogram};
 
+/// The histograms of commits.
 struct CommitMetrics {
     duration: Histogram,
     events: Histogram,

@@ -30,6 +30,7 @@ const UPKEEP_INTERVAL: Duration = Duration::from_secs(1);
 /// The name and the value of a label.
 pub(crate) type LabelPair<'a> = (&'static str, &'a str);
 
+/// The recorder of all metrics, and the handle that renders them.
 struct MetricsRecorder {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,

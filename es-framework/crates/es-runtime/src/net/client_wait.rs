@@ -16,6 +16,7 @@ use super::limits::ConnectionLimits;
 #[derive(Debug)]
 pub(super) struct ClientWait(Mutex<ConnectionPhase>);
 
+/// The side that a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ConnectionPhase {
     /// The client has not sent the head of a request since it connected.

@@ -10,7 +10,7 @@ use tokio::{
 
 use super::{client_wait::ClientWait, limits::ConnectionLimits};
 
-/// One permit for each connection, and a signal that none is left.
+/// One permit for each connection, and a flag that is true while a new connection has to wait.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionLimit {
     permits: Arc<Semaphore>,

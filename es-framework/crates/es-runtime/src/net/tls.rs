@@ -39,10 +39,10 @@ pub(crate) struct TlsIdentity {
     chain: Vec<CertificateDer<'static>>,
 }
 
-/// The reasons that a certificate and a key cannot be used.
+/// The reason why the files with the certificate and the key cannot be used.
 #[doc(hidden)]
 #[derive(Debug, thiserror::Error)]
-pub enum TlsError {
+pub enum TlsFilesError {
     /// A file cannot be read.
     #[error("{0} cannot be read: {1}")]
     File(PathBuf, io::Error),
@@ -71,13 +71,14 @@ impl ServerTls {
         FileWatcher::start("the certificate and its key", both, load).map(Self)
     }
 
-    /// Returns an acceptor with the current certificate. Open connections keep theirs.
+    /// Returns an acceptor with the current certificate. Open connections keep the certificate that they
+    /// began with.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.0.current().config))
     }
 
     /// Returns the current certificate and those between it and its root.
-    pub fn chain(&self) -> Vec<CertificateDer<'static>> {
+    pub fn current_certificates(&self) -> Vec<CertificateDer<'static>> {
         self.0.current().chain.clone()
     }
 }
@@ -91,11 +92,11 @@ pub fn install_cryptography() {
 
 impl TlsFiles {
     /// Loads and checks the files.
-    pub(crate) fn load(&self) -> Result<TlsIdentity, TlsError> {
+    pub(crate) fn load(&self) -> Result<TlsIdentity, TlsFilesError> {
         let Self { certificate, key } = self;
         let chain = load_certificates(certificate)?;
         let secret = load_private_key(key)?;
-        let mismatch = |error| TlsError::KeyMismatch(certificate.clone(), key.clone(), error);
+        let mismatch = |error| TlsFilesError::KeyMismatch(certificate.clone(), key.clone(), error);
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(mismatch)?
@@ -108,28 +109,29 @@ impl TlsFiles {
     }
 }
 
-fn read_file(file: &Path) -> Result<Vec<u8>, TlsError> {
-    fs::read(file).map_err(|error| TlsError::File(file.to_owned(), error))
+/// Reads the bytes of a file.
+fn read_file(file: &Path) -> Result<Vec<u8>, TlsFilesError> {
+    fs::read(file).map_err(|error| TlsFilesError::File(file.to_owned(), error))
 }
 
 /// Loads the certificates of a PEM file.
 #[doc(hidden)]
-pub fn load_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+pub fn load_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFilesError> {
     let text = read_file(file)?;
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let chain = chain.ok().filter(|chain| !chain.is_empty());
-    chain.ok_or_else(|| TlsError::NoCertificate(file.to_owned()))
+    chain.ok_or_else(|| TlsFilesError::NoCertificate(file.to_owned()))
 }
 
 /// Loads a private key. A group may read the file, because services that share a certificate often
 /// use a group.
-fn load_private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+fn load_private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsFilesError> {
     let text = read_file(file)?;
-    let state = fs::metadata(file).map_err(|error| TlsError::File(file.to_owned(), error))?;
+    let state = fs::metadata(file).map_err(|error| TlsFilesError::File(file.to_owned(), error))?;
     if state.mode() & 0o007 != 0 {
-        return Err(TlsError::WorldReadableKey(file.to_owned()));
+        return Err(TlsFilesError::WorldReadableKey(file.to_owned()));
     }
-    PrivateKeyDer::from_pem_slice(&text).map_err(|_| TlsError::NoKey(file.to_owned()))
+    PrivateKeyDer::from_pem_slice(&text).map_err(|_| TlsFilesError::NoKey(file.to_owned()))
 }
 
 #[cfg(test)]

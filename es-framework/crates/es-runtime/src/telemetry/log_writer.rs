@@ -8,9 +8,9 @@ use std::{
 
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 
-/// The number of lines that wait for a reader. Further lines are dropped and counted.
+/// The maximum number of log lines that wait to be written. Further lines are dropped and counted.
 const QUEUED_LINES: usize = 16 * 1024;
-/// The time that the end of the program waits for a reader.
+/// The maximum time for which the end of the program waits until the lines are written.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
 
 /// Starts the thread that writes the lines of the log to `output`.

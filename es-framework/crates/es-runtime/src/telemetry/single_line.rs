@@ -25,6 +25,7 @@ impl<'writer> FormatFields<'writer> for SingleLineFields {
     }
 }
 
+/// Writes the fields of an event to one line.
 struct FieldVisitor<'writer> {
     writer: Writer<'writer>,
     has_fields: bool,

@@ -18,6 +18,7 @@ use crate::{
 use es_event::{Dialect, EventType};
 use es_store::KnownEventType;
 
+/// The body of read-event-type.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReadEventTypeRequest {

@@ -14,6 +14,7 @@ use crate::{
 use es_event::Subject;
 use es_store::ObserveOptions;
 
+/// The body of observe-events.
 #[derive(Deserialize)]
 pub(super) struct ObserveEventsRequest {
     subject: Subject,

@@ -31,6 +31,7 @@ pub(super) struct WireObserveOptions {
     from_latest_event: Option<ObserveFromLatestEvent>,
 }
 
+/// The order of a read.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum WireOrder {
@@ -38,6 +39,7 @@ enum WireOrder {
     Antichronological,
 }
 
+/// A bound of the event ids.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WireBound {
@@ -45,6 +47,7 @@ struct WireBound {
     r#type: BoundType,
 }
 
+/// The type of a bound: with or without the event itself.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum BoundType {
@@ -52,6 +55,7 @@ enum BoundType {
     Exclusive,
 }
 
+/// The latest event of a subject and type, from which a read starts.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ReadFromLatestEvent {
@@ -60,6 +64,7 @@ struct ReadFromLatestEvent {
     if_event_is_missing: ReadIfEventIsMissing,
 }
 
+/// The behaviour of a read that finds no such event.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum ReadIfEventIsMissing {
@@ -67,6 +72,7 @@ enum ReadIfEventIsMissing {
     ReadNothing,
 }
 
+/// The latest event of a subject and type, from which an observation starts.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ObserveFromLatestEvent {
@@ -75,6 +81,7 @@ struct ObserveFromLatestEvent {
     if_event_is_missing: ObserveIfEventIsMissing,
 }
 
+/// The behaviour of an observation that finds no such event.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum ObserveIfEventIsMissing {

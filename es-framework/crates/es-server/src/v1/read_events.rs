@@ -13,6 +13,7 @@ use crate::{
 use es_event::Subject;
 use es_store::ReadOptions;
 
+/// The body of read-events.
 #[derive(Deserialize)]
 pub(super) struct ReadEventsRequest {
     subject: Subject,

@@ -10,12 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::{auth::RequireApiToken, json_body::JsonBody, state::ServerState};
 use es_event::Subject;
 
+/// The body of read-subjects.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReadSubjectsRequest {
     base_subject: Subject,
 }
 
+/// The payload of a line with a subject.
 #[derive(Serialize)]
 struct SubjectResponse {
     subject: Subject,

@@ -12,6 +12,7 @@ use crate::{
 };
 use es_store::{EventSchema, schema_work};
 
+/// The body of register-event-schema.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RegisterEventSchemaRequest {

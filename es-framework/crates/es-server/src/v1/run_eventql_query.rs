@@ -11,6 +11,7 @@ use crate::{
 };
 use es_eventql::EventQlQuery;
 
+/// The body of run-eventql-query.
 #[derive(Deserialize)]
 pub(super) struct RunEventQlQueryRequest {
     query: String,

@@ -18,11 +18,13 @@ use crate::{
 use es_event::Hash;
 use es_store::{StoreError, VerificationReport, verify};
 
+/// The payload of a progress line.
 #[derive(Serialize)]
 struct VerificationProgress {
     events: u64,
 }
 
+/// The payload of the last line.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct VerificationResult {
@@ -33,6 +35,7 @@ struct VerificationResult {
     broken_at: Option<BrokenEvent>,
 }
 
+/// The first place where the chain breaks.
 #[derive(Serialize)]
 struct BrokenEvent {
     id: String,

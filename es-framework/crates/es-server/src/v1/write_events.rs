@@ -22,6 +22,7 @@ use es_event::{
 use es_eventql::EventQlQuery;
 use es_store::Precondition;
 
+/// The body of write-events.
 #[derive(Deserialize)]
 pub(super) struct WriteEventsRequest {
     events: Vec<WriteEventsCandidate>,
@@ -29,6 +30,7 @@ pub(super) struct WriteEventsRequest {
     preconditions: Option<Vec<WriteEventsPrecondition>>,
 }
 
+/// An event to write.
 #[derive(Deserialize)]
 struct WriteEventsCandidate {
     source: Arc<str>,
@@ -43,6 +45,7 @@ struct WriteEventsCandidate {
     tracestate: Option<String>,
 }
 
+/// A precondition of the write.
 #[derive(Deserialize)]
 #[serde(tag = "type", content = "payload", deny_unknown_fields)]
 enum WriteEventsPrecondition {
@@ -56,12 +59,14 @@ enum WriteEventsPrecondition {
     EventQl(QueryPrecondition),
 }
 
+/// The payload of a precondition on an EventQL query.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct QueryPrecondition {
     query: String,
 }
 
+/// The payload of a precondition on a subject.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SubjectPrecondition {
@@ -69,6 +74,7 @@ struct SubjectPrecondition {
     subject: Subject,
 }
 
+/// The payload of a precondition on the last event of a subject.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SubjectAndEventIdPrecondition {

@@ -17,6 +17,7 @@ use crate::{
     state::ServerState, stream_format::StreamFormat,
 };
 
+/// The body of observe-events.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ObserveBody {
@@ -31,6 +32,10 @@ pub(super) async fn observe_events(
     StrictBody(body): StrictBody<ObserveBody>,
 ) -> Result<Response, RequestFailure> {
     let subject = parse_subject(body.subject)?;
-    let options = body.options.into_object().unwrap_or_default().check()?;
+    let options = body
+        .options
+        .into_object()
+        .unwrap_or_default()
+        .into_observe_options()?;
     Ok(observe(server, subject, options, StreamFormat::V2).await?)
 }

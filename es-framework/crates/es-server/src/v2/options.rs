@@ -29,13 +29,14 @@ pub(super) struct StrictObserveOptions {
     from_latest_event: OptionalObject<StrictLatestEvent>,
 }
 
-/// The options of requests that know nothing but this one.
+/// The options of requests that have only this option.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RecursiveOption {
     recursive: OptionalMember<bool>,
 }
 
+/// A bound of the event ids.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct StrictBound {
@@ -43,6 +44,7 @@ struct StrictBound {
     r#type: OptionalText,
 }
 
+/// The event to start from: the latest one of a subject and type.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct StrictLatestEvent {
@@ -58,8 +60,8 @@ impl RecursiveOption {
 }
 
 impl StrictReadOptions {
-    /// Checks the values.
-    pub(super) fn check(self) -> Result<ReadOptions, DomainError> {
+    /// Converts the options, and rejects invalid values.
+    pub(super) fn into_read_options(self) -> Result<ReadOptions, DomainError> {
         let order = match self.order.0.as_deref() {
             None | Some("chronological") => Order::Chronological,
             Some("antichronological") => Order::Antichronological,
@@ -68,9 +70,9 @@ impl StrictReadOptions {
         let options = ReadOptions {
             recursive: self.recursive.0.unwrap_or_default(),
             order,
-            lower_bound: check_bound(self.lower_bound)?,
-            upper_bound: check_bound(self.upper_bound)?,
-            from_latest_event: check_latest(self.from_latest_event, "read-nothing")?,
+            lower_bound: convert_bound(self.lower_bound)?,
+            upper_bound: convert_bound(self.upper_bound)?,
+            from_latest_event: convert_latest(self.from_latest_event, "read-nothing")?,
             ..ReadOptions::default()
         };
         options.check()?;
@@ -79,19 +81,20 @@ impl StrictReadOptions {
 }
 
 impl StrictObserveOptions {
-    /// Checks the values.
-    pub(super) fn check(self) -> Result<ObserveOptions, DomainError> {
+    /// Converts the options, and rejects invalid values.
+    pub(super) fn into_observe_options(self) -> Result<ObserveOptions, DomainError> {
         let options = ObserveOptions {
             recursive: self.recursive.0.unwrap_or_default(),
-            lower_bound: check_bound(self.lower_bound)?,
-            from_latest_event: check_latest(self.from_latest_event, "wait-for-event")?,
+            lower_bound: convert_bound(self.lower_bound)?,
+            from_latest_event: convert_latest(self.from_latest_event, "wait-for-event")?,
         };
         options.check()?;
         Ok(options)
     }
 }
 
-fn check_bound(bound: OptionalObject<StrictBound>) -> Result<Option<Bound>, DomainError> {
+/// Converts a bound.
+fn convert_bound(bound: OptionalObject<StrictBound>) -> Result<Option<Bound>, DomainError> {
     let Some(bound) = bound.into_object() else {
         return Ok(None);
     };
@@ -111,8 +114,8 @@ fn check_bound(bound: OptionalObject<StrictBound>) -> Result<Option<Bound>, Doma
     }
 }
 
-/// Checks the event to start from. `nothing` is the word for a start that does not exist.
-fn check_latest(
+/// Converts the event to start from. `nothing` is the word for a start that does not exist.
+fn convert_latest(
     latest: OptionalObject<StrictLatestEvent>,
     nothing: &str,
 ) -> Result<Option<FromLatestEvent>, DomainError> {
@@ -140,6 +143,7 @@ fn check_latest(
     }))
 }
 
+/// Returns the error for an unknown word.
 fn unknown(code: ErrorCode, name: &str, value: &str) -> DomainError {
     DomainError::new(code, format!("{name} is unknown")).with("value", value)
 }

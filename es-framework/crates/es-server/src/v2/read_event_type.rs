@@ -21,6 +21,7 @@ use crate::{
 use es_event::EventType;
 use es_store::KnownEventType;
 
+/// The body of read-event-type.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct EventTypeBody {

@@ -21,6 +21,7 @@ use crate::{
     stream_format::StreamFormat,
 };
 
+/// The body of read-events.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ReadBody {
@@ -35,7 +36,11 @@ pub(super) async fn read_events(
     StrictBody(body): StrictBody<ReadBody>,
 ) -> Result<Response, RequestFailure> {
     let subject = parse_subject(body.subject)?;
-    let options = body.options.into_object().unwrap_or_default().check()?;
+    let options = body
+        .options
+        .into_object()
+        .unwrap_or_default()
+        .into_read_options()?;
     if starts_after_end(&server, &options).await? {
         let text = "fromLatestEvent leads to an event after the upper bound";
         return Err(DomainError::new(ErrorCode::RangeUnsatisfiable, text).into());

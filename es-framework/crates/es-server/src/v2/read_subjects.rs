@@ -19,6 +19,7 @@ use crate::{
     stream_format::StreamFormat,
 };
 
+/// The body of read-subjects.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SubjectsBody {

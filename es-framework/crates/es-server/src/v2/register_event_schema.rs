@@ -23,6 +23,7 @@ use crate::{
 use es_event::EventType;
 use es_store::{EventSchema, schema_work};
 
+/// The body of register-event-schema.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RegisterBody {

@@ -20,6 +20,7 @@ use crate::{
 };
 use es_eventql::EventQlQuery;
 
+/// The body of run-eventql-query.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct QueryBody {

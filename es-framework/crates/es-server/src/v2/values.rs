@@ -38,6 +38,8 @@ pub(super) fn parse_event_id(text: OptionalText) -> Result<EventId, DomainError>
     parse("event id", text, codes)
 }
 
+/// Parses a text. Fails with the first code if it is missing, and with the second if it is
+/// malformed.
 fn parse<T: FromStr<Err: std::fmt::Display>>(
     name: &str,
     text: OptionalText,

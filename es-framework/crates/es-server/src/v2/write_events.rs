@@ -27,6 +27,7 @@ use crate::{
 };
 use es_event::{EventCandidate, InvalidTrace, TraceContext, compact_object};
 
+/// The body of write-events.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct WriteBody {
@@ -34,6 +35,7 @@ pub(super) struct WriteBody {
     preconditions: OptionalMember<Vec<StrictObject<PreconditionBody>>>,
 }
 
+/// The members of an event to write, before they are checked.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct CandidateMembers {

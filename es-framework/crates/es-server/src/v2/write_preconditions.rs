@@ -26,6 +26,7 @@ pub(super) struct PreconditionBody {
     payload: OptionalMember<Box<RawValue>>,
 }
 
+/// The payload of a precondition on a subject.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SubjectPayload {
@@ -33,6 +34,7 @@ struct SubjectPayload {
     options: OptionalObject<RecursiveOption>,
 }
 
+/// The payload of a precondition on the last event of a subject.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct SubjectOnEventIdPayload {
@@ -41,6 +43,7 @@ struct SubjectOnEventIdPayload {
     options: OptionalObject<RecursiveOption>,
 }
 
+/// The payload of a precondition on an EventQL query.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct QueryPayload {

@@ -13,7 +13,7 @@ use super::key::IndexKey;
 const BLOCKS: usize = 1 << 17;
 /// The number of bits that a subject sets in its block.
 const BITS: u32 = 6;
-/// The number of index entries that one step reads.
+/// The number of index entries that are read at once.
 const STEP: i64 = 512;
 
 /// A Bloom filter over the subjects of all events.
@@ -24,7 +24,7 @@ pub(super) struct BloomFilter {
     progress: FilterProgress,
 }
 
-/// The part of the index on disk that the filter has read.
+/// How far the filter has been filled from the index on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FilterProgress {
     /// The entries up to this one; `None`: no entry yet.
@@ -60,6 +60,7 @@ impl BloomFilter {
         }
     }
 
+    /// Adds a subject that has an event.
     pub(super) fn insert(&mut self, subject: &[u8]) {
         let (block, bits) = self.bits_of(subject);
         if let Some(block) = self.blocks.get_mut(block) {
@@ -101,9 +102,9 @@ impl BloomFilter {
         &self.progress
     }
 
-    /// Adds the entries of one step, or records that the index cannot be read.
-    pub(super) fn add_step(&mut self, step: rusqlite::Result<Vec<(IndexKey, i64)>>) {
-        self.progress = match step {
+    /// Adds the next entries of the index, or records that the index cannot be read.
+    pub(super) fn add_entries(&mut self, entries: rusqlite::Result<Vec<(IndexKey, i64)>>) {
+        self.progress = match entries {
             Err(_) => FilterProgress::Failed,
             Ok(entries) => {
                 for (subject, _) in &entries {
@@ -119,7 +120,7 @@ impl BloomFilter {
 }
 
 /// Reads the next entries of subjects from the index on disk.
-pub(super) fn read_step(
+pub(super) fn read_next_entries(
     connection: &Connection,
     after: Option<(IndexKey, i64)>,
 ) -> rusqlite::Result<Vec<(IndexKey, i64)>> {
@@ -160,9 +161,9 @@ mod tests {
     fn nothing_is_new_before_the_index_is_known() {
         let mut filter = BloomFilter::for_index_of(1);
         assert!(!filter.excludes(&key(1)));
-        filter.add_step(Ok(vec![(key(1).into_boxed_slice(), 0)]));
+        filter.add_entries(Ok(vec![(key(1).into_boxed_slice(), 0)]));
         assert!(!filter.excludes(&key(2)));
-        filter.add_step(Ok(vec![]));
+        filter.add_entries(Ok(vec![]));
         assert!(filter.excludes(&key(2)));
         assert!(!filter.excludes(&key(1)));
     }
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn nothing_is_new_when_the_index_cannot_be_read() {
         let mut filter = BloomFilter::for_index_of(1);
-        filter.add_step(Err(rusqlite::Error::InvalidQuery));
+        filter.add_entries(Err(rusqlite::Error::InvalidQuery));
         assert!(!filter.excludes(&key(1)));
     }
 }

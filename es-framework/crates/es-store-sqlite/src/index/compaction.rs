@@ -43,9 +43,9 @@ impl Compaction {
         self.memtable.is_empty()
     }
 
-    /// Writes about `budget` entries. A step whose transaction failed is repeated: writing an entry
+    /// Writes the next entries to the table, about `budget` of them. A step whose transaction failed is repeated: writing an entry
     /// twice changes nothing.
-    pub(crate) fn write_step(
+    pub(crate) fn write_entries(
         &self,
         connection: &Connection,
         budget: usize,
@@ -76,7 +76,7 @@ impl Compaction {
         Ok(CompactionProgress::Finished)
     }
 
-    /// Continues after a step that is durable. Returns whether the compaction is finished.
+    /// Continues after a durable step. Returns whether the compaction is finished.
     pub(crate) fn step_committed(&mut self, step: CompactionProgress) -> bool {
         match step {
             CompactionProgress::Idle => false,

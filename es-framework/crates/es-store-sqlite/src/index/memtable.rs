@@ -20,6 +20,7 @@ impl PostingList {
         }
     }
 
+    /// Adds an id that is higher than the others.
     fn push(&mut self, id: u64) {
         match self {
             Self::One(first) => *self = Self::Many(vec![*first, id]),

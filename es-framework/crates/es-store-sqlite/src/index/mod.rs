@@ -164,7 +164,7 @@ impl PostingIndex {
     /// wait for all of them.
     pub(super) fn read_filter_step(&self, connection: &Connection) -> Option<FilterStep> {
         match self.filter.progress() {
-            FilterProgress::UpTo(after) => Some(FilterStep(bloom_filter::read_step(
+            FilterProgress::UpTo(after) => Some(FilterStep(bloom_filter::read_next_entries(
                 connection,
                 after.clone(),
             ))),
@@ -173,7 +173,7 @@ impl PostingIndex {
     }
 
     pub(super) fn add_to_filter(&mut self, step: FilterStep) {
-        self.filter.add_step(step.0);
+        self.filter.add_entries(step.0);
     }
 
     pub(super) const fn is_filter_read(&self) -> bool {

@@ -41,7 +41,7 @@ impl Chunks for CountingReader {
 
     async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
         let limits = self.settings.chunk;
-        let most = scan.at_most(limits.events);
+        let most = scan.next_count(limits.events);
         let plan = ReadPlan::choose(scan, &self.shared.log().index, most);
         let connection = self.connection.lock().unwrap();
         let chunk = plan.run(&connection, scan, EventChunkCollector::new(most, limits));

@@ -53,7 +53,7 @@ impl EventWriter {
     fn compact(&mut self, budget: usize) -> Result<(), BatchFailure> {
         self.refresh()?;
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
-        let step = self.compaction.write_step(&self.connection, budget);
+        let step = self.compaction.write_entries(&self.connection, budget);
         let step = step.inspect_err(|_| self.roll_back())?;
         self.commit()?;
         self.publish(CommittedBatch {

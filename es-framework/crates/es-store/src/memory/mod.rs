@@ -42,6 +42,7 @@ pub struct MemoryStore {
     length: watch::Sender<u64>,
 }
 
+/// The contents of the store.
 #[derive(Debug, Default)]
 struct Log {
     events: Vec<RecordedEvent>,
@@ -121,6 +122,7 @@ impl Log {
         }
     }
 
+    /// Numbers, times and chains candidates. Stores nothing.
     fn record(&self, candidates: Vec<EventCandidate>) -> Result<Vec<RecordedEvent>, StoreError> {
         let (mut next, mut predecessor) = match self.events.last() {
             Some(last) => (last.id.next(), last.hash),
@@ -173,7 +175,7 @@ impl Log {
 
     fn chunk(&self, scan: &Scan) -> Chunk {
         let matching = |event: &&RecordedEvent| scan.matches(event);
-        let most = scan.at_most(CHUNK);
+        let most = scan.next_count(CHUNK);
         let events = self.range(scan.range).iter();
         let events: Vec<_> = match scan.order {
             Order::Chronological => events.filter(matching).take(most).cloned().collect(),

@@ -115,6 +115,7 @@ impl<L: Log, C: Chunks<Events = Vec<RecordedEvent>>> Observer<L, C> {
         })
     }
 
+    /// Returns the next chunk of events below `length`, and moves the position behind it.
     async fn take(&mut self, first: u64, length: u64) -> Result<Vec<RecordedEvent>, StoreError> {
         let scan = Scan {
             subject: self.subject.clone(),

@@ -113,7 +113,7 @@ impl<'a> Node<'a, MeteredJson> for MeteredValue<'a> {
         cmp::equal(self.0, expected)
     }
 
-    /// Errors copy the value.
+    /// Spends the steps of the whole value, because errors copy it.
     fn to_value(&self) -> Cow<'a, Value> {
         spend_all(self.0);
         Cow::Borrowed(self.0)
@@ -127,7 +127,7 @@ impl<'a> Node<'a, MeteredJson> for MeteredValue<'a> {
 impl<'a> Object<'a, MeteredJson> for MeteredObject<'a> {
     type Node = MeteredValue<'a>;
     type MemberName = &'a str;
-    type MembersIter = MeteredMembers<'a>;
+    type MembersIter = MeteredMemberIter<'a>;
 
     fn len(&self) -> usize {
         self.0.len()
@@ -138,21 +138,21 @@ impl<'a> Object<'a, MeteredJson> for MeteredObject<'a> {
         self.0.get(key).map(MeteredValue)
     }
 
-    fn members(&self) -> MeteredMembers<'a> {
-        MeteredMembers(self.0.iter())
+    fn members(&self) -> MeteredMemberIter<'a> {
+        MeteredMemberIter(self.0.iter())
     }
 }
 
 impl<'a> Array<'a, MeteredJson> for MeteredArray<'a> {
     type Node = MeteredValue<'a>;
-    type ElementsIter = MeteredElements<'a>;
+    type ElementsIter = MeteredElementIter<'a>;
 
     fn len(&self) -> usize {
         self.0.len()
     }
 
-    fn elements(&self) -> MeteredElements<'a> {
-        MeteredElements(self.0.iter())
+    fn elements(&self) -> MeteredElementIter<'a> {
+        MeteredElementIter(self.0.iter())
     }
 
     fn is_unique(&self) -> bool {
@@ -161,10 +161,10 @@ impl<'a> Array<'a, MeteredJson> for MeteredArray<'a> {
     }
 }
 
-/// An iterator over members.
-pub(super) struct MeteredMembers<'a>(map::Iter<'a>);
+/// An iterator over members. It spends the steps of each name.
+pub(super) struct MeteredMemberIter<'a>(map::Iter<'a>);
 
-impl<'a> Iterator for MeteredMembers<'a> {
+impl<'a> Iterator for MeteredMemberIter<'a> {
     type Item = (&'a str, MeteredValue<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -174,10 +174,10 @@ impl<'a> Iterator for MeteredMembers<'a> {
     }
 }
 
-/// An iterator over elements.
-pub(super) struct MeteredElements<'a>(std::slice::Iter<'a, Value>);
+/// An iterator over elements. It spends one step for each.
+pub(super) struct MeteredElementIter<'a>(std::slice::Iter<'a, Value>);
 
-impl<'a> Iterator for MeteredElements<'a> {
+impl<'a> Iterator for MeteredElementIter<'a> {
     type Item = MeteredValue<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -58,8 +58,9 @@ impl WorkBudget {
     }
 }
 
-/// The price of text: sixteenths of a step for each byte. A pattern takes up to 2 microseconds for a
-/// byte when it needs [`SMALL_PATTERN`](super::SMALL_PATTERN) bytes of memory, and 20 when it needs the most.
+/// The price of text: sixteenths of a step for each byte. Patterns cost less than their worst case, in
+/// which a byte takes 2 microseconds for a pattern of [`SMALL_PATTERN`](super::SMALL_PATTERN) bytes of
+/// memory, and 20 for the largest pattern.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextPrice(u64);
 

@@ -60,10 +60,11 @@ pub trait LatestEvents {
     fn of_subtree(&self, subject: &Subject) -> Result<Option<EventId>, Self::Error>;
 }
 
-/// Appends that are decided and chained, but not stored yet.
+/// Appends that share a commit. Their outcomes are decided and their events are numbered and chained,
+/// but not stored yet.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct PreparedBatch<'a> {
+pub struct ChainedAppends<'a> {
     catalogue: &'a Catalogue,
     hash_version: HashVersion,
     /// The budget for schemas that were registered while appends waited. All writes wait meanwhile.
@@ -79,7 +80,7 @@ pub struct PreparedBatch<'a> {
     pub outcomes: Vec<AppendOutcome>,
 }
 
-impl<'a> PreparedBatch<'a> {
+impl<'a> ChainedAppends<'a> {
     /// Prepares all appends, and takes their candidates. All events of a batch have one time,
     /// because they become durable together. The time never goes back, even if the clock does.
     pub fn prepare<L: LatestEvents>(

@@ -5,7 +5,7 @@ mod batch;
 mod linger;
 mod queue;
 
-pub use batch::{ChainHead, LatestEvents, PreparedBatch, WRITER_STEPS};
+pub use batch::{ChainHead, ChainedAppends, LatestEvents, WRITER_STEPS};
 pub use linger::CommitLinger;
 pub use queue::{
     AppendOutcome, BatchLimits, QueueOutcome, QueuedAppend, SchemaRegistration, WriteQueue,

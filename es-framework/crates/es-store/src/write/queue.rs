@@ -89,6 +89,7 @@ pub struct WriteQueue {
     filled: Condvar,
 }
 
+/// The waiting tasks, and whether the writer sleeps.
 #[derive(Debug, Default)]
 struct QueueState {
     tasks: VecDeque<WriterTask>,
@@ -159,6 +160,7 @@ impl WriteQueue {
         }
     }
 
+    /// Waits until this number of tasks is queued, the queue is closed or the time is over.
     fn wait<'a>(
         &self,
         mut state: MutexGuard<'a, QueueState>,

@@ -47,12 +47,14 @@ pub(super) struct IssuerKey {
 /// The keys of an issuer by their ids. A key without an id has the empty id.
 pub(super) type IssuerKeys = HashMap<String, IssuerKey>;
 
+/// The members of an issuer's OpenID Connect discovery document that are used.
 #[derive(Deserialize)]
 struct DiscoveryDocument {
     issuer: String,
     jwks_uri: String,
 }
 
+/// A JSON Web Key Set (RFC 7517).
 #[derive(Deserialize)]
 struct KeySet {
     keys: Vec<Value>,

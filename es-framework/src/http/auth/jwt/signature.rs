@@ -51,6 +51,7 @@ fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerif
     Ok(Box::new(RingVerifier { algorithm, key }))
 }
 
+/// Verifies signatures with ring.
 struct RingVerifier {
     algorithm: Algorithm,
     key: DecodingKey,

@@ -1,6 +1,6 @@
 //! The errors of a database of read models.
 
-/// A statement of the database of read models failed.
+/// The reason why the database of read models cannot be used, or why a statement in it failed.
 ///
 /// ```
 /// use es_framework::projection::DatabaseError;

@@ -19,7 +19,7 @@ use std::{
 
 use super::{
     Cell, ReadModels, RowKey, Table,
-    fold::{RowChanges, StoredRow},
+    fold::{RowChanges, TableRow},
 };
 use es_event::EventId;
 
@@ -143,7 +143,7 @@ impl Database {
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<StoredRow>, DatabaseError> {
+    ) -> Result<Vec<TableRow>, DatabaseError> {
         let statement = self.number_parameters(&statement, 0);
         self.store.fetch_rows(table, statement, parameters).await
     }
@@ -260,7 +260,7 @@ impl Database {
         &self,
         table: &Table,
         keys: Vec<RowKey>,
-    ) -> Result<Vec<StoredRow>, DatabaseError> {
+    ) -> Result<Vec<TableRow>, DatabaseError> {
         match keys.is_empty() {
             true => Ok(Vec::new()),
             false => self.store.load_rows(table, keys).await,

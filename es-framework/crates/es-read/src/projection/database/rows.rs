@@ -1,6 +1,6 @@
 //! The columns that a table has and the cells that a row writes to them.
 
-use super::super::{Cell, ColumnKind, RowIdentity, Table, fold::StoredRow, sql_names};
+use super::super::{Cell, ColumnKind, RowIdentity, Table, fold::TableRow, sql_names};
 
 /// A column of a table: one of the read model or one of the framework.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) fn written_columns(table: &Table) -> Vec<WrittenColumn> {
 }
 
 /// Returns the cells of a row in the same order.
-pub(super) fn cells_to_write(table: &Table, row: StoredRow) -> impl Iterator<Item = Cell> {
+pub(super) fn cells_to_write(table: &Table, row: TableRow) -> impl Iterator<Item = Cell> {
     let lowered: Vec<_> = table
         .searched
         .iter()

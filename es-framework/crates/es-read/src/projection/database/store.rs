@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{RowChanges, StoredRow},
+        fold::{RowChanges, TableRow},
     },
     Checkpoint, DatabaseError, Sql, TableCheckpoint,
 };
@@ -56,7 +56,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<StoredRow>, DatabaseError>;
+    ) -> Result<Vec<TableRow>, DatabaseError>;
 
     /// Returns the first column of the rows that a query selects.
     async fn fetch_texts(
@@ -104,7 +104,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         &self,
         table: &Table,
         keys: Vec<RowKey>,
-    ) -> Result<Vec<StoredRow>, DatabaseError>;
+    ) -> Result<Vec<TableRow>, DatabaseError>;
 
     /// Writes the changes of a table and its checkpoint in one transaction.
     async fn write_batch(

@@ -146,6 +146,7 @@ impl Processor {
         Ok(stored.is_some_and(|event| Checkpoint::from_event(&event) == checkpoint))
     }
 
+    /// Reads all events between two bounds.
     fn read(&self, lower_bound: Option<Bound>, upper_bound: Option<Bound>) -> EventStream {
         let options = ReadOptions {
             lower_bound,

@@ -133,7 +133,7 @@ impl RunningProcessor {
 
     async fn reach(&self, id: u64) {
         self.progress
-            .reach(EventId::new(id), PATIENCE)
+            .wait_until_reached(EventId::new(id), PATIENCE)
             .await
             .unwrap();
     }
@@ -175,7 +175,10 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     let new = RunningProcessor::start(&store, &file, changed()).await;
     new.until(|progress| progress.shadow().is_some_and(|beside| beside.is_stopped()))
         .await;
-    assert_eq!(new.progress.reach(None, PATIENCE).await, Ok(()));
+    assert_eq!(
+        new.progress.wait_until_reached(None, PATIENCE).await,
+        Ok(())
+    );
     assert_eq!(new.progress.position(), EventId::new(1));
     assert_eq!(new.grams().await, [10, 20]);
     // A restart continues an interrupted rebuild.
@@ -214,7 +217,7 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     new.until(|progress| progress.shadow().is_some_and(|beside| beside.is_stopped()))
         .await;
     let brief = Duration::from_millis(5);
-    assert!(new.progress.reach(None, brief).await.is_err());
+    assert!(new.progress.wait_until_reached(None, brief).await.is_err());
     new.stop().await;
     // The previous release still finds its rows.
     let back = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
@@ -255,7 +258,10 @@ async fn an_operator_has_rows_made_again_while_events_come() {
         );
         for number in 0..50 {
             fill(&store, number, 1).await;
-            assert_eq!(running.progress.reach(None, PATIENCE).await, Ok(()));
+            assert_eq!(
+                running.progress.wait_until_reached(None, PATIENCE).await,
+                Ok(())
+            );
         }
         running.reach(u64::from(round) * 50 + 49).await;
         running.until(|progress| progress.shadow().is_none()).await;

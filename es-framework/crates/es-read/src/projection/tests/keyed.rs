@@ -204,7 +204,10 @@ async fn rows_after(history: &[(u32, Happened)], batch: usize) -> Vec<Pot> {
         let (positions, following) = follow(&store, &database);
         written += events.len();
         let last = EventId::new(u64::try_from(written - 1).unwrap());
-        positions.reach(&[], last, PATIENCE).await.unwrap();
+        positions
+            .wait_until_reached(&[], last, PATIENCE)
+            .await
+            .unwrap();
         following.abort();
         let _ = following.await;
     }
@@ -259,7 +262,10 @@ async fn a_poison_event_stops_its_own_read_model_and_no_other() {
     let trouble = stopped(positions.get("pots").unwrap()).await;
     assert!(trouble.contains("event 2 on /pots/1"), "{trouble}");
     let last = EventId::new(4);
-    positions.reach(&["gifts"], last, PATIENCE).await.unwrap();
+    positions
+        .wait_until_reached(&["gifts"], last, PATIENCE)
+        .await
+        .unwrap();
     assert_eq!(positions.get("pots").unwrap().position(), EventId::new(1));
     assert_eq!(rows::<Pot>(&database).await.len(), 1);
     assert_eq!(rows::<Gifts>(&database).await[0].count, 2);
@@ -317,5 +323,8 @@ async fn a_row_that_many_batches_change_misses_no_change() {
     assert!(trouble.contains("event 7001 on /pots/1"), "{trouble}");
     assert_eq!(rows::<Pot>(&database).await[0].liters, 7_000);
     let last = EventId::new(7_100);
-    positions.reach(&["gifts"], last, PATIENCE).await.unwrap();
+    positions
+        .wait_until_reached(&["gifts"], last, PATIENCE)
+        .await
+        .unwrap();
 }

@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{json, value::RawValue};
 
 use super::{
-    Database, Processor, ProgressRegistry, ReadModelProgress, ReadModels, ReadModelsError,
+    Database, InvalidReadModels, Processor, ProgressRegistry, ReadModelProgress, ReadModels,
 };
 use crate::query::{self, QueryParameters};
 use crate::{prelude::*, projection::ReadModelDescriptor};
@@ -106,14 +106,14 @@ async fn a_replay_changes_nothing() {
     }
     let last = EventId::new(19);
     follow(&store, &database)
-        .reach(last, PATIENCE)
+        .wait_until_reached(last, PATIENCE)
         .await
         .unwrap();
     let once = rows(&database).await;
     assert_eq!(once.len(), 20);
     database.forget_position("trees").await.unwrap();
     follow(&store, &database)
-        .reach(last, PATIENCE)
+        .wait_until_reached(last, PATIENCE)
         .await
         .unwrap();
     assert_eq!(rows(&database).await, once);
@@ -124,11 +124,20 @@ async fn a_second_processor_goes_on_from_the_checkpoint() {
     let (store, database) = (MemoryStore::new(), database().await);
     write(&store, 0, &json!({ "kind": "oak", "numLeaves": 1 })).await;
     let first = follow(&store, &database);
-    first.reach(EventId::new(0), PATIENCE).await.unwrap();
+    first
+        .wait_until_reached(EventId::new(0), PATIENCE)
+        .await
+        .unwrap();
     let second = follow(&store, &database);
-    second.reach(EventId::new(0), PATIENCE).await.unwrap();
+    second
+        .wait_until_reached(EventId::new(0), PATIENCE)
+        .await
+        .unwrap();
     write(&store, 1, &json!({ "kind": "elm", "numLeaves": 2 })).await;
-    second.reach(EventId::new(1), PATIENCE).await.unwrap();
+    second
+        .wait_until_reached(EventId::new(1), PATIENCE)
+        .await
+        .unwrap();
     assert_eq!(rows(&database).await.len(), 2);
 }
 
@@ -170,7 +179,7 @@ fn two_read_models_of_one_name_are_refused_with_both_places() {
     other.declaration.line += 1;
     let refused = ReadModels::new([TREES, other]).unwrap_err();
     let message = refused.to_string();
-    let ReadModelsError::DuplicateName { first, second, .. } = refused;
+    let InvalidReadModels::DuplicateName { first, second, .. } = refused;
     assert!(message.contains(&first.to_string()), "{message}");
     assert!(message.contains(&second.to_string()), "{message}");
 }

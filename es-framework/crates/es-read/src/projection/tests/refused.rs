@@ -9,7 +9,7 @@ use super::{TREES, database, write};
 use crate::projection::{
     Cell, Database, DatabaseError, DatabaseUrl, ProgressRegistry, ReadModels,
     database::Checkpoint,
-    fold::{RowChanges, StoredRow},
+    fold::{RowChanges, TableRow},
     pipeline::ProjectionPipeline,
     projected_model::ProjectedModel,
 };
@@ -69,7 +69,7 @@ async fn grow(
     places: std::ops::Range<i64>,
     num_leaves: impl Fn(i64) -> Cell,
 ) -> Result<(), DatabaseError> {
-    let row = |place| StoredRow {
+    let row = |place| TableRow {
         place,
         subject: Some(format!("/trees/{place}")),
         cells: vec![Cell::Text("oak".into()), num_leaves(place)],

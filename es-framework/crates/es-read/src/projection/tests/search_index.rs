@@ -8,7 +8,7 @@ use super::{
     super::{
         Cell, RowKey,
         database::Checkpoint,
-        fold::{RowChanges, StoredRow},
+        fold::{RowChanges, TableRow},
     },
     PATIENCE, write_event,
 };
@@ -318,9 +318,9 @@ impl Question {
     }
 }
 
-fn stored(place: i64, note: &Note) -> StoredRow {
+fn stored(place: i64, note: &Note) -> TableRow {
     let text = |text: &String| Cell::Text(text.clone());
-    StoredRow {
+    TableRow {
         place,
         subject: None,
         cells: vec![
@@ -420,7 +420,10 @@ async fn open_and_follow(file: &Path, store: &MemoryStore, until: u64) -> Databa
     let positions = processor.progress();
     let following = tokio::spawn(processor.run());
     let last = EventId::new(until);
-    positions.reach(&[], last, PATIENCE).await.unwrap();
+    positions
+        .wait_until_reached(&[], last, PATIENCE)
+        .await
+        .unwrap();
     following.abort();
     let _ = following.await;
     database

@@ -35,7 +35,10 @@ async fn an_old_event_is_folded_as_what_it_is_read_as_today() {
     let positions = processor.progress();
     tokio::spawn(processor.run());
     let progress = positions.get("trees").unwrap();
-    progress.reach(EventId::new(0), PATIENCE).await.unwrap();
+    progress
+        .wait_until_reached(EventId::new(0), PATIENCE)
+        .await
+        .unwrap();
 
     let planted = |kind| json!({ "kind": kind, "numLeaves": 1 }).to_string();
     assert_eq!(rows(&database).await, ["oak", "elm"].map(planted));

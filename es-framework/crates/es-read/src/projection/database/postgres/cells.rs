@@ -7,7 +7,7 @@ use sqlx::{
 };
 
 use super::super::{
-    super::{Cell, ColumnDescriptor, ColumnKind, RowKey, fold::StoredRow},
+    super::{Cell, ColumnDescriptor, ColumnKind, RowKey, fold::TableRow},
     DatabaseError, WrittenColumn,
 };
 
@@ -78,10 +78,11 @@ pub(super) fn bind_column<'q>(
     }
 }
 
+/// Converts a row of PostgreSQL: its position and its columns.
 pub(super) fn stored_row(
     columns: &[ColumnDescriptor],
     row: &PgRow,
-) -> Result<StoredRow, DatabaseError> {
+) -> Result<TableRow, DatabaseError> {
     let cell = |(index, column): (usize, &ColumnDescriptor)| {
         Ok(match column.kind {
             ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => row
@@ -101,7 +102,7 @@ pub(super) fn stored_row(
     // The first column is the position.
     let cells = (1..).zip(columns).map(cell);
     let cells = cells.collect::<Result<_, sqlx::Error>>()?;
-    Ok(StoredRow {
+    Ok(TableRow {
         place: row.try_get(0)?,
         subject: None,
         cells,

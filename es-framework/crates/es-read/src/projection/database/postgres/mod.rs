@@ -24,7 +24,7 @@ use self::{
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{RowChanges, StoredRow},
+        fold::{RowChanges, TableRow},
         search_index::{create_gin_index_statement, like_pattern, searched_text_expression},
         table_statements,
     },
@@ -212,7 +212,7 @@ impl ReadModelStore for PostgresReadModelStore {
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<StoredRow>, DatabaseError> {
+    ) -> Result<Vec<TableRow>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
         let rows = match query.fetch_all(&self.readers).await {
@@ -315,7 +315,7 @@ impl ReadModelStore for PostgresReadModelStore {
         &self,
         table: &Table,
         keys: Vec<RowKey>,
-    ) -> Result<Vec<StoredRow>, DatabaseError> {
+    ) -> Result<Vec<TableRow>, DatabaseError> {
         let mut writer = self.writer.lock().await;
         let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
         let key = table_statements::quote_name(table_statements::key_column(table));

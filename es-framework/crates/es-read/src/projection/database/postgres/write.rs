@@ -85,6 +85,7 @@ pub(super) async fn swap_tables(
     Ok(transaction.commit().await?)
 }
 
+/// Executes statements one after the other.
 async fn run(
     connection: &mut PgConnection,
     statements: impl IntoIterator<Item = String>,

@@ -1,8 +1,20 @@
-//! Cells, as SQLite reads and writes them.
+//! The conversion of rows and cells from and to SQLite.
 
 use rusqlite::types;
 
-use super::super::super::Cell;
+use super::super::super::{Cell, fold::TableRow};
+
+/// Converts a row of SQLite: its position and its columns.
+pub(super) fn decode_row(
+    row: &rusqlite::Row<'_>,
+    columns: usize,
+) -> Result<TableRow, rusqlite::Error> {
+    Ok(TableRow {
+        place: row.get(0)?,
+        subject: None,
+        cells: read_cells(row, columns)?,
+    })
+}
 
 /// Reads the columns behind the position of a row.
 pub(super) fn read_cells(

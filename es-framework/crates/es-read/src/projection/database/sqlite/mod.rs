@@ -14,17 +14,18 @@ use async_trait::async_trait;
 use rusqlite::{OptionalExtension as _, params_from_iter};
 
 use self::{
+    cells::decode_row,
     readers::SqliteReaders,
     write::{
-        drop_table, prepare_tables, read_checkpoint, read_row, reset_table, swap_tables,
-        write_checkpoint, write_rows,
+        drop_table, prepare_tables, read_checkpoint, reset_table, swap_tables, write_checkpoint,
+        write_rows,
     },
     write_connection::SqliteWriter,
 };
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{RowChanges, StoredRow},
+        fold::{RowChanges, TableRow},
         search_index::{fts_table_name, searched_text_expression, trigram_query},
         table_statements::{self, POSITION_COLUMN},
     },
@@ -116,12 +117,12 @@ impl ReadModelStore for SqliteReadModelStore {
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<StoredRow>, DatabaseError> {
+    ) -> Result<Vec<TableRow>, DatabaseError> {
         let columns = table.model.columns.len();
         let query = move |connection: &rusqlite::Connection| {
             let mut statement = connection.prepare_cached(&statement)?;
-            let rows =
-                statement.query_map(params_from_iter(parameters), |row| read_row(row, columns))?;
+            let rows = statement
+                .query_map(params_from_iter(parameters), |row| decode_row(row, columns))?;
             rows.collect()
         };
         self.readers.run(query).await
@@ -219,7 +220,7 @@ impl ReadModelStore for SqliteReadModelStore {
         &self,
         table: &Table,
         keys: Vec<RowKey>,
-    ) -> Result<Vec<StoredRow>, DatabaseError> {
+    ) -> Result<Vec<TableRow>, DatabaseError> {
         let columns = table.model.columns.len();
         let key = table_statements::quote_name(table_statements::key_column(table));
         let statement = format!("{} WHERE {key} = ?", table_statements::select_clause(table));
@@ -228,7 +229,7 @@ impl ReadModelStore for SqliteReadModelStore {
             let mut rows = Vec::with_capacity(keys.len());
             for key in keys {
                 let row = statement
-                    .query_row([Cell::from(key)], |row| read_row(row, columns))
+                    .query_row([Cell::from(key)], |row| decode_row(row, columns))
                     .optional()?;
                 rows.extend(row);
             }

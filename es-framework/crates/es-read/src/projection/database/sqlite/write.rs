@@ -1,4 +1,4 @@
-//! The statements of a transaction that writes.
+//! Writes rows, tables and checkpoints on a SQLite connection. The callers open the transaction.
 
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
@@ -6,12 +6,11 @@ use super::{
     super::{
         super::{
             Cell, Table,
-            fold::{RowChanges, StoredRow},
+            fold::RowChanges,
             table_statements::{self, IndexNameSet},
         },
         Checkpoint, TableCheckpoint, rows,
     },
-    cells::read_cells,
     search_index_update::SearchIndexUpdate,
 };
 
@@ -129,16 +128,4 @@ pub(super) fn write_checkpoint(
             hash,
         ))?;
     Ok(())
-}
-
-/// Reads the position and the columns of a row.
-pub(super) fn read_row(
-    row: &rusqlite::Row<'_>,
-    columns: usize,
-) -> Result<StoredRow, rusqlite::Error> {
-    Ok(StoredRow {
-        place: row.get(0)?,
-        subject: None,
-        cells: read_cells(row, columns)?,
-    })
 }

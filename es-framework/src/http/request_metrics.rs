@@ -45,6 +45,7 @@ impl RouteTemplates {
         Self(Arc::new(routes.into_iter().map(declared).collect()))
     }
 
+    /// Returns the declared path of a request's route.
     fn find(&self, request: &Request) -> Arc<str> {
         let Some(mounted) = request.extensions().get::<MatchedPath>() else {
             return UNMATCHED.into();
@@ -54,8 +55,8 @@ impl RouteTemplates {
     }
 }
 
-/// A request that is in progress.
-struct ObservedRequest {
+/// The measurement of a request that is in progress. It ends when the value is dropped.
+struct MeasuredRequest {
     method: &'static str,
     route: Arc<str>,
     status: Option<StatusCode>,
@@ -64,24 +65,26 @@ struct ObservedRequest {
     begin: Instant,
 }
 
-pub(super) async fn observe_request(
+/// Runs the handler of a request, and measures, traces and logs the request.
+pub(super) async fn measure_request(
     templates: &RouteTemplates,
     request: Request,
     next: Next,
 ) -> Response {
-    let mut observed = ObservedRequest::begin(templates.find(&request), &request);
-    let span = observed.span();
+    let mut measured = MeasuredRequest::begin(templates.find(&request), &request);
+    let span = measured.span();
     let response = next.run(request).instrument(span.clone()).await;
-    observed.caller = response.extensions().get().cloned();
-    observed.answered(response.status(), &span);
+    measured.caller = response.extensions().get().cloned();
+    measured.answered(response.status(), &span);
     response
 }
 
-impl ObservedRequest {
+impl MeasuredRequest {
+    /// Starts the measurement, and counts the request as in progress.
     fn begin(route: Arc<str>, request: &Request) -> Self {
         IN_FLIGHT.increment(1);
         Self {
-            method: known(request.method()),
+            method: method_name(request.method()),
             route,
             status: None,
             caller: None,
@@ -111,6 +114,7 @@ impl ObservedRequest {
         span
     }
 
+    /// Records the status of the response.
     fn answered(&mut self, status: StatusCode, span: &Span) {
         self.status = Some(status);
         span.record("http.response.status_code", status.as_u16());
@@ -146,7 +150,7 @@ fn milliseconds(duration: Duration) -> f64 {
 }
 
 /// Also runs if the client disconnects before the response.
-impl Drop for ObservedRequest {
+impl Drop for MeasuredRequest {
     fn drop(&mut self) {
         IN_FLIGHT.decrement(1);
         let key = (self.method, Arc::clone(&self.route), self.status);
@@ -156,6 +160,7 @@ impl Drop for ObservedRequest {
     }
 }
 
+/// Creates the histogram for these labels.
 fn register((method, route, status): &RequestLabels) -> Histogram {
     let status = status.as_ref().map_or(ABORTED, StatusCode::as_str);
     let labels = [("method", *method), ("route", route), ("status", status)];
@@ -163,7 +168,7 @@ fn register((method, route, status): &RequestLabels) -> Histogram {
 }
 
 /// Returns the name of a method. Unknown methods share one name, since a client may send any word.
-fn known(method: &Method) -> &'static str {
+fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",
