@@ -10,11 +10,11 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Declaration {
-    /// The Cargo package that it stands in.
+    /// The Cargo package that the declaration stands in.
     pub package: &'static str,
     /// The package's version.
     pub version: &'static str,
-    /// The module that it stands in.
+    /// The module that the declaration stands in.
     pub module: &'static str,
     /// The path of the source file, as the compiler received it.
     pub file: &'static str,

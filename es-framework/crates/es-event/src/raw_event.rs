@@ -19,7 +19,7 @@ pub struct RawEvent<'a> {
     pub trace: Option<(&'a str, Option<&'a str>)>,
     /// The time of the append, as RFC 3339.
     pub time: &'a [u8],
-    /// The hash of the event before it.
+    /// The hash of the event before this one.
     pub predecessor_hash: Hash,
     /// The hash of the event.
     pub hash: Hash,

@@ -45,7 +45,7 @@ pub struct QueryLimits {
 }
 
 impl QueryLimits {
-    /// One minute and 64 MiB.
+    /// The default limits: one minute and 64 MiB.
     pub const DEFAULT: Self = Self {
         time: Duration::from_secs(60),
         memory: 64 * 1024 * 1024,

@@ -49,7 +49,7 @@ pub enum OpenError {
     Newer {
         /// The file.
         file: PathBuf,
-        /// Its format.
+        /// The format of the database.
         found: i64,
         /// The newest format that this version knows.
         known: i64,

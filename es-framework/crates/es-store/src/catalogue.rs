@@ -25,11 +25,11 @@ use es_event::{EventCandidate, EventId, EventType};
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KnownEventType {
-    /// Its name.
+    /// The event type's name.
     pub event_type: EventType,
     /// True if the type has a schema but no event yet.
     pub is_phantom: bool,
-    /// The schema that the data of its events follows.
+    /// The schema that the data of events of this type follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Box<RawValue>>,
 }

@@ -33,7 +33,7 @@ pub enum StoreError {
     /// The options of the request contradict each other.
     #[error(transparent)]
     Options(#[from] InvalidOptions),
-    /// It has no space for more events.
+    /// The store has no space for more events.
     #[error("the event store is full: {0}")]
     Full(String),
     /// The store sent or contains invalid data, or another event than expected.

@@ -1,4 +1,4 @@
-//! The rate limit of each client.
+//! The rate limit of each client, for all requests.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -58,7 +58,8 @@ impl RateLimitClient {
     }
 }
 
-/// The number of requests a second that each client may send.
+/// The number of requests a second that each client may send. It also holds for a service without
+/// authentication.
 ///
 /// ```
 /// use es_framework::Settings;

@@ -84,9 +84,9 @@ pub struct Health {
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(rename = "HealthStatus", description = "The status of a component.")]
 pub enum HealthStatus {
-    /// It works.
+    /// The component or the service works.
     Up,
-    /// It does not work.
+    /// The component or the service does not work.
     Down,
 }
 

@@ -12,7 +12,7 @@ const TYPE_PREFIX: &str = "tag:es-framework,2026:problem:";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::http) struct ProblemKind {
     pub(in crate::http) status: StatusCode,
-    /// The last segment of its `type`.
+    /// The last segment of the problem's `type`.
     pub(in crate::http) name: &'static str,
     pub(in crate::http) title: &'static str,
     /// True if the same request may succeed a little later.

@@ -31,7 +31,7 @@ pub(crate) struct ProjectionStep {
     pub(crate) event: Type,
     /// True if the function borrows the event.
     pub(crate) by_reference: bool,
-    /// True if it also takes the stored event.
+    /// True if the function also takes the stored event.
     pub(crate) takes_recorded: bool,
     /// The event's field that is the key, unless the subject contains the key.
     pub(crate) key: Option<Ident>,

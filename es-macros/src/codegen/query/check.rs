@@ -19,13 +19,13 @@ pub(crate) struct CheckedQuery {
     pub(crate) ident: Ident,
     pub(crate) path: String,
     pub(crate) summary: String,
-    /// The rest of its doc comment after the summary.
+    /// The rest of the query's doc comment after the summary.
     pub(crate) description: String,
     /// The role that a caller needs.
     pub(crate) role: Option<String>,
-    /// True if its output is a page.
+    /// True if the query's output is a page.
     pub(crate) is_paged: bool,
-    /// The rows that are its output, unless it has a hand-written handler.
+    /// The rows that are the query's output, unless the query has a hand-written handler.
     pub(crate) source: Option<RowSource>,
     pub(crate) parameters: Vec<Parameter>,
 }

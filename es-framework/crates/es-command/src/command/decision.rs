@@ -7,7 +7,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::{HandlerContext, HandlerError, Rejection, RejectionDescriptor};
 use es_event::{Event, EventType, Metadata, Subject};
 
-/// Events together with a reply to the sender of the command.
+/// Events together with a reply to the sender of the command. A handler without a reply returns the
+/// events alone, and one that can reject the command returns a `Result`.
 ///
 /// ```
 /// use es_framework::prelude::*;
@@ -81,11 +82,11 @@ pub struct UntypedDecision {
 /// ```
 #[derive(Debug)]
 pub struct NewEvent {
-    /// Its subject.
+    /// The event's subject.
     pub subject: Subject,
-    /// Its type.
+    /// The event's type.
     pub event_type: EventType,
-    /// Its metadata and payload, as the store keeps them.
+    /// The event's metadata and payload, as the store keeps them.
     pub data: Box<RawValue>,
 }
 

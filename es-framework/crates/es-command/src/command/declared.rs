@@ -40,17 +40,17 @@ pub trait Command:
 {
     /// The type's name, such as `PurchaseBookCommand`.
     const NAME: &'static str;
-    /// Its summary in one sentence: the first line of its doc comment.
+    /// The command's summary in one sentence: the first line of its doc comment.
     const SUMMARY: &'static str;
-    /// The template of its subject, such as `/books/{id}`.
+    /// The template of the command's subject, such as `/books/{id}`.
     const SUBJECT: &'static str;
-    /// The path of its HTTP route, such as `/books/purchase`. An internal command has an empty path.
+    /// The path of the command's HTTP route, such as `/books/purchase`. An internal command has an empty path.
     const PATH: &'static str;
-    /// The condition on its subject, checked before the handler decides.
+    /// The condition on the command's subject, checked before the handler decides.
     const CONDITION: Condition;
     /// The role that a caller needs if authentication is on. Without it, every caller may send it.
     const ROLE: Option<&'static str> = None;
-    /// The place of its declaration in the source.
+    /// The place of the command's declaration in the source.
     const DECLARATION: Declaration;
 
     /// Returns the subject of the command.

@@ -32,27 +32,27 @@ use es_event::Declaration;
 pub struct CommandDescriptor {
     /// The type's name.
     pub name: &'static str,
-    /// Its summary in one sentence.
+    /// The command's summary in one sentence.
     pub summary: &'static str,
-    /// The path of its HTTP route. An internal command has an empty path.
+    /// The path of the command's HTTP route. An internal command has an empty path.
     pub path: &'static str,
-    /// The template of its subject.
+    /// The template of the command's subject.
     pub subject: &'static str,
-    /// The condition on its subject.
+    /// The condition on the command's subject.
     pub condition: Condition,
     /// The role that a caller needs if authentication is on.
     pub role: Option<&'static str>,
-    /// The place of its declaration in the source.
+    /// The place of the command's declaration in the source.
     pub declaration: Declaration,
-    /// The place of its handler in the source.
+    /// The place of the command's handler in the source.
     pub handler: Declaration,
     /// The handler's parameters besides the command.
     pub parameters: &'static [Parameter],
-    /// Generates the JSON schema of its body.
+    /// Generates the JSON schema of the command's body.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// Generates the JSON schema of the handler's reply, if it has one.
     pub reply: fn(&mut SchemaGenerator) -> Option<ReplySchema>,
-    /// The rejections that its handler can return.
+    /// The rejections that the command's handler can return.
     pub rejections: fn() -> &'static [RejectionDescriptor],
     /// Runs a request through the command pipeline.
     pub execute: CommandFunction,

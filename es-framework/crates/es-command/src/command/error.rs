@@ -61,7 +61,7 @@ pub enum CommandError {
     NotAsExpected {
         /// The subject.
         subject: Subject,
-        /// Its last event.
+        /// The last event of the subject.
         latest: Option<EventId>,
     },
     /// Another request was handled under the same idempotency key.
@@ -167,9 +167,9 @@ pub enum RegistryError {
     DuplicateRoute {
         /// The path.
         path: &'static str,
-        /// One command.
+        /// One of the commands.
         first_name: &'static str,
-        /// The place of its declaration.
+        /// The place of the declaration.
         first: Declaration,
         /// The other command.
         second_name: &'static str,
@@ -212,7 +212,7 @@ pub enum RegistryError {
         name: &'static str,
         /// The path.
         path: &'static str,
-        /// The place of its declaration.
+        /// The place of the declaration.
         declaration: Declaration,
     },
     /// Several packages declare commands or events, and the application mounts none of them

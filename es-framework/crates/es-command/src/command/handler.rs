@@ -33,7 +33,7 @@ use es_event::{Declaration, InvalidSubjectPart, Subject};
 pub trait Handle: Command {
     /// The place of the handler in the source.
     const HANDLER: Declaration;
-    /// Its parameters besides the command.
+    /// The handler's parameters besides the command.
     const PARAMETERS: &'static [Parameter] = &[];
 
     /// Returns the subject of a state parameter.

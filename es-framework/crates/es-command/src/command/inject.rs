@@ -126,9 +126,9 @@ impl Inject for Metadata {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
-    /// Its name in the source.
+    /// The parameter's name in the source.
     pub name: &'static str,
-    /// The origin of its value.
+    /// The origin of the parameter's value.
     pub origin: ParameterOrigin,
     /// True if the handler also decides without a value.
     pub optional: bool,

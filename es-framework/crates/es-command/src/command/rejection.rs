@@ -30,7 +30,7 @@ pub trait Rejection: std::error::Error + Send + Sync + 'static {
     /// Returns the descriptor of this rejection.
     fn descriptor(&self) -> &'static RejectionDescriptor;
 
-    /// Returns its kind.
+    /// Returns the rejection's kind, which decides about the HTTP status.
     fn kind(&self) -> RejectionKind {
         self.descriptor().kind
     }
@@ -61,13 +61,13 @@ pub trait Rejection: std::error::Error + Send + Sync + 'static {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RejectionDescriptor {
-    /// Its kind.
+    /// The rejection's kind.
     pub kind: RejectionKind,
     /// A stable name for programs in kebab-case.
     pub name: &'static str,
     /// A stable short title for people.
     pub title: &'static str,
-    /// The place of its declaration in the source.
+    /// The place of the rejection's declaration in the source.
     pub declaration: Declaration,
 }
 

@@ -41,7 +41,7 @@ pub struct OutgoingCommands(pub(super) Vec<OutgoingCommand>);
 pub struct OutgoingCommand {
     /// The command's description.
     pub command: CommandDescriptor,
-    /// Its body as JSON.
+    /// The command's body as JSON.
     pub body: Vec<u8>,
 }
 
@@ -162,7 +162,7 @@ impl ReactionContext<'_> {
     /// Returns the service of this type.
     ///
     /// # Errors
-    /// The application does not provide it.
+    /// The application does not provide a service of this type.
     pub fn service<T: Inject>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
         let provided = match T::ORIGIN {
             ParameterOrigin::Service(kind) => self.services.get(kind),

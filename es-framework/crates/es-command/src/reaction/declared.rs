@@ -35,13 +35,13 @@ use es_event::{Declaration, Event, EventView};
 pub trait React: Send + Sync + 'static {
     /// The name in checkpoints, in the log and in the health check. A renamed reaction starts anew.
     const NAME: &'static str;
-    /// The event at which its first start begins.
+    /// The event at which the reaction's first start begins.
     const START: StartPosition;
     /// The number of attempts to make a call before the reaction is parked.
     const ATTEMPTS: u32 = 16;
     /// The steps of the reaction.
     const STEPS: &'static [ReactionStep];
-    /// The place of its declaration in the source.
+    /// The place of the reaction's declaration in the source.
     const DECLARATION: Declaration;
 }
 
@@ -312,15 +312,15 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ReactionDescriptor {
-    /// Its name.
+    /// The reaction's name.
     pub name: &'static str,
-    /// The event at which its first start begins.
+    /// The event at which the reaction's first start begins.
     pub start: StartPosition,
     /// The number of attempts to make a call.
     pub attempts: u32,
     /// The steps of the reaction.
     pub steps: &'static [ReactionStep],
-    /// The place of its declaration in the source.
+    /// The place of the reaction's declaration in the source.
     pub declaration: Declaration,
 }
 

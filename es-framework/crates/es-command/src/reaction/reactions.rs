@@ -82,7 +82,7 @@ pub enum ReactionsError {
         name: &'static str,
         /// The reaction's name.
         reaction: &'static str,
-        /// The place of its declaration.
+        /// The place of the declaration.
         declaration: Declaration,
     },
 }

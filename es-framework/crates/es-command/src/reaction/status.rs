@@ -20,20 +20,20 @@ use es_event::EventId;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ReactionStatus {
-    /// The last event that it has handled.
+    /// The last event that the reaction has handled.
     pub position: Option<EventId>,
     /// The number of open deadlines in memory.
     pub open_deadlines: usize,
     /// The time of the next deadline.
     pub next_deadline: Option<Timestamp>,
-    /// The reason why it does not advance, if there is one.
+    /// The reason why the reaction does not advance, if there is one.
     pub trouble: Option<String>,
-    /// The poison event at which it is parked. An operator or a restart makes it retry.
+    /// The poison event at which the reaction is parked. An operator or a restart makes it retry.
     pub stopped_at: Option<PoisonEvent>,
 }
 
 impl ReactionStatus {
-    /// Returns whether it is parked at a poison event.
+    /// Returns whether the reaction is parked at a poison event.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {
         self.stopped_at.is_some()
@@ -57,7 +57,7 @@ impl ReactionStatus {
 pub struct ReactionStatuses(Arc<Mutex<BTreeMap<&'static str, ReactionStatus>>>);
 
 impl ReactionStatuses {
-    /// Returns the status of every reaction by its name.
+    /// Returns the status of every reaction by name.
     #[must_use]
     pub fn all(&self) -> BTreeMap<&'static str, ReactionStatus> {
         self.lock().clone()

@@ -28,7 +28,7 @@ use es_event::{Declaration, DecodeError, EventView};
 pub trait State: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The type's name, such as `Book`.
     const NAME: &'static str;
-    /// The place of its declaration in the source.
+    /// The place of the state's declaration in the source.
     const DECLARATION: Declaration;
 }
 

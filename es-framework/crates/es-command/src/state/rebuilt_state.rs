@@ -41,9 +41,9 @@ pub struct RebuiltState<S> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastEvent {
-    /// Its id.
+    /// The event's id.
     pub id: EventId,
-    /// Its hash. An event of a restored store can have the same id, but not the same hash.
+    /// The event's hash. An event of a restored store can have the same id, but not the same hash.
     pub hash: Hash,
 }
 

@@ -32,7 +32,7 @@ pub enum BreakingChange {
         event_type: &'static str,
         /// The place of the declaration in the source.
         declaration: Declaration,
-        /// The data that is lost.
+        /// The stored data that is not read as it was written.
         loss: DataLoss,
         /// The members that the locked schema does not have.
         new_members: Vec<String>,

@@ -33,7 +33,7 @@ pub struct ColumnDescriptor {
     pub name: &'static str,
     /// The member's name in JSON, such as `numPages`.
     pub member: &'static str,
-    /// The kind of its values.
+    /// The kind of the column's values.
     pub kind: ColumnKind,
 }
 

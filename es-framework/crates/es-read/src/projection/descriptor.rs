@@ -34,11 +34,11 @@ use es_event::Declaration;
 pub struct ReadModelDescriptor {
     /// The table's name.
     pub name: &'static str,
-    /// The types of the events that it applies.
+    /// The types of the events that the read model applies.
     pub events: &'static [&'static str],
     /// The columns, in the order of the fields.
     pub columns: &'static [ColumnDescriptor],
-    /// The identity of its rows.
+    /// The identity of the read model's rows.
     pub identity: RowIdentity,
     /// The columns with an index besides those that queries compare.
     pub indexed: &'static [&'static str],

@@ -100,7 +100,7 @@ struct FoldedRow<R> {
     is_required: bool,
     /// True if a stored row was removed.
     is_removed: bool,
-    /// The index of the last event that changed it.
+    /// The index of the last event that changed the row.
     touched_by: usize,
 }
 

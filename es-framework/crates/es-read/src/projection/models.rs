@@ -119,7 +119,7 @@ impl Table {
 pub enum ColumnUse {
     /// Queries compare the column or sort by it.
     Compared,
-    /// It is searched for a substring.
+    /// Queries search the column for a substring.
     Searched,
 }
 

@@ -50,7 +50,7 @@ enum PipelineError {
 /// The reason why a pipeline has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PipelineEnd {
-    /// All of its read models have stopped at an event.
+    /// All read models of the pipeline have stopped at an event.
     AllStopped,
     /// Another process may write by now.
     LeaseLost,
@@ -255,7 +255,7 @@ impl ProjectionPipeline {
             .filter(|model| !model.progress.is_stopped())
     }
 
-    /// Returns the last event that all of its read models have applied.
+    /// Returns the last event that all read models of the pipeline have applied.
     fn position(&self) -> Option<EventId> {
         self.running()
             .map(|model| model.progress.position())

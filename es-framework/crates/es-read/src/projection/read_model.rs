@@ -99,7 +99,7 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     note = "write `#[projection] impl {Self} {{ fn purchased(event: &BookPurchasedEvent) -> Self {{ … }} }}`"
 )]
 pub trait Project: ReadModel {
-    /// The types of the events that it applies.
+    /// The types of the events that the read model applies.
     const EVENTS: &'static [&'static str];
     /// The place of the projection.
     const PROJECTION: Declaration;
@@ -136,10 +136,10 @@ pub trait Project: ReadModel {
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectionError {
-    /// It does not fit its declaration.
+    /// The event does not fit its declaration.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// It has no key.
+    /// The event has no key.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The new row does not fit the table.

@@ -43,29 +43,29 @@ use es_event::Declaration;
 /// ```
 #[derive(Clone, Copy)]
 pub struct QueryDescriptor {
-    /// The name of its Rust type.
+    /// The name of the query's Rust type.
     pub name: &'static str,
-    /// The first sentence of its doc comment.
+    /// The first sentence of the query's doc comment.
     pub summary: &'static str,
-    /// The rest of its doc comment.
+    /// The rest of the query's doc comment.
     pub description: &'static str,
-    /// The path of its route.
+    /// The path of the query's route.
     pub path: &'static str,
-    /// True if its output is a page.
+    /// True if the query's output is a page.
     pub paged: bool,
-    /// The tables that it reads; if empty, it may read all of them.
+    /// The tables that the query reads; if empty, it may read all of them.
     pub tables: &'static [&'static str],
     /// The columns that need an index.
     pub indexes: &'static [ColumnIndex],
     /// The role that a caller needs if the service authenticates callers.
     pub role: Option<&'static str>,
-    /// The place of its declaration in the source code.
+    /// The place of the query's declaration in the source code.
     pub declaration: Declaration,
-    /// Describes its parameters.
+    /// Describes the query's parameters.
     pub describe: fn(&mut ParameterDescriptions<'_>),
-    /// Returns the JSON schema of its output.
+    /// Returns the JSON schema of the query's output.
     pub output: fn(&mut SchemaGenerator) -> Schema,
-    /// Parses its parameters.
+    /// Parses the query's parameters.
     pub parse: fn(QueryParameters) -> Result<Box<dyn ErasedQuery>, QueryError>,
 }
 

@@ -52,7 +52,7 @@ pub struct ParameterDescriptions<'a> {
 pub struct ParameterDescription {
     /// The name of the parameter.
     pub name: &'static str,
-    /// The doc comment of its field.
+    /// The doc comment of the parameter's field.
     pub description: &'static str,
     /// True if the parameter has to be present.
     pub required: bool,

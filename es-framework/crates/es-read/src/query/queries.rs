@@ -100,7 +100,7 @@ pub enum QueriesError {
         name: &'static str,
         /// The path.
         path: &'static str,
-        /// The place of its declaration.
+        /// The place of the declaration.
         declaration: Declaration,
     },
     /// A query reads a read model that the application does not serve.
@@ -146,7 +146,7 @@ const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
 pub struct QueryRoute {
     /// The path, with parameters in braces.
     pub path: String,
-    /// The place of its declaration.
+    /// The place of the declaration.
     pub declaration: Declaration,
     /// The query or read model that answers.
     pub target: QueryRouteTarget,
@@ -186,7 +186,7 @@ pub enum QueryRouteTarget {
     Query(QueryDescriptor),
     /// A page of a read model whose rows are events.
     BrowseEvents(Table),
-    /// One row of such a read model.
+    /// One row of a read model whose rows are events.
     FindEvent(Table),
 }
 

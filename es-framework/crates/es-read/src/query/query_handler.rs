@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::{ColumnIndex, ParameterDescriptions, QueryContext, QueryError, QueryParameters};
 use es_event::Declaration;
 
-/// A query of clients: a struct whose fields are the parameters of a `GET`. `#[derive(Query)]`
-/// implements it.
+/// The declaration of a query: a struct whose fields are the parameters of a `GET`. `#[derive(Query)]`
+/// implements the trait. [`QueryHandler`] answers the query.
 ///
 /// ```
 /// use es_framework::prelude::*;
@@ -39,24 +39,24 @@ use es_event::Declaration;
     note = "put `#[derive(Query)]` on the struct `{Self}`"
 )]
 pub trait Query: Sized + Send + 'static {
-    /// The name of its Rust type.
+    /// The name of the query's Rust type.
     const NAME: &'static str;
-    /// The first sentence of its doc comment.
+    /// The first sentence of the query's doc comment.
     const SUMMARY: &'static str;
-    /// The rest of its doc comment.
+    /// The rest of the query's doc comment.
     const DESCRIPTION: &'static str = "";
-    /// The path of its route, such as `/books/{id}`.
+    /// The path of the query's route, such as `/books/{id}`.
     const PATH: &'static str;
-    /// True if its output is a page. Then it takes `limit`, `cursor` and `total`.
+    /// True if the query's output is a page. Then it takes `limit`, `cursor` and `total`.
     const PAGED: bool;
-    /// The tables that it reads; if empty, it may read all of them.
+    /// The tables that the query reads; if empty, it may read all of them.
     const TABLES: &'static [&'static str];
     /// The columns that need an index because it compares, sorts by or searches them.
     const INDEXES: &'static [ColumnIndex];
     /// The role that a caller needs if the service authenticates callers. Without it, any caller may
     /// send the query.
     const ROLE: Option<&'static str> = None;
-    /// The place of its declaration in the source code.
+    /// The place of the query's declaration in the source code.
     const DECLARATION: Declaration;
 
     /// Takes the values of its fields from the parameters.

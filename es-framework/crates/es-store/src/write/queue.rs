@@ -29,7 +29,7 @@ pub struct QueuedAppend {
     pub schemas: usize,
     /// Receives the outcome.
     pub answer: oneshot::Sender<AppendOutcome>,
-    /// Its share of the queue, released when it is answered.
+    /// The append's share of the queue, released when the append is answered.
     pub permit: OwnedSemaphorePermit,
 }
 
