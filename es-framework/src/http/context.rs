@@ -25,6 +25,7 @@ pub(super) fn read_command_context(
     })
 }
 
+/// Reads the allowed request headers as metadata.
 fn metadata(headers: &HeaderMap, allowed: &[HeaderName]) -> Result<Metadata, Problem> {
     let text = |name: &HeaderName| {
         let value = headers.get(name)?;

@@ -68,7 +68,7 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
     }
 
     /// Checks that no custom route has the path of a declared one, since axum would panic.
-    pub(super) async fn check(
+    pub(super) async fn check_is_free(
         &self,
         declared: &str,
         owner: &str,
@@ -153,7 +153,7 @@ mod tests {
         ] {
             let mut routes = CustomRoutes::<()>::default();
             routes.merge(Router::new().route(custom, get(text)));
-            let error = routes.check(declared, "a command declares").await;
+            let error = routes.check_is_free(declared, "a command declares").await;
             let sentence = error.unwrap_err().to_string();
             assert!(sentence.contains(custom), "{sentence}");
             assert!(sentence.contains(declared), "{sentence}");
@@ -173,7 +173,7 @@ mod tests {
             let mut routes = CustomRoutes::<()>::default();
             routes.merge(Router::new().route(custom, get(text)));
             for declared in declared {
-                assert_eq!(routes.check(declared, "").await, Ok(()), "{custom}");
+                assert_eq!(routes.check_is_free(declared, "").await, Ok(()), "{custom}");
             }
             let (router, _) = routes.into_parts();
             let router: Router = declared

@@ -66,6 +66,7 @@ fn measure_reactions(reactions: &ReactionStatuses, newest: Option<EventId>) {
     }
 }
 
+/// Converts a flag to 1 or 0.
 fn flag(is_so: bool) -> f64 {
     f64::from(u8::from(is_so))
 }

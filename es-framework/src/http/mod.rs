@@ -178,13 +178,13 @@ pub(crate) async fn router_with(
     let document = openapi::document(name, registry, &queries);
     let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
     for route in &routes {
-        custom.check(&route.template, &route.owner).await?;
+        custom.check_is_free(&route.template, &route.owner).await?;
     }
     for (path, _) in operator::routes() {
-        custom.check(&path, FRAMEWORK).await?;
+        custom.check_is_free(&path, FRAMEWORK).await?;
     }
     for path in docs::paths() {
-        custom.check(path, FRAMEWORK).await?;
+        custom.check_is_free(path, FRAMEWORK).await?;
     }
     let is_root_free = routes.iter().all(|route| route.path != "/");
     let is_root_free = is_root_free && custom.route_at("/").await.is_none();

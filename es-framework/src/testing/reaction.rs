@@ -86,6 +86,7 @@ impl Scenario {
     }
 }
 
+/// Runs a reaction on the past events of a scenario.
 async fn react(
     scenario: Scenario,
     reaction: ReactionDescriptor,

@@ -119,6 +119,7 @@ impl EventDescriptor {
     }
 }
 
+/// Deserializes a payload as `E` and serializes it again.
 fn recode<E: Event>(payload: &str) -> Result<Value, UnreadablePayload> {
     let mut json = serde_json::Deserializer::from_str(payload);
     let event: E =

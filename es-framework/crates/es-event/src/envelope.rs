@@ -164,6 +164,7 @@ impl RecordedEvent {
         part.map(|one| one.metadata).unwrap_or_default()
     }
 
+    /// Adds the event's id and type to an error of deserialization.
     fn decoded<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
         self.add_context(None, result)
     }

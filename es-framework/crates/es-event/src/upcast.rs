@@ -208,6 +208,7 @@ impl UpcasterDescriptor {
 
 inventory::collect!(UpcasterDescriptor);
 
+/// Deserializes an old event and returns the events that replace it.
 fn upcast<E: Upcast>(view: EventView<'_>) -> Result<Vec<UpcastEvent>, DecodeError> {
     let old: E = view.payload()?;
     let mut events = Vec::new();

@@ -87,6 +87,7 @@ impl Lexer<'_> {
         }
     }
 
+    /// Creates the token from this start to the current position.
     fn ended(&mut self, start: TokenStart, kind: TokenKind) -> Token {
         let end = self.offset();
         Token {
@@ -269,6 +270,7 @@ fn unicode(inside: &mut std::str::Chars<'_>) -> Option<char> {
     char::from_u32(first.into())
 }
 
+/// Parses four hexadecimal digits as a UTF-16 code unit.
 fn unit(inside: &mut std::str::Chars<'_>) -> Option<u16> {
     let digits: String = inside.by_ref().take(4).collect();
     let hex = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -80,6 +80,7 @@ fn note(condition: &Expr, alias: &str, hint: &mut ReadHint) -> bool {
             .is_some_and(|operator| note_comparison(operator, right, left, alias, hint))
 }
 
+/// Returns the operator for swapped operands. Returns `None` for operators that compare nothing.
 const fn mirrored(operator: BinaryOperator) -> Option<BinaryOperator> {
     use BinaryOperator as Op;
 

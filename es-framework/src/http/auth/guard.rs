@@ -94,7 +94,7 @@ where
         (Auth::Open, None) => router,
         _ => router.layer(middleware::from_fn_with_state(
             AuthenticationState { auth, rate },
-            check,
+            guard_request,
         )),
     }
 }
@@ -135,7 +135,7 @@ async fn check_role(State(role): State<&'static str>, request: Request, next: Ne
 }
 
 /// Middleware that authenticates a request and enforces the rate limit.
-async fn check(
+async fn guard_request(
     State(gate): State<AuthenticationState>,
     mut request: Request,
     next: Next,

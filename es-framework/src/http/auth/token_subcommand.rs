@@ -144,11 +144,13 @@ fn lock(file: &Path) -> Result<File> {
     locked.map_err(|error| problem(&beside, "cannot be locked", error))
 }
 
+/// Replaces the file.
 fn replace(file: &Path, text: &str) -> Result<()> {
     let replaced = secret_file::replace(file, text);
     replaced.map_err(|error| problem(file, "cannot be written", error))
 }
 
+/// Creates an error that names the file.
 fn problem(file: &Path, what: &str, error: io::Error) -> Error {
     Error::because(format!("{} {what}", file.display()), error)
 }

@@ -70,6 +70,7 @@ pub(super) async fn redirect() -> Redirect {
     Redirect::temporary(PATH)
 }
 
+/// Creates the response with an asset.
 fn show((_, content_type, content): Asset) -> Response {
     let headers = [
         (header::CONTENT_TYPE, content_type),

@@ -108,6 +108,7 @@ fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
     )
 }
 
+/// Adds the successful response with this schema.
 fn answered(operation: Operation, schema: Value) -> Operation {
     // Callers that accept server-sent events receive the output in each event.
     let answer = OpenApiResponse::new(200, "The result.", &ANSWERED)
@@ -124,6 +125,7 @@ fn answered(operation: Operation, schema: Value) -> Operation {
         .with_problems(PROBLEMS)
 }
 
+/// Adds the parameters of a page.
 fn paged(operation: Operation) -> Operation {
     let limit = json!({
         "name": "limit",

@@ -118,6 +118,7 @@ fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
     }
 }
 
+/// Replaces the name in an object's reference to a request schema.
 fn rename(object: &mut Map<String, Value>, names: &Map<String, Value>) {
     let Some(Value::String(reference)) = object.get_mut("$ref") else {
         return;

@@ -45,6 +45,7 @@ pub(super) struct OperatorArguments {
 }
 
 impl OperatorArguments {
+    /// Returns the configured token, or the generated one in the data folder.
     fn token(&self) -> Result<Secret> {
         if let Some(token) = &self.event_store_api_token {
             return Ok(token.clone());

@@ -72,6 +72,7 @@ pub(super) async fn append_decision(
     Ok(AppendResult::Finished(outcome))
 }
 
+/// Converts the new events of a decision to candidates.
 fn candidates(
     bus: &CommandBus,
     events: Vec<NewEvent>,

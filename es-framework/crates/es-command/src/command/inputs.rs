@@ -114,6 +114,7 @@ pub(super) async fn rebuild_arguments(
     try_join_all(arguments).await
 }
 
+/// Returns the argument for one parameter.
 async fn argument(
     bus: &CommandBus,
     parameter: &Parameter,

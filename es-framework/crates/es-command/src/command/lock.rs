@@ -65,6 +65,7 @@ impl SubjectLocks {
         locked.map_err(|_| LockTimeout)
     }
 
+    /// Returns the index of the lock that a subject shares with others.
     fn stripe(&self, subject: &Subject) -> usize {
         usize::try_from(self.hash.hash_one(subject) % STRIPES).unwrap_or_default()
     }

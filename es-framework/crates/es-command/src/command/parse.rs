@@ -96,6 +96,7 @@ fn push_segment(pointer: &mut String, member: &str) {
     pointer.push_str(&member.replace('~', "~0").replace('/', "~1"));
 }
 
+/// Converts the path of an error to a JSON pointer.
 fn pointer(path: &serde_path_to_error::Path) -> String {
     use serde_path_to_error::Segment;
 

@@ -68,6 +68,7 @@ impl ReactionError {
         Self::Call(error.to_string())
     }
 
+    /// Returns how the reaction recovers from this error.
     pub(super) const fn recovery(&self) -> Recovery {
         match self {
             Self::Decode(_)

@@ -63,6 +63,7 @@ impl ReactionStatuses {
         self.lock().clone()
     }
 
+    /// Changes the status of a reaction.
     pub(super) fn change(&self, reaction: &'static str, change: impl FnOnce(&mut ReactionStatus)) {
         change(self.lock().entry(reaction).or_default());
     }

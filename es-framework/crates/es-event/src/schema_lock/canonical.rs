@@ -150,12 +150,14 @@ fn is_annotation(key: &str) -> bool {
     ANNOTATIONS.contains(&key)
 }
 
+/// Sorts the members of an object by name.
 fn sorted(object: Map<String, Value>) -> Value {
     let mut members: Vec<_> = object.into_iter().collect();
     members.sort_by(|(one, _), (other, _)| one.cmp(other));
     Value::Object(members.into_iter().collect())
 }
 
+/// Sorts the elements of an array by their JSON.
 fn ordered(mut values: Vec<Value>) -> Value {
     values.sort_by_cached_key(Value::to_string);
     Value::Array(values)

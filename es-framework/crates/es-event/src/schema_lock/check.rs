@@ -89,10 +89,12 @@ struct RecodeOutcomes {
 }
 
 impl SampleCheck {
+    /// Deserializes a repaired sample with today's code and serializes it again.
     fn recode(&self, value: &Value) -> Result<Value, UnreadablePayload> {
         (self.event.recode)(&self.repaired(value).to_string())
     }
 
+    /// Replaces the values of a sample that are known to be unreadable.
     fn repaired(&self, value: &Value) -> Value {
         let mut whole = value.clone();
         for (path, repair) in &self.repairs {

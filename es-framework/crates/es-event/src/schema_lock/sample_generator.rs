@@ -38,6 +38,7 @@ struct SampleGenerator<'a> {
 }
 
 impl<'a> SampleGenerator<'a> {
+    /// Returns samples of a subschema, if there are any.
     fn samples(&self, schema: &'a Value) -> Option<SchemaSamples> {
         self.left.set(self.left.get().checked_sub(1)?);
         let examples = schema.get("examples").and_then(Value::as_array);
@@ -64,6 +65,7 @@ impl<'a> SampleGenerator<'a> {
         inside.samples(self.root.get(DEFINITIONS)?.get(name)?)
     }
 
+    /// Returns samples of different JSON types.
     fn anything(&self) -> Option<SchemaSamples> {
         SchemaSamples::from_values([
             json!("a"),

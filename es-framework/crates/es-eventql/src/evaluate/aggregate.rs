@@ -211,6 +211,7 @@ fn median(mut values: Vec<Value>) -> Result<Value, QueryErrorKind> {
     }
 }
 
+/// Returns the error for an argument of another type.
 fn wrong(aggregate: Aggregate, expected: &'static str, found: &Value) -> QueryErrorKind {
     QueryErrorKind::WrongArgument {
         function: aggregate.name(),

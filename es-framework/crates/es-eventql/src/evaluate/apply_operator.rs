@@ -95,6 +95,7 @@ fn not_a_number(operator: &'static str, found: &Value) -> QueryErrorKind {
     }
 }
 
+/// Calculates with integers.
 fn whole(operator: BinaryOperator, left: i64, right: i64) -> OperatorResult {
     use BinaryOperator as Op;
 
@@ -117,6 +118,7 @@ fn whole(operator: BinaryOperator, left: i64, right: i64) -> OperatorResult {
     result.map(Value::Int).ok_or(QueryErrorKind::OutOfRange)
 }
 
+/// Calculates with floats.
 fn fractional(operator: BinaryOperator, left: f64, right: f64) -> OperatorResult {
     use BinaryOperator as Op;
 

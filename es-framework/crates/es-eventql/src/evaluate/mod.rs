@@ -100,12 +100,14 @@ impl NameBindings<'_> {
         }
     }
 
+    /// Returns the value of the FROM clause with this alias.
     fn alias(&self, name: &str) -> Value {
         let mut rows = self.sources.iter().zip(self.row);
         let found = rows.find(|(source, _)| &*source.alias == name);
         found.map_or(Value::Null, |(_, value)| value.clone())
     }
 
+    /// Returns the value of the aggregate at this place of the query.
     fn aggregate(&self, span: TokenRange) -> Value {
         let mut aggregates = self.aggregates.iter();
         let found = aggregates.find(|(place, _)| place.is_same_as(span));

@@ -50,6 +50,7 @@ pub(super) fn stream_rows(statement: &Statement, run: &Arc<QueryRun>, hint: Read
         .boxed()
 }
 
+/// Returns the values of one FROM clause.
 fn values(source: &FromClause, run: &Arc<QueryRun>, hint: ReadHint) -> ValueStream {
     match &source.origin {
         RowSource::Events => run
@@ -86,6 +87,7 @@ fn parent(subject: &str) -> &str {
     }
 }
 
+/// Converts names to text values.
 fn texts<T, E>(names: BoxStream<'static, Result<T, E>>) -> ValueStream
 where
     T: std::fmt::Display + 'static,
@@ -143,6 +145,7 @@ fn combined(frames: RowStream, values: ValueStream, run: Arc<QueryRun>) -> RowSt
     stream::once(combined).try_flatten().boxed()
 }
 
+/// Collects all values in memory, within the memory budget.
 async fn held(mut values: ValueStream, run: &QueryRun) -> Result<Arc<[Value]>, SpannedError> {
     let mut held = Vec::new();
     while let Some(value) = values.try_next().await? {

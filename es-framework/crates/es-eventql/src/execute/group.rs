@@ -79,6 +79,7 @@ pub(super) async fn group_rows(
     Ok(kept)
 }
 
+/// Returns the GROUP BY key of a row.
 fn key(
     keys: &[Expr],
     statement: &Statement,

@@ -71,6 +71,7 @@ pub(super) fn run_query(
     in_time(rows.boxed(), limits)
 }
 
+/// Encodes a value as JSON.
 fn written(value: &Value) -> Result<Box<RawValue>, SpannedError> {
     serde_json::value::to_raw_value(value).map_err(|error| {
         let reason = error.to_string().into();
@@ -137,6 +138,7 @@ async fn start(statement: Arc<Statement>, run: Arc<QueryRun>) -> Result<ValueStr
     ))
 }
 
+/// Keeps the rows that satisfy WHERE.
 fn filtered(frames: RowStream, statement: Arc<Statement>, run: Arc<QueryRun>) -> RowStream {
     let keep = move |frame: IntermediateRow| {
         let Some(condition) = &statement.condition else {
@@ -205,6 +207,7 @@ fn skipped<T: Send + 'static>(
 }
 
 impl QueryRun {
+    /// Binds the names of a statement to the values of one row.
     fn scope<'a>(&self, statement: &'a Statement, frame: &'a IntermediateRow) -> NameBindings<'a> {
         NameBindings {
             sources: &statement.sources,

@@ -23,6 +23,7 @@ enum CallableKind {
 }
 
 impl Callable {
+    /// Returns all functions and aggregates.
     fn all() -> impl Iterator<Item = Self> {
         let functions = FUNCTIONS
             .iter()
@@ -70,6 +71,7 @@ impl Callable {
         })
     }
 
+    /// Describes the expected number of arguments.
     fn expected(self) -> Box<str> {
         match (self.min_arguments, self.max_arguments) {
             (0, 0) => "no argument".into(),

@@ -49,6 +49,7 @@ fn by_name(fields: &[(Arc<str>, Value)]) -> Vec<&(Arc<str>, Value)> {
     fields
 }
 
+/// Returns the place of a type in the order of values of different types.
 const fn rank(value: &Value) -> u8 {
     match value {
         Value::Null => 0,

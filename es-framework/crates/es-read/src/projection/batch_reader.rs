@@ -77,6 +77,7 @@ impl<'a> BatchReader<'a> {
         }
     }
 
+    /// Waits for the next event, or records the failure of the subscription.
     async fn receive(&mut self) {
         match self.events.next().await {
             Some(Ok(event)) => self.add(event),

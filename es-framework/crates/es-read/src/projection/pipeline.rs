@@ -64,6 +64,7 @@ pub(super) enum PipelineEnd {
 /// a write behind that nobody awaits.
 pub(super) type EndRequest = watch::Receiver<bool>;
 
+/// Completes when the end of the pipeline is requested.
 async fn requested(end: &mut EndRequest) {
     if end.wait_for(|is_requested| *is_requested).await.is_err() {
         // The processor is gone, so nobody can request the end.
@@ -249,6 +250,7 @@ impl ProjectionPipeline {
         fold
     }
 
+    /// Returns the read models that have not stopped.
     fn running(&self) -> impl Iterator<Item = &ProjectedModel> {
         self.models
             .iter()

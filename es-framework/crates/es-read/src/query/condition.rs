@@ -48,6 +48,7 @@ pub(super) enum Comparison {
 }
 
 impl Comparison {
+    /// Returns the SQL operator.
     const fn operator(self) -> &'static str {
         match self {
             Self::Equal => "=",

@@ -106,6 +106,7 @@ pub fn milliseconds_since(begin: Instant) -> u64 {
     u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Parses the log filter of `RUST_LOG`.
 fn filter(text: &str) -> Result<EnvFilter> {
     let filter = EnvFilter::builder().with_default_directive(tracing::Level::INFO.into());
     filter.parse(text).map_err(|error| {
@@ -120,6 +121,7 @@ fn subscriber(log: TelemetryLayer, spans: Option<TelemetryLayer>) -> impl Subscr
     tracing_subscriber::registry().with(layers)
 }
 
+/// Creates the layer that writes the log.
 fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> TelemetryLayer
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,

@@ -43,6 +43,7 @@ enum SchemaResponse {
     Text(String),
 }
 
+/// Converts an event type to the response in a dialect.
 fn describe(known: KnownEventType, dialect: Dialect) -> EventTypeResponse {
     let KnownEventType {
         event_type,

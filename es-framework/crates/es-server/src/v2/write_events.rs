@@ -52,11 +52,12 @@ pub(super) async fn write_events(
     State(server): State<Arc<ServerState>>,
     StrictBody(body): StrictBody<WriteBody>,
 ) -> Result<Response, RequestFailure> {
-    let write = check(body, &server.settings)?;
+    let write = convert_body(body, &server.settings)?;
     let heartbeat = server.settings.heartbeat;
     respond_when_done(execute(server, write), heartbeat).await
 }
 
+/// Executes a write, and returns the lines of the response.
 async fn execute(
     server: Arc<ServerState>,
     write: ConditionalWrite,
@@ -74,8 +75,11 @@ async fn execute(
     Ok(lines)
 }
 
-/// Checks all values of the request.
-fn check(body: WriteBody, settings: &ServerSettings) -> Result<ConditionalWrite, RequestFailure> {
+/// Converts the body to a write, and rejects invalid values.
+fn convert_body(
+    body: WriteBody,
+    settings: &ServerSettings,
+) -> Result<ConditionalWrite, RequestFailure> {
     let events = body.events.0.unwrap_or_default();
     let preconditions = body.preconditions.0.unwrap_or_default();
     let limit = settings.events_limit;

@@ -1,5 +1,5 @@
-//! Compaction writes a memtable to the index on disk, sorted by key. Entries of neighbouring keys
-//! share pages, so a sorted run writes each page once. Writing each event's entries at once would
+//! Compaction writes a memtable to the index table on disk, sorted by key. It merges no files. Entries of
+//! neighbouring keys share pages, so a sorted run writes each page once. Writing each event's entries at once would
 //! write a page for each event whose subject is random.
 
 use std::{ops::Bound, sync::Arc};
