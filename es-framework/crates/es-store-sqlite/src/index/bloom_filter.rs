@@ -24,7 +24,7 @@ pub(super) struct BloomFilter {
     progress: FilterProgress,
 }
 
-/// How far the filter has been filled from the index on disk.
+/// The progress of filling the filter from the index on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FilterProgress {
     /// The entries up to this one; `None`: no entry yet.
