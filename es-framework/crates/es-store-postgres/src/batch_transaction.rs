@@ -12,7 +12,7 @@ use super::{
     store_state::StoreState,
 };
 use es_event::{EventCandidate, EventId, EventType, RecordedEvent};
-use es_store::write::{AppendOutcome, ChainHead, PreparedBatch, QueuedAppend};
+use es_store::write::{AppendOutcome, ChainHead, ChainedAppends, QueuedAppend};
 
 /// A batch, and how far it has come.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl BatchTransaction {
         let catalogue = state.catalogue();
         let version = state.address.hash_version;
         let appends = &mut self.appends;
-        let Ok(batch) = PreparedBatch::prepare(head.chain, version, &catalogue, &stored, appends);
+        let Ok(batch) = ChainedAppends::prepare(head.chain, version, &catalogue, &stored, appends);
         // Kept here before the next statement, because this function may end at each of them.
         let prepared = PreparedEvents {
             outcomes: batch.outcomes,

@@ -95,7 +95,7 @@ pub(super) async fn read_chunk(
     let index = ScanIndex::of(scan);
     // A step over a subject reads events of all types, and drops those that are not wanted.
     let drops = index != ScanIndex::Type && !scan.event_types.is_empty();
-    let wanted = scan.at_most(limits.events);
+    let wanted = scan.next_count(limits.events);
     let step = if drops { limits.events } else { wanted };
     let IdRange { first, last } = scan.range;
     let query = sqlx::query(AssertSqlSafe(index.statement(scan.order)))

@@ -11,7 +11,7 @@ use super::{
     store_limits::StoreLimits,
 };
 use es_event::{EventId, EventType, RecordedEvent};
-use es_store::{Chain, EventSchema, Flaw, backup::BackupLine, write::ChainHead};
+use es_store::{Chain, ChainFlaw, EventSchema, backup::BackupLine, write::ChainHead};
 
 /// The number of events in one transaction.
 const BATCH: usize = 2_000;
@@ -65,7 +65,7 @@ pub enum PostgresRestoreError {
     Open(#[from] PostgresOpenError),
     /// An event was changed, or one is missing.
     #[error("the source is broken at event {}: {}", .0.event, .0.reason)]
-    Broken(Flaw),
+    Broken(ChainFlaw),
     /// The source ends with an error of its store.
     #[error("the source is not whole, its store said: {0}")]
     Incomplete(String),
