@@ -50,6 +50,19 @@ pub fn restrict_to_owner(file: &Path) -> io::Result<()> {
     }
 }
 
+/// Creates the file of a SQLite database that only its owner can use. Takes the access of others away from
+/// an existing file and from the companions beside it. SQLite gives new companions the mode of the file.
+#[doc(hidden)]
+pub fn secure_database(file: &Path) -> io::Result<()> {
+    create_if_missing(file)?;
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let mut companion = file.as_os_str().to_owned();
+        companion.push(suffix);
+        restrict_to_owner(Path::new(&companion))?;
+    }
+    Ok(())
+}
+
 /// Replaces a file: writes a draft next to it and renames the draft. Readers never see half of the file,
 /// even if the program ends in between.
 #[doc(hidden)]

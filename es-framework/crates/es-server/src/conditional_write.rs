@@ -14,9 +14,13 @@ const MAX_ATTEMPTS: usize = 32;
 #[derive(Debug, Default)]
 pub(super) struct ConditionalWrite {
     pub(super) candidates: Vec<EventCandidate>,
-    pub(super) preconditions: Vec<Precondition>,
+    preconditions: Vec<Precondition>,
     /// Queries that must all yield `true`.
-    pub(super) queries: Vec<EventQlQuery>,
+    queries: Vec<EventQlQuery>,
+    /// The indexes that the preconditions have in the request.
+    precondition_indexes: Vec<usize>,
+    /// The indexes that the queries have in the request.
+    query_indexes: Vec<usize>,
 }
 
 /// The reason that the events were not written.
@@ -50,14 +54,49 @@ impl From<StoreError> for WriteFailure {
 }
 
 impl ConditionalWrite {
+    pub(super) fn new(candidates: Vec<EventCandidate>) -> Self {
+        Self {
+            candidates,
+            ..Self::default()
+        }
+    }
+
+    /// Adds the next precondition of the request.
+    pub(super) fn require(&mut self, precondition: Precondition) {
+        self.precondition_indexes.push(self.conditions());
+        self.preconditions.push(precondition);
+    }
+
+    /// Adds the next precondition of the request, which is a query.
+    pub(super) fn require_query(&mut self, query: EventQlQuery) {
+        self.query_indexes.push(self.conditions());
+        self.queries.push(query);
+    }
+
+    fn conditions(&self) -> usize {
+        self.preconditions.len().saturating_add(self.queries.len())
+    }
+
+    /// Names the precondition of the request that a store reported by its position in the append.
+    fn locate(&self, failure: AppendError) -> AppendError {
+        let AppendError::Conflict(conflict) = failure else {
+            return failure;
+        };
+        let index = conflict.precondition;
+        let precondition = index.and_then(|index| self.precondition_indexes.get(index).copied());
+        Conflict { precondition }.into()
+    }
+
     /// Checks the conditions and appends the events.
     pub(super) async fn execute(
-        self,
+        mut self,
         server: &ServerState,
     ) -> Result<Vec<RecordedEvent>, WriteFailure> {
         if self.queries.is_empty() {
-            let append = server.store.append(self.candidates, self.preconditions);
-            return Ok(append.await?);
+            let candidates = std::mem::take(&mut self.candidates);
+            let preconditions = std::mem::take(&mut self.preconditions);
+            let append = server.store.append(candidates, preconditions).await;
+            return Ok(append.map_err(|failure| self.locate(failure))?);
         }
         let _permit = server
             .admit_query()
@@ -72,7 +111,7 @@ impl ConditionalWrite {
             let append = server.store.append(self.candidates.clone(), preconditions);
             match append.await {
                 Err(AppendError::Conflict(_)) if newest_id(&*server.store).await? != end => {}
-                outcome => return Ok(outcome?),
+                outcome => return Ok(outcome.map_err(|failure| self.locate(failure))?),
             }
         }
         Err(WriteFailure::Contention)
@@ -80,12 +119,12 @@ impl ConditionalWrite {
 
     async fn check_queries(&self, server: &ServerState) -> Result<(), WriteFailure> {
         let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
-        for query in &self.queries {
+        for (query, index) in self.queries.iter().zip(&self.query_indexes) {
             let limits = server.settings.query_limits;
             let result = query.boolean_result(Arc::clone(&source), limits);
             match result.await.map_err(WriteFailure::Query)? {
                 Some(true) => {}
-                Some(false) => return Err(AppendError::from(Conflict).into()),
+                Some(false) => return Err(AppendError::from(Conflict::at(*index)).into()),
                 None => return Err(WriteFailure::NotBoolean),
             }
         }

@@ -121,9 +121,13 @@ impl DomainError {
 }
 
 impl From<Conflict> for DomainError {
-    fn from(_: Conflict) -> Self {
+    fn from(conflict: Conflict) -> Self {
         let text = "precondition is violated";
-        Self::new(ErrorCode::PreconditionViolated, text)
+        let error = Self::new(ErrorCode::PreconditionViolated, text);
+        match conflict.precondition {
+            Some(index) => error.with("index", index),
+            None => error,
+        }
     }
 }
 

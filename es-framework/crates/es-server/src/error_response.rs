@@ -171,7 +171,7 @@ impl From<WriteFailure> for ErrorResponse {
             WriteFailure::Query(error) => Self::invalid(format!(
                 "invalid request: the query of a precondition: {error}"
             )),
-            WriteFailure::NotBoolean => Conflict.into(),
+            WriteFailure::NotBoolean => Conflict::default().into(),
             WriteFailure::TooManyQueries(reached) => reached.into(),
             WriteFailure::Contention => Self::new(StatusCode::SERVICE_UNAVAILABLE, CONTENTION),
         }

@@ -29,8 +29,10 @@ mod source;
 mod state;
 mod stored_lines;
 mod stream_format;
+mod strict_object;
 mod v1;
 mod v2;
+mod written_subject;
 
 #[cfg(test)]
 mod tests;

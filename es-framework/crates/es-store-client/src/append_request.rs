@@ -141,7 +141,7 @@ async fn append_error_of(connection: &ServerConnection, response: Response) -> A
     let status = response.status();
     match connection.error_of(response).await {
         StoreError::Refused(text) if status == StatusCode::CONFLICT && text.contains(CONFLICT) => {
-            Conflict.into()
+            Conflict::default().into()
         }
         StoreError::Refused(text) => match schema_conflict(status, &text) {
             Some(conflict) => conflict.into(),

@@ -72,7 +72,7 @@ fn check_recorded(recorded: &[RecordedEvent], candidates: &[EventCandidate]) -> 
 /// Converts the failure of a write.
 fn append_error(connection: &ServerConnection, failure: &StreamFailure) -> AppendError {
     if failure.slug() == "precondition-violated" {
-        return Conflict.into();
+        return Conflict::default().into();
     }
     match schema_failure(failure) {
         Some(conflict) => conflict.into(),

@@ -115,7 +115,8 @@ pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Conn
             reason: "it may not be written".into(),
         });
     }
-    restrict_to_owner(file).map_err(unusable)?;
+    // Earlier versions created the files with the mode of the process.
+    secret_file::secure_database(file).map_err(unusable)?;
     set_up(&connection, settings).map_err(failed)?;
     let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
     if mode.map_err(failed)? != "wal" {
@@ -128,17 +129,6 @@ pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Conn
         upgrade(&connection, version).map_err(failed)?;
     }
     Ok(connection)
-}
-
-/// Keeps other users of the machine out of the files of a store. Earlier versions created them with the
-/// mode of the process.
-fn restrict_to_owner(file: &Path) -> std::io::Result<()> {
-    for suffix in ["", "-wal", "-shm"] {
-        let mut companion = file.as_os_str().to_owned();
-        companion.push(suffix);
-        secret_file::restrict_to_owner(Path::new(&companion))?;
-    }
-    Ok(())
 }
 
 /// Sets whether the write-ahead log stays as it is when the connection is closed. Nothing of a damaged

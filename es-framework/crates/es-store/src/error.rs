@@ -64,7 +64,7 @@ impl StoreError {
 ///     !matches!(error, AppendError::Unknown { .. })
 /// }
 ///
-/// assert!(is_certain(&AppendError::Conflict(es_framework::store::Conflict)));
+/// assert!(is_certain(&AppendError::Conflict(es_framework::store::Conflict::at(0))));
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {

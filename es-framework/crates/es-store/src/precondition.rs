@@ -100,13 +100,25 @@ pub enum PreconditionScope<'a> {
 /// use es_framework::{event::EventId, store::{Conflict, Precondition}};
 ///
 /// fn check(precondition: &Precondition, latest: Option<EventId>) -> Result<(), Conflict> {
-///     precondition.holds(latest).then_some(()).ok_or(Conflict)
+///     precondition.holds(latest).then_some(()).ok_or(Conflict::at(0))
 /// }
 ///
 /// let pristine = Precondition::SubjectIsPristine("/books/42".parse()?);
-/// assert_eq!(check(&pristine, Some(EventId::FIRST)), Err(Conflict));
+/// assert_eq!(check(&pristine, Some(EventId::FIRST)), Err(Conflict::at(0)));
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 #[error("state conflict: precondition failed")]
-pub struct Conflict;
+pub struct Conflict {
+    /// The index of the first precondition that does not hold; `None` if the store does not name it.
+    pub precondition: Option<usize>,
+}
+
+impl Conflict {
+    /// Creates the error for the precondition with this index.
+    #[must_use]
+    pub const fn at(index: usize) -> Self {
+        let precondition = Some(index);
+        Self { precondition }
+    }
+}

@@ -17,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Evolve, LastEvent};
 use es_event::{EventId, Subject};
+use es_runtime::secret_file;
 
 /// The highest number of snapshots. Beyond it, the oldest ones are deleted.
 const MAX_SNAPSHOTS: usize = 10_000;
@@ -185,6 +186,7 @@ impl SnapshotDatabase {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
+        secret_file::secure_database(file)?;
         let connection = Connection::open(file)?;
         connection.busy_timeout(LOCK_WAIT)?;
         // A crash may lose a snapshot, because the events are still there.

@@ -1,8 +1,11 @@
 //! Tests of states over a memory store that counts the events read from it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    os::unix::fs::PermissionsExt as _,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -236,6 +239,10 @@ async fn a_long_subject_is_read_from_its_snapshot_after_a_restart() {
     store.pay("/accounts/1", 9).await;
     assert_eq!(restarted(&store, &file).await.state, account(609, 601));
     assert_eq!(store.count(), 2, "the event it ends with, and the new one");
+    for file in std::fs::read_dir(file.parent().unwrap()).unwrap() {
+        let mode = file.unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "only the owner can read it");
+    }
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use super::{
     cli_error::CliError, engine::EngineArguments, offline::numbered_lines, output::LineOutput,
     progress_bar::ProgressDisplay,
 };
+use crate::written_subject::deserialize_written_subject;
 use es_event::{Dialect, EventCandidate, EventType, Subject, TraceContext, compact_object};
 use es_store::{AppendError, EventStore as _, ReadOptions};
 use es_store_sqlite::EmbeddedStore;
@@ -115,6 +116,7 @@ struct ExportedPayload<'a> {
 #[derive(Deserialize)]
 struct CandidateFields {
     source: Arc<str>,
+    #[serde(deserialize_with = "deserialize_written_subject")]
     subject: Subject,
     r#type: EventType,
     data: Box<RawValue>,
@@ -164,6 +166,7 @@ mod tests {
             "{}",
             r#"{"type":"error","payload":{"error":"x"}}"#,
             "1",
+            &event.replace("/a", "/a/"),
         ] {
             assert!(parse_candidate(broken.as_bytes()).is_err(), "{broken}");
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::stream;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -89,6 +89,37 @@ async fn an_array_is_no_request() {
         let (status, text) = server.answer(route, &body).await;
         assert_eq!(status, 400, "{route}");
         assert!(text.contains("not a JSON object"), "{text}");
+    }
+    let event = json!(["tag:a", "/a", "io.example.a", {}]);
+    let bound = json!({"lowerBound": ["0", "inclusive"]});
+    let latest = json!({"fromLatestEvent": ["/a", "io.example.a", "read-everything"]});
+    let under =
+        |precondition: Value| json!({"events": [candidate("/a")], "preconditions": [precondition]});
+    for (route, body) in [
+        ("write-events", json!({ "events": [event] })),
+        (
+            "write-events",
+            under(json!(["isSubjectPristine", {"subject": "/a"}])),
+        ),
+        (
+            "write-events",
+            under(json!({"type": "isSubjectPristine", "payload": ["/a"]})),
+        ),
+        ("read-events", json!({"subject": "/a", "options": [true]})),
+        ("read-events", json!({"subject": "/a", "options": bound})),
+        ("read-events", json!({"subject": "/a", "options": latest})),
+        (
+            "observe-events",
+            json!({"subject": "/a", "options": [true]}),
+        ),
+        (
+            "observe-events",
+            json!({"subject": "/a", "options": latest}),
+        ),
+    ] {
+        let (status, text) = server.answer(route, &body).await;
+        assert_eq!(status, 400, "{route} {body}: {text}");
+        assert!(text.contains("expected an object"), "{text}");
     }
     assert_eq!(server.ids(&json!({"subject": "/a"})).await.len(), 0);
 }

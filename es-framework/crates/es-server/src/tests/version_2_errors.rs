@@ -442,6 +442,21 @@ async fn preconditions_hold_for_a_subject_or_for_all_below_it() {
         let found = code(&server, "write-events", &under(violated.clone())).await;
         assert_eq!(found, "precondition-violated", "{violated}");
     }
+    let no_event = json!({"type": "isEventQlQueryTrue", "payload": {"query": "FROM e IN events PROJECT INTO COUNT() == 0"}});
+    let some_event = json!({"type": "isEventQlQueryTrue", "payload": {"query": "FROM e IN events PROJECT INTO COUNT() == 2"}});
+    for (preconditions, index) in [
+        (json!([pristine("/a", false), pristine("/", true)]), 1),
+        (json!([some_event, no_event]), 1),
+        (
+            json!([some_event, pristine("/a", true), populated("/a", false)]),
+            2,
+        ),
+    ] {
+        let body = json!({"events": [candidate("/a")], "preconditions": preconditions});
+        let (_, text) = server.v2_answer("write-events", &body).await;
+        let line: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(line["data"]["details"], json!({ "index": index }), "{text}");
+    }
     let holding = json!([
         pristine("/orders/42", false),
         pristine("/orders/43", true),

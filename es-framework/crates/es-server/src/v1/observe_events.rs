@@ -8,8 +8,12 @@ use serde::Deserialize;
 
 use super::options::WireObserveOptions;
 use crate::{
-    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody,
-    observation::observe, state::ServerState,
+    auth::RequireApiToken,
+    error_response::ErrorResponse,
+    json_body::JsonBody,
+    observation::observe,
+    state::ServerState,
+    strict_object::{StrictObject, object_or_default},
 };
 use es_event::Subject;
 use es_store::ObserveOptions;
@@ -19,7 +23,7 @@ use es_store::ObserveOptions;
 pub(super) struct ObserveEventsRequest {
     subject: Subject,
     #[serde(default)]
-    options: Option<WireObserveOptions>,
+    options: Option<StrictObject<WireObserveOptions>>,
 }
 
 pub(super) async fn observe_events(
@@ -27,7 +31,7 @@ pub(super) async fn observe_events(
     State(server): State<Arc<ServerState>>,
     JsonBody(request): JsonBody<ObserveEventsRequest>,
 ) -> Result<Response, ErrorResponse> {
-    let options: ObserveOptions = request.options.unwrap_or_default().try_into()?;
+    let options: ObserveOptions = object_or_default(request.options).try_into()?;
     let format = server.v1_format();
     observe(server, request.subject, options, format).await
 }

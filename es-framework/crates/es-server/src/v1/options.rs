@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::error_response::ErrorResponse;
+use crate::{error_response::ErrorResponse, strict_object::StrictObject};
 use es_event::{EventId, EventType, Subject};
 use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions};
 
@@ -14,11 +14,11 @@ use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, 
 pub(super) struct WireReadOptions {
     recursive: Option<bool>,
     order: Option<WireOrder>,
-    lower_bound: Option<WireBound>,
-    upper_bound: Option<WireBound>,
+    lower_bound: Option<StrictObject<WireBound>>,
+    upper_bound: Option<StrictObject<WireBound>>,
     lower_bound_id: Option<EventId>,
     upper_bound_id: Option<EventId>,
-    from_latest_event: Option<ReadFromLatestEvent>,
+    from_latest_event: Option<StrictObject<ReadFromLatestEvent>>,
 }
 
 /// The options of observe-events, which is always chronological and without an end.
@@ -26,9 +26,9 @@ pub(super) struct WireReadOptions {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct WireObserveOptions {
     recursive: Option<bool>,
-    lower_bound: Option<WireBound>,
+    lower_bound: Option<StrictObject<WireBound>>,
     lower_bound_id: Option<EventId>,
-    from_latest_event: Option<ObserveFromLatestEvent>,
+    from_latest_event: Option<StrictObject<ObserveFromLatestEvent>>,
 }
 
 /// The order of a read.
@@ -101,14 +101,14 @@ impl From<WireBound> for Bound {
 /// Combines both spellings of one end of the range.
 fn parse_bound(
     name: &str,
-    newer: Option<WireBound>,
+    newer: Option<StrictObject<WireBound>>,
     older: Option<EventId>,
 ) -> Result<Option<Bound>, ErrorResponse> {
     match (newer, older) {
         (Some(_), Some(_)) => Err(ErrorResponse::invalid(format!(
             "invalid options: {name} and {name}Id cannot be given together"
         ))),
-        (Some(bound), None) => Ok(Some(bound.into())),
+        (Some(bound), None) => Ok(Some(bound.0.into())),
         // The older spelling knew inclusive bounds only.
         (None, older) => Ok(older.map(Bound::Inclusive)),
     }
@@ -126,14 +126,16 @@ impl TryFrom<WireReadOptions> for ReadOptions {
             },
             lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
             upper_bound: parse_bound("upperBound", wire.upper_bound, wire.upper_bound_id)?,
-            from_latest_event: wire.from_latest_event.map(|latest| FromLatestEvent {
-                subject: latest.subject,
-                event_type: latest.r#type,
-                if_missing: match latest.if_event_is_missing {
-                    ReadIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
-                    ReadIfEventIsMissing::ReadNothing => IfEventIsMissing::Nothing,
-                },
-            }),
+            from_latest_event: wire
+                .from_latest_event
+                .map(|StrictObject(latest)| FromLatestEvent {
+                    subject: latest.subject,
+                    event_type: latest.r#type,
+                    if_missing: match latest.if_event_is_missing {
+                        ReadIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
+                        ReadIfEventIsMissing::ReadNothing => IfEventIsMissing::Nothing,
+                    },
+                }),
             ..Self::default()
         };
         options.check()?;
@@ -148,14 +150,16 @@ impl TryFrom<WireObserveOptions> for ObserveOptions {
         let options = Self {
             recursive: wire.recursive.unwrap_or_default(),
             lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
-            from_latest_event: wire.from_latest_event.map(|latest| FromLatestEvent {
-                subject: latest.subject,
-                event_type: latest.r#type,
-                if_missing: match latest.if_event_is_missing {
-                    ObserveIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
-                    ObserveIfEventIsMissing::WaitForEvent => IfEventIsMissing::Nothing,
-                },
-            }),
+            from_latest_event: wire
+                .from_latest_event
+                .map(|StrictObject(latest)| FromLatestEvent {
+                    subject: latest.subject,
+                    event_type: latest.r#type,
+                    if_missing: match latest.if_event_is_missing {
+                        ObserveIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
+                        ObserveIfEventIsMissing::WaitForEvent => IfEventIsMissing::Nothing,
+                    },
+                }),
         };
         options.check()?;
         Ok(options)

@@ -7,8 +7,13 @@ use serde::Deserialize;
 
 use super::options::WireReadOptions;
 use crate::{
-    auth::RequireApiToken, error_response::ErrorResponse, event_lines::stored_response,
-    json_body::JsonBody, read_range::starts_after_end, state::ServerState,
+    auth::RequireApiToken,
+    error_response::ErrorResponse,
+    event_lines::stored_response,
+    json_body::JsonBody,
+    read_range::starts_after_end,
+    state::ServerState,
+    strict_object::{StrictObject, object_or_default},
 };
 use es_event::Subject;
 use es_store::ReadOptions;
@@ -18,7 +23,7 @@ use es_store::ReadOptions;
 pub(super) struct ReadEventsRequest {
     subject: Subject,
     #[serde(default)]
-    options: Option<WireReadOptions>,
+    options: Option<StrictObject<WireReadOptions>>,
 }
 
 pub(super) async fn read_events(
@@ -26,7 +31,7 @@ pub(super) async fn read_events(
     State(server): State<Arc<ServerState>>,
     JsonBody(request): JsonBody<ReadEventsRequest>,
 ) -> Result<Response, ErrorResponse> {
-    let options: ReadOptions = request.options.unwrap_or_default().try_into()?;
+    let options: ReadOptions = object_or_default(request.options).try_into()?;
     if starts_after_end(&server, &options).await? {
         return Err(ErrorResponse::new(
             StatusCode::CONFLICT,

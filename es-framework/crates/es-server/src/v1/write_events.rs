@@ -7,13 +7,14 @@ use axum::{
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use crate::{
     auth::RequireApiToken, conditional_write::ConditionalWrite, error_response::ErrorResponse,
     json_body::JsonBody, server_settings::ServerSettings, source::check_source, state::ServerState,
+    strict_object::StrictObject, written_subject::deserialize_written_subject,
 };
 use es_event::{
     Dialect, EventCandidate, EventId, EventType, RecordedEvent, Subject, TraceContext,
@@ -25,16 +26,16 @@ use es_store::Precondition;
 /// The body of write-events.
 #[derive(Deserialize)]
 pub(super) struct WriteEventsRequest {
-    events: Vec<WriteEventsCandidate>,
+    events: Vec<StrictObject<WriteEventsCandidate>>,
     #[serde(default)]
-    preconditions: Option<Vec<WriteEventsPrecondition>>,
+    preconditions: Option<Vec<StrictObject<WriteEventsPrecondition>>>,
 }
 
 /// An event to write.
 #[derive(Deserialize)]
 struct WriteEventsCandidate {
     source: Arc<str>,
-    #[serde(deserialize_with = "written_subject")]
+    #[serde(deserialize_with = "deserialize_written_subject")]
     subject: Subject,
     r#type: EventType,
     data: Box<RawValue>,
@@ -50,13 +51,13 @@ struct WriteEventsCandidate {
 #[serde(tag = "type", content = "payload", deny_unknown_fields)]
 enum WriteEventsPrecondition {
     #[serde(rename = "isSubjectPristine")]
-    Pristine(SubjectPrecondition),
+    Pristine(StrictObject<SubjectPrecondition>),
     #[serde(rename = "isSubjectPopulated")]
-    Populated(SubjectPrecondition),
+    Populated(StrictObject<SubjectPrecondition>),
     #[serde(rename = "isSubjectOnEventId")]
-    OnEventId(SubjectAndEventIdPrecondition),
+    OnEventId(StrictObject<SubjectAndEventIdPrecondition>),
     #[serde(rename = "isEventQlQueryTrue", alias = "isEventQlTrue")]
-    EventQl(QueryPrecondition),
+    EventQl(StrictObject<QueryPrecondition>),
 }
 
 /// The payload of a precondition on an EventQL query.
@@ -70,7 +71,7 @@ struct QueryPrecondition {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SubjectPrecondition {
-    #[serde(deserialize_with = "written_subject")]
+    #[serde(deserialize_with = "deserialize_written_subject")]
     subject: Subject,
 }
 
@@ -78,22 +79,9 @@ struct SubjectPrecondition {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SubjectAndEventIdPrecondition {
-    #[serde(deserialize_with = "written_subject")]
+    #[serde(deserialize_with = "deserialize_written_subject")]
     subject: Subject,
     event_id: EventId,
-}
-
-/// Refuses a subject with a slash at its end.
-fn written_subject<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Subject, D::Error> {
-    let subject = Subject::deserialize(deserializer)?;
-    if subject.has_trailing_slash() {
-        let text = format!(
-            "invalid subject {:?}: a subject does not end with '/'",
-            subject.as_str()
-        );
-        return Err(D::Error::custom(text));
-    }
-    Ok(subject)
 }
 
 pub(super) async fn write_events(
@@ -105,14 +93,11 @@ pub(super) async fn write_events(
     let preconditions = request.preconditions.unwrap_or_default();
     check_counts(request.events.len(), preconditions.len(), settings)?;
     let candidates = check_all(request.events, "events", |event| {
-        convert_candidate(event, settings.dialect)
+        convert_candidate(event.0, settings.dialect)
     })?;
-    let mut write = ConditionalWrite {
-        candidates,
-        ..ConditionalWrite::default()
-    };
+    let mut write = ConditionalWrite::new(candidates);
     check_all(preconditions, "preconditions", |condition| {
-        write.add_precondition(condition)
+        write.add_precondition(condition.0)
     })?;
     let writing = write.execute(&server);
     let recorded = timeout(settings.request_time, writing)
@@ -172,24 +157,24 @@ fn convert_candidate(
 impl ConditionalWrite {
     /// Adds a precondition of the request.
     fn add_precondition(&mut self, wire: WriteEventsPrecondition) -> Result<(), String> {
-        self.preconditions.push(match wire {
-            WriteEventsPrecondition::Pristine(SubjectPrecondition { subject }) => {
-                Precondition::SubjectIsPristine(subject)
+        let precondition = match wire {
+            WriteEventsPrecondition::Pristine(payload) => {
+                Precondition::SubjectIsPristine(payload.0.subject)
             }
-            WriteEventsPrecondition::Populated(SubjectPrecondition { subject }) => {
-                Precondition::SubjectIsPopulated(subject)
+            WriteEventsPrecondition::Populated(payload) => {
+                Precondition::SubjectIsPopulated(payload.0.subject)
             }
-            WriteEventsPrecondition::OnEventId(SubjectAndEventIdPrecondition {
-                subject,
-                event_id,
-            }) => Precondition::SubjectIsOnEventId(subject, event_id),
-            WriteEventsPrecondition::EventQl(QueryPrecondition { query }) => {
-                let query =
-                    EventQlQuery::parse(&query).map_err(|error| format!(".query: {error}"))?;
-                self.queries.push(query);
+            WriteEventsPrecondition::OnEventId(payload) => {
+                Precondition::SubjectIsOnEventId(payload.0.subject, payload.0.event_id)
+            }
+            WriteEventsPrecondition::EventQl(payload) => {
+                let query = EventQlQuery::parse(&payload.0.query)
+                    .map_err(|error| format!(".query: {error}"))?;
+                self.require_query(query);
                 return Ok(());
             }
-        });
+        };
+        self.require(precondition);
         Ok(())
     }
 }

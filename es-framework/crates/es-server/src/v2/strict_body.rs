@@ -1,18 +1,16 @@
 //! Request bodies that version 2 reads strictly: no unknown members and no `null`.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
-use serde::{
-    Deserialize, Deserializer,
-    de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
-};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_path_to_error::{Path, Segment};
 
 use crate::{
     error_response::ErrorResponse,
     json_body::{check_json, read_json_body},
     state::ServerState,
+    strict_object::StrictObject,
 };
 
 /// Extractor that reads the body as a JSON object.
@@ -79,30 +77,6 @@ fn pointer_to(path: &Path) -> String {
 
 fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
-}
-
-/// A value that must be a JSON object. The types that serde derives also accept arrays.
-pub(super) struct StrictObject<T>(pub(super) T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for StrictObject<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor(PhantomData))
-    }
-}
-
-/// Accepts an object and nothing else.
-struct ObjectVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = StrictObject<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(members)).map(StrictObject)
-    }
 }
 
 /// A member that may be missing, but not `null`.

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::{
     pending_response::respond_when_done,
-    strict_body::{OptionalMember, StrictBody, StrictObject, null_at},
+    strict_body::{OptionalMember, StrictBody, null_at},
     values::{OptionalText, parse_event_type, parse_written_subject, require},
     write_preconditions::{PreconditionBody, add_precondition},
 };
@@ -24,6 +24,7 @@ use crate::{
     source::check_source,
     state::ServerState,
     stream_format::StreamFormat,
+    strict_object::StrictObject,
 };
 use es_event::{EventCandidate, InvalidTrace, TraceContext, compact_object};
 

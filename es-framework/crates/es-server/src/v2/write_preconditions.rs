@@ -103,7 +103,7 @@ pub(super) fn add_precondition(
             let query = require("query", payload.query, ErrorCode::QueryMissing)?;
             let query = EventQlQuery::parse(&query)
                 .map_err(|error| DomainError::malformed_query(&error))?;
-            write.queries.push(query);
+            write.require_query(query);
             return Ok(());
         }
         other => {
@@ -111,7 +111,7 @@ pub(super) fn add_precondition(
             return Err(error.with("value", other).into());
         }
     };
-    write.preconditions.push(precondition);
+    write.require(precondition);
     Ok(())
 }
 

@@ -88,11 +88,9 @@ impl Log {
         preconditions: &[Precondition],
         known_schemas: usize,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        if !preconditions
-            .iter()
-            .all(|condition| condition.holds(self.latest(condition)))
-        {
-            return Err(Conflict.into());
+        let fails = |condition: &Precondition| !condition.holds(self.latest(condition));
+        if let Some(index) = preconditions.iter().position(fails) {
+            return Err(Conflict::at(index).into());
         }
         // The caller has checked the schemas that it knew.
         let mut budget = WorkBudget::of(WRITER_STEPS);

@@ -123,9 +123,9 @@ impl<'a> ChainedAppends<'a> {
         if let Err(conflict) = self.catalogue.check(candidates, known, &mut self.budget) {
             return Ok(Err(conflict.into()));
         }
-        for precondition in &append.preconditions {
+        for (precondition, index) in append.preconditions.iter().zip(0..) {
             if !precondition.holds(self.latest_for(stored, precondition)?) {
-                return Ok(Err(Conflict.into()));
+                return Ok(Err(Conflict::at(index).into()));
             }
         }
         let candidates = std::mem::take(&mut append.candidates);

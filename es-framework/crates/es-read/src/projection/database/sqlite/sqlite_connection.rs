@@ -8,6 +8,8 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags};
 
+use es_runtime::secret_file;
+
 /// The time that a statement waits for the transaction of another connection.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The size limit of a database in memory in bytes. SQLite refuses the transaction that exceeds it.
@@ -42,6 +44,9 @@ impl SqliteLocation {
 
 /// Opens the connection that writes, and creates the database if it does not exist.
 pub(super) fn open_writer(location: &SqliteLocation) -> Result<Connection, rusqlite::Error> {
+    if let SqliteLocation::File(path) = location {
+        secret_file::secure_database(path).map_err(|error| cannot_open(&error))?;
+    }
     let connection = open(location)?;
     if location.is_in_memory() {
         connection.pragma_update(None, "page_size", PAGE)?;
@@ -54,6 +59,12 @@ pub(super) fn open_writer(location: &SqliteLocation) -> Result<Connection, rusql
         connection.pragma_update(None, "cache_size", CACHE_KIB.wrapping_neg())?;
     }
     Ok(connection)
+}
+
+/// Converts an error of the file system to the error that SQLite has for it.
+fn cannot_open(error: &std::io::Error) -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
+    rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
 }
 
 /// Opens a connection that only reads.
@@ -74,4 +85,33 @@ fn open(location: &SqliteLocation) -> Result<Connection, rusqlite::Error> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
+    use super::*;
+
+    #[test]
+    fn only_the_owner_can_read_the_files_of_a_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("stock.db");
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        let connection = open_writer(&SqliteLocation::File(file)).unwrap();
+        connection.execute_batch("CREATE TABLE t (x)").unwrap();
+        let files = fs::read_dir(folder.path()).unwrap();
+        let modes: Vec<_> = files
+            .map(|file| file.unwrap().metadata().unwrap().permissions().mode() & 0o777)
+            .collect();
+        assert_eq!(modes, [0o600; 3]);
+    }
+
+    #[test]
+    fn a_database_in_a_missing_folder_is_refused_with_a_reason() {
+        let file = SqliteLocation::File("/nowhere/stock.db".into());
+        let error = open_writer(&file).unwrap_err().to_string();
+        assert!(error.contains("No such file"), "{error}");
+    }
 }
