@@ -60,7 +60,12 @@ impl TestServer {
             address,
             stop: Some(stop),
             served,
-            client: Client::builder().no_proxy().timeout(LIMIT).build().unwrap(),
+            client: Client::builder()
+                .no_proxy()
+                .tls_certs_only([])
+                .timeout(LIMIT)
+                .build()
+                .unwrap(),
         }
     }
 
