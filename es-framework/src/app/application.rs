@@ -163,7 +163,7 @@ impl Application {
         let begin = Instant::now();
         settings.check_features(store.is_some())?;
         settings.check_limits()?;
-        settings.check_metadata_headers()?;
+        settings.refuse_credential_headers()?;
         let resources = OpenedResources::open(&declarations, settings, store).await?;
         let name = resources.name;
         declarations.log_routes();

@@ -80,7 +80,8 @@ impl OpenedStore {
         }
     }
 
-    /// Ends the subscriptions of the HTTP API. The store stays open until it is closed.
+    /// Starts to shut down the HTTP API, which ends its subscriptions. The store stays open until it
+    /// is closed.
     pub(super) fn stop(&self) {
         if let Self::Embedded(embedded) = self {
             embedded.stop();

@@ -54,7 +54,7 @@ impl App {
             // A second start on the same port ends before it opens anything.
             let address = (settings.http_host, settings.http_port).into();
             settings.check_limits()?;
-            settings.check_metadata_headers()?;
+            settings.refuse_credential_headers()?;
             Auth::check_settings(declarations.name, &settings)?;
             let listener = listen(address, "HTTP_PORT").await?;
             let application = Application::build(declarations, settings, store).await?;

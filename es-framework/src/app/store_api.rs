@@ -44,7 +44,7 @@ impl RunningStoreApi {
         })
     }
 
-    /// Ends the subscriptions.
+    /// Starts to shut down the HTTP API, which ends the subscriptions.
     pub(super) fn stop(&self) {
         self.stop.notify_one();
     }

@@ -20,7 +20,7 @@ fn forwarded(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
 
 /// A declared struct for which JSON implementations are generated.
 #[derive(Clone, Copy)]
-pub(crate) struct JsonImpls<'a> {
+pub(crate) struct JsonStruct<'a> {
     pub(crate) kind: DeclarationKind,
     pub(crate) ident: &'a Ident,
     pub(crate) attrs: &'a [Attribute],
@@ -34,7 +34,7 @@ pub(crate) struct FieldWithConstraints<'a> {
     pub(crate) constraints: Option<Attribute>,
 }
 
-impl JsonImpls<'_> {
+impl JsonStruct<'_> {
     /// Generates `impl Serialize`, `Deserialize` and `JsonSchema`.
     pub(crate) fn expand(self, framework: &Framework) -> TokenStream {
         let shadow = self.shadow(framework);

@@ -33,7 +33,7 @@ use crate::Declaration;
 pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The fully qualified type, such as `com.example.library.BookPurchasedEvent`.
     const TYPE: &'static str;
-    /// The place of the declaration in the source.
+    /// The package, module, file and line of the declaration.
     const DECLARATION: Declaration;
     /// The template of the event's subject. Without a template, the event belongs to its command's
     /// subject.
@@ -67,7 +67,7 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 pub struct EventDescriptor {
     /// The fully qualified type.
     pub event_type: &'static str,
-    /// The place of the declaration in the source.
+    /// The package, module, file and line of the declaration.
     pub declaration: Declaration,
     /// Returns the JSON schema of the payload.
     pub schema: fn() -> Schema,

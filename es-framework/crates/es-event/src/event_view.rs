@@ -96,13 +96,16 @@ impl<'a> EventView<'a> {
         match self.payload {
             PayloadSource::Stored => self.recorded.payload(),
             PayloadSource::Upcast(payload) => {
-                self.decode_result(serde_json::from_str(payload.get()))
+                self.with_event_context(serde_json::from_str(payload.get()))
             }
         }
     }
 
     /// Adds the event's id and type to a deserialization error.
-    pub(super) fn decode_result<T>(&self, result: serde_json::Result<T>) -> Result<T, DecodeError> {
+    pub(super) fn with_event_context<T>(
+        &self,
+        result: serde_json::Result<T>,
+    ) -> Result<T, DecodeError> {
         let read_as = match self.payload {
             PayloadSource::Stored => None,
             PayloadSource::Upcast(_) => Some(self.event_type),

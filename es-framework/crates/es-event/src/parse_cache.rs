@@ -25,7 +25,7 @@ impl ParseCache {
         }
     }
 
-    /// Parses an event type, or returns the one of the previous event.
+    /// Parses an event type. If the text is that of the previous event, it is not parsed again.
     ///
     /// # Errors
     /// The text is not an event type.
@@ -36,7 +36,7 @@ impl ParseCache {
         }
     }
 
-    /// Parses a time, or returns the one of the previous event.
+    /// Parses a time. If the text is that of the previous event, it is not parsed again.
     ///
     /// # Errors
     /// The text is not a time of RFC 3339.

@@ -212,6 +212,6 @@ inventory::collect!(UpcasterDescriptor);
 fn upcast<E: Upcast>(view: EventView<'_>) -> Result<Vec<UpcastEvent>, DecodeError> {
     let old: E = view.payload()?;
     let mut events = Vec::new();
-    view.decode_result(old.upcast().push_to(&mut events))?;
+    view.with_event_context(old.upcast().push_to(&mut events))?;
     Ok(events)
 }

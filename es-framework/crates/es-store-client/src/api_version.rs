@@ -12,7 +12,7 @@ use es_store::StoreError;
 /// The longest accepted response to a ping, in bytes.
 const PING_LIMIT: usize = 64 * 1024;
 
-/// An endpoint with data. Version 2 has a method of its own for reads.
+/// An endpoint that reads or writes the data of the store. Version 2 has a method of its own for reads.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum DataRoute {
     Read(&'static str),
@@ -56,7 +56,7 @@ impl ServerConnection {
         Ok(version)
     }
 
-    /// Starts a request with the token to an endpoint with data.
+    /// Starts a request with the token to an endpoint that reads or writes the data of the store.
     pub(super) fn authorized(&self, version: ApiVersion, route: DataRoute) -> RequestBuilder {
         let (DataRoute::Read(name) | DataRoute::Write(name)) = route;
         match version {

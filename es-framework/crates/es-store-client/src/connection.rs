@@ -111,7 +111,7 @@ impl ServerConnection {
         match timeout(within, request.send()).await {
             Ok(Ok(response)) => {
                 let path = response.url().path();
-                self.detected.check_status(path, response.status());
+                self.detected.forget_if_rejected(path, response.status());
                 Ok(response)
             }
             Ok(Err(error)) => Err(SendError {
@@ -148,7 +148,7 @@ impl ServerConnection {
     /// Reads the error that a response other than 200 reports, for a request that changes nothing.
     pub(super) async fn error_of(&self, response: Response) -> StoreError {
         let status = response.status();
-        let retry_after = response.headers().get(RETRY_AFTER).cloned();
+        let requested_pause = response.headers().get(RETRY_AFTER).cloned();
         let text = self.read_error_text(response).await;
         match status {
             StatusCode::UNAUTHORIZED => StoreError::Unauthorized {
@@ -156,7 +156,9 @@ impl ServerConnection {
             },
             StatusCode::INSUFFICIENT_STORAGE => StoreError::Full(text),
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                let after = retry_after.as_ref().and_then(|value| value.to_str().ok());
+                let after = requested_pause
+                    .as_ref()
+                    .and_then(|value| value.to_str().ok());
                 let after = after.map(|after| format!(" (Retry-After: {})", self.printable(after)));
                 self.unavailable(format!("{status}: {text}{}", after.unwrap_or_default()))
             }

@@ -38,7 +38,7 @@ impl DetectedVersion {
     }
 
     /// Forgets the version when the server rejects a path of version 2, as after a downgrade.
-    pub(super) fn check_status(&self, path: &str, status: StatusCode) {
+    pub(super) fn forget_if_rejected(&self, path: &str, status: StatusCode) {
         if is_not_offered(status) && path.contains(V2) {
             self.set(None);
         }

@@ -24,7 +24,7 @@ mod reconnect;
 mod refusal;
 mod register;
 mod request_bodies;
-mod row_reader;
+mod listing_reader;
 mod subject_reader;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::{
     api_version::DataRoute,
     connection::ServerConnection,
     event_reader::{ChainLink, EventReader, ExpectedEvents, encode_json},
-    reconnect::{FailedAttempt, Outage, retry_after},
+    reconnect::{FailedAttempt, Outage, requested_pause},
     request_bodies::ReadOrObserveBody,
 };
 use es_event::{RecordedEvent, Subject};
@@ -121,7 +121,7 @@ async fn connect(
     let response = sent.map_err(|error| connection.unavailable(error.reason))?;
     if response.status() != StatusCode::OK {
         return Err(FailedAttempt {
-            retry_after: retry_after(&response),
+            requested_pause: requested_pause(&response),
             error: connection.error_of(response).await,
         });
     }

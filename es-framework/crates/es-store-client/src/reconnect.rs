@@ -61,14 +61,14 @@ impl Default for ReconnectPolicy {
 /// The error of an attempt, and the pause that the server requests.
 pub(super) struct FailedAttempt {
     pub(super) error: StoreError,
-    pub(super) retry_after: Option<Duration>,
+    pub(super) requested_pause: Option<Duration>,
 }
 
 impl From<StoreError> for FailedAttempt {
     fn from(error: StoreError) -> Self {
         Self {
             error,
-            retry_after: None,
+            requested_pause: None,
         }
     }
 }
@@ -103,7 +103,7 @@ impl Outage {
         let began = *self.began.get_or_insert_with(Instant::now);
         let own = with_jitter(self.pause);
         let pause = failure
-            .retry_after
+            .requested_pause
             .map_or(own, |requested| requested.max(own));
         let is_too_late = began.elapsed().saturating_add(pause) > self.policy.longest_outage;
         if !failure.error.is_transient() || is_too_late {
@@ -125,7 +125,7 @@ fn with_jitter(pause: Duration) -> Duration {
 }
 
 /// Returns the pause that a busy server requests: a number of seconds or a date (RFC 9110, 10.2.3).
-pub(super) fn retry_after(response: &Response) -> Option<Duration> {
+pub(super) fn requested_pause(response: &Response) -> Option<Duration> {
     let busy = [
         StatusCode::TOO_MANY_REQUESTS,
         StatusCode::SERVICE_UNAVAILABLE,
@@ -179,7 +179,7 @@ mod tests {
     fn the_server_is_left_alone_for_as_long_as_it_asks_or_given_up() {
         let mut outage = Outage::new(ReconnectPolicy::default());
         let requested = |seconds| FailedAttempt {
-            retry_after: Some(Duration::from_secs(seconds)),
+            requested_pause: Some(Duration::from_secs(seconds)),
             ..unavailable()
         };
         assert_eq!(

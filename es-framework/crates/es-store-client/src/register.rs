@@ -10,7 +10,7 @@ use super::{
     detected_version::ApiVersion,
     event_reader::encode_json,
     refusal::{is_definite, schema_conflict, schema_failure, store_error},
-    row_reader::RowLine,
+    listing_reader::RowLine,
 };
 use es_event::EventType;
 use es_store::{EventSchema, RegisterError, SchemaConflict, StoreError};

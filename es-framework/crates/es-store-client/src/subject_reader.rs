@@ -13,7 +13,7 @@ use super::{
     detected_version::ApiVersion,
     event_reader::encode_json,
     refusal::store_error,
-    row_reader::{RowLine, RowsRequest, read_rows},
+    listing_reader::{RowLine, RowsRequest, read_rows},
 };
 use es_event::{EventType, Subject};
 use es_store::{EventTypeStream, KnownEventType, StoreError, SubjectStream};

@@ -198,7 +198,7 @@ impl Restore {
             .map_err(RestoreError::Broken)?;
         let is_new = self.types.insert(event.event_type.clone());
         let connection = self.connection()?;
-        row::insert(&mut row::insert_statement(connection)?, event)?;
+        row::insert(&mut row::prepare_insert(connection)?, event)?;
         if is_new {
             connection.execute(
                 "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)",

@@ -24,7 +24,7 @@ const INSERT: &str = "INSERT INTO events (id, subject, type, source, time, trace
      predecessor_hash, hash, data, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 /// Returns the statement that [`insert`] runs; a batch prepares it once.
-pub(super) fn insert_statement(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
+pub(super) fn prepare_insert(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
     connection.prepare_cached(INSERT)
 }
 

@@ -253,7 +253,7 @@ impl EventWriter {
         &self,
         batch: &ChainedAppends<'_>,
     ) -> rusqlite::Result<(Vec<(EventKeys, u64)>, CompactionProgress)> {
-        let mut statement = row::insert_statement(&self.connection)?;
+        let mut statement = row::prepare_insert(&self.connection)?;
         let (mut keys, mut entries) = (Vec::new(), 0_usize);
         for event in batch.events() {
             row::insert(&mut statement, event)?;

@@ -20,11 +20,11 @@ pub(crate) const NAME: &str = "token";
 #[command(name = NAME)]
 struct TokenArguments {
     #[command(subcommand)]
-    command: TokenSubcommand,
+    command: TokenAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum TokenSubcommand {
+enum TokenAction {
     /// Creates a token and prints it once. The file stores only its hash.
     Create {
         #[command(flatten)]
@@ -69,7 +69,7 @@ pub(crate) fn command() -> clap::Command {
 pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
     let arguments = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     match arguments.command {
-        TokenSubcommand::Create {
+        TokenAction::Create {
             tokens,
             name,
             roles,
@@ -80,7 +80,7 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
                 .and_then(|()| out.flush())
                 .map_err(|error| Error::because("cannot write to standard output", error))
         }
-        TokenSubcommand::Revoke { tokens, name } => revoke(&tokens.file, &name),
+        TokenAction::Revoke { tokens, name } => revoke(&tokens.file, &name),
     }
 }
 

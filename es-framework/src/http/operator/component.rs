@@ -1,4 +1,4 @@
-//! The texts and paths of the two kinds of components.
+//! The texts and paths by which operators reach read models and reactions.
 
 use crate::{
     http::problem::kind::{self, ProblemKind},
@@ -25,8 +25,8 @@ impl CommandTexts for OperatorCommand {
     }
 }
 
-/// The paths and texts of a kind of component.
-pub(super) trait ComponentTexts {
+/// The surface by which operators reach a kind of component: paths, subcommand, commands, problems.
+pub(super) trait OperatorSurface {
     /// Returns the path that shows the status of all components.
     fn path(self) -> &'static str;
 
@@ -42,7 +42,7 @@ pub(super) trait ComponentTexts {
     /// Returns the commands that the component takes.
     fn commands(self) -> &'static [OperatorCommand];
 
-    /// Returns the sentence that describes a command.
+    /// Returns the sentence that describes an operator's command in OpenAPI and in the help.
     fn description(self, command: OperatorCommand) -> &'static str;
 
     /// Returns the problem of a command that needs a stopped component.
@@ -52,7 +52,7 @@ pub(super) trait ComponentTexts {
     fn unavailable(self) -> ProblemKind;
 }
 
-impl ComponentTexts for ComponentKind {
+impl OperatorSurface for ComponentKind {
     fn path(self) -> &'static str {
         match self {
             Self::ReadModel => "/actuator/projections",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::component::{COMPONENTS, CommandTexts as _, ComponentTexts as _};
+use super::component::{COMPONENTS, CommandTexts as _, OperatorSurface as _};
 use crate::{
     http::{
         openapi::{OpenApiResponse, Operation, OperatorAccess},

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     client::OperatorArguments,
-    component::{COMPONENTS, CommandTexts as _, ComponentTexts as _},
+    component::{COMPONENTS, CommandTexts as _, OperatorSurface as _},
 };
 use crate::{
     Error, Result,

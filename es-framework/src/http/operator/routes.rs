@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
-    component::{COMPONENTS, ComponentTexts as _},
+    component::{COMPONENTS, OperatorSurface as _},
 };
 use crate::{
     http::{HttpContext, Problem, health, lag::load_newest_id, problem::kind},
@@ -51,7 +51,7 @@ async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Res
     Json(status).into_response()
 }
 
-/// Sends a command to the component that the path names.
+/// Sends an operator's command, such as a retry, to the read model or reaction that the path names.
 async fn send_command(
     component: ComponentKind,
     command: OperatorCommand,

@@ -10,7 +10,7 @@ use crate::codegen::{
     declaration_kind::DeclarationKind,
     fields::{self, reference_to},
     framework::Framework,
-    json_impls::{self, FieldWithConstraints, JsonImpls},
+    json_impls::{self, FieldWithConstraints, JsonStruct},
     role::role_constant,
     template,
     validate::{self, ValueWithRules},
@@ -44,7 +44,7 @@ fn json(command: &CheckedCommand, framework: &Framework) -> TokenStream {
         .iter()
         .map(|field| wire_field(field, framework))
         .collect();
-    let wire = JsonImpls {
+    let wire = JsonStruct {
         kind: DeclarationKind::Command,
         ident: &command.ident,
         attrs: &command.attrs,
@@ -87,7 +87,8 @@ fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
     }
 }
 
-/// `Clone`, which each attempt after a conflict needs. A field without it is reported at its type.
+/// `Clone`, which each attempt after a conflict needs. The compiler reports a field
+/// that is not `Clone` at the type of the field.
 fn impl_clone(command: &CheckedCommand) -> TokenStream {
     let ident = &command.ident;
     let fields = command.fields.iter().map(|field| {

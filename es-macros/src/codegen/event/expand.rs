@@ -10,7 +10,7 @@ use crate::codegen::{
     declaration_kind::DeclarationKind,
     fields,
     framework::Framework,
-    json_impls::{self, FieldWithConstraints, JsonImpls},
+    json_impls::{self, FieldWithConstraints, JsonStruct},
     template,
 };
 
@@ -49,7 +49,7 @@ fn json(event: &CheckedEvent, framework: &Framework) -> TokenStream {
         constraints: None,
     };
     let fields: Vec<_> = event.fields.iter().map(field).collect();
-    let wire = JsonImpls {
+    let wire = JsonStruct {
         kind: DeclarationKind::Event,
         ident: &event.ident,
         attrs: &event.attrs,

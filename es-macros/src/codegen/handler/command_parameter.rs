@@ -6,7 +6,7 @@ use crate::codegen::{annotated_function::AnnotatedFunction, types};
 
 /// Returns the parameter types whose names end with `Command`. If no name does, returns the first type
 /// that is taken by value.
-pub(crate) fn command_types(function: &AnnotatedFunction) -> Vec<&Type> {
+pub(crate) fn possible_command_types(function: &AnnotatedFunction) -> Vec<&Type> {
     let types = function.parameters().map(|parameter| &*parameter.ty);
     let named = types.map(|ty| match ty {
         Type::Reference(reference) => &*reference.elem,

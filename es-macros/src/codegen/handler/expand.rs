@@ -95,7 +95,7 @@ fn arguments(parameters: &[Option<HandlerParameter>]) -> Vec<TokenStream> {
 fn described(parameters: &[&HandlerParameter], framework: &Framework) -> Option<TokenStream> {
     let described = parameters.iter().map(|parameter| {
         let HandlerParameter { name, ty, .. } = parameter;
-        let kind = if parameter.is_state() {
+        let kind = if parameter.must_be_state() {
             quote!(state)
         } else {
             quote!(injected)
@@ -218,7 +218,7 @@ pub(crate) fn stub(declared: &AnnotatedFunction, framework: &Framework) -> Token
         decision: quote!(::core::unreachable!()),
         answers: None,
     };
-    let implementations: TokenStream = command_parameter::command_types(declared)
+    let implementations: TokenStream = command_parameter::possible_command_types(declared)
         .into_iter()
         .filter({
             let mut seen = BTreeSet::new();

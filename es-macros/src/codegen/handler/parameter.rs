@@ -21,7 +21,7 @@ pub(crate) struct HandlerParameter {
 
 impl HandlerParameter {
     /// Returns true if the parameter can only be a state.
-    pub(crate) fn is_state(&self) -> bool {
+    pub(crate) fn must_be_state(&self) -> bool {
         self.is_optional || self.subject.is_some() || self.is_recursive
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn check(declared: &AnnotatedBlock, errors: &mut Errors) -> Option<Ch
             continue;
         };
         let event = step.event.to_token_stream().to_string();
-        // Of two functions with `#[cfg(…)]`, a build may contain only one.
+        // Functions with `#[cfg(…)]` are not checked: perhaps each build contains only one of them.
         if step.conditions.is_empty()
             && let Some(earlier) = events.insert(event, step.function.clone())
         {

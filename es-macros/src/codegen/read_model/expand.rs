@@ -11,7 +11,7 @@ use crate::codegen::{
     errors::Errors,
     fields,
     framework::Framework,
-    json_impls::{self, FieldWithConstraints, JsonImpls},
+    json_impls::{self, FieldWithConstraints, JsonStruct},
 };
 
 /// Returns all code that the derive generates.
@@ -39,7 +39,7 @@ fn json(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
         constraints: None,
     };
     let fields: Vec<_> = model.fields.iter().map(field).collect();
-    let wire = JsonImpls {
+    let wire = JsonStruct {
         kind: DeclarationKind::ReadModel,
         ident: &model.ident,
         attrs: &model.attrs,

@@ -96,7 +96,7 @@ fn of_enum<'a>(
     variants: impl Iterator<Item = &'a Variant>,
     framework: &Framework,
 ) -> TokenStream {
-    let place = VariantLayout::from_attributes(&item.attrs);
+    let place = VariantLocation::from_attributes(&item.attrs);
     let mut arms = vec![];
     let mut is_whole = true;
     for variant in variants {
@@ -173,7 +173,7 @@ fn member(field: &Field, index: usize) -> Option<String> {
 }
 
 /// The location of a variant's fields in the JSON, as the enum's representation determines it.
-enum VariantLayout {
+enum VariantLocation {
     /// Inside a member with the name of the variant.
     UnderVariantName,
     /// Inside one member for the contents of all variants.
@@ -182,7 +182,7 @@ enum VariantLayout {
     Flat,
 }
 
-impl VariantLayout {
+impl VariantLocation {
     fn from_attributes(attrs: &[Attribute]) -> Self {
         let mut place = Self::UnderVariantName;
         for (key, text) in words(attrs) {

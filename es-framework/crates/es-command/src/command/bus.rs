@@ -7,7 +7,8 @@ use crate::state::{Snapshots, StateLoader};
 use es_event::Upcasters;
 use es_store::EventStore;
 
-/// Dispatches commands to their handlers and appends the events to the store. Cheap to clone.
+/// The parts that all commands of an application share: the store, the states, the services and the
+/// locks. Cheap to clone.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -180,7 +180,8 @@ impl HandlerContext {
     /// Converts a handler's output into a decision.
     ///
     /// # Errors
-    /// The handler rejects the command, or an event cannot be written.
+    /// The handler rejects the command, an event or the reply cannot be encoded as JSON, or a field of
+    /// an event cannot be a part of its subject.
     pub fn decide<D: IntoDecision>(&self, output: D) -> Result<UntypedDecision, HandlerError> {
         let mut decision = UntypedDecision::new(self.subject.clone(), self.metadata.clone());
         output.add_to(&mut decision)?;
@@ -212,13 +213,15 @@ pub trait IntoDecision {
     /// Adds the events and the reply to a decision.
     ///
     /// # Errors
-    /// The handler rejects the command, or an event cannot be written.
+    /// The handler rejects the command, an event or the reply cannot be encoded as JSON, or a field of
+    /// an event cannot be a part of its subject.
     fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError>;
 
     /// Converts a handler's output into a decision on the command of this context.
     ///
     /// # Errors
-    /// The handler rejects the command, or an event cannot be written.
+    /// The handler rejects the command, an event or the reply cannot be encoded as JSON, or a field of
+    /// an event cannot be a part of its subject.
     fn into_decision(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError>
     where
         Self: Sized,

@@ -215,8 +215,8 @@ pub enum RegistryError {
         /// The place of the declaration.
         declaration: Declaration,
     },
-    /// Several packages declare commands or events, and the application mounts none of them
-    /// explicitly.
+    /// Several packages declare commands or events, so the application has to name those that it
+    /// mounts.
     #[error("commands and events are declared in the packages {}: name each one that is to be served with App::mount(\"…\")", packages.join(", "))]
     SeveralPackages {
         /// The packages, in order.

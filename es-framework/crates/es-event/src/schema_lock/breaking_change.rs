@@ -30,7 +30,7 @@ pub enum BreakingChange {
     Loss {
         /// The event type.
         event_type: &'static str,
-        /// The place of the declaration in the source.
+        /// The package, module, file and line of the declaration.
         declaration: Declaration,
         /// The stored data that is not read as it was written.
         loss: DataLoss,

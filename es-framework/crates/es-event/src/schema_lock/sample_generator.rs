@@ -126,7 +126,7 @@ impl<'a> SampleGenerator<'a> {
         let Some(outside) = outside else {
             return Some(inside);
         };
-        let mut both = SchemaSamples::from_base(merged(&outside.base, &inside.base));
+        let mut both = SchemaSamples::without_variations(merged(&outside.base, &inside.base));
         let outer = outside.others.iter();
         outer.for_each(|one| both.push_variation(one.map(|value| merged(value, &inside.base))));
         let inner = inside.others.iter();
@@ -148,13 +148,13 @@ impl<'a> SampleGenerator<'a> {
             return Some(self.members(properties, object));
         }
         let Some(values) = object.get("additionalProperties") else {
-            return Some(SchemaSamples::from_base(json!({})));
+            return Some(SchemaSamples::without_variations(json!({})));
         };
         let Some(part) = self.samples(values) else {
-            return Some(SchemaSamples::from_base(json!({})));
+            return Some(SchemaSamples::without_variations(json!({})));
         };
         let whole = |value| json!({ ANY_NAME: value });
-        let mut samples = SchemaSamples::from_base(whole(part.base.clone()));
+        let mut samples = SchemaSamples::without_variations(whole(part.base.clone()));
         samples.push(vec![], json!({}));
         samples.embed_variations(ANY_NAME, &part, whole);
         Some(samples)
@@ -176,7 +176,7 @@ impl<'a> SampleGenerator<'a> {
             .iter()
             .map(|(name, part)| ((*name).clone(), part.base.clone()))
             .collect();
-        let mut samples = SchemaSamples::from_base(Value::Object(base.clone()));
+        let mut samples = SchemaSamples::without_variations(Value::Object(base.clone()));
         for (name, part) in &parts {
             samples.embed_variations(name, part, |value| {
                 let mut whole = base.clone();
@@ -200,13 +200,13 @@ impl<'a> SampleGenerator<'a> {
         let least = usize::try_from(length("minItems").clamp(1, 16)).unwrap_or(1);
         let part = schema.get("items").and_then(|items| self.samples(items));
         let Some(part) = part else {
-            return Some(SchemaSamples::from_base(json!([])));
+            return Some(SchemaSamples::without_variations(json!([])));
         };
         let whole = |value| {
             let rest = std::iter::repeat_n(part.base.clone(), least.saturating_sub(1));
             Value::Array(std::iter::once(value).chain(rest).collect())
         };
-        let mut samples = SchemaSamples::from_base(whole(part.base.clone()));
+        let mut samples = SchemaSamples::without_variations(whole(part.base.clone()));
         if length("minItems") == 0 {
             samples.push(vec![], json!([]));
         }
@@ -225,7 +225,7 @@ impl<'a> SampleGenerator<'a> {
             .map(|part| self.samples(part))
             .collect::<Option<_>>()?;
         let base: Vec<_> = parts.iter().map(|part| part.base.clone()).collect();
-        let mut samples = SchemaSamples::from_base(Value::Array(base.clone()));
+        let mut samples = SchemaSamples::without_variations(Value::Array(base.clone()));
         for (index, part) in parts.iter().enumerate() {
             samples.embed_variations(&index.to_string(), part, |value| {
                 let path = base.iter().enumerate();

@@ -36,14 +36,14 @@ impl SampleVariation {
 }
 
 impl SchemaSamples {
-    pub(super) fn from_base(base: Value) -> Self {
+    pub(super) fn without_variations(base: Value) -> Self {
         let others = vec![];
         Self { base, others }
     }
 
     pub(super) fn from_values(values: impl IntoIterator<Item = Value>) -> Option<Self> {
         let mut values = values.into_iter();
-        let mut samples = Self::from_base(values.next()?);
+        let mut samples = Self::without_variations(values.next()?);
         values.for_each(|value| samples.push(vec![], value));
         Some(samples)
     }

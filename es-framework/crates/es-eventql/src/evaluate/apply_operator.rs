@@ -35,7 +35,7 @@ fn compare(operator: BinaryOperator, left: &Value, right: &Value) -> Result<bool
         return Ok(match operator {
             Op::Equal => both,
             Op::NotEqual => !both,
-            // Comparisons with null are false, even between two nulls.
+            // Null has no order: `<`, `<=`, `>` and `>=` are false, even between two nulls.
             _ => false,
         });
     }

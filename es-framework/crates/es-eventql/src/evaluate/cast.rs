@@ -29,7 +29,8 @@ pub(super) fn cast(value: Value, to: CastType) -> Result<Value, QueryErrorKind> 
     })
 }
 
-/// Describes a value in an error message: its text if it is short, or its kind.
+/// Describes a value in an error message: the first characters of its text,
+/// or its kind if it has no text.
 pub(crate) fn describe(value: &Value) -> Box<str> {
     match string(value) {
         Some(text) => {

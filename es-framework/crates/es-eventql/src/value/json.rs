@@ -21,8 +21,7 @@ pub(super) fn parse(raw: &RawValue) -> Result<Value, QueryErrorKind> {
     serde_json::from_str(raw.get()).map_err(unreadable)
 }
 
-/// Returns the last member with this name.
-/// Returns the member of this name, or null.
+/// Returns the last member of this name, or null.
 pub(super) fn find_member(object: &RawValue, name: &str) -> Result<Value, QueryErrorKind> {
     if !object.get().starts_with('{') {
         return Ok(Value::Null);

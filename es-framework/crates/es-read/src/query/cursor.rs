@@ -92,7 +92,7 @@ impl PageCursor {
     }
 
     /// Returns the cursor after a group with this key.
-    pub(super) fn after_group<T: Serialize>(key: &[T]) -> Result<Self, QueryError> {
+    pub(super) fn from_group_key<T: Serialize>(key: &[T]) -> Result<Self, QueryError> {
         let key = serde_json::to_value(key)?;
         Ok(Self::Group { key })
     }

@@ -106,7 +106,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         let groups = database.fetch_texts(statement, parameters).await?;
         let groups: Result<Vec<_>, _> = groups.iter().map(|json| parse(json)).collect();
         Page::new(groups?, paging, total, |last| {
-            PageCursor::after_group(&last.key)
+            PageCursor::from_group_key(&last.key)
         })
     }
 

@@ -68,7 +68,7 @@ impl<'a> QueryContext<'a> {
         self.now
     }
 
-    /// Runs hand-written SQL. Each row has one column, a JSON object that is read as a `T`. Values
+    /// Runs hand-written SQL. Each row has one column, a JSON value that is read as a `T`. Values
     /// belong into `parameters`, never into the statement.
     ///
     /// ```

@@ -50,9 +50,9 @@ impl ClientWait {
 
     /// Records that a response is due. The connection waits for its client again when the returned
     /// guard drops.
-    pub(super) fn start_response(self: &Arc<Self>) -> ResponseGuard {
+    pub(super) fn start_response(self: &Arc<Self>) -> RespondingGuard {
         *self.phase() = ConnectionPhase::Responding;
-        ResponseGuard(Arc::clone(self))
+        RespondingGuard(Arc::clone(self))
     }
 
     /// Records that the body of a request is due. The time counts from here until the returned guard
@@ -71,9 +71,9 @@ impl ClientWait {
 }
 
 /// Lives until a response is sent or its connection breaks.
-pub(super) struct ResponseGuard(Arc<ClientWait>);
+pub(super) struct RespondingGuard(Arc<ClientWait>);
 
-impl Drop for ResponseGuard {
+impl Drop for RespondingGuard {
     fn drop(&mut self) {
         let since = Instant::now();
         *self.0.phase() = ConnectionPhase::AwaitingClient { since };

@@ -108,7 +108,7 @@ struct ExportedLine<'a> {
 }
 
 #[derive(Deserialize)]
-struct ExportedPayload<'a> {
+struct LinePayload<'a> {
     #[serde(borrow)]
     event: Option<&'a RawValue>,
 }
@@ -129,7 +129,7 @@ fn parse_fields(line: &[u8]) -> serde_json::Result<CandidateFields> {
     let Some(payload) = payload else {
         return serde_json::from_slice(line);
     };
-    let ExportedPayload { event } = serde_json::from_str(payload.get())?;
+    let LinePayload { event } = serde_json::from_str(payload.get())?;
     serde_json::from_str(event.unwrap_or(payload).get())
 }
 

@@ -32,13 +32,13 @@ struct EventTypeResponse {
     event_type: EventType,
     is_phantom: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<SchemaResponse>,
+    schema: Option<EncodedSchema>,
 }
 
 /// A schema in a response. The older dialect has its text in a string.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum SchemaResponse {
+enum EncodedSchema {
     Object(Box<RawValue>),
     Text(String),
 }
@@ -51,8 +51,8 @@ fn describe(known: KnownEventType, dialect: Dialect) -> EventTypeResponse {
         schema,
     } = known;
     let schema = schema.map(|schema| match dialect {
-        Dialect::Item => SchemaResponse::Text(schema.get().to_owned()),
-        Dialect::Event => SchemaResponse::Object(schema),
+        Dialect::Item => EncodedSchema::Text(schema.get().to_owned()),
+        Dialect::Event => EncodedSchema::Object(schema),
     });
     EventTypeResponse {
         event_type,

@@ -51,7 +51,7 @@ impl IndexLookup {
         }
     }
 
-    /// Reads the first ids of all keys together, in order.
+    /// Reads the first ids of the events that have any of the keys, in the order of the lookup.
     pub(crate) fn read_ids(self, connection: &Connection) -> Result<EventIds, DiskError> {
         let mut ids = Vec::new();
         for (key, in_memory) in &self.keys {

@@ -23,7 +23,7 @@ macro_rules! rules {
     };
 }
 
-/// Runs every rule against a fresh store and names each as it passes.
+/// Runs every rule, each against a fresh store.
 ///
 /// # Panics
 /// The adapter breaks a rule.

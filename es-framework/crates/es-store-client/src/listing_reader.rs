@@ -1,4 +1,4 @@
-//! Reads streams of rows that are not events: one JSON object per line.
+//! Reads listings of subjects or event types: one JSON object per line.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -61,7 +61,7 @@ struct ErrorPayload {
 }
 
 /// Reads the rows of one response.
-struct RowReader {
+struct ListingReader {
     connection: Arc<ServerConnection>,
     lines: LineReader,
     version: ApiVersion,
@@ -88,9 +88,9 @@ where
 
 /// Reads the next element and returns it with the state for the one after it.
 async fn read_next<P, T, C>(
-    mut rows: RowReader,
+    mut rows: ListingReader,
     convert: C,
-) -> Result<Option<(T, (RowReader, C))>, StoreError>
+) -> Result<Option<(T, (ListingReader, C))>, StoreError>
 where
     P: DeserializeOwned,
     C: Fn(P) -> Result<T, String>,
@@ -106,14 +106,14 @@ where
 async fn send_request(
     connection: Arc<ServerConnection>,
     rows: RowsRequest,
-) -> Result<RowReader, StoreError> {
+) -> Result<ListingReader, StoreError> {
     let silence = connection.settings.read_silence;
     let mut request = connection.authorized(rows.version, DataRoute::Read(rows.route));
     if let Some(body) = &rows.body {
         request = ServerConnection::with_json(request, encode_json(body)?);
     }
     let response = connection.send_expecting_ok(request, silence).await?;
-    Ok(RowReader {
+    Ok(ListingReader {
         connection,
         lines: LineReader::new(response, silence),
         version: rows.version,
@@ -121,7 +121,7 @@ async fn send_request(
     })
 }
 
-impl RowReader {
+impl ListingReader {
     /// Returns the next payload, or `None` at the end of the response.
     async fn next_payload<P: DeserializeOwned>(&mut self) -> Result<Option<P>, StoreError> {
         while let Some(line) = self.lines.next_line(&self.connection).await? {
