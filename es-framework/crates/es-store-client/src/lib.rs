@@ -18,13 +18,13 @@ mod connection;
 mod detected_version;
 mod event_reader;
 mod line_reader;
+mod listing_reader;
 mod observation;
 mod preconditions;
 mod reconnect;
 mod refusal;
 mod register;
 mod request_bodies;
-mod listing_reader;
 mod subject_reader;
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use super::{
     connection::ServerConnection,
     detected_version::ApiVersion,
     event_reader::encode_json,
-    refusal::{is_definite, schema_conflict, schema_failure, store_error},
     listing_reader::RowLine,
+    refusal::{is_definite, schema_conflict, schema_failure, store_error},
 };
 use es_event::EventType;
 use es_store::{EventSchema, RegisterError, SchemaConflict, StoreError};

@@ -12,8 +12,8 @@ use super::{
     connection::ServerConnection,
     detected_version::ApiVersion,
     event_reader::encode_json,
-    refusal::store_error,
     listing_reader::{RowLine, RowsRequest, read_rows},
+    refusal::store_error,
 };
 use es_event::{EventType, Subject};
 use es_store::{EventTypeStream, KnownEventType, StoreError, SubjectStream};
