@@ -105,6 +105,32 @@ async fn a_row_that_cannot_be_read_is_named() {
 }
 
 #[tokio::test]
+async fn an_event_that_the_index_lacks_is_named() {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    // The start repairs the index of a smaller store.
+    for batch in 0..11 {
+        let candidates = (0..1_000).map(|number| candidate(batch * 1_000 + number));
+        store.append(candidates.collect(), vec![]).await.unwrap();
+    }
+    store.close().await;
+    drop(store);
+    succeeds(&["verify"], directory.path());
+    let file = rusqlite::Connection::open(directory.path().join("events.sqlite")).unwrap();
+    let change = "UPDATE event_index SET key = x'2f' WHERE event_id = 10500 AND key >= x'2f'";
+    assert_eq!(file.execute(change, []).unwrap(), 1);
+    drop(file);
+    let output = run(&["verify"], directory.path());
+    assert_eq!(output.status.code(), Some(1));
+    let text = said(&output);
+    assert!(
+        text.starts_with("broken index: it lacks event 10500"),
+        "{text}"
+    );
+    assert!(text.contains("all 11000 events are whole"), "{text}");
+}
+
+#[tokio::test]
 async fn what_cannot_be_checked_is_not_called_broken() {
     let directory = filled().await;
     let store = EmbeddedStore::open(directory.path()).unwrap();

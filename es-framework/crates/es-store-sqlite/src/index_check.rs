@@ -1,44 +1,67 @@
 //! Compares the index on disk with the events. The index is built from the events, so a damaged one is
 //! built again.
 
+use std::ops::Range;
+
 use rusqlite::Connection;
 
 use super::{
     disk_error::DiskError,
     index::EventKeys,
+    reader::EventReader,
     row::{self, RowDecoder, select},
 };
+use es_store::StoreError;
 
 const HAS_ENTRY: &str = "SELECT 1 FROM event_index WHERE key = ?1 AND event_id = ?2";
+/// The number of events that one step compares. A long transaction would keep the write-ahead log from
+/// being reused.
+const STEP: u64 = 4_096;
 
-/// Returns true if the index has all entries of the first `covered` events.
-pub(super) fn is_whole(connection: &Connection, covered: u64) -> Result<bool, DiskError> {
-    let mut entry = connection.prepare(HAS_ENTRY)?;
-    let mut events = connection.prepare(select!("WHERE id < ?1 ORDER BY id"))?;
-    let mut rows = events.query([row::number(covered)])?;
+impl EventReader {
+    /// Returns the first event that the index on disk lacks.
+    pub(super) async fn find_unindexed_event(&self) -> Result<Option<u64>, StoreError> {
+        let covered = self.shared().log().index.covered();
+        let mut first = 0;
+        while first < covered {
+            let end = first.saturating_add(STEP).min(covered);
+            let find = move |connection: &Connection| find_unindexed(connection, first..end);
+            if let Some(event) = self.with_connection(find).await? {
+                return Ok(Some(event));
+            }
+            first = end;
+        }
+        Ok(None)
+    }
+}
+
+/// Returns the first event of a range that the index on disk lacks.
+pub(super) fn find_unindexed(
+    connection: &Connection,
+    range: Range<u64>,
+) -> Result<Option<u64>, DiskError> {
+    let mut entry = connection.prepare_cached(HAS_ENTRY)?;
+    let mut events =
+        connection.prepare_cached(select!("WHERE id >= ?1 AND id < ?2 ORDER BY id"))?;
+    let mut rows = events.query((row::number(range.start), row::number(range.end)))?;
     let mut decoder = RowDecoder::default();
     while let Some(row) = rows.next()? {
-        let id: i64 = row.get(0)?;
+        let number: i64 = row.get(0)?;
         // A read reports a damaged event.
         let Ok(event) = decoder.event(row) else {
             continue;
         };
         for key in EventKeys::from_event(&event).into_keys() {
-            match entry.exists((&*key, id)) {
+            let exists = entry.exists((&*key, number)).map_err(DiskError::from);
+            match exists {
                 Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(error) => {
-                    let error = DiskError::from(error);
-                    return if error.is_corruption() {
-                        Ok(false)
-                    } else {
-                        Err(error)
-                    };
-                }
+                Ok(false) => return Ok(Some(event.id.get())),
+                Err(error) if error.is_corruption() => return Ok(Some(event.id.get())),
+                Err(error) => return Err(error),
             }
         }
     }
-    Ok(true)
+    Ok(None)
 }
 
 /// Empties the index, so that the start builds it again.

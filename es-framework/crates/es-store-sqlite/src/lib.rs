@@ -189,6 +189,16 @@ impl EmbeddedStore {
         self.open.shared.file.clone()
     }
 
+    /// Compares the whole index on disk with the events. Returns the first event that it lacks: reads of
+    /// its subject or type miss it.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    #[doc(hidden)]
+    pub async fn find_unindexed_event(&self) -> Result<Option<u64>, StoreError> {
+        self.reader.find_unindexed_event().await
+    }
+
     /// Writes the waiting appends, rejects further ones, and unlocks the directory. Dropping the last
     /// clone does the same, but blocks its thread.
     pub async fn close(&self) {

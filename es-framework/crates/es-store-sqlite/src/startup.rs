@@ -30,7 +30,7 @@ pub(super) fn load_log(
     let length = head.next.map_or(u64::MAX, |next| next.get());
     let types = load_type_names(connection)?;
     let covered = load_coverage(connection, length)?;
-    if covered <= CHECKED_EVENTS && !index_check::is_whole(connection, covered)? {
+    if covered <= CHECKED_EVENTS && index_check::find_unindexed(connection, 0..covered)?.is_some() {
         tracing::warn!("the index was damaged on the disk, so it is built again");
         index_check::clear_index(connection)?;
     }

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::cli_error::{CliError, StartError};
 use es_event::HashVersion;
-use es_store::EventStore;
+use es_store::{EventStore, StoreError};
 #[cfg(feature = "postgres")]
 use es_store_postgres::{PostgresStore, StoreAddress};
 use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
@@ -119,6 +119,15 @@ impl OpenEngine {
             Self::Embedded(store) => Some(store.file()),
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => None,
+        }
+    }
+
+    /// Returns the first event that an index of the engine's own lacks. PostgreSQL has no such index.
+    pub(super) async fn find_unindexed_event(&self) -> Result<Option<u64>, StoreError> {
+        match self {
+            Self::Embedded(store) => store.find_unindexed_event().await,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => Ok(None),
         }
     }
 

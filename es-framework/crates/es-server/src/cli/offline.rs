@@ -51,11 +51,20 @@ pub(super) async fn verify_store(arguments: &EngineArguments) -> Result<ExitCode
     let verified = verify(&*store, |events| progress.update(events)).await;
     progress.finish();
     let verified = verified?;
+    let unindexed = engine.find_unindexed_event().await;
     engine.close().await;
     if let Some(flaw) = verified.flaw {
         eprintln!(
             "broken at event {}: {}\n{} events before it are whole",
             flaw.event, flaw.reason, verified.events
+        );
+        return Ok(ExitCode::FAILURE);
+    }
+    if let Some(event) = unindexed? {
+        eprintln!(
+            "broken index: it lacks event {event}, so reads of its subject or type miss it\n\
+             all {} events are whole: back them up and restore them, which builds a new index",
+            verified.events
         );
         return Ok(ExitCode::FAILURE);
     }
