@@ -79,7 +79,8 @@ pub(crate) struct SettingsArguments {
     #[arg(long, env = "HTTP_RATE_LIMIT", value_name = "REQUESTS")]
     http_rate_limit: Option<NonZeroU32>,
 
-    /// Event store to use: http://localhost:3000 for one that speaks the EventSourcingDB protocol,
+    /// Event store to use: http://localhost:3000 for one that speaks the EventSourcingDB protocol (commas
+    /// separate several servers that share their events),
     /// postgres://user:password@host-1,host-2/database for PostgreSQL. Without it, an event store is
     /// embedded.
     #[arg(

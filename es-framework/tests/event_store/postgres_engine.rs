@@ -10,7 +10,7 @@ use std::{
 use es_framework::{
     event::{EventCandidate, Subject},
     store::{
-        EventStore as _, Precondition, ReadOptions,
+        AppendError, EventStore as _, ObserveOptions, Precondition, ReadOptions,
         eventsourcingdb::{ClientSettings, EventSourcingDbStore},
         sqlite::EmbeddedStore,
     },
@@ -87,6 +87,39 @@ async fn servers_on_one_database_share_its_events() {
     assert!(exported.contains(r#""number":7"#), "{exported}");
     let backup = succeeds(&["backup", "--engine", &url]);
     assert!(backup.contains("backed up 20 events"), "{backup}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_of_two_servers_survives_the_end_of_one() {
+    let Some(postgres) = PostgresServer::start() else {
+        return;
+    };
+    let url = postgres.url();
+    let arguments = ["--engine", url.as_str(), "--http-port=0"];
+    let (first, second) = (
+        ServerProcess::start(&arguments),
+        ServerProcess::start(&arguments),
+    );
+    let urls = format!("{},{}", first.url, second.url);
+    let store = EventSourcingDbStore::new(ClientSettings::new(urls, TOKEN)).unwrap();
+    let mut observed = store.observe(Subject::root(), ObserveOptions::recursive_after(None));
+    for number in 0..3 {
+        store.append(vec![candidate(number)], vec![]).await.unwrap();
+        let event = observed.try_next().await.unwrap().unwrap();
+        assert_eq!(event.id.get(), u64::try_from(number).unwrap());
+    }
+    drop(first);
+    for number in 3..6 {
+        // The connection that the first server closed may have taken the request along.
+        let written = store.append(vec![candidate(number)], vec![]).await;
+        if let Err(error) = written {
+            assert!(matches!(error, AppendError::Unknown { .. }), "{error:?}");
+            store.append(vec![candidate(number)], vec![]).await.unwrap();
+        }
+        let event = observed.try_next().await.unwrap().unwrap();
+        assert_eq!(event.id.get(), u64::try_from(number).unwrap());
+    }
+    store.health().await.unwrap();
 }
 
 #[test]

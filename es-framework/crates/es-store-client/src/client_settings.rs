@@ -2,8 +2,6 @@
 
 use std::{fmt, time::Duration};
 
-use reqwest::Url;
-
 use super::reconnect::ReconnectPolicy;
 
 /// The address of an event store, and the timeouts and limits of its client.
@@ -20,7 +18,8 @@ use super::reconnect::ReconnectPolicy;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ClientSettings {
-    /// The base URL, such as `http://localhost:3000`.
+    /// The base URL, such as `http://localhost:3000`. Commas separate several servers that share their
+    /// events: requests go to the next one while one is away.
     pub url: String,
     /// The API token of the event store.
     pub api_token: String,
@@ -63,23 +62,6 @@ impl ClientSettings {
             response_limit: 64 * 1024 * 1024,
         }
     }
-
-    /// Parses the base URL that the routes are joined to.
-    pub(super) fn base_url(&self) -> Result<Url, InvalidClientSettings> {
-        let mut url: Url = self.url.parse().map_err(|_| InvalidClientSettings::Url)?;
-        let is_plain = url.username().is_empty()
-            && url.password().is_none()
-            && url.query().is_none()
-            && url.fragment().is_none();
-        if !is_plain || !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err(InvalidClientSettings::Url);
-        }
-        if !url.path().ends_with('/') {
-            let path = format!("{}/", url.path());
-            url.set_path(&path);
-        }
-        Ok(url)
-    }
 }
 
 impl fmt::Debug for ClientSettings {
@@ -104,7 +86,7 @@ impl fmt::Debug for ClientSettings {
 pub enum InvalidClientSettings {
     /// The URL is invalid or has an unsupported scheme.
     #[error(
-        "the event store's URL must be like http://host:3000 or https://host/path, without credentials, query or fragment"
+        "the event store's URL must be like http://host:3000 or https://host/path, without credentials, query or fragment; separate several servers by commas"
     )]
     Url,
     /// The token cannot be sent in a header.

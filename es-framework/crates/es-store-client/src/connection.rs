@@ -1,10 +1,10 @@
-//! Requests to one server, and the meaning of its error responses.
+//! Requests to the servers of one event store, and the meaning of its error responses.
 
 use std::{error::Error, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
-    Certificate, Client, Method, RequestBuilder, Response, StatusCode, Url,
+    Certificate, Client, Method, RequestBuilder, Response, StatusCode,
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
     redirect,
 };
@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use super::{
     client_settings::{ClientSettings, InvalidClientSettings},
     detected_version::DetectedVersion,
+    server_list::{ServerList, is_away},
 };
 use es_runtime::LINE_BATCHES_HEADER;
 use es_store::StoreError;
@@ -29,12 +30,12 @@ const ERROR_TIME: Duration = Duration::from_secs(5);
 /// is unknown if the server has just closed its connection.
 const POOL_IDLE: Duration = Duration::from_secs(10);
 
-/// The HTTP client of one server and its API token. It is not `Debug`, so that no log shows the token.
+/// The HTTP client of one event store and its API token. It is not `Debug`, so that no log shows the token.
 pub(super) struct ServerConnection {
     client: Client,
-    base: Url,
+    servers: ServerList,
     authorization: HeaderValue,
-    /// The base URL for texts.
+    /// The base URLs for texts.
     pub(super) address: String,
     pub(super) settings: ClientSettings,
     pub(super) detected: DetectedVersion,
@@ -48,9 +49,9 @@ pub(super) struct SendError {
 }
 
 impl ServerConnection {
-    /// Creates a client for the server of these settings.
+    /// Creates a client for the servers of these settings.
     pub(super) fn new(settings: ClientSettings) -> Result<Self, InvalidClientSettings> {
-        let base = settings.base_url()?;
+        let servers = ServerList::parse(&settings.url)?;
         let token = &settings.api_token;
         if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(InvalidClientSettings::ApiToken);
@@ -73,8 +74,8 @@ impl ServerConnection {
             .map_err(|error| InvalidClientSettings::HttpClient(describe_chain(&error)))?;
         Ok(Self {
             client,
-            address: base.as_str().trim_end_matches('/').to_owned(),
-            base,
+            address: servers.to_string(),
+            servers,
             authorization,
             settings,
             detected: DetectedVersion::default(),
@@ -93,35 +94,55 @@ impl ServerConnection {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let mut url = self.base.clone();
-        let path = format!("{}{path}", url.path());
-        url.set_path(&path);
+        let url = self.servers.join(path);
+        let url = url.as_ref().map_or("", |url| url.as_str());
         // Other servers ignore the header.
         self.client
             .request(method, url)
             .header(LINE_BATCHES_HEADER, "true")
     }
 
-    /// Sends a request and waits for the head of its response.
+    /// Sends a request and waits for the head of its response. A request that did not reach its server
+    /// goes to the next one.
     pub(super) async fn send(
         &self,
         request: RequestBuilder,
         within: Duration,
     ) -> Result<Response, SendError> {
-        match timeout(within, request.send()).await {
-            Ok(Ok(response)) => {
-                let path = response.url().path();
-                self.detected.forget_if_rejected(path, response.status());
-                Ok(response)
-            }
-            Ok(Err(error)) => Err(SendError {
-                may_have_arrived: !error.is_connect() && !error.is_builder(),
-                reason: self.describe(error),
-            }),
-            Err(_) => Err(SendError {
-                reason: format!("no response within {within:?}"),
-                may_have_arrived: true,
-            }),
+        let mut request = request.build().map_err(|error| SendError {
+            reason: self.describe(error),
+            may_have_arrived: false,
+        })?;
+        let mut servers = self.servers.len();
+        loop {
+            let (url, repeated) = (request.url().clone(), request.try_clone());
+            let error = match timeout(within, self.client.execute(request)).await {
+                Ok(Ok(response)) => {
+                    let path = response.url().path();
+                    self.detected.forget_if_rejected(path, response.status());
+                    if is_away(response.status()) {
+                        self.servers.fail_over(&url);
+                    }
+                    return Ok(response);
+                }
+                Ok(Err(error)) => SendError {
+                    may_have_arrived: !error.is_connect() && !error.is_builder(),
+                    reason: self.describe(error),
+                },
+                Err(_) => SendError {
+                    reason: format!("no response within {within:?}"),
+                    may_have_arrived: true,
+                },
+            };
+            servers = servers.saturating_sub(1);
+            let next = self.servers.fail_over(&url);
+            request = match (repeated, next) {
+                (Some(mut repeated), Some(next)) if servers > 0 && !error.may_have_arrived => {
+                    *repeated.url_mut() = next;
+                    repeated
+                }
+                _ => return Err(error),
+            };
         }
     }
 

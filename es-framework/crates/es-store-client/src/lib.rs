@@ -4,7 +4,8 @@
 //! An append, a read, a look-up and a health check are one attempt each and end in time. The caller
 //! decides about a retry, because only the caller knows if a retry is safe. A response of 429 or 503
 //! becomes [`StoreError::Unavailable`] with its `Retry-After` in the text. An observation reconnects
-//! itself: see [`ReconnectPolicy`].
+//! itself: see [`ReconnectPolicy`]. If several servers share their events, requests go to the next one while
+//! one is away. Only a request that cannot have reached its server is sent again.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
@@ -25,6 +26,7 @@ mod reconnect;
 mod refusal;
 mod register;
 mod request_bodies;
+mod server_list;
 mod subject_reader;
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ pub(super) enum PipelineEnd {
     AllStopped,
     /// Another process may write by now.
     LeaseLost,
+    /// The event store lacks an event that a read model has applied, as after a failover that lost events.
+    EventsLost,
     /// A shadow table is up to date.
     ShadowBuilt,
     /// The processor requested the end.
@@ -103,6 +105,9 @@ impl ProjectionPipeline {
 
     /// Subscribes to the event store and applies batch after batch.
     async fn process_events(&self, end: &mut EndRequest) -> Result<PipelineEnd, PipelineError> {
+        if !self.has_stored_checkpoints().await? {
+            return Ok(PipelineEnd::EventsLost);
+        }
         let newest = newest_id(&*self.store).await?;
         let mut rebuild = RebuildProgress::new(newest, self.position());
         rebuild.update(self.position(), self.running());
@@ -146,6 +151,20 @@ impl ProjectionPipeline {
             }
         }
         Ok(PipelineEnd::ShadowBuilt)
+    }
+
+    /// Returns true if the event store has the last event of each read model. The ids of lost events are
+    /// given to other events, so a read model that only continues after its position misses these.
+    async fn has_stored_checkpoints(&self) -> Result<bool, PipelineError> {
+        for model in self.running() {
+            let kept = self.database.load_checkpoint(&model.table).await?;
+            if let Some(checkpoint) = kept.and_then(|kept| kept.checkpoint)
+                && !checkpoint.is_stored(&*self.store).await?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Applies events to each read model that has not applied them yet.

@@ -227,6 +227,11 @@ impl ReadModelProgress {
         self.state.send_modify(|state| state.rebuilt = true);
     }
 
+    /// Records that the rows are useless, so that queries wait for a rebuild.
+    pub(super) fn begin_rebuild(&self) {
+        self.state.send_modify(|state| state.rebuilt = false);
+    }
+
     /// Records a failure that is retried.
     pub(super) fn record_trouble(&self, trouble: &str) {
         self.state

@@ -18,6 +18,8 @@ fn a_url_is_plain_http() {
         "http://user:password@localhost",
         "http://localhost/?a=b",
         "http://localhost/#a",
+        "http://localhost,",
+        "http://localhost,b:3000",
     ] {
         assert_eq!(refused(url, TOKEN), InvalidClientSettings::Url, "{url}");
     }

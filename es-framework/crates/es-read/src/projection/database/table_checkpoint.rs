@@ -2,6 +2,7 @@
 
 use super::super::{Table, table_statements};
 use es_event::{EventId, Hash, RecordedEvent};
+use es_store::{EventStore, StoreError, event_with_id};
 
 /// The last event that a table has applied. The hash tells events of different event stores apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,13 @@ impl Checkpoint {
             id: event.id,
             hash: event.hash,
         }
+    }
+
+    /// Returns true if an event store contains the event. Rows that were built from another event store
+    /// are useless.
+    pub(crate) async fn is_stored(self, store: &dyn EventStore) -> Result<bool, StoreError> {
+        let stored = event_with_id(store, self.id).await?;
+        Ok(stored.is_some_and(|event| Self::from_event(&event) == self))
     }
 
     /// Returns the checkpoint that two columns store.

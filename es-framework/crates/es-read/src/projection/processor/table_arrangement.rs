@@ -6,9 +6,7 @@ use futures_util::StreamExt as _;
 
 use super::{
     super::{
-        ReadModelProgress, Table,
-        database::{Checkpoint, TableCheckpoint},
-        pipeline::ProjectionPipeline,
+        ReadModelProgress, Table, database::TableCheckpoint, pipeline::ProjectionPipeline,
         projected_model::ProjectedModel,
     },
     BeginError, Processor,
@@ -69,13 +67,14 @@ impl Processor {
         let kept = self.database.load_checkpoint(table).await?;
         let checkpoint = kept.as_ref().and_then(|kept| kept.checkpoint);
         let is_ours = match checkpoint {
-            Some(checkpoint) => self.is_stored(checkpoint).await?,
+            Some(checkpoint) => checkpoint.is_stored(&*self.store).await?,
             None => true,
         };
         if !is_ours {
             tracing::warn!(
-                "the rows of {name} follow from another event store: they are made anew"
+                "the read model {name} contains events that the event store lacks: it is rebuilt"
             );
+            progress.begin_rebuild();
             self.database.drop_table(&table.shadow()).await?;
             progress.set_shadow(None);
         }
@@ -114,7 +113,7 @@ impl Processor {
         let kept = self.database.load_checkpoint(&beside).await?;
         let goes_on = match &kept {
             Some(kept) if kept.is_current(table) => match kept.checkpoint {
-                Some(checkpoint) => self.is_stored(checkpoint).await?,
+                Some(checkpoint) => checkpoint.is_stored(&*self.store).await?,
                 None => true,
             },
             _ => false,
@@ -136,14 +135,6 @@ impl Processor {
         }
         progress.set_shadow(Some(building.clone()));
         Ok(Some((beside, building)))
-    }
-
-    /// Returns true if this event store contains the event of a checkpoint. Rows that were built from
-    /// another event store are useless.
-    async fn is_stored(&self, checkpoint: Checkpoint) -> Result<bool, BeginError> {
-        let only = Some(Bound::Inclusive(checkpoint.id));
-        let stored = self.read(only, only).next().await.transpose()?;
-        Ok(stored.is_some_and(|event| Checkpoint::from_event(&event) == checkpoint))
     }
 
     /// Reads all events between two bounds.

@@ -2,6 +2,7 @@
 
 mod beside;
 mod keyed;
+mod lost_events;
 mod refused;
 mod search_index;
 mod upcast;

@@ -1,0 +1,114 @@
+//! A failover loses events while the read models are subscribed.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::{PATIENCE, TREES, write};
+use crate::projection::{Database, Processor, ReadModels};
+use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
+use es_store::{
+    AppendError, EventStore, EventStream, EventTypeStream, ObserveOptions, Precondition,
+    ReadOptions, StoreError, SubjectStream, memory::MemoryStore,
+};
+
+/// A store that another one can replace. This ends the subscriptions.
+#[derive(Debug)]
+struct ReplaceableStore {
+    current: Mutex<MemoryStore>,
+    replacements: watch::Sender<u32>,
+}
+
+impl ReplaceableStore {
+    fn current(&self) -> MemoryStore {
+        self.current.lock().unwrap().clone()
+    }
+
+    fn replace(&self, other: &MemoryStore) {
+        *self.current.lock().unwrap() = other.clone();
+        self.replacements.send_modify(|count| *count += 1);
+    }
+}
+
+#[async_trait]
+impl EventStore for ReplaceableStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        self.current().append(candidates, preconditions).await
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        self.current().read(subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        let mut replaced = self.replacements.subscribe();
+        let events = self.current().observe(subject, options);
+        let end = async move { replaced.changed().await.is_ok() };
+        events.take_until(Box::pin(end)).boxed()
+    }
+
+    fn read_subjects(&self, base: Subject) -> SubjectStream {
+        self.current().read_subjects(base)
+    }
+
+    fn read_event_types(&self) -> EventTypeStream {
+        self.current().read_event_types()
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        self.current().health().await
+    }
+
+    fn description(&self) -> String {
+        self.current().description()
+    }
+}
+
+#[tokio::test]
+async fn a_read_model_with_lost_events_is_rebuilt() {
+    let (before, after) = (MemoryStore::new(), MemoryStore::new());
+    for (number, kind) in ["oak", "elm"].into_iter().enumerate() {
+        write(&before, number, &json!({ "kind": kind, "numLeaves": 1 })).await;
+    }
+    // The new log has other events with the same ids, and more of them.
+    for number in 0..3 {
+        write(&after, number, &json!({ "kind": "ash", "numLeaves": 1 })).await;
+    }
+    let models = ReadModels::new([TREES]).unwrap();
+    let database = Database::in_memory(&models).await.unwrap();
+    let store = Arc::new(ReplaceableStore {
+        current: Mutex::new(before),
+        replacements: watch::Sender::new(0),
+    });
+    let port: Arc<dyn EventStore> = Arc::<ReplaceableStore>::clone(&store);
+    let processor = Processor::new(port, database.clone(), models);
+    let progress = processor.progress();
+    let running = tokio::spawn(processor.run());
+    let last = EventId::new(1);
+    progress
+        .wait_until_reached(&["trees"], last, PATIENCE)
+        .await
+        .unwrap();
+
+    store.replace(&after);
+    let last = EventId::new(2);
+    progress
+        .wait_until_reached(&["trees"], last, PATIENCE)
+        .await
+        .unwrap();
+    let rows = |kind| format!("SELECT count(*) FROM trees WHERE kind = '{kind}'");
+    for (kind, count) in [("oak", 0), ("elm", 0), ("ash", 3)] {
+        assert_eq!(
+            database.fetch_count(rows(kind), vec![]).await.unwrap(),
+            count
+        );
+    }
+    running.abort();
+}
