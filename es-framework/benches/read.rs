@@ -71,13 +71,24 @@ async fn write(store: &EmbeddedStore, count: usize) {
     store.append(batch, vec![]).await.unwrap();
 }
 
+/// The form of an answer.
+#[derive(Clone, Copy, PartialEq)]
+enum Chunks {
+    /// As the framework's client reads it: many lines in an HTTP chunk.
+    Batches,
+    /// As other clients read it: each line in a chunk of its own.
+    Lines,
+}
+
 /// A request whose answer is left to be read. The connection ends with the answer.
-fn request(address: SocketAddr, route: &str, body: &str) -> TcpStream {
+fn request(address: SocketAddr, route: &str, body: &str, chunks: Chunks) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     let length = body.len();
+    let accepts_batches = chunks == Chunks::Batches;
     let request = format!(
         "POST /api/v1/{route} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n\
-         connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+         event-store-line-batches: {accepts_batches}\r\nconnection: close\r\n\
+         content-length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).unwrap();
     stream
@@ -99,10 +110,10 @@ fn drain(mut stream: TcpStream) -> usize {
     bytes
 }
 
-async fn timed(address: SocketAddr) -> (usize, Duration) {
+async fn timed(address: SocketAddr, chunks: Chunks) -> (usize, Duration) {
     let reading = spawn_blocking(move || {
         let begun = Instant::now();
-        let bytes = drain(request(address, "read-events", EVERYTHING));
+        let bytes = drain(request(address, "read-events", EVERYTHING, chunks));
         (bytes, begun.elapsed())
     });
     reading.await.unwrap()
@@ -125,21 +136,24 @@ async fn from_memory(bytes: usize) -> SocketAddr {
 }
 
 async fn reads(address: SocketAddr, events: usize) {
-    let (bytes, _) = timed(address).await;
+    let (bytes, _) = timed(address, Chunks::Batches).await;
     let memory = from_memory(bytes).await;
-    println!("     store/s  memory/s (as events)  store/memory");
+    println!("   batches/s     lines/s  lines/batches  memory/s (as events)  batches/memory");
     for _ in 0..4 {
         let rate = |time: Duration| events as f64 / time.as_secs_f64();
-        let bare = rate(timed(memory).await.1);
-        let ours = rate(timed(address).await.1);
-        let percent = 100.0 * ours / bare;
-        println!("{ours:>12.0} {bare:>21.0} {percent:>11.0} %");
+        let bare = rate(timed(memory, Chunks::Batches).await.1);
+        let batches = rate(timed(address, Chunks::Batches).await.1);
+        let lines = rate(timed(address, Chunks::Lines).await.1);
+        let (of_batches, of_bare) = (100.0 * lines / batches, 100.0 * batches / bare);
+        println!(
+            "{batches:>12.0} {lines:>11.0} {of_batches:>12.0} % {bare:>21.0} {of_bare:>13.0} %"
+        );
     }
 }
 
 /// Counts the events of an observation until there are as many as expected.
 fn observer(address: SocketAddr, count: usize) -> Instant {
-    let mut stream = request(address, "observe-events", EVERYTHING);
+    let mut stream = request(address, "observe-events", EVERYTHING, Chunks::Batches);
     let (mut buffer, mut seen) = (vec![0; 64 * 1024], 0);
     // Every event has one, and nothing else does.
     let mark = b"specversion";
