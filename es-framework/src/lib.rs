@@ -15,6 +15,8 @@ pub mod http;
 pub mod prelude;
 #[cfg(test)]
 mod reference;
+#[cfg(test)]
+mod simulation;
 pub mod store;
 #[cfg(test)]
 mod test_fixture;

@@ -16,6 +16,8 @@ mod program_name;
 mod secret_arguments;
 pub mod secret_file;
 pub mod shutdown;
+#[doc(hidden)]
+pub mod simulation;
 pub mod telemetry;
 
 pub use api_token::{ApiToken, InvalidApiToken};

@@ -13,7 +13,10 @@ use super::{
     idempotency::IdempotencyCheck, metrics,
 };
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext};
-use es_runtime::telemetry::traces;
+use es_runtime::{
+    simulation::{self, Defect},
+    telemetry::traces,
+};
 use es_store::{AppendError, Bound, Precondition, ReadOptions, StoreError};
 
 /// The pauses before each read that looks for the events of an append whose response was lost.
@@ -47,7 +50,12 @@ pub(super) async fn append_decision(
     if let Some(check) = idempotency {
         let record = check.record(&events, &outcome);
         events.push(record.map_err(|error| CommandError::Encode(error.to_string()))?);
-        preconditions.push(Precondition::SubjectIsPristine(check.subject.clone()));
+        if !simulation::has(Defect::AllowSecondRecord) {
+            preconditions.push(Precondition::SubjectIsPristine(check.subject.clone()));
+        }
+    }
+    if simulation::has(Defect::ForgetOtherSubjects) {
+        preconditions.retain(|one| one.subject() == Some(&outcome.subject));
     }
     if events.is_empty() {
         return Ok(AppendResult::Finished(outcome));
@@ -108,55 +116,93 @@ async fn append(
         Err(AppendError::Conflict(_)) => Ok(None),
         Err(AppendError::Store(error)) => Err(error.into()),
         Err(AppendError::Schema(conflict)) => Err(StoreError::Refused(conflict.to_string()).into()),
+        Err(AppendError::Unknown { .. }) if simulation::has(Defect::TrustUnknownAppends) => {
+            Ok(Some(EventId::FIRST))
+        }
         Err(AppendError::Unknown { reason, .. }) => {
             recover_unknown_append(bus, &sent, &assumed, reason).await
         }
     }
 }
 
-/// Reads a subject of the append again to find out whether its events were recorded. An append
-/// writes all of its events or none, so the events of one subject are enough. A subject whose last
-/// event was a precondition is the best choice: other events on it prove a conflict.
+/// Reads the subjects of the append again to find out whether its events were recorded. An append
+/// writes all of its events or none, so the events of one subject are enough. The best one is the last
+/// whose last event was a precondition: that of the idempotency record, if there is one. No other
+/// command writes the same record, but another instance may have written the same event. Other events
+/// on a subject with a precondition prove a conflict.
 async fn recover_unknown_append(
     bus: &CommandBus,
     sent: &[EventCandidate],
     assumed: &[Precondition],
     reason: String,
 ) -> Result<Option<EventId>, CommandError> {
-    let guarded = sent.iter().enumerate().find_map(|(index, event)| {
-        let bound = assumed
-            .iter()
-            .find_map(|precondition| lower_bound(precondition, &event.subject))?;
-        Some((index, &event.subject, bound))
-    });
-    let first = sent.first().map(|event| (0, &event.subject, None));
-    let Some((index, subject, bound)) = guarded.or(first) else {
+    let places = places_to_read(sent, assumed);
+    let Some(Place { subject: best, .. }) = places.first().copied() else {
         return Err(StoreError::Refused("nothing was sent".into()).into());
     };
-    let own: Vec<_> = sent
-        .iter()
-        .filter(|event| event.subject == *subject)
-        .collect();
     for pause in RECOVERY_PAUSES {
         tokio::time::sleep(pause).await;
-        match read_after(bus, subject, bound, own.len()).await {
-            Ok(events) if are_same(&events, &own) => {
-                if let Some(first_id) = first_id(&events, index) {
-                    return Ok(Some(first_id));
+        for Place {
+            index,
+            subject,
+            bound,
+        } in &places
+        {
+            let own = sent.iter().filter(|event| event.subject == **subject);
+            let own: Vec<_> = own.collect();
+            match read_after(bus, subject, bound.flatten(), own.len()).await {
+                Ok(events) if are_same(&events, &own) => {
+                    if *subject == best
+                        && let Some(first_id) = first_id(&events, *index)
+                    {
+                        return Ok(Some(first_id));
+                    }
                 }
-            }
-            // Another command's events came first. The store refuses this append, even if it
-            // arrives later.
-            Ok(events) if !events.is_empty() && guarded.is_some() => return Ok(None),
-            // The append may still arrive.
-            Ok(_) => {}
-            Err(error) => {
-                tracing::warn!(%subject, %error, "cannot find out whether an append was recorded");
+                // Another command's events came first. The store refuses this append, even if it
+                // arrives later.
+                Ok(events) if !events.is_empty() && bound.is_some() => return Ok(None),
+                // The append may still arrive.
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::warn!(%subject, %error, "cannot find out whether an append was recorded");
+                }
             }
         }
     }
-    let subject = subject.clone();
+    let subject = best.clone();
     Err(CommandError::Unknown { subject, reason })
+}
+
+/// A subject of an append whose outcome is unknown.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// The index of the subject's first event in the append.
+    index: usize,
+    subject: &'a Subject,
+    /// The bound after which the events begin, if a precondition fixes it.
+    bound: Option<Option<Bound>>,
+}
+
+/// Returns the subjects with a precondition, the last one first, or else the first subject.
+fn places_to_read<'a>(sent: &'a [EventCandidate], assumed: &[Precondition]) -> Vec<Place<'a>> {
+    let mut places: Vec<Place<'a>> = Vec::new();
+    for (index, EventCandidate { subject, .. }) in sent.iter().enumerate() {
+        if !places.iter().any(|place| place.subject == subject) {
+            let bound = assumed.iter().find_map(|one| lower_bound(one, subject));
+            places.push(Place {
+                index,
+                subject,
+                bound,
+            });
+        }
+    }
+    let first = places.first().copied();
+    places.retain(|place| place.bound.is_some());
+    places.reverse();
+    if places.is_empty() {
+        places.extend(first);
+    }
+    places
 }
 
 async fn read_after(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Clock, Services, lock::SubjectLocks};
+use super::{Clock, RandomNumbers, Services, lock::SubjectLocks};
 use crate::state::{Snapshots, StateLoader};
 use es_event::Upcasters;
 use es_store::EventStore;
@@ -55,6 +55,7 @@ pub struct CommandBus {
     pub(super) states: StateLoader,
     pub(super) services: Arc<Services>,
     pub(super) locks: SubjectLocks,
+    pub(super) random: RandomNumbers,
 }
 
 impl CommandBus {
@@ -62,12 +63,14 @@ impl CommandBus {
     /// system clock.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, source: impl Into<Arc<str>>) -> Self {
+        let random = RandomNumbers::system();
         Self {
             states: StateLoader::new(Arc::clone(&store)),
             store,
             source: source.into(),
             services: Arc::new(Services::default().with(Clock::system())),
-            locks: SubjectLocks::default(),
+            locks: SubjectLocks::new(&random),
+            random,
         }
     }
 
@@ -76,6 +79,17 @@ impl CommandBus {
     pub fn with_services(self, services: Services) -> Self {
         let services = Arc::new(services);
         Self { services, ..self }
+    }
+
+    /// Takes back-offs and lock stripes from these numbers.
+    #[must_use]
+    pub fn with_random_numbers(self, random: RandomNumbers) -> Self {
+        let locks = SubjectLocks::new(&random);
+        Self {
+            locks,
+            random,
+            ..self
+        }
     }
 
     /// Upcasts stored events with these upcasters before states are rebuilt.

@@ -5,13 +5,14 @@
 use std::{
     collections::BTreeSet,
     fmt,
-    hash::{BuildHasher as _, RandomState},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::Arc,
     time::Duration,
 };
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use super::RandomNumbers;
 use es_event::Subject;
 
 /// The number of lock stripes. Two subjects that share a stripe wait for each other needlessly.
@@ -23,7 +24,8 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(super) struct SubjectLocks {
     stripes: Arc<[Arc<Mutex<()>>]>,
-    hash: RandomState,
+    /// A secret of this process, so that no client finds subjects that share a stripe.
+    secret: u64,
 }
 
 /// The locked subjects of one command. Dropping it releases them.
@@ -35,15 +37,13 @@ pub(super) struct SubjectLockGuard {
 #[derive(Debug)]
 pub(super) struct LockTimeout;
 
-impl Default for SubjectLocks {
-    fn default() -> Self {
-        let stripes = (0..STRIPES).map(|_| Arc::default()).collect();
-        let hash = RandomState::new();
-        Self { stripes, hash }
-    }
-}
-
 impl SubjectLocks {
+    pub(super) fn new(random: &RandomNumbers) -> Self {
+        let stripes = (0..STRIPES).map(|_| Arc::default()).collect();
+        let secret = random.next();
+        Self { stripes, secret }
+    }
+
     /// Locks all of these subjects. Every command locks the stripes in ascending order, which rules
     /// out deadlocks.
     pub(super) async fn lock<'a>(
@@ -67,7 +67,9 @@ impl SubjectLocks {
 
     /// Returns the index of the lock that a subject shares with others.
     fn stripe(&self, subject: &Subject) -> usize {
-        usize::try_from(self.hash.hash_one(subject) % STRIPES).unwrap_or_default()
+        let mut hasher = DefaultHasher::new();
+        (self.secret, subject).hash(&mut hasher);
+        usize::try_from(hasher.finish() % STRIPES).unwrap_or_default()
     }
 }
 

@@ -19,6 +19,7 @@ mod metrics;
 mod outcome;
 mod parse;
 mod pipeline;
+mod random_numbers;
 mod registry;
 mod rejection;
 mod retry;
@@ -40,6 +41,7 @@ pub use handler_context::HandlerContext;
 pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceType, Services};
 pub use outcome::CommandOutcome;
 pub use pipeline::handle_command;
+pub use random_numbers::RandomNumbers;
 pub use registry::{Registry, RegistryBuilder};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 

@@ -71,7 +71,7 @@ async fn handle_parsed<C: Handle>(
     let plan = InputPlan::from_command(command)?;
     for attempt in 0..retry::MAX_ATTEMPTS {
         if attempt > 0 {
-            retry::back_off(attempt).await;
+            retry::back_off(attempt, &bus.random).await;
             metrics::count_retry(C::NAME);
         }
         let cache = retry::cache_policy(attempt);

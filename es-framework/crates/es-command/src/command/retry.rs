@@ -1,10 +1,8 @@
 //! The limits and pauses of the retries after a conflict.
 
-use std::{
-    hash::{BuildHasher as _, Hasher as _, RandomState},
-    time::Duration,
-};
+use std::time::Duration;
 
+use super::RandomNumbers;
 use crate::state::CachePolicy;
 
 /// After this many attempts the caller has to send the command again.
@@ -25,10 +23,10 @@ pub(super) const fn cache_policy(attempt: u32) -> CachePolicy {
 }
 
 /// Waits a random time before an attempt, so that two conflicting commands do not meet again.
-pub(super) async fn back_off(attempt: u32) {
+pub(super) async fn back_off(attempt: u32, random: &RandomNumbers) {
     let doublings = attempt.saturating_sub(1);
     let longest = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings));
-    let random = RandomState::new().build_hasher().finish();
-    let fraction = f64::from(u32::try_from(random >> 32).unwrap_or(u32::MAX)) / f64::from(u32::MAX);
+    let fraction =
+        f64::from(u32::try_from(random.next() >> 32).unwrap_or(u32::MAX)) / f64::from(u32::MAX);
     tokio::time::sleep(longest.mul_f64(fraction)).await;
 }

@@ -12,6 +12,7 @@ use super::{
 use es_event::{
     EventCandidate, EventId, EventType, InvalidSubjectPart, Metadata, Subject, SubjectPart,
 };
+use es_runtime::simulation::{self, Defect};
 use es_store::{AppendError, EventStore, Precondition, StoreError, latest_event};
 
 const EVENT_TYPE: EventType = EventType::declared("io.es-framework.ReactionCheckpointedEvent");
@@ -185,6 +186,9 @@ impl CheckpointStore {
         let Some(lease) = self.foreign_lease() else {
             return false;
         };
+        if simulation::has(Defect::IgnoreLeases) {
+            return false;
+        }
         match &self.observed_lease {
             Some((observed, since)) if observed == lease => since.elapsed() < lease.duration(),
             _ => {

@@ -20,7 +20,10 @@ use crate::command::{
     CommandBus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services,
 };
 use es_event::{EventId, EventType, EventView, RecordedEvent, Upcasters};
-use es_runtime::telemetry::traces;
+use es_runtime::{
+    simulation::{self, Defect},
+    telemetry::traces,
+};
 use es_store::EventStore;
 
 /// The time limit of a call.
@@ -257,7 +260,10 @@ impl ReactionExecutor {
     ) -> Result<(), ReactionError> {
         let step = self.reaction.steps.get(step).map_or("", |step| step.name);
         let name = self.reaction.name;
-        let key = format!("{name}.{step} {} {view} {number}", event.id);
+        let mut key = format!("{name}.{step} {} {view} {number}", event.id);
+        if simulation::has(Defect::SendOncePerProcess) {
+            key.push_str(&self.runtime.instance.to_string());
+        }
         let context = CommandContext {
             metadata: event.metadata(),
             trace: event.trace.clone(),

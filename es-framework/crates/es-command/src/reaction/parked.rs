@@ -85,6 +85,7 @@ impl ReactionProcessor {
         self.report_parked(parked);
         loop {
             tokio::select! {
+                biased;
                 request = requests.recv() => match request {
                     Some(request) if request.is_awaited() => {
                         let result = self.apply_operator_command(request.command, parked).await;

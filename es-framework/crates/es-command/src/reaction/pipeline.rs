@@ -21,6 +21,7 @@ use super::{
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
 use es_event::{RecordedEvent, Subject};
+use es_runtime::simulation::{self, Defect};
 use es_store::{Bound, ObserveOptions, ReadOptions, StoreError, event_with_id, newest_id};
 
 /// The highest number of events that are handled before deadlines are checked again.
@@ -121,6 +122,7 @@ impl ReactionProcessor {
         }
         let handle_first = match self.handle_first {
             Some(handle_first) => handle_first,
+            None if simulation::has(Defect::MeetBeforeCancelling) => self.position,
             None => newest_id(&*self.executor.runtime.store).await?,
         };
         self.handle_first = Some(handle_first);
@@ -201,6 +203,7 @@ impl ReactionProcessor {
             return Ok(());
         }
         tokio::select! {
+            biased;
             result = self.executor.execute(event, instance) => result?,
             () = renew_until_lost(&mut self.checkpoints) => return Err(ReactionError::TakenOver),
         }

@@ -1,12 +1,10 @@
 //! The processor of one reaction: its position, its open deadlines and its checkpoint.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
 
 use super::{
     ReactionError, ReactionStatus, StartPosition,
@@ -16,6 +14,7 @@ use super::{
     executor::{ReactionExecutor, StepOfView},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
+use es_runtime::simulation::{self, Defect};
 use es_store::{Bound, ReadOptions, newest_id};
 
 /// The first pause of every back-off.
@@ -88,6 +87,9 @@ impl ReactionProcessor {
         let (Some(from), Some(to)) = (progress.open_from, progress.position) else {
             return Ok(());
         };
+        if simulation::has(Defect::ForgetOpenDeadlines) {
+            return Ok(());
+        }
         let options = ReadOptions {
             lower_bound: Some(Bound::Inclusive(from)),
             upper_bound: Some(Bound::Inclusive(to)),

@@ -18,6 +18,7 @@ use super::{
     rebuild_progress::RebuildProgress,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
+use es_runtime::simulation::{self, Defect};
 use es_store::{EventStore, ObserveOptions, StoreError, newest_id};
 
 /// The batching window: the time in which events gather between two transactions. A transaction costs
@@ -96,8 +97,9 @@ impl ProjectionPipeline {
                 return PipelineEnd::LeaseLost;
             }
             tokio::select! {
-                () = pause.wait() => {}
+                biased;
                 () = requested(&mut end) => return PipelineEnd::Requested,
+                () = pause.wait() => {}
             }
         }
         PipelineEnd::AllStopped
@@ -121,8 +123,9 @@ impl ProjectionPipeline {
                 let _ = tokio::time::timeout(BATCHING_WINDOW, full).await;
             }
             let batch = tokio::select! {
-                batch = reader.next() => batch,
+                biased;
                 () = requested(end) => return Ok(PipelineEnd::Requested),
+                batch = reader.next() => batch,
             };
             let EventBatch {
                 events,
@@ -132,6 +135,7 @@ impl ProjectionPipeline {
             } = batch;
             let mut applying = std::pin::pin!(self.apply_batch(&events, folds));
             tokio::select! {
+                biased;
                 applied = &mut applying => applied?,
                 // A rebuild reads and decodes the next batch during the write.
                 () = reader.fill(rebuild.newest()), if !rebuild.is_over() => applying.await?,
@@ -250,7 +254,11 @@ impl ProjectionPipeline {
                 events = before;
             }
             let Some(changes) = changes else { continue };
-            if let Some(last) = events.last().map(Checkpoint::from_event) {
+            let last = match simulation::has(Defect::CheckpointFirstEvent) {
+                true => events.first(),
+                false => events.last(),
+            };
+            if let Some(last) = last.map(Checkpoint::from_event) {
                 self.database
                     .write_batch(&model.table, changes, last)
                     .await?;

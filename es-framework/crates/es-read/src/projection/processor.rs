@@ -181,6 +181,7 @@ impl Processor {
         let mut request = None;
         loop {
             tokio::select! {
+                biased;
                 Some(ended) = running.next() => if ended != PipelineEnd::AllStopped { break },
                 received = self.requests.recv() => {
                     request = received;

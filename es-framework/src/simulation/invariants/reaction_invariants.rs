@@ -1,0 +1,94 @@
+//! Each deadline fires once, unless it was cancelled in time, and each command and call of a reaction
+//! happens once.
+
+use std::time::Duration;
+
+use super::{LogFold, RunRecord, log_fold::LoggedEvent};
+use crate::simulation::receipt_printer::PrintedReceipt;
+
+/// A lease expires after this time, so that another process may repeat a call.
+const LEASE: Duration = Duration::from_secs(10);
+
+pub(super) fn check(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
+    for sent in log.named("TransferSentEvent") {
+        let operation = sent.number("operation");
+        let counted = log.named("TransferCountedEvent");
+        let counted = counted
+            .filter(|event| event.number("operation") == operation)
+            .count();
+        if counted != 1 {
+            violations.push(format!(
+                "a reaction counted transfer {operation} {counted} times"
+            ));
+        }
+        check_receipts(run, &format!("transfer {operation}"), 1..=1, violations);
+    }
+    for placed in log.named("HoldPlacedEvent") {
+        check_deadline(run, log, placed, violations);
+    }
+}
+
+fn check_deadline(
+    run: &RunRecord,
+    log: &LogFold,
+    placed: &LoggedEvent,
+    violations: &mut Vec<String>,
+) {
+    let (id, until) = (placed.number("id"), placed.time("until"));
+    let of_hold = |name| {
+        log.named(name)
+            .filter(|event| event.subject == placed.subject)
+    };
+    let settled = of_hold("HoldSettledEvent").next();
+    let released: Vec<_> = of_hold("HoldReleasedEvent").collect();
+    // An event that is recorded before any clock shows the time of the deadline cancels it.
+    let allowed = match settled {
+        None => 1..=1,
+        Some(settled) if settled.latest_time < until => 0..=0,
+        Some(_) => 0..=1,
+    };
+    if !allowed.contains(&released.len()) {
+        let count = released.len();
+        violations.push(format!(
+            "the deadline of hold {id} fired {count} times instead of {allowed:?}"
+        ));
+    }
+    if released.iter().any(|event| event.latest_time < until) {
+        violations.push(format!("the deadline of hold {id} fired before its time"));
+    }
+    check_receipts(run, &format!("hold {id}"), allowed, violations);
+}
+
+/// Checks how often a receipt was printed. The printer recognises a repetition by its key.
+fn check_receipts(
+    run: &RunRecord,
+    text: &str,
+    allowed: std::ops::RangeInclusive<usize>,
+    violations: &mut Vec<String>,
+) {
+    let printed = run.printed.iter().filter(|receipt| receipt.text == text);
+    let printed: Vec<_> = printed.collect();
+    let mut keys: Vec<_> = printed.iter().map(|receipt| &receipt.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    if !allowed.contains(&keys.len()) {
+        let count = keys.len();
+        violations.push(format!(
+            "{text} was printed under {count} keys instead of {allowed:?}"
+        ));
+    }
+    for (first, second) in printed.iter().zip(printed.iter().skip(1)) {
+        if !may_repeat(run, first, second) {
+            violations.push(format!(
+                "{text} was printed again without a reason: {first:?}, {second:?}"
+            ));
+        }
+    }
+}
+
+/// Returns whether a process was killed, or its lease expired, before another one repeated its call.
+fn may_repeat(run: &RunRecord, first: &PrintedReceipt, second: &PrintedReceipt) -> bool {
+    let mut kills = run.kills.iter();
+    let is_killed = kills.any(|kill| kill.process == first.process && kill.at <= second.begun);
+    is_killed || second.begun.saturating_sub(first.begun) >= LEASE
+}

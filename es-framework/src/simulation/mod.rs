@@ -1,0 +1,19 @@
+//! Deterministic simulation of the whole framework. The command pipeline, projections and reactions of
+//! two instances run in one thread on a simulated store, network, disk and clock. All that happens
+//! follows from one seed, so a failing seed repeats its run exactly.
+
+mod fault_injector;
+mod fault_profile;
+mod invariants;
+mod operation;
+mod receipt_printer;
+mod scenario_run;
+mod seed_batch;
+mod simulated_client;
+mod simulated_instance;
+mod simulated_store;
+mod simulated_subscription;
+mod tests;
+mod wallet_domain;
+mod wallet_reactions;
+mod world;

@@ -1,0 +1,167 @@
+//! The operations of simulated clients, and the record of their attempts.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::{
+    wallet_domain::{
+        FillWalletCommand, OpenWalletCommand, PlaceHoldCommand, SettleHoldCommand,
+        TipWalletCommand, TransferCommand, WriteNoteCommand, descriptor,
+    },
+    world::World,
+};
+use crate::{command::CommandDescriptor, event::EventId};
+
+/// The number of wallets. Few wallets make conflicts likely.
+pub(super) const WALLETS: u64 = 3;
+const HOLDS: u64 = 6;
+
+/// An operation of a client.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Operation {
+    OpenWallet {
+        id: u32,
+    },
+    FillWallet {
+        id: u32,
+        amount: i64,
+    },
+    /// Adds one, like every other tip, so that its events do not name it.
+    TipWallet {
+        id: u32,
+    },
+    Transfer {
+        from: u32,
+        to: u32,
+        amount: i64,
+    },
+    WriteNote {
+        id: u32,
+    },
+    PlaceHold {
+        id: u32,
+        until: Timestamp,
+    },
+    SettleHold {
+        id: u32,
+    },
+}
+
+/// The result of one attempt to carry out an operation.
+#[derive(Debug, Clone)]
+pub(super) enum AttemptResult {
+    /// The command was carried out: its last event, and the last event of its subject.
+    Acknowledged {
+        position: Option<EventId>,
+        latest: Option<EventId>,
+    },
+    /// The command was refused, and this attempt wrote nothing.
+    Refused(String),
+    /// The attempt wrote nothing. Another one may succeed.
+    NotDone,
+    /// Nobody knows whether the attempt wrote something.
+    Unknown,
+}
+
+/// One attempt to carry out an operation.
+#[derive(Debug, Clone)]
+pub(super) struct Attempt {
+    /// The number of events in the store before the request was sent.
+    pub(super) length_before: u64,
+    /// The number of events in the store after the answer arrived.
+    pub(super) length_after: u64,
+    pub(super) result: AttemptResult,
+}
+
+/// An operation with all of its attempts.
+#[derive(Debug, Clone)]
+pub(super) struct OperationRecord {
+    pub(super) number: u32,
+    pub(super) operation: Operation,
+    pub(super) attempts: Vec<Attempt>,
+}
+
+impl Operation {
+    /// Draws an operation.
+    pub(super) fn draw(world: &World) -> Self {
+        let id = |count: u64| u32::try_from(world.below(count)).unwrap_or_default();
+        let amount = || i64::try_from(world.between(1, 20)).unwrap_or_default();
+        if world.happens(world.faults().same_tip) {
+            return Self::TipWallet { id: 0 };
+        }
+        match world.below(100) {
+            0..5 => Self::OpenWallet { id: id(WALLETS) },
+            5..25 => Self::FillWallet {
+                id: id(WALLETS),
+                amount: amount(),
+            },
+            25..38 => Self::TipWallet { id: id(WALLETS) },
+            38..63 => {
+                let from = id(WALLETS);
+                let to = (from + 1 + id(WALLETS - 1)) % u32::try_from(WALLETS).unwrap_or(1);
+                let amount = amount();
+                Self::Transfer { from, to, amount }
+            }
+            63..70 => Self::WriteNote { id: id(2) },
+            70..87 => {
+                let delay = i64::try_from(world.between(200, 6_000)).unwrap_or_default();
+                let until = world
+                    .now()
+                    .saturating_add(SignedDuration::from_millis(delay));
+                Self::PlaceHold {
+                    id: id(HOLDS),
+                    until: until.unwrap_or(Timestamp::MAX),
+                }
+            }
+            _ => Self::SettleHold { id: id(HOLDS) },
+        }
+    }
+
+    /// Returns the command and the body of the request.
+    pub(super) fn request(
+        self,
+        operation: u32,
+    ) -> Result<(CommandDescriptor, Vec<u8>), serde_json::Error> {
+        fn encode<C: crate::command::Handle + Serialize>(
+            command: &C,
+        ) -> Result<(CommandDescriptor, Vec<u8>), serde_json::Error> {
+            Ok((descriptor::<C>(), serde_json::to_vec(command)?))
+        }
+        match self {
+            Self::OpenWallet { id } => encode(&OpenWalletCommand { id, operation }),
+            Self::FillWallet { id, amount } => encode(&FillWalletCommand {
+                id,
+                amount,
+                operation,
+            }),
+            Self::TipWallet { id } => encode(&TipWalletCommand { id }),
+            Self::Transfer { from, to, amount } => encode(&TransferCommand {
+                from,
+                to,
+                amount,
+                operation,
+            }),
+            Self::WriteNote { id } => encode(&WriteNoteCommand { id, operation }),
+            Self::PlaceHold { id, until } => encode(&PlaceHoldCommand {
+                id,
+                until,
+                operation,
+            }),
+            Self::SettleHold { id } => encode(&SettleHoldCommand { id, operation }),
+        }
+    }
+
+    /// Returns the subjects of the events that the operation writes.
+    pub(super) fn subjects(self) -> Vec<String> {
+        match self {
+            Self::OpenWallet { id } | Self::FillWallet { id, .. } | Self::TipWallet { id } => {
+                vec![format!("/wallets/{id}")]
+            }
+            Self::Transfer { from, to, .. } => {
+                vec![format!("/wallets/{from}"), format!("/wallets/{to}")]
+            }
+            Self::WriteNote { id } => vec![format!("/notes/{id}")],
+            Self::PlaceHold { id, .. } | Self::SettleHold { id } => vec![format!("/holds/{id}")],
+        }
+    }
+}

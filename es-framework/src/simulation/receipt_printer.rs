@@ -1,0 +1,76 @@
+//! The other system that reactions call. Its calls take time and fail.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use super::world::{World, lock};
+use crate::prelude::*;
+
+/// A call that the printer completed.
+#[derive(Debug, Clone)]
+pub(super) struct PrintedReceipt {
+    pub(super) text: String,
+    pub(super) key: String,
+    /// The number of the process that made the call.
+    pub(super) process: u64,
+    pub(super) begun: Duration,
+}
+
+/// The connection of one process to the printer.
+#[derive(Debug, Service)]
+pub(super) struct ReceiptPrinter {
+    world: Arc<World>,
+    instance: &'static str,
+    process: u64,
+    printed: Arc<Mutex<Vec<PrintedReceipt>>>,
+}
+
+/// The printer refused a call, and printed nothing.
+#[derive(Debug)]
+pub(super) struct PrinterFailure;
+
+impl fmt::Display for PrinterFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the printer is out of paper")
+    }
+}
+
+impl ReceiptPrinter {
+    pub(super) fn new(
+        world: Arc<World>,
+        instance: &'static str,
+        process: u64,
+        printed: Arc<Mutex<Vec<PrintedReceipt>>>,
+    ) -> Self {
+        Self {
+            world,
+            instance,
+            process,
+            printed,
+        }
+    }
+
+    pub(super) async fn print(&self, text: String, key: &str) -> Result<(), PrinterFailure> {
+        let world = &self.world;
+        let begun = world.elapsed();
+        match world.happens(world.faults().slow_call) {
+            true => world.pause(500, 5_000).await,
+            false => world.pause(0, 5).await,
+        }
+        if world.happens(world.faults().failed_call) {
+            world.record(self.instance, format_args!("cannot print {text}"));
+            return Err(PrinterFailure);
+        }
+        world.record(self.instance, format_args!("prints {text}"));
+        lock(&self.printed).push(PrintedReceipt {
+            text,
+            key: key.to_owned(),
+            process: self.process,
+            begun,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! One run: two instances, three clients and a store, first with faults and then without them, until
+//! everything is done.
+
+use std::{sync::Arc, time::Duration};
+
+use es_runtime::simulation::{Defect, SimulatedThread};
+use jiff::SignedDuration;
+
+use super::{
+    fault_injector::{inject_faults, start},
+    invariants::{RunRecord, find_violations},
+    simulated_client::{ClientHistory, SimulatedClient},
+    simulated_instance::SimulatedInstance,
+    simulated_store::StoreServer,
+    world::{World, lock},
+};
+use crate::{command::RandomNumbers, event::EventId};
+
+const CLIENTS: u32 = 3;
+const OPERATIONS: u32 = 6;
+/// The longest time after the faults in which all work has to be done.
+const SETTLING_TIME: Duration = Duration::from_secs(300);
+
+/// The result of one run.
+#[derive(Debug)]
+pub(super) struct RunReport {
+    pub(super) seed: u64,
+    pub(super) trace: Vec<String>,
+    pub(super) violations: Vec<String>,
+}
+
+/// Runs the scenario of a seed with a defect or without one.
+pub(super) fn run_seed(seed: u64, defect: Option<Defect>) -> std::io::Result<RunReport> {
+    // Work on the database takes no part in the numbers of the world, but it follows from the seed, too.
+    let random = RandomNumbers::seeded(seed ^ u64::MAX);
+    let work_time = move || Duration::from_millis((random.next() % 8).saturating_sub(5));
+    let _thread = SimulatedThread::enter(defect, work_time);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()?;
+    Ok(runtime.block_on(run(seed)))
+}
+
+async fn run(seed: u64) -> RunReport {
+    let world = Arc::new(World::new(seed));
+    let server = Arc::new(StoreServer::new(Arc::clone(&world)));
+    let flushing = tokio::spawn(Arc::clone(&server).run());
+    let printed = Arc::default();
+    let instances = ["a", "b"].map(|name| {
+        let (world, server) = (Arc::clone(&world), Arc::clone(&server));
+        SimulatedInstance::new(name, world, server, Arc::clone(&printed))
+    });
+    let instances: Arc<[SimulatedInstance]> = Arc::new(instances);
+    let history = Arc::new(ClientHistory::default());
+    for index in 0..instances.len() {
+        let instances = Arc::clone(&instances);
+        tokio::spawn(async move { instances[index].run_clock().await });
+    }
+    for instance in instances.iter() {
+        start(&world, instance).await;
+    }
+    let faults = inject_faults(
+        Arc::clone(&world),
+        Arc::clone(&server),
+        Arc::clone(&instances),
+    );
+    let faults = tokio::spawn(faults);
+    let clients = (0..CLIENTS).map(|number| {
+        let client = SimulatedClient {
+            number,
+            world: Arc::clone(&world),
+            server: Arc::clone(&server),
+            instances: Arc::clone(&instances),
+            history: Arc::clone(&history),
+        };
+        tokio::spawn(client.run(OPERATIONS))
+    });
+    for client in clients.collect::<Vec<_>>() {
+        let _ = client.await;
+    }
+    faults.abort();
+    let mut violations = settle(&world, &server, &instances).await;
+    flushing.abort();
+    let mut rows = Vec::new();
+    for instance in instances.iter() {
+        rows.push((
+            instance.name,
+            instance.rows_after(None, SETTLING_TIME).await,
+        ));
+    }
+    let kills = instances.iter();
+    let record = RunRecord {
+        events: server.history().await,
+        operations: lock(&history.operations).clone(),
+        reads: lock(&history.reads).clone(),
+        rows,
+        printed: lock(&printed).clone(),
+        kills: kills
+            .flat_map(|instance| lock(&instance.kills).clone())
+            .collect(),
+    };
+    violations.extend(find_violations(&record));
+    let trace = world.take_trace();
+    RunReport {
+        seed,
+        trace,
+        violations,
+    }
+}
+
+/// Ends all faults, lets every deadline pass, and waits until all work is done.
+async fn settle(
+    world: &World,
+    server: &StoreServer,
+    instances: &[SimulatedInstance],
+) -> Vec<String> {
+    world.record("world", "ends all faults, and every deadline passes");
+    world.calm_down();
+    server.restart();
+    let ahead = SignedDuration::from_hours(10);
+    for instance in instances {
+        start(world, instance).await;
+        instance.offset_clock(ahead);
+    }
+    let begin = world.elapsed();
+    loop {
+        let last = server.length().checked_sub(1).and_then(EventId::new);
+        let unfinished: Vec<_> = instances
+            .iter()
+            .filter_map(|instance| instance.unfinished_work(last))
+            .collect();
+        if unfinished.is_empty() {
+            return Vec::new();
+        }
+        if world.elapsed().saturating_sub(begin) > SETTLING_TIME {
+            return unfinished
+                .into_iter()
+                .map(|work| format!("this is never done: {work}"))
+                .collect();
+        }
+        world.pause(100, 100).await;
+    }
+}

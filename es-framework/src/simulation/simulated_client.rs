@@ -1,0 +1,189 @@
+//! A client that sends commands to any instance, repeats those that are safe to repeat, and reads what
+//! it wrote.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use super::{
+    operation::{Attempt, AttemptResult, Operation, OperationRecord, WALLETS},
+    simulated_instance::{RequestAnswer, SimulatedInstance},
+    simulated_store::StoreServer,
+    wallet_domain::WalletRow,
+    world::{World, lock},
+};
+use crate::{
+    command::{CommandError, CommandOutcome, IdempotencyKey},
+    event::EventId,
+    store::StoreError,
+};
+
+/// The highest number of attempts for one operation.
+const ATTEMPTS: usize = 12;
+
+/// The results that the clients of a run have seen.
+#[derive(Debug, Default)]
+pub(super) struct ClientHistory {
+    pub(super) operations: Mutex<Vec<OperationRecord>>,
+    pub(super) reads: Mutex<Vec<ReadRecord>>,
+}
+
+/// The rows that a client read after its own write.
+#[derive(Debug, Clone)]
+pub(super) struct ReadRecord {
+    pub(super) operation: u32,
+    /// The event that the rows had to contain.
+    pub(super) after: Option<EventId>,
+    /// The number of events in the store after the answer arrived.
+    pub(super) length_after: u64,
+    pub(super) rows: Vec<WalletRow>,
+}
+
+/// One client of a run.
+#[derive(Debug)]
+pub(super) struct SimulatedClient {
+    pub(super) number: u32,
+    pub(super) world: Arc<World>,
+    pub(super) server: Arc<StoreServer>,
+    pub(super) instances: Arc<[SimulatedInstance]>,
+    pub(super) history: Arc<ClientHistory>,
+}
+
+impl SimulatedClient {
+    /// Opens and fills a wallet, and then carries out so many operations.
+    pub(super) async fn run(self, operations: u32) {
+        let id = self.number % u32::try_from(WALLETS).unwrap_or(1);
+        for index in 0..operations {
+            let operation = match index {
+                0 => Operation::OpenWallet { id },
+                1 => Operation::FillWallet { id, amount: 40 },
+                _ => Operation::draw(&self.world),
+            };
+            self.carry_out(self.number * 100 + index, operation).await;
+            if !self.world.happens(self.world.faults().eager_client) {
+                self.world.pause(0, 500).await;
+            }
+        }
+    }
+
+    async fn carry_out(&self, number: u32, operation: Operation) {
+        let world = &self.world;
+        // Only a key tells a tip from the tip of another client.
+        let has_key = matches!(operation, Operation::TipWallet { .. }) || world.happens(800);
+        let key: Option<IdempotencyKey> = match has_key {
+            true => format!("operation-{number}").parse().ok(),
+            false => None,
+        };
+        let mut attempts = Vec::new();
+        while attempts.len() < ATTEMPTS {
+            let attempt = self.attempt(number, operation, key.clone()).await;
+            let result = attempt.result.clone();
+            attempts.push(attempt);
+            match result {
+                AttemptResult::Acknowledged { position, .. } => {
+                    self.read_own_write(number, position).await;
+                    break;
+                }
+                AttemptResult::Refused(_) => break,
+                // Repeating it could carry it out twice.
+                AttemptResult::Unknown if key.is_none() => break,
+                AttemptResult::Unknown | AttemptResult::NotDone => world.pause(20, 900).await,
+            }
+        }
+        lock(&self.history.operations).push(OperationRecord {
+            number,
+            operation,
+            attempts,
+        });
+    }
+
+    async fn attempt(
+        &self,
+        number: u32,
+        operation: Operation,
+        key: Option<IdempotencyKey>,
+    ) -> Attempt {
+        let world = &self.world;
+        let who = format!("client {}", self.number);
+        let instance = self.draw_instance();
+        let patience = match world.happens(world.faults().lost_client) {
+            true => Duration::from_millis(world.between(1, 100)),
+            false => Duration::from_secs(30),
+        };
+        let retry = if key.is_some() {
+            "may repeat"
+        } else {
+            "sends once"
+        };
+        let to = instance.name;
+        world.record(
+            &who,
+            format_args!("{retry} {number} to {to}: {operation:?}"),
+        );
+        let length_before = self.server.length();
+        let result = match operation.request(number) {
+            Ok((command, body)) => {
+                let answer = instance.request(command, body, key, patience).await;
+                attempt_result(answer)
+            }
+            Err(error) => AttemptResult::Refused(error.to_string()),
+        };
+        world.record(&who, format_args!("{number} is {result:?}"));
+        Attempt {
+            length_before,
+            length_after: self.server.length(),
+            result,
+        }
+    }
+
+    fn draw_instance(&self) -> &SimulatedInstance {
+        let index = usize::try_from(self.world.below(2)).unwrap_or_default();
+        &self.instances[index]
+    }
+
+    /// Reads the rows that contain an event, from any instance.
+    async fn read_own_write(&self, operation: u32, after: Option<EventId>) {
+        if !self.world.happens(300) {
+            return;
+        }
+        let instance = self.draw_instance();
+        let rows = instance.rows_after(after, Duration::from_secs(2)).await;
+        let Some(rows) = rows else {
+            return;
+        };
+        let (name, count) = (instance.name, rows.len());
+        let who = format!("client {}", self.number);
+        self.world.record(
+            who,
+            format_args!("reads {count} rows from {name} after {after:?}"),
+        );
+        lock(&self.history.reads).push(ReadRecord {
+            operation,
+            after,
+            length_after: self.server.length(),
+            rows,
+        });
+    }
+}
+
+fn attempt_result(answer: RequestAnswer) -> AttemptResult {
+    let result = match answer {
+        RequestAnswer::ConnectionRefused => return AttemptResult::NotDone,
+        RequestAnswer::ConnectionLost => return AttemptResult::Unknown,
+        RequestAnswer::Handled(result) => *result,
+    };
+    match result {
+        Ok(CommandOutcome {
+            position, latest, ..
+        }) => AttemptResult::Acknowledged { position, latest },
+        Err(CommandError::Unknown { .. }) => AttemptResult::Unknown,
+        Err(CommandError::Contended(_) | CommandError::Store(StoreError::Unavailable { .. })) => {
+            AttemptResult::NotDone
+        }
+        Err(CommandError::Rejected(rejection)) => {
+            AttemptResult::Refused(format!("{}: {rejection}", rejection.name()))
+        }
+        Err(error) => AttemptResult::Refused(error.to_string()),
+    }
+}

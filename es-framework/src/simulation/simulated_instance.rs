@@ -1,0 +1,305 @@
+//! One of the instances of the simulated application. Each start is a new process with a command bus,
+//! projections and reactions. A kill drops all of its tasks at once.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::task::AbortHandle;
+use uuid::Uuid;
+
+use super::{
+    receipt_printer::{PrintedReceipt, ReceiptPrinter},
+    simulated_store::{StoreConnection, StoreServer},
+    wallet_domain::{self, WalletRow},
+    wallet_reactions,
+    world::{World, lock},
+};
+use crate::{
+    command::{
+        Clock, CommandBus, CommandContext, CommandDescriptor, CommandError, CommandOutcome,
+        CommandRequest, IdempotencyKey, RandomNumbers,
+    },
+    event::{EventId, Upcasters},
+    operator::{OperatorClient, OperatorCommand},
+    projection::{Database, Processor, ProgressRegistry},
+    query::{PageParameters, QueryContext},
+    reaction::{ReactionRunner, ReactionRuntime, ReactionStatuses},
+    store::EventStore,
+};
+
+const SOURCE: &str = "simulation";
+/// The interval in which the simulation sets the clocks.
+const TICK: Duration = Duration::from_millis(100);
+
+/// An instance of the simulated application.
+#[derive(Debug)]
+pub(super) struct SimulatedInstance {
+    pub(super) name: &'static str,
+    world: Arc<World>,
+    server: Arc<StoreServer>,
+    printed: Arc<Mutex<Vec<PrintedReceipt>>>,
+    clock: Clock,
+    /// The difference between its clock and the true time.
+    clock_offset: Mutex<SignedDuration>,
+    /// The database survives the kill of a process, as a file does.
+    database: Mutex<Option<Database>>,
+    process: Mutex<Option<SimulatedProcess>>,
+    /// Only one client waits for rows, because tokio wakes several in an order of its own in each run.
+    reader: tokio::sync::Mutex<()>,
+    /// The end of each process.
+    pub(super) kills: Mutex<Vec<ProcessKill>>,
+}
+
+/// A running process of an instance.
+#[derive(Debug)]
+struct SimulatedProcess {
+    number: u64,
+    bus: CommandBus,
+    database: Database,
+    positions: ProgressRegistry,
+    reactions: ReactionStatuses,
+    operator: OperatorClient,
+    tasks: Vec<AbortHandle>,
+}
+
+/// The end of a process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProcessKill {
+    pub(super) process: u64,
+    pub(super) at: Duration,
+}
+
+/// The answer to a request, as its sender sees it.
+#[derive(Debug)]
+pub(super) enum RequestAnswer {
+    /// The command was carried out or refused.
+    Handled(Box<Result<CommandOutcome, CommandError>>),
+    /// The process was gone before it answered.
+    ConnectionLost,
+    /// No process accepted the request.
+    ConnectionRefused,
+}
+
+impl SimulatedInstance {
+    pub(super) fn new(
+        name: &'static str,
+        world: Arc<World>,
+        server: Arc<StoreServer>,
+        printed: Arc<Mutex<Vec<PrintedReceipt>>>,
+    ) -> Self {
+        let clock = Clock::at(world.now());
+        Self {
+            name,
+            world,
+            server,
+            printed,
+            clock,
+            clock_offset: Mutex::default(),
+            database: Mutex::default(),
+            process: Mutex::default(),
+            reader: tokio::sync::Mutex::default(),
+            kills: Mutex::default(),
+        }
+    }
+
+    /// Moves the clock on, until the returned future is dropped.
+    pub(super) async fn run_clock(&self) {
+        loop {
+            self.set_clock();
+            tokio::time::sleep(TICK).await;
+        }
+    }
+
+    fn set_clock(&self) {
+        let time = self.world.now().saturating_add(*lock(&self.clock_offset));
+        let time = time.unwrap_or(Timestamp::MAX);
+        self.clock.set(time);
+        self.world.show_time(time);
+    }
+
+    /// Sets the difference between the clock and the true time.
+    pub(super) fn offset_clock(&self, offset: SignedDuration) {
+        *lock(&self.clock_offset) = offset;
+        self.set_clock();
+        let time = self.clock.now();
+        self.world
+            .record(self.name, format_args!("has its clock set to {time}"));
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        lock(&self.process).is_some()
+    }
+
+    /// Starts a process. Does nothing if one is running.
+    pub(super) async fn start(&self) -> Result<(), crate::projection::DatabaseError> {
+        if self.is_running() {
+            return Ok(());
+        }
+        let models = wallet_domain::read_models().unwrap_or_default();
+        let kept = lock(&self.database).clone();
+        let database = match kept {
+            Some(database) => database,
+            None => Database::in_memory(&models).await?,
+        };
+        *lock(&self.database) = Some(database.clone());
+        let number = self.world.random.next();
+        let port: Arc<dyn EventStore> = Arc::new(StoreConnection {
+            server: Arc::clone(&self.server),
+            instance: self.name,
+        });
+        let (world, printed) = (Arc::clone(&self.world), Arc::clone(&self.printed));
+        let printer = ReceiptPrinter::new(world, self.name, number, printed);
+        let services = wallet_domain::services(self.clock.clone(), Arc::new(printer));
+        let random = RandomNumbers::seeded(self.world.random.next());
+        let bus = CommandBus::new(Arc::clone(&port), SOURCE)
+            .with_services(services.clone())
+            .with_random_numbers(random);
+        let processor = Processor::new(Arc::clone(&port), database.clone(), models);
+        let runtime = ReactionRuntime {
+            bus: bus.clone(),
+            store: port,
+            source: SOURCE.into(),
+            services,
+            upcasters: Upcasters::default(),
+            instance: Uuid::from_u128(number.into()),
+            sent_commands: None,
+        };
+        let reactions = wallet_reactions::reactions().unwrap_or_default();
+        let runner = ReactionRunner::new(runtime, reactions);
+        self.world.record(self.name, "starts");
+        let process = SimulatedProcess {
+            number,
+            bus,
+            database,
+            positions: processor.progress(),
+            reactions: runner.statuses(),
+            operator: processor.operator(),
+            tasks: vec![
+                tokio::spawn(processor.run()).abort_handle(),
+                tokio::spawn(runner.run()).abort_handle(),
+            ],
+        };
+        *lock(&self.process) = Some(process);
+        Ok(())
+    }
+
+    /// Kills the process. Its database is lost with it, or it is kept.
+    pub(super) fn kill(&self, keeps_database: bool) {
+        let Some(process) = lock(&self.process).take() else {
+            return;
+        };
+        process.tasks.iter().for_each(AbortHandle::abort);
+        if !keeps_database {
+            *lock(&self.database) = None;
+        }
+        let database = if keeps_database { "keeps" } else { "loses" };
+        self.world.record(
+            self.name,
+            format_args!("is killed and {database} its database"),
+        );
+        let (process, at) = (process.number, self.world.elapsed());
+        lock(&self.kills).push(ProcessKill { process, at });
+    }
+
+    /// Sends a command to the process, and waits for its answer at most this long.
+    pub(super) async fn request(
+        &self,
+        command: CommandDescriptor,
+        body: Vec<u8>,
+        idempotency_key: Option<IdempotencyKey>,
+        patience: Duration,
+    ) -> RequestAnswer {
+        let Some(bus) = lock(&self.process)
+            .as_ref()
+            .map(|process| process.bus.clone())
+        else {
+            return RequestAnswer::ConnectionRefused;
+        };
+        let handling = tokio::spawn(async move {
+            let context = CommandContext {
+                idempotency_key,
+                ..CommandContext::default()
+            };
+            let request = CommandRequest {
+                body: &body,
+                path_parameters: &[],
+                context: &context,
+            };
+            (command.execute)(&bus, request).await
+        });
+        let connection = handling.abort_handle();
+        if let Some(process) = lock(&self.process).as_mut() {
+            process.tasks.push(connection.clone());
+        }
+        match tokio::time::timeout(patience, handling).await {
+            Ok(Ok(result)) => RequestAnswer::Handled(Box::new(result)),
+            Ok(Err(_)) => RequestAnswer::ConnectionLost,
+            Err(_) => {
+                // The server drops a request whose client is gone.
+                connection.abort();
+                RequestAnswer::ConnectionLost
+            }
+        }
+    }
+
+    /// Returns all rows once they contain an event, or nothing if that takes longer than `limit`.
+    pub(super) async fn rows_after(
+        &self,
+        event: Option<EventId>,
+        limit: Duration,
+    ) -> Option<Vec<WalletRow>> {
+        let _turn = self.reader.lock().await;
+        let (positions, database) = {
+            let process = lock(&self.process);
+            let process = process.as_ref()?;
+            (process.positions.clone(), process.database.clone())
+        };
+        positions.wait_until_reached(&[], event, limit).await.ok()?;
+        let context = QueryContext::new(&database, PageParameters::default(), self.clock.now());
+        let rows = context.rows::<WalletRow>().all(1_000).await.ok()?;
+        // The connection to a process that was killed meanwhile is lost.
+        self.is_running().then_some(rows)
+    }
+
+    /// Lets an operator rebuild the read model.
+    pub(super) async fn rebuild(&self) {
+        let operator = lock(&self.process)
+            .as_ref()
+            .map(|process| process.operator.clone());
+        if let Some(operator) = operator {
+            self.world.record(self.name, "rebuilds its read model");
+            let _ = operator
+                .send("simulated_wallets", OperatorCommand::Rebuild)
+                .await;
+        }
+    }
+
+    /// Describes work that is not done yet.
+    pub(super) fn unfinished_work(&self, last: Option<EventId>) -> Option<String> {
+        let process = lock(&self.process);
+        let Some(process) = process.as_ref() else {
+            return Some(format!("{} does not run", self.name));
+        };
+        for (name, progress) in process.positions.iter() {
+            let position = progress.position();
+            if position < last || progress.shadow().is_some() {
+                let trouble = progress.trouble();
+                return Some(format!(
+                    "{} projects {name} up to {position:?}: {trouble:?}",
+                    self.name
+                ));
+            }
+        }
+        let now = self.clock.now();
+        for (name, status) in process.reactions.all() {
+            let is_due = status.next_deadline.is_some_and(|next| next <= now);
+            if status.position < last || is_due {
+                return Some(format!("{} reacts in {name} up to {status:?}", self.name));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,319 @@
+//! The event store of a simulation: the store in memory behind a network and a disk that misbehave.
+//! A request may be slow, overtake another one, or fail before it is sent, while it waits for the
+//! flush, or after it. A crash loses the appends that wait for the flush.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use futures_util::{StreamExt as _, stream};
+use jiff::Timestamp;
+use tokio::sync::{Notify, oneshot};
+
+use super::{
+    simulated_subscription::SimulatedSubscription,
+    world::{World, lock},
+};
+use crate::{
+    event::{EventCandidate, RecordedEvent, Subject},
+    store::{
+        AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
+        StoreError, memory::MemoryStore,
+    },
+};
+
+/// The time after which the sender of an append stops waiting.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+type AppendAnswer = Result<Vec<RecordedEvent>, AppendError>;
+
+/// The one store of a run.
+#[derive(Debug)]
+pub(super) struct StoreServer {
+    pub(super) world: Arc<World>,
+    pub(super) log: MemoryStore,
+    /// For each event, the latest time that any clock had shown when it was recorded.
+    latest_times: Mutex<Vec<Timestamp>>,
+    unflushed: Mutex<Vec<UnflushedAppend>>,
+    has_arrived: Notify,
+    state: Mutex<StoreState>,
+    /// Wakes subscriptions in the order in which they wait, unlike the channel `watch` of tokio, which
+    /// has an order of its own in each run.
+    pub(super) has_changed: Notify,
+}
+
+/// Whether the store runs.
+#[derive(Debug, Clone, Copy, Default)]
+struct StoreState {
+    crashes: u64,
+    is_down: bool,
+}
+
+/// An append that the store has received and that is not durable yet.
+#[derive(Debug)]
+struct UnflushedAppend {
+    sender: &'static str,
+    candidates: Vec<EventCandidate>,
+    preconditions: Vec<Precondition>,
+    answer: oneshot::Sender<AppendAnswer>,
+}
+
+impl StoreServer {
+    pub(super) fn new(world: Arc<World>) -> Self {
+        Self {
+            world,
+            log: MemoryStore::new(),
+            latest_times: Mutex::default(),
+            unflushed: Mutex::default(),
+            has_arrived: Notify::new(),
+            state: Mutex::default(),
+            has_changed: Notify::new(),
+        }
+    }
+
+    /// Flushes appends until the returned future is dropped.
+    pub(super) async fn run(self: Arc<Self>) {
+        loop {
+            self.has_arrived.notified().await;
+            let world = &self.world;
+            match world.happens(world.faults().slow_flush) {
+                true => world.pause(20, 400).await,
+                false => world.pause(1, 5).await,
+            }
+            let mut batch = std::mem::take(&mut *lock(&self.unflushed));
+            if world.happens(world.faults().reordered_batch) {
+                batch.reverse();
+            }
+            for append in batch {
+                let answer = append.answer;
+                let recorded = self
+                    .write(append.sender, append.candidates, append.preconditions)
+                    .await;
+                let _ = answer.send(recorded);
+            }
+        }
+    }
+
+    /// Stops the store, which loses unflushed appends and all answers, and starts it again.
+    pub(super) async fn crash(&self) {
+        let mut batch = std::mem::take(&mut *lock(&self.unflushed));
+        let durable = usize::try_from(self.world.below(3)).unwrap_or_default();
+        let lost = batch.split_off(durable.min(batch.len()));
+        let crashes = self.crashes() + 1;
+        let is_down = true;
+        *lock(&self.state) = StoreState { crashes, is_down };
+        let world = &self.world;
+        let lost = lost.len();
+        world.record(
+            "store",
+            format_args!("crashes and loses {lost} unflushed appends"),
+        );
+        for append in batch {
+            let recorded = self.write(append.sender, append.candidates, append.preconditions);
+            let _ = recorded.await;
+        }
+        self.has_changed.notify_waiters();
+        world.pause(50, 2_500).await;
+        self.restart();
+        world.record("store", "starts again");
+    }
+
+    /// Starts the store, if it is down.
+    pub(super) fn restart(&self) {
+        lock(&self.state).is_down = false;
+    }
+
+    /// Returns the number of crashes.
+    pub(super) fn crashes(&self) -> u64 {
+        lock(&self.state).crashes
+    }
+
+    /// Returns the number of events.
+    pub(super) fn length(&self) -> u64 {
+        u64::try_from(lock(&self.latest_times).len()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns all events, each with the latest time that any clock had shown when it was recorded.
+    pub(super) async fn history(&self) -> Vec<(RecordedEvent, Timestamp)> {
+        let events = self.log.read(Subject::root(), ReadOptions::recursive());
+        let events = events.filter_map(async |event| event.ok());
+        let events: Vec<_> = events.collect().await;
+        let times = lock(&self.latest_times).clone();
+        events.into_iter().zip(times).collect()
+    }
+
+    async fn write(
+        &self,
+        sender: &str,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> AppendAnswer {
+        let recorded = self.log.append(candidates, preconditions).await;
+        match &recorded {
+            Ok(events) => {
+                let time = self.world.latest_time();
+                lock(&self.latest_times).extend(events.iter().map(|_| time));
+                self.has_changed.notify_waiters();
+                let events: Vec<_> = events.iter().map(described).collect();
+                let events = events.join(", ");
+                self.world
+                    .record("store", format_args!("records {events} for {sender}"));
+            }
+            Err(error) => self
+                .world
+                .record("store", format_args!("refuses {sender}: {error}")),
+        }
+        recorded
+    }
+
+    fn receive(&self, append: UnflushedAppend) {
+        if self.is_down() {
+            let _ = append
+                .answer
+                .send(Err(unavailable("connection refused").into()));
+            return;
+        }
+        lock(&self.unflushed).push(append);
+        self.has_arrived.notify_one();
+    }
+
+    fn is_down(&self) -> bool {
+        lock(&self.state).is_down
+    }
+}
+
+/// Returns an event in a few words.
+fn described(event: &RecordedEvent) -> String {
+    let name = event
+        .event_type
+        .as_str()
+        .rsplit('.')
+        .next()
+        .unwrap_or_default();
+    let subject: String = event.subject.as_str().chars().take(48).collect();
+    format!("{} {name} on {subject}", event.id)
+}
+
+pub(super) fn unavailable(reason: &str) -> StoreError {
+    StoreError::Unavailable {
+        address: "of the simulation".to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+/// The connection of one instance to the store.
+#[derive(Debug, Clone)]
+pub(super) struct StoreConnection {
+    pub(super) server: Arc<StoreServer>,
+    pub(super) instance: &'static str,
+}
+
+impl StoreConnection {
+    fn unknown(&self, reason: &str) -> AppendError {
+        let instance = self.instance;
+        let world = &self.server.world;
+        world.record(
+            instance,
+            format_args!("does not know whether its append is recorded: {reason}"),
+        );
+        AppendError::Unknown {
+            address: "of the simulation".to_owned(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Waits until the request of a read has arrived.
+    pub(super) async fn begin_read(&self) -> Result<(), StoreError> {
+        let world = &self.server.world;
+        world.travel().await;
+        if self.server.is_down() {
+            return Err(unavailable("connection refused"));
+        }
+        match world.happens(world.faults().failed_read) {
+            true => Err(unavailable("the request failed")),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads the events of one moment. A fault cuts them off.
+    async fn read_at_once(
+        self,
+        subject: Subject,
+        options: ReadOptions,
+    ) -> Vec<Result<RecordedEvent, StoreError>> {
+        if let Err(error) = self.begin_read().await {
+            return vec![Err(error)];
+        }
+        let mut events: Vec<_> = self.server.log.read(subject, options).collect().await;
+        let world = &self.server.world;
+        if world.happens(world.faults().torn_read) {
+            let length = u64::try_from(events.len()).unwrap_or_default();
+            events.truncate(usize::try_from(world.below(length + 1)).unwrap_or_default());
+            events.push(Err(unavailable("the connection broke during a read")));
+        }
+        world.travel().await;
+        events
+    }
+}
+
+#[async_trait]
+impl EventStore for StoreConnection {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> AppendAnswer {
+        let world = &self.server.world;
+        if world.happens(world.faults().failed_append) {
+            return Err(unavailable("the request failed").into());
+        }
+        let (answer, answered) = oneshot::channel();
+        let append = UnflushedAppend {
+            sender: self.instance,
+            candidates,
+            preconditions,
+            answer,
+        };
+        let server = Arc::clone(&self.server);
+        // The network delivers the request even if the sender is gone.
+        tokio::spawn(async move {
+            server.world.travel().await;
+            server.receive(append);
+        });
+        match tokio::time::timeout(ANSWER_TIMEOUT, answered).await {
+            Ok(Ok(answer)) => {
+                world.travel().await;
+                match world.happens(world.faults().lost_answer) {
+                    true => Err(self.unknown("the answer was lost")),
+                    false => answer,
+                }
+            }
+            Ok(Err(_)) => Err(self.unknown("the store crashed")),
+            Err(_) => Err(self.unknown("no answer in time")),
+        }
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        let read = self.clone().read_at_once(subject, options);
+        stream::once(read).map(stream::iter).flatten().boxed()
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        let subscription = SimulatedSubscription::new(self.clone(), subject, options);
+        stream::unfold(subscription, |mut subscription| async {
+            let event = subscription.next_event().await;
+            Some((event, subscription))
+        })
+        .boxed()
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        self.begin_read().await
+    }
+
+    fn description(&self) -> String {
+        "simulated".to_owned()
+    }
+}
