@@ -16,12 +16,13 @@ use super::{
     world::lock,
 };
 
-/// Runs seeds from `first` on until one of them violates an invariant. Returns the lowest such seed
-/// that was found, and the number of seeds that ran.
+/// Runs seeds from `first` on until one of them violates an invariant whose description contains `text`.
+/// Returns the lowest such seed that was found, and the number of seeds that ran.
 pub(super) fn find_violation(
     first: u64,
     count: u64,
     defect: Option<Defect>,
+    text: &str,
 ) -> std::io::Result<(Option<RunReport>, u64)> {
     let next = AtomicU64::new(0);
     let is_over = AtomicBool::new(false);
@@ -33,7 +34,7 @@ pub(super) fn find_violation(
                 return Ok(());
             }
             let report = run_seed(first.wrapping_add(index), defect)?;
-            if report.violations.is_empty() {
+            if !report.violations.iter().any(|one| one.contains(text)) {
                 continue;
             }
             is_over.store(true, Ordering::Relaxed);

@@ -44,7 +44,7 @@ fn all_seeds_keep_the_invariants() {
     }
     let first = setting("SIMULATION_FIRST_SEED").unwrap_or(0);
     let count = setting("SIMULATION_SEEDS").unwrap_or(SEEDS);
-    let (found, _) = find_violation(first, count, None).unwrap();
+    let (found, _) = find_violation(first, count, None, "").unwrap();
     if let Some(report) = found {
         fail(&report);
     }
@@ -64,17 +64,20 @@ fn a_seed_repeats_its_run() {
 
 #[test]
 fn the_seeds_of_one_run_find_each_defect() {
-    for defect in [
-        Defect::TrustUnknownAppends,
-        Defect::AllowSecondRecord,
-        Defect::ForgetOtherSubjects,
-        Defect::CheckpointFirstEvent,
-        Defect::SendOncePerProcess,
-        Defect::ForgetOpenDeadlines,
-        Defect::MeetBeforeCancelling,
-        Defect::IgnoreLeases,
+    for (defect, text) in [
+        (Defect::TrustUnknownAppends, "was acknowledged and is lost"),
+        (Defect::AllowSecondRecord, "was carried out twice"),
+        (Defect::ForgetOtherSubjects, "a precondition did not hold"),
+        (
+            Defect::CheckpointFirstEvent,
+            "differ from a fold of all events",
+        ),
+        (Defect::SendOncePerProcess, "fired 2 times"),
+        (Defect::ForgetOpenDeadlines, "fired 0 times"),
+        (Defect::MeetBeforeCancelling, "instead of 0..=0"),
+        (Defect::IgnoreLeases, "was printed again without a reason"),
     ] {
-        let (found, ran) = find_violation(0, SEEDS, Some(defect)).unwrap();
+        let (found, ran) = find_violation(0, SEEDS, Some(defect), text).unwrap();
         let Some(report) = found else {
             panic!("{ran} seeds do not find {defect:?}");
         };

@@ -47,15 +47,15 @@ pub(super) async fn append_decision(
 ) -> Result<AppendResult, CommandError> {
     let (mut events, reply) = decision.into_parts();
     outcome.reply = reply;
+    if simulation::has(Defect::ForgetOtherSubjects) {
+        preconditions.retain(|one| one.subject() == Some(&outcome.subject));
+    }
     if let Some(check) = idempotency {
         let record = check.record(&events, &outcome);
         events.push(record.map_err(|error| CommandError::Encode(error.to_string()))?);
         if !simulation::has(Defect::AllowSecondRecord) {
             preconditions.push(Precondition::SubjectIsPristine(check.subject.clone()));
         }
-    }
-    if simulation::has(Defect::ForgetOtherSubjects) {
-        preconditions.retain(|one| one.subject() == Some(&outcome.subject));
     }
     if events.is_empty() {
         return Ok(AppendResult::Finished(outcome));

@@ -254,13 +254,13 @@ impl ProjectionPipeline {
                 events = before;
             }
             let Some(changes) = changes else { continue };
-            let last = match simulation::has(Defect::CheckpointFirstEvent) {
-                true => events.first(),
-                false => events.last(),
-            };
-            if let Some(last) = last.map(Checkpoint::from_event) {
+            if let Some(last) = events.last().map(Checkpoint::from_event) {
+                let stored = match simulation::has(Defect::CheckpointFirstEvent) {
+                    true => events.first().map_or(last, Checkpoint::from_event),
+                    false => last,
+                };
                 self.database
-                    .write_batch(&model.table, changes, last)
+                    .write_batch(&model.table, changes, stored)
                     .await?;
                 model.progress.record_position(Some(last.id));
             }
