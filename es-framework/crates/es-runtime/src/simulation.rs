@@ -13,6 +13,7 @@ pub use simulated_thread::SimulatedThread;
 
 /// A defect that a simulation switches on. Each one breaks an invariant with one line of production
 /// code.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defect {
     /// An append with an unknown outcome counts as recorded.
@@ -36,6 +37,7 @@ pub enum Defect {
 
 /// Returns whether this thread simulates a framework with this defect.
 #[cfg(not(feature = "simulation"))]
+#[doc(hidden)]
 #[must_use]
 pub const fn has(_: Defect) -> bool {
     false
@@ -43,6 +45,7 @@ pub const fn has(_: Defect) -> bool {
 
 /// Returns whether this thread simulates a framework with this defect.
 #[cfg(feature = "simulation")]
+#[doc(hidden)]
 #[must_use]
 pub fn has(defect: Defect) -> bool {
     SimulatedThread::defect() == Some(defect)
@@ -50,6 +53,7 @@ pub fn has(defect: Defect) -> bool {
 
 /// Runs work that may block on a thread for such work. Returns nothing if the work panics.
 #[cfg(not(feature = "simulation"))]
+#[doc(hidden)]
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
@@ -59,6 +63,7 @@ pub async fn run_blocking<T: Send + 'static>(
 /// Runs work that may block on a thread for such work, or in its turn on a simulated thread. Returns
 /// nothing if the work panics.
 #[cfg(feature = "simulation")]
+#[doc(hidden)]
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {

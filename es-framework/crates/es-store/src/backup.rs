@@ -151,6 +151,7 @@ pub fn stream_frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<B
 }
 
 /// Reads the schemas of a store.
+#[doc(hidden)]
 pub fn schemas(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupLine, StoreError>> {
     let schemas = store.read_event_types().try_filter_map(async |known| {
         let schema = known.schema;

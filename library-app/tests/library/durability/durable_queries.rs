@@ -181,7 +181,12 @@ async fn another_event_store_has_the_rows_made_anew() {
     second.purchase(&book(id)).await;
     let rows = everything(&second).await;
     assert_eq!((rows.len(), &rows[0]["id"]), (2, &json!(id)));
-    assert!(second.process.log().contains("another event store"));
+    assert!(
+        second
+            .process
+            .log()
+            .contains("contains events that the event store lacks")
+    );
 }
 
 /// Two libraries on one event store and one database.

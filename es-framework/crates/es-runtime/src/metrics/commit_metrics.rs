@@ -20,6 +20,7 @@ static COMMITS: LazyLock<CommitMetrics> = LazyLock::new(|| CommitMetrics {
 });
 
 /// Records the time of a commit and the sizes of its batch.
+#[doc(hidden)]
 pub fn record_commit(duration: Duration, events: usize, appends: usize) {
     // More than 2^32 events do not fit into one batch.
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);

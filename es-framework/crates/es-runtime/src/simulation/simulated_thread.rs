@@ -14,6 +14,7 @@ struct Settings {
 }
 
 /// A thread that simulates the framework until the value is dropped.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct SimulatedThread {
     /// The settings belong to one thread.
