@@ -34,11 +34,7 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, oneshot},
-    task::AbortHandle,
-    time::timeout,
-};
+use tokio::{sync::oneshot, task::AbortHandle, time::timeout};
 
 use self::{
     database_error::DatabaseError,
@@ -47,7 +43,7 @@ use self::{
     log_writer::LogWriter,
     read_pool::ReadPool,
     schema_registration::{ReadEventsOfType, check_events},
-    store_limits::{MAX_APPEND_BYTES, StoreLimits},
+    store_limits::StoreLimits,
     store_state::StoreState,
 };
 use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
@@ -55,7 +51,9 @@ use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
     schema_work,
-    write::{QueuedAppend, SchemaRegistration, WriteQueue, WriterTask, candidate_size},
+    write::{
+        QueuedAppend, SchemaRegistration, WriteAdmission, WriteQueue, WriterTask, candidate_size,
+    },
 };
 
 pub use database_error::PostgresOpenError;
@@ -87,8 +85,7 @@ pub struct PostgresStore {
 /// A running writer, stopped when this is dropped.
 #[derive(Debug)]
 struct OpenLog {
-    queue: Arc<WriteQueue>,
-    room: Arc<Semaphore>,
+    admission: WriteAdmission,
     state: Arc<StoreState>,
     writer: Mutex<Option<JoinHandle<()>>>,
     monitor: AbortHandle,
@@ -129,8 +126,7 @@ impl PostgresStore {
             .map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
         let monitor = tokio::spawn(log_monitor::watch_log(Arc::clone(&state), found));
         let open = OpenLog {
-            queue,
-            room: Arc::new(Semaphore::new(kib(limits.queue_kib))),
+            admission: WriteAdmission::new(queue, limits.queue, state.description.clone()),
             state,
             writer: Mutex::new(Some(thread)),
             monitor: monitor.abort_handle(),
@@ -167,7 +163,7 @@ impl PostgresStore {
 
     /// Writes the waiting appends and rejects further ones.
     pub async fn close(&self) {
-        self.open.queue.close();
+        self.open.admission.close();
         let writer = self.open.writer.lock();
         let writer = writer.unwrap_or_else(PoisonError::into_inner).take();
         let Some(writer) = writer else { return };
@@ -193,37 +189,6 @@ fn start_writer(
 }
 
 impl OpenLog {
-    fn unavailable(&self, reason: &str) -> StoreError {
-        StoreError::Unavailable {
-            address: self.state.description.clone(),
-            reason: reason.to_owned(),
-        }
-    }
-
-    /// Waits for room in the write queue.
-    async fn admit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
-        if bytes > MAX_APPEND_BYTES {
-            let mib = MAX_APPEND_BYTES >> 20;
-            let reason = format!("the events of one append are larger than {mib} MiB together");
-            return Err(StoreError::Refused(reason));
-        }
-        let limits = &self.state.limits;
-        let size = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
-        let size = size.saturating_add(1).min(limits.queue_kib);
-        let room = Arc::clone(&self.room).acquire_many_owned(size);
-        match timeout(limits.queue_wait, room).await {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) => Err(self.unavailable("it was closed")),
-            Err(_) => Err(self.unavailable("it is overloaded: too many events wait to be written")),
-        }
-    }
-
-    fn push(&self, task: WriterTask) -> Result<(), StoreError> {
-        self.queue
-            .push(task)
-            .map_err(|_| self.unavailable("it was closed"))
-    }
-
     /// Waits for the answer of the writer. `None` if it does not come in time.
     async fn await_answer<T>(&self, answered: oneshot::Receiver<T>, limit: Duration) -> Option<T> {
         timeout(limit, answered).await.ok()?.ok()
@@ -232,13 +197,9 @@ impl OpenLog {
 
 impl Drop for OpenLog {
     fn drop(&mut self) {
-        self.queue.close();
+        self.admission.close();
         self.monitor.abort();
     }
-}
-
-fn kib(count: u32) -> usize {
-    usize::try_from(count).unwrap_or(Semaphore::MAX_PERMITS)
 }
 
 /// Returns the size of an event and of its rows for the subjects above its own. A deep subject has many.
@@ -274,9 +235,9 @@ impl EventStore for PostgresStore {
         let state = &self.open.state;
         let catalogue = state.catalogue();
         let candidates = schema_work::check_candidates(&catalogue, candidates).await?;
-        let permit = self.open.admit(bytes).await?;
+        let permit = self.open.admission.admit(bytes).await?;
         let (answer, answered) = oneshot::channel();
-        self.open.push(WriterTask::Append(QueuedAppend {
+        self.open.admission.push(WriterTask::Append(QueuedAppend {
             candidates,
             preconditions,
             bytes,
@@ -335,12 +296,14 @@ impl EventStore for PostgresStore {
             self.check_stored_events(&event_type, &schema, last).await?;
         }
         let (answer, answered) = oneshot::channel();
-        self.open.push(WriterTask::Register(SchemaRegistration {
-            event_type,
-            schema,
-            unchecked,
-            answer,
-        }))?;
+        self.open
+            .admission
+            .push(WriterTask::Register(SchemaRegistration {
+                event_type,
+                schema,
+                unchecked,
+                answer,
+            }))?;
         let limit = self.open.state.limits.write_time;
         let outcome = self.open.await_answer(answered, limit).await;
         outcome.unwrap_or_else(|| {
@@ -353,10 +316,15 @@ impl EventStore for PostgresStore {
 
     async fn health(&self) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.open.push(WriterTask::Probe(answer))?;
+        self.open.admission.push(WriterTask::Probe(answer))?;
         let limit = self.open.state.limits.health_time;
         let outcome = self.open.await_answer(answered, limit).await;
-        outcome.unwrap_or_else(|| Err(self.open.unavailable("it does not answer in time")))
+        outcome.unwrap_or_else(|| {
+            Err(self
+                .open
+                .admission
+                .unavailable("it does not answer in time"))
+        })
     }
 
     fn description(&self) -> String {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use es_store::write::QueueLimits;
+
 /// The limits of one store.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StoreLimits {
@@ -30,10 +32,8 @@ pub(super) struct StoreLimits {
     pub(super) batch_events: usize,
     /// The most bytes of one commit.
     pub(super) batch_bytes: usize,
-    /// The size of the write queue, in KiB; each append counts as one at least.
-    pub(super) queue_kib: u32,
-    /// The time that an append waits for room in the queue.
-    pub(super) queue_wait: Duration,
+    /// The limits of the appends that wait.
+    pub(super) queue: QueueLimits,
     /// The most events of one step of a read.
     pub(super) chunk_events: usize,
     /// The most bytes of one step of a read, not counting the last event.
@@ -41,9 +41,6 @@ pub(super) struct StoreLimits {
     /// The number of subjects of one step of a listing.
     pub(super) subjects: usize,
 }
-
-/// The largest append, in bytes. It has to fit into memory and into one statement.
-pub(super) const MAX_APPEND_BYTES: usize = 64 << 20;
 
 impl Default for StoreLimits {
     fn default() -> Self {
@@ -60,8 +57,10 @@ impl Default for StoreLimits {
             readers: 8,
             batch_events: 4_096,
             batch_bytes: 8 << 20,
-            queue_kib: 64 << 10,
-            queue_wait: Duration::from_secs(5),
+            queue: QueueLimits {
+                kib: 64 << 10,
+                wait: Duration::from_secs(5),
+            },
             chunk_events: 1_000,
             chunk_bytes: 1 << 20,
             subjects: 1_000,

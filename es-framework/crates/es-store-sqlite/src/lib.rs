@@ -41,7 +41,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, oneshot},
+    sync::{Semaphore, oneshot},
     time::timeout,
 };
 
@@ -58,7 +58,9 @@ use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType, LineStream,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
     schema_work,
-    write::{QueuedAppend, SchemaRegistration, WriteQueue, WriterTask, candidate_size},
+    write::{
+        QueuedAppend, SchemaRegistration, WriteAdmission, WriteQueue, WriterTask, candidate_size,
+    },
 };
 
 pub use disk_error::OpenError;
@@ -70,8 +72,6 @@ const WRITE_LIMIT: Duration = Duration::from_secs(30);
 
 /// The time limit of a health check.
 const HEALTH_LIMIT: Duration = Duration::from_secs(2);
-/// The largest append, in bytes. It has to fit into memory and into one transaction.
-const MAX_APPEND_BYTES: usize = 64 << 20;
 
 /// An event store in a directory of its own.
 ///
@@ -98,8 +98,7 @@ pub struct EmbeddedStore {
 /// A running writer, stopped when this is dropped.
 #[derive(Debug)]
 struct OpenStore {
-    queue: Arc<WriteQueue>,
-    room: Arc<Semaphore>,
+    admission: WriteAdmission,
     /// Only one registration at a time reads the stored events.
     registering: Semaphore,
     shared: Arc<SharedState>,
@@ -170,9 +169,10 @@ impl EmbeddedStore {
                 source,
             })?;
         let reader = EventReader::new(Arc::clone(&shared), length, settings);
+        let admission =
+            WriteAdmission::new(queue, settings.queue, shared.file.display().to_string());
         let open = Arc::new(OpenStore {
-            queue,
-            room: Arc::new(Semaphore::new(kib(settings.queue_kib))),
+            admission,
             registering: Semaphore::new(1),
             shared,
             settings,
@@ -210,7 +210,7 @@ impl EmbeddedStore {
 
 impl OpenStore {
     fn close(&self) {
-        self.queue.close();
+        self.admission.close();
         self.reader.close_idle();
         let writer = self.writer.lock();
         let writer = writer.unwrap_or_else(PoisonError::into_inner).take();
@@ -219,40 +219,10 @@ impl OpenStore {
         }
     }
 
-    fn unavailable(&self, reason: &str) -> StoreError {
-        StoreError::Unavailable {
-            address: self.shared.file.display().to_string(),
-            reason: reason.to_owned(),
-        }
-    }
-
-    /// Waits for room in the write queue.
-    async fn admit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
-        if bytes > MAX_APPEND_BYTES {
-            let mib = MAX_APPEND_BYTES >> 20;
-            let reason = format!("the events of one append are larger than {mib} MiB together");
-            return Err(StoreError::Refused(reason));
-        }
-        let size = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
-        let size = size.saturating_add(1).min(self.settings.queue_kib);
-        let room = Arc::clone(&self.room).acquire_many_owned(size);
-        match timeout(self.settings.queue_wait, room).await {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) => Err(self.unavailable("it was closed")),
-            Err(_) => Err(self.unavailable("it is overloaded: too many events wait to be written")),
-        }
-    }
-
-    fn push(&self, task: WriterTask) -> Result<(), StoreError> {
-        self.queue
-            .push(task)
-            .map_err(|_| self.unavailable("it was closed"))
-    }
-
     async fn probe(&self) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.push(WriterTask::Probe(answer))?;
-        let gone = |_| self.unavailable("its writer does not answer");
+        self.admission.push(WriterTask::Probe(answer))?;
+        let gone = |_| self.admission.unavailable("its writer does not answer");
         answered.await.map_err(gone)??;
         self.reader.check().await
     }
@@ -262,10 +232,6 @@ impl Drop for OpenStore {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-fn kib(count: u32) -> usize {
-    usize::try_from(count).unwrap_or(Semaphore::MAX_PERMITS)
 }
 
 #[async_trait]
@@ -283,9 +249,9 @@ impl EventStore for EmbeddedStore {
         let candidates = schema_work::check_candidates(&catalogue, candidates).await?;
         let schemas = catalogue.schemas();
         drop(catalogue);
-        let permit = self.open.admit(bytes).await?;
+        let permit = self.open.admission.admit(bytes).await?;
         let (answer, answered) = oneshot::channel();
-        self.open.push(WriterTask::Append(QueuedAppend {
+        self.open.admission.push(WriterTask::Append(QueuedAppend {
             candidates,
             preconditions,
             bytes,
@@ -357,29 +323,40 @@ impl EventStore for EmbeddedStore {
             .check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
         let waiting = timeout(
-            self.open.settings.queue_wait,
+            self.open.settings.queue.wait,
             self.open.registering.acquire(),
         );
         let Ok(Ok(_registering)) = waiting.await else {
             let busy = "another schema is checked against the stored events";
-            return Err(self.open.unavailable(busy).into());
+            return Err(self.open.admission.unavailable(busy).into());
         };
         // The check runs here and not on the writer thread, where all appends would wait for it.
         let unchecked = self.reader.check_existing(&event_type, &schema).await?;
         let (answer, answered) = oneshot::channel();
-        self.open.push(WriterTask::Register(SchemaRegistration {
-            event_type,
-            schema,
-            unchecked,
-            answer,
-        }))?;
-        let gone = |_| self.open.unavailable("its writer ended before it answered");
+        self.open
+            .admission
+            .push(WriterTask::Register(SchemaRegistration {
+                event_type,
+                schema,
+                unchecked,
+                answer,
+            }))?;
+        let gone = |_| {
+            self.open
+                .admission
+                .unavailable("its writer ended before it answered")
+        };
         answered.await.map_err(gone)?
     }
 
     async fn health(&self) -> Result<(), StoreError> {
         let probed = timeout(HEALTH_LIMIT, self.open.probe()).await;
-        probed.unwrap_or_else(|_| Err(self.open.unavailable("it does not answer in time")))
+        probed.unwrap_or_else(|_| {
+            Err(self
+                .open
+                .admission
+                .unavailable("it does not answer in time"))
+        })
     }
 
     fn description(&self) -> String {

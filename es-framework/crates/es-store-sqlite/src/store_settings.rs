@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::recent::RecentLimits;
 use es_event::HashVersion;
+use es_store::write::QueueLimits;
 
 /// Limits of one store. Tests make them tiny, so that rare cases happen.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +24,8 @@ pub(super) struct EngineSettings {
     pub(super) batch_events: usize,
     /// The most bytes of one commit.
     pub(super) batch_bytes: usize,
-    /// The size of the write queue, in KiB; each append counts as one at least.
-    pub(super) queue_kib: u32,
-    /// The time that an append waits for room in the queue.
-    pub(super) queue_wait: Duration,
+    /// The limits of the appends that wait.
+    pub(super) queue: QueueLimits,
     /// The time to wait for another process that has locked the database.
     pub(super) lock_wait: Duration,
     /// The time without tasks after which the writer compacts the memtable.
@@ -72,8 +71,10 @@ impl Default for EngineSettings {
             },
             batch_events: 4_096,
             batch_bytes: 8 << 20,
-            queue_kib: 64 << 10,
-            queue_wait: Duration::from_secs(5),
+            queue: QueueLimits {
+                kib: 64 << 10,
+                wait: Duration::from_secs(5),
+            },
             lock_wait: Duration::from_secs(5),
             idle: Duration::from_millis(500),
             checkpoint_pages: 2_048,

@@ -96,7 +96,7 @@ async fn an_append_that_is_too_large_is_refused() {
 #[tokio::test]
 async fn a_full_queue_says_that_it_is_overloaded() {
     let mut settings = tiny();
-    (settings.queue_kib, settings.queue_wait) = (1, Duration::from_millis(20));
+    (settings.queue.kib, settings.queue.wait) = (1, Duration::from_millis(20));
     settings.lock_wait = Duration::from_secs(5);
     let store = EmbeddedStore::temporary_with(settings).unwrap();
     // The writer waits while another connection holds the database's write lock.
@@ -106,7 +106,7 @@ async fn a_full_queue_says_that_it_is_overloaded() {
         let store = store.clone();
         async move { append(&store, &["/a"]).await }
     });
-    eventually(|| store.open.room.available_permits() == 0).await;
+    eventually(|| store.open.admission.free_kib() == 0).await;
     let refused = append(&store, &["/b"]).await.unwrap_err().to_string();
     assert!(refused.contains("overloaded"), "{refused}");
     other.execute_batch("ROLLBACK").unwrap();

@@ -1,10 +1,12 @@
 //! The parts of writing that every SQL event store shares: the write queue, the delay of group
 //! commit, and the preparation of a batch. An adapter adds its statements.
 
+mod admission;
 mod batch;
 mod linger;
 mod queue;
 
+pub use admission::{QueueLimits, WriteAdmission};
 pub use batch::{ChainHead, ChainedAppends, LatestEvents, WRITER_STEPS};
 pub use linger::CommitLinger;
 pub use queue::{

@@ -1,0 +1,89 @@
+//! The admission of tasks to the write queue, within the memory that waiting events may take.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+use super::queue::{WriteQueue, WriterTask};
+use crate::StoreError;
+
+/// The largest append, in bytes. It has to fit into memory and into one transaction.
+const MAX_APPEND_BYTES: usize = 64 << 20;
+
+/// Admits tasks to the write queue of a store.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct WriteAdmission {
+    queue: Arc<WriteQueue>,
+    room: Arc<Semaphore>,
+    limits: QueueLimits,
+    address: String,
+}
+
+/// The limits of the appends that wait.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct QueueLimits {
+    /// The size of the queue, in KiB. Each append counts as one at least.
+    pub kib: u32,
+    /// The time that an append waits for room in the queue.
+    pub wait: Duration,
+}
+
+impl WriteAdmission {
+    /// Creates the admission to a queue. Errors name the address of the store.
+    pub fn new(queue: Arc<WriteQueue>, limits: QueueLimits, address: String) -> Self {
+        let room = usize::try_from(limits.kib).unwrap_or(Semaphore::MAX_PERMITS);
+        Self {
+            queue,
+            room: Arc::new(Semaphore::new(room)),
+            limits,
+            address,
+        }
+    }
+
+    /// Waits for room in the queue for an append of this size.
+    pub async fn admit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
+        if bytes > MAX_APPEND_BYTES {
+            let mib = MAX_APPEND_BYTES >> 20;
+            let reason = format!("the events of one append are larger than {mib} MiB together");
+            return Err(StoreError::Refused(reason));
+        }
+        let size = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+        let size = size.saturating_add(1).min(self.limits.kib);
+        let room = Arc::clone(&self.room).acquire_many_owned(size);
+        match timeout(self.limits.wait, room).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) => Err(self.unavailable("it was closed")),
+            Err(_) => Err(self.unavailable("it is overloaded: too many events wait to be written")),
+        }
+    }
+
+    /// Adds a task to the queue.
+    pub fn push(&self, task: WriterTask) -> Result<(), StoreError> {
+        self.queue
+            .push(task)
+            .map_err(|_| self.unavailable("it was closed"))
+    }
+
+    /// Rejects further tasks. The writer still executes those in the queue.
+    pub fn close(&self) {
+        self.queue.close();
+    }
+
+    /// Returns the error of a store that does not answer.
+    pub fn unavailable(&self, reason: &str) -> StoreError {
+        StoreError::Unavailable {
+            address: self.address.clone(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Returns the room that is left, in KiB.
+    pub fn free_kib(&self) -> usize {
+        self.room.available_permits()
+    }
+}
