@@ -60,6 +60,15 @@ pub enum PostgresOpenError {
     Tables(String),
 }
 
+impl From<DatabaseError> for PostgresOpenError {
+    fn from(error: DatabaseError) -> Self {
+        match error {
+            DatabaseError::Server(error) => error,
+            error => Self::Tables(error.to_string()),
+        }
+    }
+}
+
 /// The error of one statement or of a whole transaction.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DatabaseError {

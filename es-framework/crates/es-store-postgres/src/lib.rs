@@ -37,7 +37,6 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::{sync::oneshot, task::AbortHandle, time::timeout};
 
 use self::{
-    database_error::DatabaseError,
     event_type_listing::{ReadEventType, ReadEventTypes},
     log_reader::LogReader,
     log_writer::LogWriter,
@@ -105,15 +104,11 @@ impl PostgresStore {
         address: StoreAddress,
         limits: StoreLimits,
     ) -> Result<Self, PostgresOpenError> {
-        let failed = |error: DatabaseError| match error {
-            DatabaseError::Server(error) => error,
-            error => PostgresOpenError::Tables(error.to_string()),
-        };
-        let mut found = address.await_connection(&limits).await.map_err(failed)?;
+        let mut found = address.await_connection(&limits).await?;
         let connection = &mut found.connection;
-        migration::migrate(connection).await.map_err(failed)?;
-        let catalogue = event_catalogue::load_catalogue(connection).await;
-        let state = StoreState::new(address, limits, catalogue.map_err(failed)?);
+        migration::migrate(connection).await?;
+        let catalogue = event_catalogue::load_catalogue(connection).await?;
+        let state = StoreState::new(address, limits, catalogue);
         let (state, queue) = (Arc::new(state), Arc::new(WriteQueue::default()));
         let reader = LogReader {
             pool: Arc::new(ReadPool::new(&limits)),

@@ -6,12 +6,16 @@ use sqlx::PgConnection;
 
 use super::{
     database_error::{DatabaseError, PostgresOpenError},
-    event_catalogue, event_insertion, log_head, migration, row,
+    event_catalogue, event_insertion,
+    log_head::{self, LogHead},
+    migration, row,
     store_address::StoreAddress,
     store_limits::StoreLimits,
 };
 use es_event::{EventId, EventType, RecordedEvent};
-use es_store::{Chain, ChainFlaw, EventSchema, backup::BackupLine, write::ChainHead};
+use es_store::{
+    Chain, ChainFlaw, EventSchema, KnownEventType, backup::BackupLine, write::ChainHead,
+};
 
 /// The number of events in one transaction.
 const BATCH: usize = 2_000;
@@ -86,19 +90,7 @@ impl PostgresRestore {
     /// # Errors
     /// The database cannot be used.
     pub async fn begin(address: &StoreAddress) -> Result<Self, PostgresRestoreError> {
-        let failed = |error: DatabaseError| match error {
-            DatabaseError::Server(error) => error,
-            error => PostgresOpenError::Tables(error.to_string()),
-        };
-        let limits = StoreLimits::default();
-        let found = address.await_connection(&limits).await.map_err(failed)?;
-        let mut connection = found.connection;
-        migration::migrate(&mut connection).await.map_err(failed)?;
-        let head = log_head::begin(&mut connection).await.map_err(failed)?;
-        let rolled_back = log_head::roll_back(&mut connection).await;
-        rolled_back.map_err(failed)?;
-        let catalogue = event_catalogue::load_catalogue(&mut connection).await;
-        let known = catalogue.map_err(failed)?.event_types();
+        let (connection, head, known) = open_log(address).await.map_err(PostgresOpenError::from)?;
         let seen = known.into_iter().filter(|known| !known.is_phantom);
         let chain = Chain::at(EventId::count_to(head.last), head.chain.predecessor);
         Ok(Self {
@@ -205,6 +197,20 @@ impl PostgresRestore {
     fn failed(&self, error: &DatabaseError) -> PostgresRestoreError {
         PostgresRestoreError::Write(self.address.clone(), error.to_string())
     }
+}
+
+/// Connects to the database, and creates the tables if they are missing. Returns the connection, the end
+/// of the log and the event types.
+async fn open_log(
+    address: &StoreAddress,
+) -> Result<(PgConnection, LogHead, Vec<KnownEventType>), DatabaseError> {
+    let found = address.await_connection(&StoreLimits::default()).await?;
+    let mut connection = found.connection;
+    migration::migrate(&mut connection).await?;
+    let head = log_head::begin(&mut connection).await?;
+    log_head::roll_back(&mut connection).await?;
+    let catalogue = event_catalogue::load_catalogue(&mut connection).await?;
+    Ok((connection, head, catalogue.event_types()))
 }
 
 async fn add_schema(
