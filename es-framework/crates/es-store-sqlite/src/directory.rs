@@ -8,7 +8,16 @@ use std::{
 
 use uuid::Uuid;
 
-use super::disk_error::OpenError;
+use super::{disk_error::OpenError, durable_end};
+
+/// The name of the database file.
+pub(super) const DATABASE: &str = "events.sqlite";
+
+/// Returns true if a directory holds a store, even if one of its files is missing.
+pub(super) fn has_store(path: &Path) -> bool {
+    let files = [DATABASE, "events.sqlite-wal", durable_end::NAME];
+    files.into_iter().any(|file| path.join(file).is_file())
+}
 
 /// A data directory that this process locks until the value is dropped.
 #[derive(Debug)]
@@ -44,7 +53,7 @@ impl DataDirectory {
 
     /// The database file.
     pub(super) fn file(&self) -> PathBuf {
-        self.path.join("events.sqlite")
+        self.path.join(DATABASE)
     }
 }
 

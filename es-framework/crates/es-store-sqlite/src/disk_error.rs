@@ -119,6 +119,12 @@ pub(super) enum DiskError {
 }
 
 impl DiskError {
+    /// Creates the error of a row that no writer of this format leaves behind.
+    pub(super) fn flawed(id: i64, flaw: impl ToString) -> Self {
+        let flaw = flaw.to_string();
+        Self::Event { id, flaw }
+    }
+
     fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Sqlite(error) => error.sqlite_error_code(),

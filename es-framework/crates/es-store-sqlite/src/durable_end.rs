@@ -21,7 +21,7 @@ use es_store::write::ChainHead;
 /// The shortest time between two flushes while events come. After a power failure, the file may lag by
 /// as much; after a crash of the process, it does not lag.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
-const NAME: &str = "events.end";
+pub(super) const NAME: &str = "events.end";
 /// The length of the file. It fits into one sector, so a crash leaves the old text or the new one.
 const LENGTH: usize = 160;
 

@@ -110,6 +110,12 @@ struct OpenStore {
 }
 
 impl EmbeddedStore {
+    /// Returns true if a directory holds a store, even if one of its files is missing.
+    #[must_use]
+    pub fn exists_in(directory: &Path) -> bool {
+        directory::has_store(directory)
+    }
+
     /// Opens the store in a directory, and creates the directory if it is missing.
     ///
     /// The first start with a file of an older format builds its index, and logs its progress.

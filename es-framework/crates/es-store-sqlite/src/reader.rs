@@ -253,7 +253,7 @@ fn find_type(
         let is_of_type = row_with_id(&mut statement, number, |row| {
             row_checksum::check(row)?;
             let text = row.get_ref(2)?.as_str();
-            let text = text.map_err(|error| row::flawed(number, error))?;
+            let text = text.map_err(|error| DiskError::flawed(number, error))?;
             Ok(text == event_type.as_str())
         })?;
         if is_of_type {

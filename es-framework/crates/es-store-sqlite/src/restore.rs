@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::{
     database_format,
-    directory::DataDirectory,
+    directory::{DATABASE, DataDirectory},
     disk_error::{DiskError, OpenError},
     durable_end::DurableEnd,
     row, row_checksum, startup,
@@ -228,7 +228,7 @@ impl Restore {
         let schemas = startup::load_catalogue(connection)?.schemas();
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         drop(self.connection.take());
-        let to = self.directory.join("events.sqlite");
+        let to = self.directory.join(DATABASE);
         fs::rename(self.directory.join(UNFINISHED), &to)?;
         DurableEnd::new(&to).record(&head, schemas, true);
         File::open(&self.directory)?.sync_all()?;

@@ -81,7 +81,7 @@ pub(super) fn id(number: i64) -> Result<EventId, DiskError> {
     u64::try_from(number)
         .ok()
         .and_then(EventId::new)
-        .ok_or_else(|| flawed(number, "has a negative id"))
+        .ok_or_else(|| DiskError::flawed(number, "has a negative id"))
 }
 
 /// Runs a query for one id and reads its row. An id that the index lists has a row.
@@ -93,14 +93,8 @@ pub(super) fn row_with_id<T>(
     let mut rows = statement.query([id])?;
     match rows.next()? {
         Some(row) => read(row),
-        None => Err(flawed(id, "is missing")),
+        None => Err(DiskError::flawed(id, "is missing")),
     }
-}
-
-/// Returns the error of a row that no writer of this format leaves behind.
-pub(super) fn flawed(id: i64, flaw: impl ToString) -> DiskError {
-    let flaw = flaw.to_string();
-    DiskError::Event { id, flaw }
 }
 
 /// Checks that a row is not damaged.
@@ -125,7 +119,10 @@ impl RowDecoder {
         if has_checksum || event.computed_hash() == event.hash {
             Ok(event)
         } else {
-            Err(flawed(number, "was damaged on the disk: its hash differs"))
+            Err(DiskError::flawed(
+                number,
+                "was damaged on the disk: its hash differs",
+            ))
         }
     }
 
@@ -159,7 +156,7 @@ struct CheckedRow<'a, 'row> {
 
 impl<'a> CheckedRow<'a, '_> {
     fn flawed(&self, column: &str, flaw: impl std::fmt::Display) -> DiskError {
-        flawed(self.id, format!("has a broken {column}: {flaw}"))
+        DiskError::flawed(self.id, format!("has a broken {column}: {flaw}"))
     }
 
     fn value(&self, index: usize) -> Result<ValueRef<'a>, DiskError> {

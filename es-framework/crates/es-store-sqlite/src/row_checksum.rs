@@ -10,12 +10,6 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 1..=9;
 /// The column of the checksum.
 const CHECKSUM: usize = 10;
 
-/// Returns the error of a damaged row.
-fn flawed(id: i64, flaw: &str) -> DiskError {
-    let flaw = flaw.to_owned();
-    DiskError::Event { id, flaw }
-}
-
 /// Computes the checksum of a row from its id and its other columns.
 pub(super) fn compute<'a>(id: i64, columns: impl IntoIterator<Item = Option<&'a [u8]>>) -> i64 {
     let mut checksum = crc32fast::Hasher::new();
@@ -35,7 +29,7 @@ pub(super) fn check(row: &Row<'_>) -> Result<bool, DiskError> {
     let stored = match row.get_ref(CHECKSUM)? {
         ValueRef::Null => return Ok(false),
         ValueRef::Integer(stored) => stored,
-        _ => return Err(flawed(id, "has a broken checksum")),
+        _ => return Err(DiskError::flawed(id, "has a broken checksum")),
     };
     let mut columns = [None; 9];
     for (column, index) in columns.iter_mut().zip(COLUMNS) {
@@ -43,14 +37,17 @@ pub(super) fn check(row: &Row<'_>) -> Result<bool, DiskError> {
             ValueRef::Null => None,
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
             ValueRef::Integer(_) | ValueRef::Real(_) => {
-                return Err(flawed(id, "has a column of another type"));
+                return Err(DiskError::flawed(id, "has a column of another type"));
             }
         };
     }
     if compute(id, columns) == stored {
         Ok(true)
     } else {
-        Err(flawed(id, "was damaged on the disk: its checksum differs"))
+        Err(DiskError::flawed(
+            id,
+            "was damaged on the disk: its checksum differs",
+        ))
     }
 }
 

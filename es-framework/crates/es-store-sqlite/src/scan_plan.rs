@@ -147,7 +147,7 @@ fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, DiskError> {
     let text = row.get_ref(column)?.as_str();
     text.map_err(|error| {
         row.get(0)
-            .map_or_else(DiskError::from, |id| row::flawed(id, error))
+            .map_or_else(DiskError::from, |id| DiskError::flawed(id, error))
     })
 }
 
@@ -170,10 +170,12 @@ fn read_all_rows<B: ChunkCollector>(
             Order::Antichronological => left.last,
         });
         // Ids have no gaps, so a row that does not exist was lost.
-        let row = rows.next()?.ok_or_else(|| row::flawed(due, "is missing"))?;
+        let row = rows
+            .next()?
+            .ok_or_else(|| DiskError::flawed(due, "is missing"))?;
         let number: i64 = row.get(0)?;
         if number != due {
-            return Err(row::flawed(due, "is missing"));
+            return Err(DiskError::flawed(due, "is missing"));
         }
         builder.push(row)?;
         rest = scan.ids_after(row::id(number)?);

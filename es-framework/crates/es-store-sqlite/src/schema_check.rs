@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::{
     disk_error::DiskError,
     reader::EventReader,
-    row::{self, flawed, select},
+    row::{self, select},
     row_checksum,
 };
 use es_event::EventType;
@@ -93,8 +93,9 @@ impl StoredEventsCheck {
             let id: i64 = row.get(0)?;
             row_checksum::check(row)?;
             let data = row.get_ref(9)?.as_str();
-            let data = serde_json::from_str(data.map_err(|error| flawed(id, error))?);
-            let data: &serde_json::value::RawValue = data.map_err(|error| flawed(id, error))?;
+            let data = serde_json::from_str(data.map_err(|error| DiskError::flawed(id, error))?);
+            let data: &serde_json::value::RawValue =
+                data.map_err(|error| DiskError::flawed(id, error))?;
             let id = row::id(id)?;
             let steps = self
                 .limit

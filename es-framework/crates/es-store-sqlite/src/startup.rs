@@ -77,7 +77,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskE
             && first.event_type != event_type
         {
             let flaw = format!("is not of the type {event_type}, which lists it");
-            return Err(row::flawed(id, flaw));
+            return Err(DiskError::flawed(id, flaw));
         }
         catalogue.record_event(&event_type, row::id(id)?);
     }
@@ -134,7 +134,7 @@ pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, DiskError>
     Ok(ChainHead {
         next: last.id.next(),
         predecessor: last.hash,
-        time: time.map_err(|error| row::flawed(row::number(last.id.get()), error))?,
+        time: time.map_err(|error| DiskError::flawed(row::number(last.id.get()), error))?,
     })
 }
 
@@ -160,12 +160,12 @@ fn fill_memtable(
         let number: i64 = row.get(0)?;
         let id = row::id(number)?.get();
         if id != index.len() {
-            return Err(row::flawed(row::number(index.len()), "is missing"));
+            return Err(DiskError::flawed(row::number(index.len()), "is missing"));
         }
         let event = decoder.event(row)?;
         if !types.contains(event.event_type.as_str()) {
             let flaw = "has a type that the list of types lacks";
-            return Err(row::flawed(number, flaw));
+            return Err(DiskError::flawed(number, flaw));
         }
         index.insert(EventKeys::from_event(&event), id);
     }
@@ -176,7 +176,7 @@ fn fill_memtable(
 fn compact_at_once(connection: &Connection, index: &mut PostingIndex) -> Result<(), DiskError> {
     if index.pending() == 0 {
         let missing = row::number(index.len());
-        return Err(row::flawed(missing, "is missing"));
+        return Err(DiskError::flawed(missing, "is missing"));
     }
     let compaction = index.start_compaction();
     let transaction = connection.unchecked_transaction()?;

@@ -56,11 +56,7 @@ impl EngineArguments {
 
 /// Opens the store in a directory that has one.
 pub(super) fn open_existing(directory: &Path) -> Result<OpenEngine, CliError> {
-    let has = |file| directory.join(file).is_file();
-    if !["events.sqlite", "events.sqlite-wal", "events.end"]
-        .into_iter()
-        .any(has)
-    {
+    if !EmbeddedStore::exists_in(directory) {
         return Err(CliError::NoStore(directory.to_owned()));
     }
     Ok(OpenEngine::Embedded(EmbeddedStore::open(directory)?))
