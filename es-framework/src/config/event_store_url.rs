@@ -25,7 +25,7 @@ impl EventStoreUrl {
     /// Returns true if the URL names a PostgreSQL database.
     #[must_use]
     pub fn is_postgres(&self) -> bool {
-        self.0.starts_with("postgres://") || self.0.starts_with("postgresql://")
+        es_runtime::strip_postgres_scheme(&self.0).is_some()
     }
 }
 

@@ -12,6 +12,7 @@ mod line_batches;
 pub mod metrics;
 pub mod net;
 pub mod operator;
+mod postgres_scheme;
 mod program_name;
 mod secret_arguments;
 pub mod secret_file;
@@ -24,5 +25,7 @@ pub use api_token::{ApiToken, InvalidApiToken};
 pub use application_error::{Error, Result};
 pub use dialect_name::DialectName;
 pub use line_batches::LINE_BATCHES_HEADER;
+#[doc(hidden)]
+pub use postgres_scheme::strip_postgres_scheme;
 pub use program_name::program_name;
 pub use secret_arguments::hide_secrets;

@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use sqlx::{ConnectOptions as _, postgres::PgConnectOptions};
 
 use es_event::HashVersion;
+use es_runtime::strip_postgres_scheme;
 
 /// The database of an event store and its servers.
 ///
@@ -49,12 +50,6 @@ impl InvalidStoreAddress {
 }
 
 impl StoreAddress {
-    /// Returns true if a URL has the scheme of PostgreSQL.
-    #[must_use]
-    pub fn is_postgres(url: &str) -> bool {
-        without_scheme(url).is_some()
-    }
-
     /// Sets the version in which the hashes of new events are computed. Stored events keep theirs.
     #[must_use]
     pub const fn hash_version(mut self, version: HashVersion) -> Self {
@@ -78,16 +73,11 @@ fn is_known(parameter: &str) -> bool {
     names.contains(&parameter) || parameter.starts_with("options[")
 }
 
-fn without_scheme(url: &str) -> Option<&str> {
-    let rest = url.strip_prefix("postgres://");
-    rest.or_else(|| url.strip_prefix("postgresql://"))
-}
-
 impl std::str::FromStr for StoreAddress {
     type Err = InvalidStoreAddress;
 
     fn from_str(url: &str) -> Result<Self, InvalidStoreAddress> {
-        let rest = without_scheme(url).ok_or_else(|| {
+        let rest = strip_postgres_scheme(url).ok_or_else(|| {
             InvalidStoreAddress::because("write postgres://user:password@host/database")
         })?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));

@@ -13,6 +13,7 @@ use super::{
     progress_bar::ProgressDisplay,
 };
 use es_event::{EventId, Hash, HashVersion, Subject};
+use es_runtime::strip_postgres_scheme;
 use es_store::{
     Bound, Chain, EventStore, ReadOptions,
     backup::{self, BackupLine},
@@ -20,7 +21,7 @@ use es_store::{
 };
 #[cfg(feature = "postgres")]
 use es_store_postgres::PostgresRestore;
-use es_store_sqlite::Restore;
+use es_store_sqlite::{EmbeddedStore, Restore};
 
 /// The arguments of `copy`.
 #[derive(Debug, Args)]
@@ -44,10 +45,10 @@ impl FromStr for StoreLocation {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
-        Ok(match is_postgres {
-            true => Self::Postgres(text.to_owned()),
-            false => Self::Directory(text.strip_prefix("file://").unwrap_or(text).into()),
+        Ok(if strip_postgres_scheme(text).is_some() {
+            Self::Postgres(text.to_owned())
+        } else {
+            Self::Directory(text.strip_prefix("file://").unwrap_or(text).into())
         })
     }
 }
@@ -162,7 +163,7 @@ pub(super) async fn copy(arguments: &CopyArguments) -> Result<ExitCode, CliError
 /// Returns true if a data directory holds a whole store. An unfinished copy has another file.
 fn is_finished(target: &StoreLocation) -> bool {
     match target {
-        StoreLocation::Directory(directory) => directory.join("events.sqlite").is_file(),
+        StoreLocation::Directory(directory) => EmbeddedStore::exists_in(directory),
         StoreLocation::Postgres(_) => false,
     }
 }

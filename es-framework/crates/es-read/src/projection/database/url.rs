@@ -41,7 +41,7 @@ impl FromStr for DatabaseUrl {
     type Err = InvalidDatabaseUrl;
 
     fn from_str(text: &str) -> Result<Self, InvalidDatabaseUrl> {
-        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        if es_runtime::strip_postgres_scheme(text).is_some() {
             return Ok(Self::Postgres(text.to_owned()));
         }
         let rest = text.strip_prefix("sqlite:").ok_or(InvalidDatabaseUrl)?;
