@@ -27,21 +27,26 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
         server: &Arc<ServerState>,
     ) -> Result<Self, ErrorResponse> {
         let body = read_json_body(request, server).await?;
-        check_json(&body)?;
         parse_body(&body).map(Self)
     }
 }
 
-/// Reads the whole body within the limits of the server.
+/// Reads the whole body within the limits of the server, and checks that it is one JSON value that every
+/// client can read back.
 pub(super) async fn read_json_body(
     request: Request,
     server: &ServerState,
 ) -> Result<Bytes, ErrorResponse> {
     let settings = &server.settings;
     let reading = read_body(request, settings.body_limit);
-    timeout(settings.request_time, reading)
+    let body = timeout(settings.request_time, reading)
         .await
-        .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))
+        .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))?;
+    let checked = serde_json::from_slice::<DiscardedJson>(&body);
+    checked.map_err(|error| {
+        ErrorResponse::invalid(format!("the request body is not valid JSON: {error}"))
+    })?;
+    Ok(body)
 }
 
 async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorResponse> {
@@ -57,14 +62,6 @@ async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorRespons
             "the connection ended within the request body",
         )),
     }
-}
-
-/// Checks that the body is one JSON value that every client can read back.
-pub(super) fn check_json(body: &[u8]) -> Result<(), ErrorResponse> {
-    let checked = serde_json::from_slice::<DiscardedJson>(body);
-    checked.map(drop).map_err(|error| {
-        ErrorResponse::invalid(format!("the request body is not valid JSON: {error}"))
-    })
 }
 
 fn parse_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorResponse> {

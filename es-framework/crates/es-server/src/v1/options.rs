@@ -18,7 +18,7 @@ pub(super) struct WireReadOptions {
     upper_bound: Option<StrictObject<WireBound>>,
     lower_bound_id: Option<EventId>,
     upper_bound_id: Option<EventId>,
-    from_latest_event: Option<StrictObject<ReadFromLatestEvent>>,
+    from_latest_event: Option<StrictObject<WireLatestEvent<ReadIfEventIsMissing>>>,
 }
 
 /// The options of observe-events, which is always chronological and without an end.
@@ -28,7 +28,7 @@ pub(super) struct WireObserveOptions {
     recursive: Option<bool>,
     lower_bound: Option<StrictObject<WireBound>>,
     lower_bound_id: Option<EventId>,
-    from_latest_event: Option<StrictObject<ObserveFromLatestEvent>>,
+    from_latest_event: Option<StrictObject<WireLatestEvent<ObserveIfEventIsMissing>>>,
 }
 
 /// The order of a read.
@@ -55,13 +55,13 @@ enum BoundType {
     Exclusive,
 }
 
-/// The latest event of a subject and type, from which a read starts.
+/// The latest event of a subject and type, from which a read or an observation starts.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ReadFromLatestEvent {
+struct WireLatestEvent<M> {
     subject: Subject,
     r#type: EventType,
-    if_event_is_missing: ReadIfEventIsMissing,
+    if_event_is_missing: M,
 }
 
 /// The behaviour of a read that finds no such event.
@@ -72,21 +72,40 @@ enum ReadIfEventIsMissing {
     ReadNothing,
 }
 
-/// The latest event of a subject and type, from which an observation starts.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ObserveFromLatestEvent {
-    subject: Subject,
-    r#type: EventType,
-    if_event_is_missing: ObserveIfEventIsMissing,
-}
-
 /// The behaviour of an observation that finds no such event.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum ObserveIfEventIsMissing {
     ReadEverything,
     WaitForEvent,
+}
+
+impl From<ReadIfEventIsMissing> for IfEventIsMissing {
+    fn from(wire: ReadIfEventIsMissing) -> Self {
+        match wire {
+            ReadIfEventIsMissing::ReadEverything => Self::ReadEverything,
+            ReadIfEventIsMissing::ReadNothing => Self::Nothing,
+        }
+    }
+}
+
+impl From<ObserveIfEventIsMissing> for IfEventIsMissing {
+    fn from(wire: ObserveIfEventIsMissing) -> Self {
+        match wire {
+            ObserveIfEventIsMissing::ReadEverything => Self::ReadEverything,
+            ObserveIfEventIsMissing::WaitForEvent => Self::Nothing,
+        }
+    }
+}
+
+impl<M: Into<IfEventIsMissing>> From<WireLatestEvent<M>> for FromLatestEvent {
+    fn from(wire: WireLatestEvent<M>) -> Self {
+        Self {
+            subject: wire.subject,
+            event_type: wire.r#type,
+            if_missing: wire.if_event_is_missing.into(),
+        }
+    }
 }
 
 impl From<WireBound> for Bound {
@@ -126,16 +145,7 @@ impl TryFrom<WireReadOptions> for ReadOptions {
             },
             lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
             upper_bound: parse_bound("upperBound", wire.upper_bound, wire.upper_bound_id)?,
-            from_latest_event: wire
-                .from_latest_event
-                .map(|StrictObject(latest)| FromLatestEvent {
-                    subject: latest.subject,
-                    event_type: latest.r#type,
-                    if_missing: match latest.if_event_is_missing {
-                        ReadIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
-                        ReadIfEventIsMissing::ReadNothing => IfEventIsMissing::Nothing,
-                    },
-                }),
+            from_latest_event: wire.from_latest_event.map(|latest| latest.0.into()),
             ..Self::default()
         };
         options.check()?;
@@ -150,16 +160,7 @@ impl TryFrom<WireObserveOptions> for ObserveOptions {
         let options = Self {
             recursive: wire.recursive.unwrap_or_default(),
             lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
-            from_latest_event: wire
-                .from_latest_event
-                .map(|StrictObject(latest)| FromLatestEvent {
-                    subject: latest.subject,
-                    event_type: latest.r#type,
-                    if_missing: match latest.if_event_is_missing {
-                        ObserveIfEventIsMissing::ReadEverything => IfEventIsMissing::ReadEverything,
-                        ObserveIfEventIsMissing::WaitForEvent => IfEventIsMissing::Nothing,
-                    },
-                }),
+            from_latest_event: wire.from_latest_event.map(|latest| latest.0.into()),
         };
         options.check()?;
         Ok(options)

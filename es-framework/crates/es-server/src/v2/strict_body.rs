@@ -7,9 +7,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_path_to_error::{Path, Segment};
 
 use crate::{
-    error_response::ErrorResponse,
-    json_body::{check_json, read_json_body},
-    state::ServerState,
+    error_response::ErrorResponse, json_body::read_json_body, state::ServerState,
     strict_object::StrictObject,
 };
 
@@ -24,7 +22,6 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for StrictBody<T> {
         server: &Arc<ServerState>,
     ) -> Result<Self, ErrorResponse> {
         let body = read_json_body(request, server).await?;
-        check_json(&body)?;
         parse_object(&body, "").map(Self)
     }
 }
