@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{
     client_settings::{ClientSettings, InvalidClientSettings},
-    detected_version::DetectedVersion,
+    detected_version::{ApiVersion, DetectedVersion},
     server_list::{ServerList, is_away},
 };
 use es_runtime::LINE_BATCHES_HEADER;
@@ -243,6 +243,14 @@ impl ServerConnection {
     /// Describes an error and its causes without the URL.
     pub(super) fn describe(&self, error: reqwest::Error) -> String {
         describe_chain(&error.without_url())
+    }
+
+    /// Checks that a body is complete when it ends: in version 2, its last line says so.
+    pub(super) fn check_end(&self, version: ApiVersion) -> Result<(), StoreError> {
+        match version {
+            ApiVersion::V1 => Ok(()),
+            ApiVersion::V2 => Err(self.unavailable("the stream broke off")),
+        }
     }
 
     pub(super) fn unavailable(&self, reason: impl Into<String>) -> StoreError {

@@ -153,9 +153,6 @@ impl EventReader {
     /// Returns the next requested event, or `None` at the end of the response.
     pub(super) async fn next(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
         while let Some(line) = self.lines.next_line(&self.connection).await? {
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
             let parsed = self.parser.parse(&line);
             match parsed.map_err(|error| self.connection.corrupt(error.to_string()))? {
                 StreamLine::Heartbeat => self.is_alive = true,
@@ -185,10 +182,8 @@ impl EventReader {
                 }
             }
         }
-        match self.expected.version {
-            ApiVersion::V1 => Ok(None),
-            ApiVersion::V2 => Err(self.connection.unavailable("the stream broke off")),
-        }
+        self.connection.check_end(self.expected.version)?;
+        Ok(None)
     }
 
     /// Checks the hash of an event, and that its subject was requested.

@@ -30,14 +30,16 @@ impl LineReader {
         }
     }
 
-    /// Returns the next line without its line break, or `None` at the end of the body.
+    /// Returns the next line that is not blank, without its line break, or `None` at the end of the body.
     pub(super) async fn next_line(
         &mut self,
         from: &ServerConnection,
     ) -> Result<Option<Bytes>, StoreError> {
         loop {
-            if let Some(line) = self.take_buffered_line() {
-                return Ok(Some(line));
+            while let Some(line) = self.take_buffered_line() {
+                if !line.trim_ascii().is_empty() {
+                    return Ok(Some(line));
+                }
             }
             if self.partial_line.len() > from.settings.line_limit {
                 let limit = from.settings.line_limit;

@@ -125,9 +125,6 @@ impl ListingReader {
     /// Returns the next payload, or `None` at the end of the response.
     async fn next_payload<P: DeserializeOwned>(&mut self) -> Result<Option<P>, StoreError> {
         while let Some(line) = self.lines.next_line(&self.connection).await? {
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
             let row: RowLine<'_> = self.check_parsed(serde_json::from_slice(&line))?;
             match row.kind() {
                 "heartbeat" => {}
@@ -151,10 +148,8 @@ impl ListingReader {
                 }
             }
         }
-        match self.version {
-            ApiVersion::V1 => Ok(None),
-            ApiVersion::V2 => Err(self.connection.unavailable("the stream broke off")),
-        }
+        self.connection.check_end(self.version)?;
+        Ok(None)
     }
 
     fn check_parsed<T>(&self, parsed: serde_json::Result<T>) -> Result<T, StoreError> {
