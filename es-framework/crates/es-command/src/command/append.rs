@@ -136,17 +136,17 @@ async fn recover_unknown_append(
     assumed: &[Precondition],
     reason: String,
 ) -> Result<Option<EventId>, CommandError> {
-    let places = places_to_read(sent, assumed);
-    let Some(Place { subject: best, .. }) = places.first().copied() else {
+    let subjects = subjects_to_read(sent, assumed);
+    let Some(AppendedSubject { subject: best, .. }) = subjects.first().copied() else {
         return Err(StoreError::Refused("nothing was sent".into()).into());
     };
     for pause in RECOVERY_PAUSES {
         tokio::time::sleep(pause).await;
-        for Place {
+        for AppendedSubject {
             index,
             subject,
             bound,
-        } in &places
+        } in &subjects
         {
             let own = sent.iter().filter(|event| event.subject == **subject);
             let own: Vec<_> = own.collect();
@@ -175,7 +175,7 @@ async fn recover_unknown_append(
 
 /// A subject of an append whose outcome is unknown.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct AppendedSubject<'a> {
     /// The index of the subject's first event in the append.
     index: usize,
     subject: &'a Subject,
@@ -184,25 +184,28 @@ struct Place<'a> {
 }
 
 /// Returns the subjects with a precondition, the last one first, or else the first subject.
-fn places_to_read<'a>(sent: &'a [EventCandidate], assumed: &[Precondition]) -> Vec<Place<'a>> {
-    let mut places: Vec<Place<'a>> = Vec::new();
+fn subjects_to_read<'a>(
+    sent: &'a [EventCandidate],
+    assumed: &[Precondition],
+) -> Vec<AppendedSubject<'a>> {
+    let mut subjects: Vec<AppendedSubject<'a>> = Vec::new();
     for (index, EventCandidate { subject, .. }) in sent.iter().enumerate() {
-        if !places.iter().any(|place| place.subject == subject) {
+        if !subjects.iter().any(|one| one.subject == subject) {
             let bound = assumed.iter().find_map(|one| lower_bound(one, subject));
-            places.push(Place {
+            subjects.push(AppendedSubject {
                 index,
                 subject,
                 bound,
             });
         }
     }
-    let first = places.first().copied();
-    places.retain(|place| place.bound.is_some());
-    places.reverse();
-    if places.is_empty() {
-        places.extend(first);
+    let first = subjects.first().copied();
+    subjects.retain(|one| one.bound.is_some());
+    subjects.reverse();
+    if subjects.is_empty() {
+        subjects.extend(first);
     }
-    places
+    subjects
 }
 
 async fn read_after(

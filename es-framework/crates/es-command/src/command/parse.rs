@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, error::Category};
 
 use super::{Command, CommandError, CommandRequest, MalformedCommand, Violation};
-use crate::validate::Violations;
+use crate::validate::{Violations, push_member};
 
 /// Parses a command. Path parameters fill the members of the same name.
 pub(super) fn parse_command<C: Command>(request: &CommandRequest<'_>) -> Result<C, CommandError> {
@@ -83,17 +83,12 @@ fn locate_data_error<T: DeserializeOwned>(body: &[u8], error: &serde_json::Error
         .and_then(|rest| rest.strip_suffix('`'));
     let message = match missing {
         Some(member) => {
-            push_segment(&mut pointer, member);
+            push_member(&mut pointer, member);
             "is missing".to_owned()
         }
         None => message.to_owned(),
     };
     CommandError::Invalid(vec![Violation { pointer, message }])
-}
-
-fn push_segment(pointer: &mut String, member: &str) {
-    pointer.push('/');
-    pointer.push_str(&member.replace('~', "~0").replace('/', "~1"));
 }
 
 /// Converts the path of an error to a JSON pointer.
@@ -103,9 +98,9 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     let mut pointer = String::new();
     for segment in path {
         match segment {
-            Segment::Seq { index } => push_segment(&mut pointer, &index.to_string()),
-            Segment::Map { key } => push_segment(&mut pointer, key),
-            Segment::Enum { variant } => push_segment(&mut pointer, variant),
+            Segment::Seq { index } => push_member(&mut pointer, &index.to_string()),
+            Segment::Map { key } => push_member(&mut pointer, key),
+            Segment::Enum { variant } => push_member(&mut pointer, variant),
             Segment::Unknown => {}
         }
     }

@@ -51,6 +51,12 @@ pub struct Violations {
     violations: Vec<Violation>,
 }
 
+/// Appends the name of a member to a JSON pointer (RFC 6901).
+pub(crate) fn push_member(pointer: &mut String, name: &str) {
+    pointer.push('/');
+    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+}
+
 impl Violations {
     /// Adds the result of a rule for the member `name`.
     pub fn check(&mut self, name: &str, found: Result<(), String>) {
@@ -72,9 +78,7 @@ impl Violations {
     /// Collects violations inside the member `name`.
     pub fn check_member(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
-        self.pointer.push('/');
-        self.pointer
-            .push_str(&name.replace('~', "~0").replace('/', "~1"));
+        push_member(&mut self.pointer, name);
         check(self);
         self.pointer.truncate(length);
     }
