@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::{simulated_instance::SimulatedInstance, simulated_store::StoreServer, world::World};
+use super::{
+    simulated_instance::SimulatedInstance, simulated_store::StoreServer, world::SimulatedWorld,
+};
 
 /// Injects faults until the returned future is dropped.
 pub(super) async fn inject_faults(
-    world: Arc<World>,
+    world: Arc<SimulatedWorld>,
     server: Arc<StoreServer>,
     instances: Arc<[SimulatedInstance]>,
 ) {
@@ -34,14 +36,14 @@ pub(super) async fn inject_faults(
 }
 
 /// Starts an instance. A database that cannot be opened is reported in the trace.
-pub(super) async fn start(world: &World, instance: &SimulatedInstance) {
+pub(super) async fn start(world: &SimulatedWorld, instance: &SimulatedInstance) {
     if let Err(error) = instance.start().await {
         world.record(instance.name, format_args!("cannot start: {error}"));
     }
 }
 
 /// Draws the difference between a clock and the true time: small, large, or none again.
-fn draw_offset(world: &World) -> SignedDuration {
+fn draw_offset(world: &SimulatedWorld) -> SignedDuration {
     let span = match world.below(4) {
         0 => 0,
         1 => 1_000,

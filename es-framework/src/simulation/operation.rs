@@ -8,7 +8,7 @@ use super::{
         FillWalletCommand, OpenWalletCommand, PlaceHoldCommand, SettleHoldCommand,
         TipWalletCommand, TransferCommand, WriteNoteCommand, descriptor,
     },
-    world::World,
+    world::SimulatedWorld,
 };
 use crate::{command::CommandDescriptor, event::EventId};
 
@@ -83,7 +83,7 @@ pub(super) struct OperationRecord {
 
 impl Operation {
     /// Draws an operation.
-    pub(super) fn draw(world: &World) -> Self {
+    pub(super) fn draw(world: &SimulatedWorld) -> Self {
         let id = |count: u64| u32::try_from(world.below(count)).unwrap_or_default();
         let amount = || i64::try_from(world.between(1, 20)).unwrap_or_default();
         if world.happens(world.faults().same_tip) {

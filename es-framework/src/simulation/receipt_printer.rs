@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::world::{World, lock};
+use super::world::{SimulatedWorld, lock};
 use crate::prelude::*;
 
 /// A call that the printer completed.
@@ -22,7 +22,7 @@ pub(super) struct PrintedReceipt {
 /// The connection of one process to the printer.
 #[derive(Debug, Service)]
 pub(super) struct ReceiptPrinter {
-    world: Arc<World>,
+    world: Arc<SimulatedWorld>,
     instance: &'static str,
     process: u64,
     printed: Arc<Mutex<Vec<PrintedReceipt>>>,
@@ -40,7 +40,7 @@ impl fmt::Display for PrinterFailure {
 
 impl ReceiptPrinter {
     pub(super) fn new(
-        world: Arc<World>,
+        world: Arc<SimulatedWorld>,
         instance: &'static str,
         process: u64,
         printed: Arc<Mutex<Vec<PrintedReceipt>>>,

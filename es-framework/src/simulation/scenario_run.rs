@@ -12,7 +12,7 @@ use super::{
     simulated_client::{ClientHistory, SimulatedClient},
     simulated_instance::SimulatedInstance,
     simulated_store::StoreServer,
-    world::{World, lock},
+    world::{SimulatedWorld, lock},
 };
 use crate::{command::RandomNumbers, event::EventId};
 
@@ -43,7 +43,7 @@ pub(super) fn run_seed(seed: u64, defect: Option<Defect>) -> std::io::Result<Run
 }
 
 async fn run(seed: u64) -> RunReport {
-    let world = Arc::new(World::new(seed));
+    let world = Arc::new(SimulatedWorld::new(seed));
     let server = Arc::new(StoreServer::new(Arc::clone(&world)));
     let flushing = tokio::spawn(Arc::clone(&server).run());
     let printed = Arc::default();
@@ -111,7 +111,7 @@ async fn run(seed: u64) -> RunReport {
 
 /// Ends all faults, lets every deadline pass, and waits until all work is done.
 async fn settle(
-    world: &World,
+    world: &SimulatedWorld,
     server: &StoreServer,
     instances: &[SimulatedInstance],
 ) -> Vec<String> {

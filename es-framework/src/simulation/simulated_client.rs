@@ -11,7 +11,7 @@ use super::{
     simulated_instance::{RequestAnswer, SimulatedInstance},
     simulated_store::StoreServer,
     wallet_domain::WalletRow,
-    world::{World, lock},
+    world::{SimulatedWorld, lock},
 };
 use crate::{
     command::{CommandError, CommandOutcome, IdempotencyKey},
@@ -44,7 +44,7 @@ pub(super) struct ReadRecord {
 #[derive(Debug)]
 pub(super) struct SimulatedClient {
     pub(super) number: u32,
-    pub(super) world: Arc<World>,
+    pub(super) world: Arc<SimulatedWorld>,
     pub(super) server: Arc<StoreServer>,
     pub(super) instances: Arc<[SimulatedInstance]>,
     pub(super) history: Arc<ClientHistory>,

@@ -15,7 +15,7 @@ use super::{
     simulated_store::{StoreConnection, StoreServer},
     wallet_domain::{self, WalletRow},
     wallet_reactions,
-    world::{World, lock},
+    world::{SimulatedWorld, lock},
 };
 use crate::{
     command::{
@@ -38,7 +38,7 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct SimulatedInstance {
     pub(super) name: &'static str,
-    world: Arc<World>,
+    world: Arc<SimulatedWorld>,
     server: Arc<StoreServer>,
     printed: Arc<Mutex<Vec<PrintedReceipt>>>,
     clock: Clock,
@@ -86,7 +86,7 @@ pub(super) enum RequestAnswer {
 impl SimulatedInstance {
     pub(super) fn new(
         name: &'static str,
-        world: Arc<World>,
+        world: Arc<SimulatedWorld>,
         server: Arc<StoreServer>,
         printed: Arc<Mutex<Vec<PrintedReceipt>>>,
     ) -> Self {

@@ -14,7 +14,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::{
     simulated_subscription::SimulatedSubscription,
-    world::{World, lock},
+    world::{SimulatedWorld, lock},
 };
 use crate::{
     event::{EventCandidate, RecordedEvent, Subject},
@@ -32,7 +32,7 @@ type AppendAnswer = Result<Vec<RecordedEvent>, AppendError>;
 /// The one store of a run.
 #[derive(Debug)]
 pub(super) struct StoreServer {
-    pub(super) world: Arc<World>,
+    pub(super) world: Arc<SimulatedWorld>,
     pub(super) log: MemoryStore,
     /// For each event, the latest time that any clock had shown when it was recorded.
     latest_times: Mutex<Vec<Timestamp>>,
@@ -61,7 +61,7 @@ struct UnflushedAppend {
 }
 
 impl StoreServer {
-    pub(super) fn new(world: Arc<World>) -> Self {
+    pub(super) fn new(world: Arc<SimulatedWorld>) -> Self {
         Self {
             world,
             log: MemoryStore::new(),

@@ -1,6 +1,6 @@
 //! The commands and the read model of the simulated application: wallets with transfers between two
-//! subjects, notes without any precondition, and holds with a deadline. An event contains the balance that its handler saw, so that
-//! the log alone tells whether a decision fits its place.
+//! subjects, notes without any precondition, and holds with a deadline. An event contains the balance
+//! that its handler saw. So the log alone tells whether a decision fits the events before it.
 
 use std::sync::Arc;
 
@@ -211,13 +211,13 @@ fn place_hold(command: PlaceHoldCommand) -> HoldPlacedEvent {
 }
 
 #[derive(State)]
-pub(super) enum Hold {
+pub(super) enum HoldState {
     Placed,
     Ended,
 }
 
 #[evolve]
-impl Hold {
+impl HoldState {
     fn placed(_: &HoldPlacedEvent) -> Self {
         Self::Placed
     }
@@ -253,13 +253,13 @@ pub(super) enum SettlementRejection {
 
 #[handler]
 fn settle_hold(
-    hold: &Hold,
+    hold: &HoldState,
     command: SettleHoldCommand,
 ) -> Result<HoldSettledEvent, SettlementRejection> {
     let operation = command.operation;
     match hold {
-        Hold::Placed => Ok(HoldSettledEvent { operation }),
-        Hold::Ended => Err(SettlementRejection::HoldEnded),
+        HoldState::Placed => Ok(HoldSettledEvent { operation }),
+        HoldState::Ended => Err(SettlementRejection::HoldEnded),
     }
 }
 

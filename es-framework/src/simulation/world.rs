@@ -17,7 +17,7 @@ const BEGIN: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
 /// The world of one run. Everything in it follows from the seed.
 #[derive(Debug)]
-pub(super) struct World {
+pub(super) struct SimulatedWorld {
     pub(super) random: RandomNumbers,
     begin: Instant,
     faults: Mutex<FaultProfile>,
@@ -38,7 +38,7 @@ async fn pass_time(milliseconds: u64) {
     }
 }
 
-impl World {
+impl SimulatedWorld {
     pub(super) fn new(seed: u64) -> Self {
         let random = RandomNumbers::seeded(seed);
         let faults = FaultProfile::of(&random);
