@@ -34,7 +34,11 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::{sync::oneshot, task::AbortHandle, time::timeout};
+use tokio::{
+    sync::{Semaphore, oneshot},
+    task::AbortHandle,
+    time::timeout,
+};
 
 use self::{
     event_type_listing::{ReadEventType, ReadEventTypes},
@@ -88,6 +92,8 @@ struct OpenLog {
     state: Arc<StoreState>,
     writer: Mutex<Option<JoinHandle<()>>>,
     monitor: AbortHandle,
+    /// Permits one registration of a schema at a time, because each reads all events of its type.
+    registering: Semaphore,
 }
 
 impl PostgresStore {
@@ -125,6 +131,7 @@ impl PostgresStore {
             state,
             writer: Mutex::new(Some(thread)),
             monitor: monitor.abort_handle(),
+            registering: Semaphore::new(1),
         };
         Ok(Self {
             open: Arc::new(open),
@@ -285,7 +292,15 @@ impl EventStore for PostgresStore {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), RegisterError> {
+        let catalogue = self.open.state.catalogue();
+        catalogue.check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
+        let limits = &self.open.state.limits;
+        let waiting = timeout(limits.queue.wait, self.open.registering.acquire()).await;
+        let Ok(Ok(_registering)) = waiting else {
+            let busy = "another schema is checked against the stored events";
+            return Err(self.open.admission.unavailable(busy).into());
+        };
         let unchecked = self.reader.read_length().await?;
         if let Some(last) = unchecked.checked_sub(1) {
             self.check_stored_events(&event_type, &schema, last).await?;
@@ -299,8 +314,7 @@ impl EventStore for PostgresStore {
                 unchecked,
                 answer,
             }))?;
-        let limit = self.open.state.limits.write_time;
-        let outcome = self.open.await_answer(answered, limit).await;
+        let outcome = self.open.await_answer(answered, limits.write_time).await;
         outcome.unwrap_or_else(|| {
             Err(RegisterError::Unknown {
                 address: self.open.state.description.clone(),
