@@ -8,7 +8,9 @@ use super::{
 };
 
 /// The number of seeds of one run of the tests. `.ci/simulate` sets more.
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 100;
+/// The number of seeds in which a defect must be found.
+const SEEDS_OF_A_DEFECT: u64 = 300;
 
 fn setting(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
@@ -77,7 +79,7 @@ fn the_seeds_of_one_run_find_each_defect() {
         (Defect::MeetBeforeCancelling, "instead of 0..=0"),
         (Defect::IgnoreLeases, "was printed again without a reason"),
     ] {
-        let (found, ran) = find_violation(0, SEEDS, Some(defect), text).unwrap();
+        let (found, ran) = find_violation(0, SEEDS_OF_A_DEFECT, Some(defect), text).unwrap();
         let Some(report) = found else {
             panic!("{ran} seeds do not find {defect:?}");
         };

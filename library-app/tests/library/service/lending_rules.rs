@@ -330,6 +330,12 @@ fn id_book() -> Value {
     book(Uuid::new_v4())
 }
 
+/// The number of rounds. The long form sets `BORROW_ROUNDS=200`.
+fn rounds() -> usize {
+    let long = std::env::var("BORROW_ROUNDS").ok();
+    long.map_or(50, |rounds| rounds.parse().unwrap())
+}
+
 /// Rounds in which 16 clients borrow at the same time for one reader, whose limit is five copies.
 async fn borrow_under_fire(library: &Library, rounds: usize) {
     let url = |path: &str| format!("{}{path}", library.url);
@@ -367,7 +373,7 @@ async fn borrow_under_fire(library: &Library, rounds: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_loan_limit_holds_under_fire_on_the_embedded_event_store() {
     let desk = Desk::open();
-    borrow_under_fire(&desk.library, 200).await;
+    borrow_under_fire(&desk.library, rounds()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -375,7 +381,7 @@ async fn the_loan_limit_holds_under_fire_on_an_event_store_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     let (_store, store_url) = start_event_store(folder.path(), 0);
     let library = Library::with_store(&store_url);
-    borrow_under_fire(&library, 200).await;
+    borrow_under_fire(&library, rounds()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -26,22 +26,16 @@ pub(crate) fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
 }
 
 /// Returns the path of the program `event-store`, which lies beside the library's. Cargo builds only
-/// the programs of the package under test, so this builds it, with the artifacts that the outside
-/// application and the tutorial share.
+/// the programs of the package under test, so this builds it. It names the whole workspace and a test of
+/// the program, because then Cargo reuses the build of `cargo test --workspace`.
 pub(crate) fn event_store_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let library = Path::new(env!("CARGO_BIN_EXE_library-app"));
         let folder = library.parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
-        build.args([
-            "build",
-            "--quiet",
-            "--package",
-            "es-framework",
-            "--bin",
-            "event-store",
-        ]);
+        build.args(["test", "--quiet", "--workspace", "--no-run"]);
+        build.args(["--test", "event_store"]);
         // Cargo sets variables about the package under test. Some build scripts depend on them and
         // would build half of all dependencies again.
         let of_package = |name: &str| {
