@@ -135,8 +135,9 @@ fn checks_without_end_are_refused_while_other_requests_are_answered() {
         is_over.store(true, Ordering::Relaxed);
     });
     times.sort_unstable();
-    // The median, because the machine of the test does other work, too.
-    assert!(times[30] < Duration::from_millis(100), "{times:?}");
+    // A median of some milliseconds, but the machine of the test may do other work. Without a budget, a
+    // single attack blocks the server for minutes.
+    assert!(times[30] < Duration::from_secs(2), "{times:?}");
     assert!(peak_memory(server.pid()) < MEMORY);
 }
 

@@ -77,7 +77,7 @@ async fn fail_over(signal: &str) {
     }
     let recovery = promoted.elapsed();
     // It takes up to three seconds where the machine does nothing else.
-    assert!(recovery < Duration::from_secs(8), "{recovery:?}");
+    assert!(recovery < Duration::from_secs(30), "{recovery:?}");
     tokio::time::sleep(Duration::from_millis(800)).await;
     is_done.store(true, Ordering::Relaxed);
     let mut logs = Vec::new();
