@@ -11,6 +11,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod contract;
 mod durability;
 mod operations;
 mod security;

@@ -1,13 +1,11 @@
-//! The library service as its clients see it: commands, queries, the OpenAPI document and the pages.
+//! The library service as its clients see it: commands, queries and the pages.
 
 mod how_to_pages;
 mod lending_rules;
 mod live_queries;
-mod openapi;
 mod overdue_loans;
 mod queries;
 mod readme;
-mod schema_lock;
 mod substring_search;
 mod title_search;
 mod try_it_page;

@@ -70,7 +70,7 @@ fn the_library_does_what_its_document_says() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(&folder.path().join("data"));
     let checks =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library/service/schemathesis_checks.py");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library/contract/schemathesis_checks.py");
     let mut schemathesis = Command::new(programs.join("schemathesis"));
     let output = schemathesis
         .current_dir(folder.path())
