@@ -220,40 +220,46 @@ fn mutations(code: TokenStream) -> Vec<TokenStream> {
 
 #[test]
 fn no_input_makes_a_macro_panic() {
+    std::thread::scope(|scope| {
+        for name in [
+            "command",
+            "event",
+            "handler",
+            "read_model",
+            "projection",
+            "query",
+            "rejection",
+            "upcast",
+            "state",
+            "evolve",
+            "value",
+            "settings",
+            "service",
+        ] {
+            scope.spawn(|| expand_mutations(&folder(name)));
+        }
+    });
+}
+
+/// Gives each macro the mutations of the inputs in a folder, which may belong to another macro.
+fn expand_mutations(folder: &Path) {
     let manifest = Manifest::parse(MANIFEST);
-    for name in [
-        "command",
-        "event",
-        "handler",
-        "read_model",
-        "projection",
-        "query",
-        "rejection",
-        "upcast",
-        "state",
-        "evolve",
-        "value",
-        "settings",
-        "service",
-    ] {
-        for input in inputs(&folder(name)) {
-            let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
-            for mutation in mutations(code) {
-                // Each macro also receives the input of the other macros.
-                let _ = command::derive(mutation.clone(), &manifest);
-                let _ = event::derive(mutation.clone(), &manifest);
-                let _ = rejection::derive(mutation.clone(), &manifest);
-                let _ = handler::handler(TokenStream::new(), mutation.clone(), &manifest);
-                let _ = read_model::derive(mutation.clone(), &manifest);
-                let _ = projection::projection(TokenStream::new(), mutation.clone(), &manifest);
-                let _ = query::derive(mutation.clone(), &manifest);
-                let _ = state::derive(mutation.clone(), &manifest);
-                let _ = evolve::evolve(TokenStream::new(), mutation.clone(), &manifest);
-                let _ = value::derive(mutation.clone(), &manifest);
-                let _ = settings::derive(mutation.clone(), &manifest);
-                let _ = service::derive(mutation.clone(), &manifest);
-                let _ = upcast::upcast(TokenStream::new(), mutation, &manifest);
-            }
+    for input in inputs(folder) {
+        let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
+        for mutation in mutations(code) {
+            let _ = command::derive(mutation.clone(), &manifest);
+            let _ = event::derive(mutation.clone(), &manifest);
+            let _ = rejection::derive(mutation.clone(), &manifest);
+            let _ = handler::handler(TokenStream::new(), mutation.clone(), &manifest);
+            let _ = read_model::derive(mutation.clone(), &manifest);
+            let _ = projection::projection(TokenStream::new(), mutation.clone(), &manifest);
+            let _ = query::derive(mutation.clone(), &manifest);
+            let _ = state::derive(mutation.clone(), &manifest);
+            let _ = evolve::evolve(TokenStream::new(), mutation.clone(), &manifest);
+            let _ = value::derive(mutation.clone(), &manifest);
+            let _ = settings::derive(mutation.clone(), &manifest);
+            let _ = service::derive(mutation.clone(), &manifest);
+            let _ = upcast::upcast(TokenStream::new(), mutation, &manifest);
         }
     }
 }
