@@ -3,7 +3,12 @@
 use std::{
     io::{BufRead as _, BufReader},
     process::{Child, ChildStderr, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
 };
+
+/// The program. For a package that is not this one, its tests set the variable.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_event-store");
 
 pub const TOKEN: &str = "very-secret-token";
 
@@ -22,14 +27,14 @@ impl ServerProcess {
 
     /// Starts a server with only these arguments and the token.
     pub fn start(arguments: &[&str]) -> Self {
-        Self::run(Command::new(env!("CARGO_BIN_EXE_event-store")), arguments)
+        Self::run(Command::new(PROGRAM), arguments)
     }
 
     /// Starts a server with a temporary directory and at most this many KiB of address space.
     pub fn temporary_within(kib: u64) -> Self {
         let mut shell = Command::new("sh");
         let script = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
-        shell.args(["-c", &script, env!("CARGO_BIN_EXE_event-store")]);
+        shell.args(["-c", &script, PROGRAM]);
         Self::run(shell, &["--data-directory-temporary", "--http-port=0"])
     }
 
@@ -71,7 +76,15 @@ impl ServerProcess {
         let pid = self.pid().to_string();
         let sent = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
         assert!(sent.success());
-        assert!(self.child.wait().unwrap().success());
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "it does not end");
+            sleep(Duration::from_millis(20));
+        };
+        assert!(status.success(), "{status}");
     }
 
     /// Kills the server, like a crash.

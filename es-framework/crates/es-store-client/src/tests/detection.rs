@@ -8,7 +8,6 @@ use super::{
     ClientSettings, EventSourcingDbStore, TOKEN, candidate,
     hostile::{answer, client},
     test_server::TestServer,
-    version_1_front::Version1Front,
 };
 use crate::detected_version::ApiVersion;
 use es_event::{Dialect, Subject};
@@ -34,7 +33,7 @@ async fn version_2_is_preferred() {
 #[tokio::test]
 async fn a_health_check_notices_an_upgrade_and_a_request_a_downgrade() {
     let server = TestServer::start(Dialect::Event).await;
-    let front = Version1Front::of(server.address).await;
+    let front = server.version_1_front().await;
     let store = EventSourcingDbStore::new(ClientSettings::new(&front.url, TOKEN)).unwrap();
     let below = Precondition::SubtreeIsPristine("/a".parse().unwrap());
     let written = store.append(vec![candidate("/a/b", "{}")], vec![below.clone()]);

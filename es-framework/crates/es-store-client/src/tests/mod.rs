@@ -23,7 +23,6 @@ use es_store::{
     memory::MemoryStore,
 };
 use test_server::{TOKEN, TestServer};
-use version_1_front::Version1Front;
 
 /// A client and its server.
 #[derive(Debug)]
@@ -43,7 +42,7 @@ impl ClientWithServer {
     /// A client that uses version 1.
     async fn start_version_1(dialect: Dialect) -> Self {
         let server = TestServer::start(dialect).await;
-        let front = Version1Front::of(server.address).await;
+        let front = server.version_1_front().await;
         let client = client(&front.url, TOKEN);
         Self { client, server }
     }

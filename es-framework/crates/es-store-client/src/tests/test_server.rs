@@ -8,6 +8,8 @@ use es_event::Dialect;
 use es_server::{ServerSettings, serve};
 use es_store::{EventStore, memory::MemoryStore};
 
+use super::version_1_front::Version1Front;
+
 pub(super) const TOKEN: &str = "secret-token";
 
 /// Far longer than any answer takes: a server that hangs fails instead of blocking the run.
@@ -54,6 +56,13 @@ impl TestServer {
 
     pub(super) fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// A front of this server that passes only requests of version 1 on.
+    pub(super) async fn version_1_front(&self) -> Version1Front {
+        // For the HTTP client of the front.
+        es_runtime::net::tls::install_cryptography();
+        Version1Front::of(self.address).await
     }
 
     pub(super) async fn stop(&mut self) {

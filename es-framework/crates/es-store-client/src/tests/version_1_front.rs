@@ -24,7 +24,6 @@ impl Version1Front {
     pub(super) async fn of(server: SocketAddr) -> Self {
         let is_upgraded = Arc::new(AtomicBool::new(false));
         let upgraded = Arc::clone(&is_upgraded);
-        es_runtime::net::tls::install_cryptography();
         let client = Client::builder().no_proxy().build().unwrap();
         let router = Router::new().fallback(move |request: Request| {
             let (client, upgraded) = (client.clone(), upgraded.load(Ordering::Relaxed));

@@ -2,11 +2,6 @@
 
 use std::time::Duration;
 
-use es_framework::{
-    event::HashVersion,
-    server::{self, ServerSettings},
-    store::sqlite::{EmbeddedStore, EmbeddedStoreOptions},
-};
 use eventsourcingdb::{
     Client, EventCandidate, Precondition, PreconditionOptions,
     error::{ClientError, code},
@@ -14,29 +9,15 @@ use eventsourcingdb::{
 };
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::json;
-use tokio::{net::TcpListener, sync::oneshot, time::timeout};
+use tokio::{task::spawn_blocking, time::timeout};
 
-const TOKEN: &str = "secret-token";
+use crate::{official_clients_over_version_2 as version_2, served_client::ServedClient};
+
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// A client of a server that writes hashes of version 2 and stops when it is told to.
-async fn start() -> (Client, oneshot::Sender<()>) {
-    let settings = ServerSettings::new(TOKEN.parse().unwrap());
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let mut options = EmbeddedStoreOptions::default();
-    options.hash_version = HashVersion::V2;
-    let store = EmbeddedStore::temporary_with_options(options).unwrap();
-    let (stop, stopped) = oneshot::channel::<()>();
-    tokio::spawn(server::serve(
-        listener,
-        std::sync::Arc::new(store),
-        settings,
-        async {
-            let _ = stopped.await;
-        },
-    ));
-    (Client::new(url.parse().unwrap(), TOKEN), stop)
+/// A client of a server that writes hashes of version 2.
+async fn client() -> ServedClient {
+    ServedClient::of(version_2::start(&["--hash-version=2"]).await)
 }
 
 fn candidate(subject: &str) -> EventCandidate {
@@ -59,7 +40,7 @@ async fn write(client: &Client, subject: &str, condition: Precondition) -> Resul
 
 #[tokio::test]
 async fn preconditions_hold_for_all_subjects_below_one() {
-    let (client, _stop) = start().await;
+    let client = client().await;
     let recursive = || Some(PreconditionOptions { recursive: true });
     let pristine = || Precondition::is_subject_pristine("/orders/42", recursive());
     let populated = || Precondition::is_subject_populated("/orders/42", recursive());
@@ -86,7 +67,7 @@ async fn preconditions_hold_for_all_subjects_below_one() {
 
 #[tokio::test]
 async fn it_verifies_hashes_of_version_2() {
-    let (client, _stop) = start().await;
+    let client = client().await;
     let candidates = vec![candidate("/a"), candidate("/b")];
     let writing = timeout(LIMIT, client.write_events(candidates, vec![]));
     let written = writing.await.unwrap().unwrap();
@@ -111,7 +92,7 @@ async fn it_verifies_hashes_of_version_2() {
 
 #[tokio::test]
 async fn an_observation_tells_that_the_server_shuts_down() {
-    let (client, stop) = start().await;
+    let client = client().await;
     let options = ObserveEventsOptions {
         recursive: true,
         ..ObserveEventsOptions::default()
@@ -124,7 +105,7 @@ async fn an_observation_tells_that_the_server_shuts_down() {
         .unwrap();
     let seen = timeout(LIMIT, events.next()).await.unwrap();
     assert_eq!(seen.unwrap().unwrap(), written[0]);
-    stop.send(()).unwrap();
+    let ending = spawn_blocking(|| client.server.terminate());
     let last = timeout(LIMIT, events.next()).await.unwrap();
     match last {
         Some(Err(ClientError::DbApiError(error))) => {
@@ -132,4 +113,5 @@ async fn an_observation_tells_that_the_server_shuts_down() {
         }
         other => panic!("{other:?}"),
     }
+    timeout(LIMIT, ending).await.unwrap().unwrap();
 }

@@ -1,12 +1,12 @@
 //! The tests of the official client for Rust over version 2 of the API.
 
-use std::net::SocketAddr;
+use crate::server_process::ServerProcess;
 
 pub const IS_VERSION_2: bool = true;
 
-/// The URL of a server.
-pub async fn url_of(server: SocketAddr) -> String {
-    format!("http://{server}")
+/// Starts a server with these additional arguments.
+pub async fn start(arguments: &[&str]) -> ServerProcess {
+    ServerProcess::temporary(&[&["--dialect=event"], arguments].concat())
 }
 
 #[path = "official_client.rs"]

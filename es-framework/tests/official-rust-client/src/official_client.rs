@@ -1,13 +1,8 @@
 //! The official client for Rust against this server.
 
-use std::{future::Future, io::Write as _, sync::Arc, time::Duration};
+use std::{future::Future, io::Write as _, time::Duration};
 
 use ed25519_dalek::VerifyingKey;
-use es_framework::{
-    event::Dialect,
-    server::{self, ServerSettings, SigningKey},
-    store::memory::MemoryStore,
-};
 use eventsourcingdb::{
     Client, Event, EventCandidate, Precondition, TraceInfo,
     error::{ClientError, code},
@@ -19,9 +14,9 @@ use eventsourcingdb::{
 };
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::json;
-use tokio::{net::TcpListener, sync::Notify, time::timeout};
+use tokio::{task::spawn_blocking, time::timeout};
 
-const TOKEN: &str = "secret-token";
+use crate::{served_client::ServedClient, server_process::TOKEN};
 
 /// Far longer than any answer takes: a server that hangs fails instead of blocking the run.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -30,28 +25,8 @@ async fn within_time<T>(work: impl Future<Output = T>) -> T {
     timeout(LIMIT, work).await.expect("the server hangs")
 }
 
-/// The address of a server that runs until the test's runtime ends.
-async fn start(change: impl FnOnce(&mut ServerSettings)) -> String {
-    start_until(std::future::pending(), change).await
-}
-
-/// The address of a server that runs until `shutdown` completes.
-async fn start_until(
-    shutdown: impl Future<Output = ()> + Send + 'static,
-    change: impl FnOnce(&mut ServerSettings),
-) -> String {
-    let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
-    settings.dialect = Dialect::Event;
-    change(&mut settings);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let store = Arc::new(MemoryStore::new());
-    tokio::spawn(server::serve(listener, store, settings, shutdown));
-    super::url_of(address).await
-}
-
-async fn client() -> Client {
-    Client::new(start(|_| {}).await.parse().unwrap(), TOKEN)
+async fn client() -> ServedClient {
+    ServedClient::of(super::start(&[]).await)
 }
 
 fn candidate(subject: &str, value: u32) -> EventCandidate {
@@ -96,10 +71,9 @@ async fn it_pings() {
 
 #[tokio::test]
 async fn it_verifies_its_token() {
-    let url = start(|_| {}).await;
-    let right = Client::new(url.parse().unwrap(), TOKEN);
+    let right = client().await;
     within_time(right.verify_api_token()).await.unwrap();
-    let wrong = Client::new(url.parse().unwrap(), "wrong-token");
+    let wrong = Client::new(right.server.url.parse().unwrap(), "wrong-token");
     let refused = within_time(wrong.verify_api_token()).await;
     assert!(
         matches!(&refused, Err(ClientError::DbApiError(error)) if error.status == 401),
@@ -279,25 +253,23 @@ async fn it_waits_for_the_event_to_observe_from() {
 
 #[tokio::test]
 async fn it_reports_an_observation_that_a_shutdown_interrupts() {
-    let stop = Arc::new(Notify::new());
-    let stopped = Arc::clone(&stop);
-    let url = start_until(async move { stopped.notified().await }, |_| {}).await;
-    let client = Client::new(url.parse().unwrap(), TOKEN);
+    let client = client().await;
     let mut events = within_time(client.observe_events("/a", None))
         .await
         .unwrap();
     let written = write(&client, &["/a"]).await;
     let seen = within_time(events.next()).await.unwrap().unwrap();
     assert_eq!(seen, written[0]);
-    stop.notify_one();
+    let ending = spawn_blocking(|| client.server.terminate());
     let end = within_time(events.next()).await.unwrap();
     assert!(end.is_err(), "{end:?}");
+    within_time(ending).await.unwrap();
 }
 
 #[tokio::test]
 async fn it_stays_with_an_idle_observation_for_the_heartbeats() {
-    let url = start(|_| {}).await;
-    let client = Client::builder(url.parse().unwrap(), TOKEN)
+    let server = super::start(&[]).await;
+    let client = Client::builder(server.url.parse().unwrap(), TOKEN)
         .stall_timeout(Duration::from_millis(2_000))
         .build();
     let observing = client.observe_events("/a", None);
@@ -321,9 +293,9 @@ async fn it_verifies_signatures() {
     ];
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(PEM.as_bytes()).unwrap();
-    let key = SigningKey::load(file.path()).unwrap();
-    let url = start(|settings| settings.signing_key = Some(key)).await;
-    let client = Client::new(url.parse().unwrap(), TOKEN);
+    let key = file.path().to_str().unwrap();
+    let server = super::start(&["--signing-key-file", key]).await;
+    let client = ServedClient::of(server);
     let written = write(&client, &["/a", "/b"]).await;
     let read = read(&client, "/", recursive()).await;
     let public = VerifyingKey::from_bytes(&PUBLIC).unwrap();

@@ -1,33 +1,14 @@
 //! The official client for Rust against this server: queries.
 
-use std::sync::Arc;
-
-use es_framework::{
-    event::Dialect,
-    server::{self, ServerSettings},
-    store::memory::MemoryStore,
-};
 use eventsourcingdb::{Client, EventCandidate, Precondition, error::ClientError};
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
-const TOKEN: &str = "secret-token";
+use crate::served_client::ServedClient;
 
-/// A client of a server that runs until the test's runtime ends, with two events in it.
-async fn client() -> Client {
-    let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
-    settings.dialect = Dialect::Event;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = super::url_of(listener.local_addr().unwrap()).await;
-    let store = Arc::new(MemoryStore::new());
-    tokio::spawn(server::serve(
-        listener,
-        store,
-        settings,
-        std::future::pending(),
-    ));
-    let client = Client::new(url.parse().unwrap(), TOKEN);
+/// A client of a server with two events.
+async fn client() -> ServedClient {
+    let client = ServedClient::of(super::start(&[]).await);
     let candidates = [23, 42].map(candidate);
     client
         .write_events(candidates.to_vec(), vec![])

@@ -1,12 +1,7 @@
 //! The official client for Rust against this server: subjects, event types and schemas.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, time::Duration};
 
-use es_framework::{
-    event::Dialect,
-    server::{self, ServerSettings},
-    store::sqlite::EmbeddedStore,
-};
 use eventsourcingdb::{
     Client, EventCandidate,
     error::{ClientError, code},
@@ -14,9 +9,10 @@ use eventsourcingdb::{
 };
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, time::timeout};
+use tokio::time::timeout;
 
-const TOKEN: &str = "secret-token";
+use crate::served_client::ServedClient;
+
 const TYPE: &str = "io.eventsourcingdb.test";
 
 /// A server that hangs fails instead of blocking the run.
@@ -24,15 +20,8 @@ async fn within_time<T>(work: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(20), work).await.unwrap()
 }
 
-async fn client() -> Client {
-    let mut settings = ServerSettings::new(TOKEN.parse().unwrap());
-    settings.dialect = Dialect::Event;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let store = Arc::new(EmbeddedStore::temporary().unwrap());
-    let for_ever = std::future::pending();
-    tokio::spawn(server::serve(listener, store, settings, for_ever));
-    Client::new(super::url_of(address).await.parse().unwrap(), TOKEN)
+async fn client() -> ServedClient {
+    ServedClient::of(super::start(&[]).await)
 }
 
 fn candidate(subject: &str, data: Value) -> EventCandidate {

@@ -1,0 +1,52 @@
+//! The official client for Rust against the program `event-store`. Its tests are a package outside the
+//! workspace, because the client turns on features of dependencies that the framework ships with.
+
+use std::{path::Path, process::Command};
+
+use crate::support::{python_environment::printed, requirement::require};
+
+const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/official-rust-client");
+
+/// Each is a test over one version of the API.
+const NUM_TESTS: usize = 41;
+
+#[test]
+fn the_official_client_for_rust_works_unchanged() {
+    if require("official-rust-client", fetch_dependencies()).is_none() {
+        return;
+    }
+    let output = cargo(&["test", "--quiet", "--frozen"]).output().unwrap();
+    let printed = printed(&output);
+    assert!(output.status.success(), "{printed}");
+    assert!(!printed.contains("warning"), "{printed}");
+    let result = format!("test result: ok. {NUM_TESTS} passed; 0 failed; 0 ignored;");
+    assert!(printed.contains(&result), "{printed}");
+}
+
+/// Some dependencies of the client are no dependencies of the workspace.
+fn fetch_dependencies() -> Result<(), String> {
+    let mut fetch = cargo(&["fetch", "--quiet", "--locked", "--target", "host-tuple"]);
+    let output = fetch.output().unwrap();
+    let is_fetched = output.status.success().then_some(());
+    is_fetched.ok_or_else(|| {
+        let text = printed(&output);
+        let line: Vec<_> = text.split_whitespace().collect();
+        format!("let cargo reach crates.io: {}", line.join(" "))
+    })
+}
+
+/// Cargo for the package, with the target directory of the workspace, so that it builds shared
+/// dependencies once.
+fn cargo(arguments: &[&str]) -> Command {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(arguments)
+        .env("CARGO_TARGET_DIR", scratch.parent().unwrap())
+        .env(
+            "CARGO_BIN_EXE_event-store",
+            env!("CARGO_BIN_EXE_event-store"),
+        )
+        .current_dir(PACKAGE);
+    cargo
+}
