@@ -4,7 +4,7 @@ use std::{
     collections::HashSet,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -29,26 +29,41 @@ async fn no_append_is_lost_or_repeated_when_connections_are_cut() {
     let url = fixture.url(&fixture.schema(), "");
     let url = url.replace(&fixture.server.host(), &format!("127.0.0.1:{}", proxy.port));
     let stores = [open(&url).await, open(&url).await];
-    let is_done = Arc::new(AtomicBool::new(false));
+    let (is_done, appends) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicUsize::new(0)),
+    );
     let cutter = std::thread::spawn({
         let (fixture, is_done) = (Arc::clone(&fixture), Arc::clone(&is_done));
+        let appends = Arc::clone(&appends);
+        // A slow machine would not finish an append between two cuts of a fixed pause.
+        let await_append = move || {
+            let before = appends.load(Ordering::Relaxed);
+            while appends.load(Ordering::Relaxed) == before && !is_done.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            !is_done.load(Ordering::Relaxed)
+        };
         move || {
-            while !is_done.load(Ordering::Relaxed) {
+            while await_append() {
                 fixture.server.query(END_SESSIONS);
-                std::thread::sleep(Duration::from_millis(30));
-                proxy.cut();
-                std::thread::sleep(Duration::from_millis(30));
+                if await_append() {
+                    proxy.cut();
+                }
             }
         }
     });
     let writers = (0..16).map(|writer: usize| {
-        let store = &stores[writer % 2];
+        let (store, appends) = (&stores[writer % 2], &appends);
         async move {
             let mut written = HashSet::new();
             for number in 0..60 {
                 let events = vec![candidate(&format!("/writers/{writer}"), number)];
                 match store.append(events, vec![]).await {
-                    Ok(recorded) => assert!(written.insert(recorded[0].data.get().to_owned())),
+                    Ok(recorded) => {
+                        assert!(written.insert(recorded[0].data.get().to_owned()));
+                        appends.fetch_add(1, Ordering::Relaxed);
+                    }
                     Err(AppendError::Unknown { reason, .. }) => panic!("unknown: {reason}"),
                     Err(error) => panic!("{error}"),
                 }
