@@ -9,6 +9,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "../../../es-framework/tests/support/cargo.rs"]
+mod cargo;
 mod diagnostics;
 mod documentation;
 mod outside_application;

@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use crate::cargo::cargo;
+
 const COPY: &str = "11111111-1111-4111-8111-111111111111";
 const TOKEN: &str = "0123456789abcdef";
 
@@ -17,7 +19,7 @@ fn build() -> PathBuf {
     let outside = root.join("codegen-tests/outside");
     // The versions in this lock file are available without a network.
     fs::copy(root.join("Cargo.lock"), outside.join("Cargo.lock")).unwrap();
-    let output = Command::new(env!("CARGO"))
+    let output = cargo()
         .args(["build", "--quiet", "--offline"])
         .env("CARGO_TARGET_DIR", target_directory())
         .current_dir(&outside)

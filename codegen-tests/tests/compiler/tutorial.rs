@@ -68,7 +68,7 @@ fn follow(page: &str) -> PathBuf {
 }
 
 fn cargo(folder: &Path, command: &str) {
-    let output = Command::new(env!("CARGO"))
+    let output = crate::cargo::cargo()
         .args([command, "--quiet", "--offline"])
         .env("CARGO_TARGET_DIR", target_directory())
         .current_dir(folder)

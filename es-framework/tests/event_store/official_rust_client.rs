@@ -1,9 +1,9 @@
 //! The official client for Rust against the program `event-store`. Its tests are a package outside the
 //! workspace, because the client turns on features of dependencies that the framework ships with.
 
-use std::{path::Path, process::Command};
+use std::{path::Path, process::Output};
 
-use crate::support::{python_environment::printed, requirement::require};
+use crate::support::{cargo::cargo, python_environment::printed, requirement::require};
 
 const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/official-rust-client");
 
@@ -15,7 +15,7 @@ fn the_official_client_for_rust_works_unchanged() {
     if require("official-rust-client", fetch_dependencies()).is_none() {
         return;
     }
-    let output = cargo(&["test", "--quiet", "--frozen"]).output().unwrap();
+    let output = run_cargo(&["test", "--quiet", "--frozen"]);
     let printed = printed(&output);
     assert!(output.status.success(), "{printed}");
     assert!(!printed.contains("warning"), "{printed}");
@@ -25,8 +25,7 @@ fn the_official_client_for_rust_works_unchanged() {
 
 /// Some dependencies of the client are no dependencies of the workspace.
 fn fetch_dependencies() -> Result<(), String> {
-    let mut fetch = cargo(&["fetch", "--quiet", "--locked", "--target", "host-tuple"]);
-    let output = fetch.output().unwrap();
+    let output = run_cargo(&["fetch", "--quiet", "--locked", "--target", "host-tuple"]);
     let is_fetched = output.status.success().then_some(());
     is_fetched.ok_or_else(|| {
         let text = printed(&output);
@@ -35,18 +34,18 @@ fn fetch_dependencies() -> Result<(), String> {
     })
 }
 
-/// Cargo for the package, with the target directory of the workspace, so that it builds shared
+/// Runs Cargo for the package, with the target directory of the workspace, so that it builds shared
 /// dependencies once.
-fn cargo(arguments: &[&str]) -> Command {
+fn run_cargo(arguments: &[&str]) -> Output {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
+    cargo()
         .args(arguments)
         .env("CARGO_TARGET_DIR", scratch.parent().unwrap())
         .env(
             "CARGO_BIN_EXE_event-store",
             env!("CARGO_BIN_EXE_event-store"),
         )
-        .current_dir(PACKAGE);
-    cargo
+        .current_dir(PACKAGE)
+        .output()
+        .unwrap()
 }

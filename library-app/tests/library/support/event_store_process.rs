@@ -6,7 +6,7 @@ use std::{
     sync::OnceLock,
 };
 
-use super::{Process, TOKEN};
+use super::{Process, TOKEN, cargo::cargo};
 
 /// An event store in a process of its own.
 pub(crate) fn start_event_store(folder: &Path, port: u16) -> (Process, String) {
@@ -33,25 +33,9 @@ pub(crate) fn event_store_program() -> &'static Path {
     PROGRAM.get_or_init(|| {
         let library = Path::new(env!("CARGO_BIN_EXE_library-app"));
         let folder = library.parent().unwrap();
-        let mut build = Command::new(env!("CARGO"));
+        let mut build = cargo();
         build.args(["test", "--quiet", "--workspace", "--no-run"]);
         build.args(["--test", "event_store"]);
-        // Cargo sets variables about the package under test. Some build scripts depend on them and
-        // would build half of all dependencies again.
-        let of_package = |name: &str| {
-            [
-                "CARGO_PKG",
-                "CARGO_MANIFEST",
-                "CARGO_CRATE",
-                "CARGO_BIN",
-                "CARGO_PRIMARY",
-            ]
-            .iter()
-            .any(|head| name.starts_with(head))
-        };
-        for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
-            build.env_remove(name);
-        }
         if folder.ends_with("release") {
             build.arg("--release");
         }

@@ -1,6 +1,8 @@
 //! Processes of the library and the event store, and requests to them.
 
 pub(crate) mod browser;
+#[path = "../../../../es-framework/tests/support/cargo.rs"]
+mod cargo;
 mod event_store_process;
 #[allow(dead_code, reason = "the library uses a part of it")]
 #[path = "../../../../es-framework/tests/support/postgres_server.rs"]
