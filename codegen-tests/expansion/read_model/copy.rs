@@ -1,6 +1,6 @@
 /// A copy of a book.
 #[derive(ReadModel)]
-#[read_model(table = "book_copies", subject = "/books/{id}", version = 2)]
+#[read_model(table = "book_copies", subject = "/books/{id}", version = 2, inline)]
 struct BookCopy {
     #[key]
     id: Uuid,

@@ -169,6 +169,10 @@ impl Application {
         declarations.log_routes();
         let services = declarations.services;
         let upcasters = declarations.registry.upcasters();
+        let OpenedResources {
+            store, database, ..
+        } = &resources;
+        store.write_inline(database, &upcasters).await?;
         let processor = Processor::new(
             resources.store.event_store(),
             resources.database.clone(),

@@ -2,10 +2,12 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::{embedded_store::EmbeddedStoreService, postgres_store};
+use super::{embedded_store::EmbeddedStoreService, postgres_store::PostgresStoreService};
 use crate::{
     ApiToken, Error, Result,
     config::{Secret, Settings},
+    event::Upcasters,
+    projection::Database,
     store::{
         EventStore,
         eventsourcingdb::{self, EventSourcingDbStore},
@@ -19,6 +21,7 @@ pub(super) enum OpenedStore {
         store: Arc<dyn EventStore>,
         token: Option<ApiToken>,
     },
+    Postgres(Box<PostgresStoreService>),
     Embedded(Box<EmbeddedStoreService>),
 }
 
@@ -35,11 +38,10 @@ impl OpenedStore {
             return Ok(Self::External { store, token });
         }
         match &settings.event_store_url {
-            Some(url) if url.is_postgres() => {
-                let (store, token) = postgres_store::open(settings, url).await?;
-                let token = Some(token);
-                Ok(Self::External { store, token })
-            }
+            Some(url) if url.is_postgres() => PostgresStoreService::open(settings, url)
+                .await
+                .map(Box::new)
+                .map(Self::Postgres),
             Some(url) => connect(settings, url.reveal()),
             None => EmbeddedStoreService::open(settings)
                 .await
@@ -48,10 +50,35 @@ impl OpenedStore {
         }
     }
 
+    /// Lets the event store write the rows of the inline read models, if they are in its database.
+    pub(super) async fn write_inline(
+        &self,
+        database: &Database,
+        upcasters: &Upcasters,
+    ) -> Result<()> {
+        let models = database.inline_models().join(", ");
+        if models.is_empty() {
+            return Ok(());
+        }
+        let is_inline = match self {
+            Self::Postgres(postgres) => postgres.write_inline(database, upcasters.clone()).await?,
+            Self::External { .. } | Self::Embedded(_) => false,
+        };
+        if is_inline {
+            tracing::info!("appends write the rows of the inline read models {models}");
+        } else {
+            tracing::warn!(
+                "the read models {models} are not inline, because EVENT_STORE_URL and DATABASE_URL do not name \
+                 the same PostgreSQL database and user: they are updated after the events are stored"
+            );
+        }
+        Ok(())
+    }
+
     /// Starts the HTTP API of an embedded event store.
     pub(super) async fn listen(&mut self, settings: &Settings) -> Result<()> {
         match self {
-            Self::External { .. } => Ok(()),
+            Self::External { .. } | Self::Postgres(_) => Ok(()),
             Self::Embedded(embedded) => embedded.listen(settings).await,
         }
     }
@@ -60,6 +87,7 @@ impl OpenedStore {
     pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
         match self {
             Self::External { store, .. } => Arc::clone(store),
+            Self::Postgres(postgres) => postgres.event_store(),
             Self::Embedded(embedded) => embedded.event_store(),
         }
     }
@@ -67,7 +95,7 @@ impl OpenedStore {
     /// Returns the folder on the disk that the application depends on.
     pub(super) fn folder(&self) -> PathBuf {
         match self {
-            Self::External { .. } => PathBuf::from("."),
+            Self::External { .. } | Self::Postgres(_) => PathBuf::from("."),
             Self::Embedded(embedded) => embedded.folder(),
         }
     }
@@ -76,6 +104,7 @@ impl OpenedStore {
     pub(super) fn token(&self) -> Option<ApiToken> {
         match self {
             Self::External { token, .. } => token.clone(),
+            Self::Postgres(postgres) => Some(postgres.token()),
             Self::Embedded(embedded) => Some(embedded.token()),
         }
     }

@@ -1,19 +1,39 @@
-//! Stands for PostgreSQL as event store in a program without the feature `postgres`.
+//! Replaces PostgreSQL as event store in a program without the feature `postgres`.
 
 use std::sync::Arc;
 
 use crate::{
     ApiToken, Error, Result,
     config::{EventStoreUrl, Settings},
+    event::Upcasters,
+    projection::Database,
     store::EventStore,
 };
 
-pub(super) async fn open(
-    _settings: &Settings,
-    _url: &EventStoreUrl,
-) -> Result<(Arc<dyn EventStore>, ApiToken)> {
-    Err(Error::missing_feature(
-        "EVENT_STORE_URL=postgres://…",
-        "postgres",
-    ))
+/// PostgreSQL as event store. A program without the feature never has one.
+pub(super) enum PostgresStoreService {}
+
+impl PostgresStoreService {
+    pub(super) async fn open(_settings: &Settings, _url: &EventStoreUrl) -> Result<Self> {
+        Err(Error::missing_feature(
+            "EVENT_STORE_URL=postgres://…",
+            "postgres",
+        ))
+    }
+
+    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
+        match *self {}
+    }
+
+    pub(super) fn token(&self) -> ApiToken {
+        match *self {}
+    }
+
+    pub(super) async fn write_inline(
+        &self,
+        _database: &Database,
+        _upcasters: Upcasters,
+    ) -> Result<bool> {
+        match *self {}
+    }
 }

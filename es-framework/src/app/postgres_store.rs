@@ -1,33 +1,69 @@
-//! PostgreSQL as the event store of an application.
+//! PostgreSQL as the event store of an application, and the inline read models beside the events.
 
 use std::sync::Arc;
 
 use crate::{
     ApiToken, Error, Result,
     config::{EventStoreUrl, Settings},
+    event::Upcasters,
     generated_token,
+    projection::Database,
     store::{
         EventStore,
         postgres::{PostgresStore, StoreAddress},
     },
 };
 
-/// Opens the store. Its token authorizes operators, because PostgreSQL has credentials of its own.
-pub(super) async fn open(
-    settings: &Settings,
-    url: &EventStoreUrl,
-) -> Result<(Arc<dyn EventStore>, ApiToken)> {
-    let address: StoreAddress = url
-        .reveal()
-        .parse()
-        .map_err(|error| Error::because("EVENT_STORE_URL", error))?;
-    let address = address.hash_version(settings.event_store_hash_version);
-    let token = token(settings)?;
-    let store = PostgresStore::open(address)
-        .await
-        .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
-    tracing::info!("events are stored in {}", store.description());
-    Ok((Arc::new(store), token))
+/// An open store of an application.
+pub(super) struct PostgresStoreService {
+    store: PostgresStore,
+    token: ApiToken,
+}
+
+impl PostgresStoreService {
+    /// Opens the store. Its token authorizes operators, because PostgreSQL has credentials of its own.
+    pub(super) async fn open(settings: &Settings, url: &EventStoreUrl) -> Result<Self> {
+        let address: StoreAddress = url
+            .reveal()
+            .parse()
+            .map_err(|error| Error::because("EVENT_STORE_URL", error))?;
+        let address = address.hash_version(settings.event_store_hash_version);
+        let token = token(settings)?;
+        let store = PostgresStore::open(address)
+            .await
+            .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
+        tracing::info!("events are stored in {}", store.description());
+        Ok(Self { store, token })
+    }
+
+    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
+        Arc::new(self.store.clone())
+    }
+
+    pub(super) fn token(&self) -> ApiToken {
+        self.token.clone()
+    }
+
+    /// Lets appends write the rows of the inline read models. Returns false if the rows are not in the
+    /// database of the events.
+    pub(super) async fn write_inline(
+        &self,
+        database: &Database,
+        upcasters: Upcasters,
+    ) -> Result<bool> {
+        let failed = "the inline read models cannot be set up";
+        let identity = self.store.identity().await;
+        let identity = identity.map_err(|error| Error::because(failed, error))?;
+        let rows = database.inline_rows(identity, upcasters).await;
+        let rows = rows.map_err(|error| Error::because(failed, error))?;
+        Ok(match rows {
+            Some(rows) => {
+                self.store.write_inline(rows);
+                true
+            }
+            None => false,
+        })
+    }
 }
 
 fn token(settings: &Settings) -> Result<ApiToken> {

@@ -27,6 +27,16 @@ pub(super) async fn wait_for_position(
     let wait = preferred_wait(headers).map_or(longest, |preferred| preferred.min(longest));
     let grace = wait.min(GRACE);
     let positions = &surface.positions;
+    let position = match position {
+        // Appends have written the rows, although the projection does not know that yet.
+        Some(event)
+            if !is_reached(surface, tables, event).await
+                && surface.database.contains_inline(tables, event).await =>
+        {
+            None
+        }
+        position => position,
+    };
     if positions
         .wait_until_reached(tables, position, grace)
         .await
@@ -39,6 +49,14 @@ pub(super) async fn wait_for_position(
     }
     let rest = wait.saturating_sub(grace);
     Ok(positions.wait_until_reached(tables, position, rest).await?)
+}
+
+/// Returns true if no wait is necessary.
+async fn is_reached(surface: &HttpContext, tables: &[&str], event: EventId) -> bool {
+    let reached = surface
+        .positions
+        .wait_until_reached(tables, Some(event), Duration::ZERO);
+    reached.await.is_ok()
 }
 
 /// Refuses to wait for an event that does not exist.

@@ -14,6 +14,8 @@ mod command_line;
 mod history;
 #[cfg(target_os = "linux")]
 mod idle;
+#[cfg(feature = "postgres")]
+mod inline_read_models;
 mod linearizability;
 mod official_python_client;
 mod official_rust_client;

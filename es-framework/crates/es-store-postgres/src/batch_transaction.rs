@@ -101,7 +101,7 @@ impl BatchTransaction {
         }
     }
 
-    /// Locks the end of the log, decides every append, and inserts the events.
+    /// Locks the end of the log, decides every append, and inserts the events and their inline rows.
     async fn prepare(
         &mut self,
         connection: &mut PgConnection,
@@ -128,6 +128,10 @@ impl BatchTransaction {
                 head, new_types, ..
             } = prepared;
             event_insertion::insert(connection, prepared.events(), new_types, head).await?;
+            if let Some(rows) = state.inline_rows() {
+                let events: Vec<_> = prepared.events().collect();
+                rows.write(connection, &events).await?;
+            }
         }
         Ok(())
     }

@@ -5,10 +5,12 @@
 
 mod batch_transaction;
 mod database_error;
+mod database_identity;
 mod event_catalogue;
 mod event_insertion;
 mod event_selection;
 mod event_type_listing;
+mod inline_rows;
 mod latest_lookup;
 mod log_head;
 mod log_monitor;
@@ -41,6 +43,7 @@ use tokio::{
 };
 
 use self::{
+    database_identity::ReadIdentity,
     event_type_listing::{ReadEventType, ReadEventTypes},
     log_reader::LogReader,
     log_writer::LogWriter,
@@ -60,6 +63,8 @@ use es_store::{
 };
 
 pub use database_error::PostgresOpenError;
+pub use database_identity::DatabaseIdentity;
+pub use inline_rows::{InlineRows, read_events_between};
 pub use restore::{PostgresRestore, PostgresRestoreError};
 pub use store_address::{InvalidStoreAddress, StoreAddress};
 
@@ -137,6 +142,23 @@ impl PostgresStore {
             open: Arc::new(open),
             reader,
         })
+    }
+
+    /// Returns the database, schemas and user of the store's connections, or `None` if the engine does
+    /// not tell them.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    #[doc(hidden)]
+    pub async fn identity(&self) -> Result<Option<DatabaseIdentity>, StoreError> {
+        let LogReader { pool, state } = &self.reader;
+        pool.read(state, &ReadIdentity).await
+    }
+
+    /// Writes rows in the transaction of each later append. Only the first call has an effect.
+    #[doc(hidden)]
+    pub fn write_inline(&self, rows: Arc<dyn InlineRows>) {
+        self.open.state.set_inline_rows(rows);
     }
 
     /// Checks the stored events against a new schema, so that the lock of the log is not held for it.

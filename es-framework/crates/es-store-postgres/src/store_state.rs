@@ -1,13 +1,14 @@
 //! The state that the writer shares with readers and callers.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use sqlx::PgConnection;
 use tokio::sync::watch;
 
 use super::{
-    database_error::DatabaseError, event_catalogue::load_catalogue, seen_event::SeenEvent,
-    server_connection::WritableConnection, store_address::StoreAddress, store_limits::StoreLimits,
+    database_error::DatabaseError, event_catalogue::load_catalogue, inline_rows::InlineRows,
+    seen_event::SeenEvent, server_connection::WritableConnection, store_address::StoreAddress,
+    store_limits::StoreLimits,
 };
 use es_store::catalogue::Catalogue;
 
@@ -27,6 +28,8 @@ pub(super) struct StoreState {
     /// The number of times that the connections were given up, because another server took over or a
     /// connection broke.
     failovers: watch::Sender<u64>,
+    /// The rows that appends write with their events.
+    inline_rows: OnceLock<Arc<dyn InlineRows>>,
 }
 
 impl StoreState {
@@ -39,7 +42,16 @@ impl StoreState {
             length: watch::Sender::new(0),
             newest_seen: Mutex::default(),
             failovers: watch::Sender::new(0),
+            inline_rows: OnceLock::new(),
         }
+    }
+
+    pub(super) fn set_inline_rows(&self, rows: Arc<dyn InlineRows>) {
+        let _ = self.inline_rows.set(rows);
+    }
+
+    pub(super) fn inline_rows(&self) -> Option<&dyn InlineRows> {
+        self.inline_rows.get().map(|rows| &**rows)
     }
 
     /// Connects to the server that accepts writes. It must have all events that this instance has seen.

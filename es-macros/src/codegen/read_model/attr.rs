@@ -13,11 +13,13 @@ pub(crate) struct ReadModelAttr {
     pub(crate) table: Option<LitStr>,
     pub(crate) subject: Option<LitStr>,
     pub(crate) version: Option<LitInt>,
+    /// True if appends write the rows.
+    pub(crate) inline: bool,
     /// True if there is a table, even an invalid one.
     pub(crate) has_table: bool,
 }
 
-const KEYS: [&str; 3] = ["table", "subject", "version"];
+const KEYS: [&str; 4] = ["table", "subject", "version", "inline"];
 
 /// Parses all `#[read_model(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> ReadModelAttr {
@@ -41,6 +43,12 @@ impl ReadModelAttr {
                 self.subject = attribute::parse_text(meta, "subject = \"/books/{id}\"", errors);
             }
             "version" => self.version = version(meta, errors),
+            "inline" => {
+                if !matches!(meta, Meta::Path(_)) {
+                    errors.record(meta, "`inline` has no value: write it alone");
+                }
+                self.inline = true;
+            }
             _ => {}
         }
     }

@@ -22,6 +22,7 @@ pub(crate) struct CheckedReadModel {
     /// The template of the subjects whose events change a row; empty if there is none.
     pub(crate) subject: String,
     pub(crate) version: Option<LitInt>,
+    pub(crate) inline: bool,
     pub(crate) fields: Vec<Field>,
     /// The field that is the key.
     pub(crate) key: Field,
@@ -50,6 +51,7 @@ pub(crate) fn check(declared: ReadModelInput, errors: &mut Errors) -> Option<Che
         table: attr.table?,
         subject,
         version: attr.version,
+        inline: attr.inline,
         key: key?.clone(),
         fields: fields?,
     })

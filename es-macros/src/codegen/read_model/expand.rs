@@ -63,6 +63,11 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
         .version
         .as_ref()
         .map_or(quote!(1), |version| quote!(#version));
+    let inline = model.inline.then(|| {
+        quote!(
+            const INLINE: bool = true;
+        )
+    });
     let columns = column::column_descriptions(fields, framework);
     let to_cells = column::to_cells(fields, framework);
     let (key_column, key_type, key) = (column::name_of(key), &key.ty, &key.ident);
@@ -85,6 +90,7 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
             const KEY: &'static str = #key_column;
             const INDEXED: &'static [&'static str] = &[#(#indexed),*];
             const VERSION: u32 = #version;
+            #inline
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn key(&self) -> &Self::Key {

@@ -1,9 +1,10 @@
 //! The changes that a batch of events makes to one read model, gathered in memory.
 
+use std::collections::BTreeSet;
+
 use super::{
-    Database, DatabaseError, ProjectionError, Table,
-    fold::{Fold, FoldFailure, RowChanges, RowPosition},
-    projected_model::ProjectedModel,
+    DatabaseError, ProjectionError, RowKey, Table,
+    fold::{Fold, FoldFailure, RowChanges, RowPosition, TableRow},
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
 
@@ -32,17 +33,17 @@ impl BatchFold {
     }
 
     /// Decodes and upcasts the next event and adds its changes. Events after one that cannot be decoded
-    /// are only counted.
+    /// are only counted, as are those that an operator has skipped.
     pub(super) fn add(
         &mut self,
-        model: &ProjectedModel,
+        skipped: &BTreeSet<EventId>,
         upcasters: &Upcasters,
         event: &RecordedEvent,
     ) {
         let index = self.count;
         self.first.get_or_insert(event.id);
         self.count = self.count.saturating_add(1);
-        if self.poison.is_some() || model.skipped.contains(&event.id) {
+        if self.poison.is_some() || skipped.contains(&event.id) {
             return;
         }
         if let Err(error) = decode(&mut *self.fold, upcasters, index, event) {
@@ -55,16 +56,21 @@ impl BatchFold {
         self.count == events.len() && self.first == events.first().map(|event| event.id)
     }
 
-    /// Loads the rows that the changes depend on and applies the changes to them.
+    /// Returns the keys of the stored rows that the changes depend on.
+    pub(super) fn required_keys(&self) -> Vec<RowKey> {
+        self.fold.required_keys()
+    }
+
+    /// Applies the changes to the stored rows that they depend on.
     ///
     /// Returns the changes of the table and the event that cannot be applied, if there is one. The
     /// changes are `None` if that event failed late: the events before it have to be folded again.
-    pub(super) async fn finish(
+    pub(super) fn finish(
         mut self,
-        database: &Database,
         table: &Table,
+        required: Vec<TableRow>,
     ) -> Result<(Option<RowChanges>, Option<FoldFailure>), DatabaseError> {
-        for row in database.load_rows(table, self.fold.required_keys()).await? {
+        for row in required {
             // No event is at fault if the read model cannot read its own row: another version of the
             // code wrote the row, and a rebuild helps.
             self.fold

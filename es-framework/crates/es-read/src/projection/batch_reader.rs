@@ -91,11 +91,11 @@ impl<'a> BatchReader<'a> {
         self.batch.folds.resize_with(self.models.len(), || None);
         for (model, fold) in self.models.iter().zip(&mut self.batch.folds) {
             let is_new = || model.progress.position() < Some(event.id);
-            if fold.is_none() && !model.progress.is_stopped() && is_new() {
+            if fold.is_none() && model.folds_ahead() && is_new() {
                 *fold = Some(BatchFold::new(&model.table));
             }
             if let Some(fold) = fold {
-                fold.add(model, self.upcasters, &event);
+                fold.add(&model.skipped, self.upcasters, &event);
             }
         }
         self.batch.bytes = self.batch.bytes.saturating_add(event.data.get().len());

@@ -44,6 +44,8 @@ pub struct ReadModelDescriptor {
     pub indexed: &'static [&'static str],
     /// The version of the declaration. A new version rebuilds the read model.
     pub version: u32,
+    /// True if appends write the rows in the transaction of the events, where the event store can.
+    pub inline: bool,
     /// The place of the declaration.
     pub declaration: Declaration,
     /// The JSON schema of a row, if the framework itself serves the rows.
@@ -87,6 +89,7 @@ impl ReadModelDescriptor {
             identity: RowIdentity::Column(R::KEY),
             indexed: R::INDEXED,
             version: R::VERSION,
+            inline: R::INLINE,
             declaration: R::DECLARATION,
             row: None,
             fold: || Box::new(KeyedRowFold::<R>::default()),
@@ -104,6 +107,7 @@ impl ReadModelDescriptor {
             identity: RowIdentity::Event,
             indexed: &[],
             version: 1,
+            inline: false,
             declaration: E::DECLARATION,
             row: Some(SchemaGenerator::subschema_for::<E>),
             fold: || Box::new(EventRowFold::<E>::default()),

@@ -7,6 +7,8 @@ pub mod column;
 mod database;
 mod descriptor;
 mod fold;
+#[cfg(feature = "postgres")]
+mod inline_projection;
 mod key_in_subject;
 mod models;
 mod pipeline;

@@ -2,6 +2,7 @@
 //! write rows and checkpoint in one transaction, publish the position.
 
 use std::{
+    cmp::Ordering,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -12,7 +13,7 @@ use super::{
     Database, DatabaseError, PoisonEvent,
     batch_fold::BatchFold,
     batch_reader::{BATCH, BatchReader, EventBatch},
-    database::Checkpoint,
+    database::{Checkpoint, CheckpointStep},
     fold::FoldFailure,
     projected_model::ProjectedModel,
     rebuild_progress::RebuildProgress,
@@ -186,16 +187,7 @@ impl ProjectionPipeline {
         let folds = folds.into_iter().chain(std::iter::repeat_with(|| None));
         let models = self.models.iter().zip(folds);
         for (model, fold) in models.filter(|(model, _)| !model.progress.is_stopped()) {
-            let position = model.progress.position();
-            let new = events.partition_point(|event| Some(event.id) <= position);
-            let events = events.get(new..).unwrap_or_default();
-            let begin = SystemTime::now();
-            let poison = self.apply_to_model(model, events, fold).await?;
-            // A rebuild does not belong to the traces of old commands.
-            if model.progress.position() > position && model.progress.is_rebuilt() {
-                model.record_trace(events, begin);
-            }
-            if let Some(poison) = poison {
+            if let Some(poison) = self.apply_new_events(model, events, fold).await? {
                 tracing::error!(
                     read_model = model.table.model.name,
                     event = %poison.id,
@@ -207,6 +199,52 @@ impl ProjectionPipeline {
             }
         }
         Ok(())
+    }
+
+    /// Applies those events to a read model that it has not applied yet. Returns the event that cannot be
+    /// applied, if there is one.
+    async fn apply_new_events(
+        &self,
+        model: &ProjectedModel,
+        events: &[RecordedEvent],
+        mut fold: Option<BatchFold>,
+    ) -> Result<Option<PoisonEvent>, DatabaseError> {
+        loop {
+            self.refresh_position(model).await?;
+            let position = model.progress.position();
+            let new = events.partition_point(|event| Some(event.id) <= position);
+            let events = events.get(new..).unwrap_or_default();
+            let begin = SystemTime::now();
+            let poison = match self.apply_to_model(model, events, fold.take()).await {
+                Err(DatabaseError::AlreadyApplied) => continue,
+                result => result?,
+            };
+            // A rebuild does not belong to the traces of old commands.
+            if model.progress.position() > position && model.progress.is_rebuilt() {
+                model.record_trace(events, begin);
+            }
+            return Ok(poison);
+        }
+    }
+
+    /// Publishes the position of a table whose rows appends may have written.
+    async fn refresh_position(&self, model: &ProjectedModel) -> Result<(), DatabaseError> {
+        if !self.database.appends_may_write(&model.table) {
+            return Ok(());
+        }
+        let stored = self.database.load_checkpoint(&model.table).await?;
+        // Only the process with the right to write replaces a table.
+        let stored = stored.filter(|stored| stored.is_current(&model.table));
+        let stored = stored.ok_or(DatabaseError::Lost)?.checkpoint;
+        let position = stored.map(|checkpoint| checkpoint.id);
+        match position.cmp(&model.progress.position()) {
+            Ordering::Less => Err(DatabaseError::Lost),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => {
+                model.progress.record_position(position);
+                Ok(())
+            }
+        }
     }
 
     /// Applies events to a read model: all at once, or one by one if the database refuses that, to name
@@ -247,7 +285,9 @@ impl ProjectionPipeline {
         let mut refused = None;
         loop {
             let folded = fold.take().unwrap_or_else(|| self.fold(model, events));
-            let (changes, poison) = folded.finish(&self.database, &model.table).await?;
+            let required = folded.required_keys();
+            let required = self.database.load_rows(&model.table, required).await?;
+            let (changes, poison) = folded.finish(&model.table, required)?;
             if let Some(FoldFailure { index, error }) = poison {
                 let (before, from) = events.split_at_checked(index).unwrap_or((events, &[]));
                 refused = from.first().map(|event| PoisonEvent::new(event, error));
@@ -255,12 +295,14 @@ impl ProjectionPipeline {
             }
             let Some(changes) = changes else { continue };
             if let Some(last) = events.last().map(Checkpoint::from_event) {
-                let stored = match simulation::has(Defect::CheckpointFirstEvent) {
+                let to = match simulation::has(Defect::CheckpointFirstEvent) {
                     true => events.first().map_or(last, Checkpoint::from_event),
                     false => last,
                 };
+                let from = model.progress.position();
+                let step = CheckpointStep { from, to };
                 self.database
-                    .write_batch(&model.table, changes, stored)
+                    .write_batch(&model.table, changes, step)
                     .await?;
                 model.progress.record_position(Some(last.id));
             }
@@ -272,7 +314,7 @@ impl ProjectionPipeline {
     fn fold(&self, model: &ProjectedModel, events: &[RecordedEvent]) -> BatchFold {
         let mut fold = BatchFold::new(&model.table);
         for event in events {
-            fold.add(model, &self.upcasters, event);
+            fold.add(&model.skipped, &self.upcasters, event);
         }
         fold
     }

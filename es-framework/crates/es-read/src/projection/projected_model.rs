@@ -21,6 +21,13 @@ impl ProjectedModel {
         self.table.is_shadow && self.progress.is_rebuilt()
     }
 
+    /// Returns true if events are folded as soon as they are read. Appends have usually written the rows
+    /// of an inline read model.
+    pub(super) fn folds_ahead(&self) -> bool {
+        let is_written_by_appends = self.table.model.inline && self.progress.is_rebuilt();
+        !self.progress.is_stopped() && !is_written_by_appends
+    }
+
     /// Adds a span to the traces of the commands whose events were applied.
     pub(super) fn record_trace(&self, events: &[RecordedEvent], begin: SystemTime) {
         let model = self.table.model;

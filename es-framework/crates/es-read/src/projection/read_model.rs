@@ -53,6 +53,8 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     const INDEXED: &'static [&'static str];
     /// The version of the declaration. A new version rebuilds the read model.
     const VERSION: u32;
+    /// True if appends write the rows in the transaction of the events, where the event store can.
+    const INLINE: bool = false;
     /// The place of the declaration.
     const DECLARATION: Declaration;
 

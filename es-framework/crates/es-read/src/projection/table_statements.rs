@@ -232,8 +232,10 @@ pub(super) fn definition_hash(table: &Table) -> String {
         is_shadow: false,
         ..table.clone()
     };
+    // Older releases do not expect that appends write rows, so these rows have another definition.
+    let inline = if table.model.inline { " inline" } else { "" };
     let text = format!(
-        "{:?} {:?} {}",
+        "{:?} {:?} {}{inline}",
         create_table_statements(&serving, IndexNameSet::First),
         table.model.events,
         table.model.version

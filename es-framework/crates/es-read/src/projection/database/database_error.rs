@@ -44,6 +44,9 @@ pub enum DatabaseError {
     /// Another process may write by now.
     #[error("the connection that holds the right to write was lost")]
     Lost,
+    /// The rows of a batch are written already.
+    #[error("an append has written the rows of an inline read model meanwhile")]
+    AlreadyApplied,
     /// The thread of a statement ended before the statement.
     #[error("the database of read models stopped in the middle of a statement")]
     Interrupted,

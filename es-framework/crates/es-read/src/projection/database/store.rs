@@ -9,8 +9,11 @@ use super::{
         Cell, RowKey, Table,
         fold::{RowChanges, TableRow},
     },
-    Checkpoint, DatabaseError, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, Sql, TableCheckpoint,
 };
+
+#[cfg(feature = "postgres")]
+use es_store_postgres::DatabaseIdentity;
 
 /// A database of read models.
 #[async_trait]
@@ -34,6 +37,17 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
 
     /// Returns the sign that precedes the number of a parameter.
     fn parameter_sign(&self) -> char;
+
+    /// Returns true if the database can also be an event store, whose appends write inline read models.
+    fn is_shared_with_events(&self) -> bool {
+        false
+    }
+
+    /// Returns the identity of the database, if it is PostgreSQL and tells it.
+    #[cfg(feature = "postgres")]
+    async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
+        Ok(None)
+    }
 
     /// Returns true if texts cannot contain the character zero.
     fn rejects_zero(&self) -> bool;
@@ -111,7 +125,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         &self,
         table: &Table,
         changes: RowChanges,
-        checkpoint: Checkpoint,
+        step: CheckpointStep,
     ) -> Result<(), DatabaseError>;
 
     /// Deletes the checkpoint of a table but not its rows.

@@ -41,6 +41,22 @@ impl Checkpoint {
     }
 }
 
+/// The step of a checkpoint over a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CheckpointStep {
+    /// The last event that the table had applied when the batch was folded.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(
+            dead_code,
+            reason = "only in PostgreSQL, appends move checkpoints, too"
+        )
+    )]
+    pub(crate) from: Option<EventId>,
+    /// The last event of the batch.
+    pub(crate) to: Checkpoint,
+}
+
 /// The definition of a table that exists, and its checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableCheckpoint {
@@ -49,6 +65,19 @@ pub(crate) struct TableCheckpoint {
 }
 
 impl TableCheckpoint {
+    /// Returns the definition and the checkpoint that three columns store.
+    pub(crate) fn from_columns(
+        definition: String,
+        position: Option<i64>,
+        hash: Option<String>,
+    ) -> Self {
+        let checkpoint = Checkpoint::from_columns(position, hash);
+        Self {
+            definition,
+            checkpoint,
+        }
+    }
+
     /// Returns true if the table was created from the current declaration of the read model.
     pub(crate) fn is_current(&self, table: &Table) -> bool {
         self.definition == table_statements::definition_hash(table)

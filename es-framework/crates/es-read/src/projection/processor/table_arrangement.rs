@@ -6,8 +6,8 @@ use futures_util::StreamExt as _;
 
 use super::{
     super::{
-        ReadModelProgress, Table, database::TableCheckpoint, pipeline::ProjectionPipeline,
-        projected_model::ProjectedModel,
+        DatabaseError, ReadModelProgress, Table, database::TableCheckpoint,
+        pipeline::ProjectionPipeline, projected_model::ProjectedModel,
     },
     BeginError, Processor,
 };
@@ -158,15 +158,20 @@ impl Processor {
                 continue;
             };
             // A client that has seen an event must not miss it in the new rows.
-            self.catch_up(table.shadow(), &built, progress.position())
-                .await?;
+            let until = self.visible_position(table, progress).await?;
+            self.catch_up(table.shadow(), &built, until).await?;
             if built.is_stopped() {
                 continue;
             }
-            self.database.swap_tables(table).await?;
-            progress.record_swap(built.position());
+            match self.database.swap_tables(table).await {
+                // The next attempt follows at once, because the shadow table is built.
+                Err(DatabaseError::AlreadyApplied) => continue,
+                result => result?,
+            }
+            let position = self.visible_position(table, &built).await?;
+            progress.record_swap(position);
             let read_model = table.model.name;
-            let position = built.position().map(EventId::get);
+            let position = position.map(EventId::get);
             tracing::info!(
                 read_model,
                 position,
@@ -174,6 +179,21 @@ impl Processor {
             );
         }
         Ok(())
+    }
+
+    /// Returns the last event that queries can see. Appends move it for inline read models.
+    async fn visible_position(
+        &self,
+        table: &Table,
+        progress: &ReadModelProgress,
+    ) -> Result<Option<EventId>, BeginError> {
+        let mut position = progress.position();
+        if self.database.appends_may_write(table) {
+            let stored = self.database.load_checkpoint(table).await?;
+            let checkpoint = stored.and_then(|stored| stored.checkpoint);
+            position = position.max(checkpoint.map(|checkpoint| checkpoint.id));
+        }
+        Ok(position)
     }
 
     async fn catch_up(

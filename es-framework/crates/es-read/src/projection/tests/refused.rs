@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{TREES, database, write};
 use crate::projection::{
     Cell, Database, DatabaseError, DatabaseUrl, ProgressRegistry, ReadModels,
-    database::Checkpoint,
+    database::{Checkpoint, CheckpointStep},
     fold::{RowChanges, TableRow},
     pipeline::ProjectionPipeline,
     projected_model::ProjectedModel,
@@ -83,7 +83,11 @@ async fn grow(
         hash: Hash::ZERO,
     };
     let table = database.table("trees").unwrap();
-    database.write_batch(table, changes, checkpoint).await
+    let step = CheckpointStep {
+        from: None,
+        to: checkpoint,
+    };
+    database.write_batch(table, changes, step).await
 }
 
 async fn grown(database: &Database) -> (u64, Vec<String>) {

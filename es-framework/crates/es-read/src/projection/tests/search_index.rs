@@ -7,7 +7,7 @@ use proptest::{collection::vec, option, prelude::*};
 use super::{
     super::{
         Cell, RowKey,
-        database::Checkpoint,
+        database::{Checkpoint, CheckpointStep},
         fold::{RowChanges, TableRow},
     },
     PATIENCE, write_event,
@@ -176,7 +176,11 @@ impl Notes {
         let id = EventId::new(self.written.unsigned_abs()).unwrap();
         let hash = Hash::ZERO;
         let checkpoint = Checkpoint { id, hash };
-        let written = self.database.write_batch(table, changes, checkpoint).await;
+        let step = CheckpointStep {
+            from: None,
+            to: checkpoint,
+        };
+        let written = self.database.write_batch(table, changes, step).await;
         written.unwrap();
     }
 

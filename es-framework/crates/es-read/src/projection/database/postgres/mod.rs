@@ -2,7 +2,7 @@
 //! of connections reads.
 
 mod cells;
-mod write;
+pub(in crate::projection) mod write;
 
 use std::{
     collections::BTreeMap,
@@ -18,8 +18,11 @@ use sqlx::{
 use tokio::{sync::Mutex, time::timeout};
 
 use self::{
-    cells::{bind, bind_keys, stored_row},
-    write::{drop_table, read_checkpoint, reset_table, swap_tables, write_batch},
+    cells::{bind, stored_row},
+    write::{
+        drop_table, load_rows, lock_checkpoint, read_checkpoint, reset_table, swap_tables,
+        write_batch,
+    },
 };
 use super::{
     super::{
@@ -28,9 +31,10 @@ use super::{
         search_index::{create_gin_index_statement, like_pattern, searched_text_expression},
         table_statements,
     },
-    Checkpoint, DatabaseError, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, Sql, TableCheckpoint,
     store::ReadModelStore,
 };
+use es_store_postgres::DatabaseIdentity;
 
 /// The time that a query waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -186,6 +190,15 @@ impl ReadModelStore for PostgresReadModelStore {
         '$'
     }
 
+    fn is_shared_with_events(&self) -> bool {
+        true
+    }
+
+    async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
+        let mut connection = self.readers.acquire().await?;
+        Ok(DatabaseIdentity::read(&mut connection).await?)
+    }
+
     fn rejects_zero(&self) -> bool {
         true
     }
@@ -317,29 +330,22 @@ impl ReadModelStore for PostgresReadModelStore {
         keys: Vec<RowKey>,
     ) -> Result<Vec<TableRow>, DatabaseError> {
         let mut writer = self.writer.lock().await;
-        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        let key = table_statements::quote_name(table_statements::key_column(table));
-        let statement = format!(
-            "{} WHERE {key} = ANY($1)",
-            table_statements::select_clause(table)
-        );
-        let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), keys);
-        let rows = query.fetch_all(connection).await?;
-        rows.iter()
-            .map(|row| stored_row(table.model.columns, row))
-            .collect()
+        load_rows(writer.as_mut().ok_or(DatabaseError::Lost)?, table, keys).await
     }
 
     async fn write_batch(
         &self,
         table: &Table,
         changes: RowChanges,
-        checkpoint: Checkpoint,
+        step: CheckpointStep,
     ) -> Result<(), DatabaseError> {
         let mut writer = self.writer.lock().await;
         let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        let result = write_batch(connection, table, changes, checkpoint).await;
-        if matches!(&result, Err(error) if !error.is_refusal()) {
+        let result = write_batch(connection, table, changes, step).await;
+        let is_lost = |error: &DatabaseError| {
+            !error.is_refusal() && !matches!(error, DatabaseError::AlreadyApplied)
+        };
+        if result.as_ref().is_err_and(is_lost) {
             // The lock may be lost with the connection, so another process may write.
             *writer = None;
         }
@@ -360,9 +366,12 @@ async fn create_missing_search_index(
         .fetch_one(&mut *connection)
         .await?;
     if !has_index {
+        let mut transaction = connection.begin().await?;
+        lock_checkpoint(&mut transaction, table).await?;
         sqlx::query(AssertSqlSafe(create))
-            .execute(connection)
+            .execute(&mut *transaction)
             .await?;
+        transaction.commit().await?;
     }
     Ok(())
 }

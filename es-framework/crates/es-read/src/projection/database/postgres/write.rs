@@ -5,17 +5,21 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 use super::{
     super::{
         super::{
-            Cell, Table,
-            fold::RowChanges,
+            Cell, RowKey, Table,
+            fold::{RowChanges, TableRow},
             table_statements::{self, IndexNameSet},
         },
-        Checkpoint, DatabaseError, TableCheckpoint, rows,
+        Checkpoint, CheckpointStep, DatabaseError, TableCheckpoint, rows,
     },
-    cells::{bind_column, bind_keys},
+    cells::{bind_column, bind_keys, stored_row},
 };
 
 const READ_CHECKPOINT: &str =
     "SELECT definition, position, hash FROM es_checkpoint WHERE model = $1";
+const LOCK_CHECKPOINT: &str = "SELECT position FROM es_checkpoint WHERE model = $1 FOR UPDATE";
+/// Appends may move the checkpoint of an inline read model, which then contains the batch already.
+const ADVANCE_CHECKPOINT: &str = "UPDATE es_checkpoint SET position = $3, hash = $4 \
+     WHERE model = $1 AND definition = $2 AND position IS NOT DISTINCT FROM $5";
 const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '5s'";
 const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
      VALUES ($1, $2, $3, $4) ON CONFLICT (model) DO UPDATE SET \
@@ -28,6 +32,7 @@ pub(super) async fn reset_table(
     has_trigrams: bool,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
+    lock_checkpoint(&mut transaction, table).await?;
     run(
         &mut transaction,
         [table_statements::drop_table_statement(table)],
@@ -55,6 +60,7 @@ pub(super) async fn drop_table(
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
+    lock_checkpoint(&mut transaction, table).await?;
     run(
         &mut transaction,
         [table_statements::drop_table_statement(table)],
@@ -65,12 +71,21 @@ pub(super) async fn drop_table(
 }
 
 /// Replaces a table by its shadow table.
+///
+/// # Errors
+/// [`DatabaseError::AlreadyApplied`] if appends have written rows to an inline read model that its shadow
+/// table lacks.
 pub(super) async fn swap_tables(
     connection: &mut PgConnection,
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
     let shadow = table.shadow();
+    let visible = lock_checkpoint(&mut transaction, table).await?;
+    let contained = lock_checkpoint(&mut transaction, &shadow).await?;
+    if table.model.inline && contained < visible {
+        return Err(DatabaseError::AlreadyApplied);
+    }
     let built = read_checkpoint(&mut transaction, &shadow).await?;
     // The swap waits for a long query, and all later queries would wait for the swap.
     run(&mut transaction, [LOCK_TIMEOUT.to_owned()]).await?;
@@ -109,20 +124,90 @@ async fn delete_checkpoint(
     Ok(())
 }
 
+/// Locks the checkpoint of a table and returns its position. Appends write inline rows only while they
+/// have this lock, and do not wait for it. It comes before all locks of the table, so nobody waits in a
+/// circle.
+pub(super) async fn lock_checkpoint(
+    connection: &mut PgConnection,
+    table: &Table,
+) -> Result<Option<i64>, DatabaseError> {
+    let position: Option<Option<i64>> = sqlx::query_scalar(LOCK_CHECKPOINT)
+        .bind(table.name())
+        .fetch_optional(connection)
+        .await?;
+    Ok(position.flatten())
+}
+
+/// Loads the rows with these keys.
+pub(in crate::projection) async fn load_rows(
+    connection: &mut PgConnection,
+    table: &Table,
+    keys: Vec<RowKey>,
+) -> Result<Vec<TableRow>, DatabaseError> {
+    let key = table_statements::quote_name(table_statements::key_column(table));
+    let statement = format!(
+        "{} WHERE {key} = ANY($1)",
+        table_statements::select_clause(table)
+    );
+    let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), keys);
+    let rows = query.fetch_all(connection).await?;
+    rows.iter()
+        .map(|row| stored_row(table.model.columns, row))
+        .collect()
+}
+
 /// Writes the changes of a table and its checkpoint in one transaction.
 pub(super) async fn write_batch(
     connection: &mut PgConnection,
     table: &Table,
     changes: RowChanges,
-    checkpoint: Checkpoint,
+    step: CheckpointStep,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
+    match table.model.inline {
+        true => advance_checkpoint(&mut transaction, table, step).await?,
+        false => write_checkpoint(&mut transaction, table, Some(step.to)).await?,
+    }
+    write_rows(&mut transaction, table, changes).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Moves the checkpoint of an inline read model, unless appends have moved it.
+async fn advance_checkpoint(
+    connection: &mut PgConnection,
+    table: &Table,
+    step: CheckpointStep,
+) -> Result<(), DatabaseError> {
+    let (position, hash) = Checkpoint::to_columns(Some(step.to));
+    let from = step
+        .from
+        .map(|id| i64::try_from(id.get()).unwrap_or(i64::MAX));
+    let advanced = sqlx::query(ADVANCE_CHECKPOINT)
+        .bind(table.name())
+        .bind(table_statements::definition_hash(table))
+        .bind(position)
+        .bind(hash)
+        .bind(from)
+        .execute(connection)
+        .await?;
+    match advanced.rows_affected() {
+        0 => Err(DatabaseError::AlreadyApplied),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the changes of a table in a transaction of the caller.
+pub(in crate::projection) async fn write_rows(
+    connection: &mut PgConnection,
+    table: &Table,
+    changes: RowChanges,
+) -> Result<(), DatabaseError> {
     if !changes.removed.is_empty() {
         let key = table_statements::quote_name(table_statements::key_column(table));
         let name = table_statements::quote_name(&table.name());
         let statement = format!("DELETE FROM {name} WHERE {key} = ANY($1)");
         let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), changes.removed);
-        query.execute(&mut *transaction).await?;
+        query.execute(&mut *connection).await?;
     }
     if !changes.rows.is_empty() {
         let columns = rows::written_columns(table);
@@ -136,10 +221,9 @@ pub(super) async fn write_batch(
             table_statements::upsert_statement_on_postgres(table),
         ));
         let query = columns.iter().zip(cells).fold(query, bind_column);
-        query.execute(&mut *transaction).await?;
+        query.execute(connection).await?;
     }
-    write_checkpoint(&mut transaction, table, Some(checkpoint)).await?;
-    Ok(transaction.commit().await?)
+    Ok(())
 }
 
 pub(super) async fn read_checkpoint(
@@ -153,13 +237,12 @@ pub(super) async fn read_checkpoint(
     let Some(row) = row else {
         return Ok(None);
     };
-    Ok(Some(TableCheckpoint {
-        definition: row.try_get(0)?,
-        checkpoint: Checkpoint::from_columns(row.try_get(1)?, row.try_get(2)?),
-    }))
+    let (definition, position, hash) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    let stored = TableCheckpoint::from_columns(definition, position, hash);
+    Ok(Some(stored))
 }
 
-async fn write_checkpoint(
+pub(in crate::projection) async fn write_checkpoint(
     connection: &mut PgConnection,
     table: &Table,
     checkpoint: Option<Checkpoint>,

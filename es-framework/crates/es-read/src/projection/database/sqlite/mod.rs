@@ -29,7 +29,7 @@ use super::{
         search_index::{fts_table_name, searched_text_expression, trigram_query},
         table_statements::{self, POSITION_COLUMN},
     },
-    Checkpoint, DatabaseError, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, Sql, TableCheckpoint,
     store::ReadModelStore,
 };
 
@@ -242,12 +242,12 @@ impl ReadModelStore for SqliteReadModelStore {
         &self,
         table: &Table,
         changes: RowChanges,
-        checkpoint: Checkpoint,
+        step: CheckpointStep,
     ) -> Result<(), DatabaseError> {
         let table = table.clone();
         let write = move |transaction: &rusqlite::Connection| {
             write_rows(transaction, &table, changes)?;
-            write_checkpoint(transaction, &table, Some(checkpoint))
+            write_checkpoint(transaction, &table, Some(step.to))
         };
         self.writer.run_transaction(write).await
     }

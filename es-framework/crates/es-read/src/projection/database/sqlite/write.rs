@@ -104,10 +104,8 @@ pub(super) fn read_checkpoint(
     connection
         .prepare_cached(table_statements::READ_CHECKPOINT)?
         .query_row([table.name()], |row| {
-            Ok(TableCheckpoint {
-                definition: row.get(0)?,
-                checkpoint: Checkpoint::from_columns(row.get(1)?, row.get(2)?),
-            })
+            let (definition, position, hash) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(TableCheckpoint::from_columns(definition, position, hash))
         })
         .optional()
 }

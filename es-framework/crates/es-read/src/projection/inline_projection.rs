@@ -1,0 +1,273 @@
+//! Inline read models: an append writes their rows in the transaction of its events.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use sqlx::{PgConnection, Row as _};
+
+use super::{
+    Database, DatabaseError, ProjectionError, Table,
+    batch_fold::BatchFold,
+    database::{Checkpoint, TableCheckpoint, postgres_write},
+    fold::FoldFailure,
+    table_statements,
+};
+use es_event::{EventId, RecordedEvent, Upcasters};
+use es_store_postgres::{DatabaseIdentity, InlineRows, read_events_between};
+
+/// The most events that an append applies for events before its own. The projection applies more.
+const MAX_MISSING: u64 = 500;
+/// The most bytes of these events.
+const MAX_MISSING_BYTES: usize = 1 << 20;
+
+/// An append does not wait for a table that somebody else has locked.
+const BEGIN: &str = "SET LOCAL lock_timeout = '500ms'; SAVEPOINT es_inline";
+const UNDO: &str = "ROLLBACK TO SAVEPOINT es_inline";
+
+/// A checkpoint that the projection writes at the moment is left out: its table lacks events anyway.
+const LOCK_CHECKPOINTS: &str = "SELECT definition, position, hash, model FROM es_checkpoint \
+     WHERE model = ANY($1) FOR UPDATE SKIP LOCKED";
+
+/// Writes the rows of inline read models in the transaction of the events.
+///
+/// An append writes rows only if their table has this declaration of the read model and contains all events
+/// before the append, or lacks only few of them. Otherwise the projection writes the rows, as it does
+/// for other read models, and a later append goes on.
+struct InlineProjection {
+    /// The tables by name, with the shadow tables. Appends keep a shadow table up to date, too, so that
+    /// no row disappears when it replaces the current table.
+    tables: BTreeMap<String, Table>,
+    upcasters: Upcasters,
+    /// The positions of tables at which an append could not write rows. It tries again when the
+    /// projection has moved the checkpoint.
+    failures: Mutex<BTreeMap<String, Option<EventId>>>,
+}
+
+/// The reason why an append cannot write the rows of a read model.
+#[derive(Debug, thiserror::Error)]
+enum InlineFailure {
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error("an event cannot be applied: {0}")]
+    Event(ProjectionError),
+}
+
+impl Database {
+    /// Returns the writer of inline rows, unless the rows are not in the database of the events.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    #[doc(hidden)]
+    pub async fn inline_rows(
+        &self,
+        events: Option<DatabaseIdentity>,
+        upcasters: Upcasters,
+    ) -> Result<Option<Arc<dyn InlineRows>>, DatabaseError> {
+        if events.is_none() || self.identity().await? != events {
+            return Ok(None);
+        }
+        let both = |table: &Table| [table.clone(), table.shadow()];
+        let tables = self.inline_tables().flat_map(both);
+        let named = tables.map(|table| (table.name().into_owned(), table));
+        Ok(Some(Arc::new(InlineProjection {
+            tables: named.collect(),
+            upcasters,
+            failures: Mutex::default(),
+        })))
+    }
+}
+
+#[async_trait]
+impl InlineRows for InlineProjection {
+    async fn write(
+        &self,
+        connection: &mut PgConnection,
+        events: &[&RecordedEvent],
+    ) -> Result<(), sqlx::Error> {
+        sqlx::raw_sql(BEGIN).execute(&mut *connection).await?;
+        // Each failure leaves out one more table.
+        for _ in 0..=self.tables.len() {
+            let written = match self.lock_checkpoints(connection).await {
+                Ok(locked) => self.write_tables(connection, locked, events).await,
+                // The first projection creates the table of the checkpoints.
+                Err(error) => return undo(connection, error.into()).await,
+            };
+            match written {
+                Ok(()) => return Ok(()),
+                Err(failure) => undo(connection, failure).await?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl InlineProjection {
+    /// Writes the rows of all locked tables.
+    async fn write_tables(
+        &self,
+        connection: &mut PgConnection,
+        locked: Vec<(&Table, Option<Checkpoint>)>,
+        events: &[&RecordedEvent],
+    ) -> Result<(), InlineFailure> {
+        for (table, checkpoint) in locked {
+            let position = checkpoint.map(|checkpoint| checkpoint.id);
+            if self.has_failed_at(table, position) {
+                continue;
+            }
+            let written = self.write_table(connection, table, checkpoint, events);
+            if let Err(failure) = written.await {
+                self.record_failure(table, position, &failure);
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the tables of this declaration whose checkpoints nobody else has locked.
+    async fn lock_checkpoints(
+        &self,
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(&Table, Option<Checkpoint>)>, DatabaseError> {
+        let names: Vec<&str> = self.tables.keys().map(String::as_str).collect();
+        let query = sqlx::query(LOCK_CHECKPOINTS).bind(names);
+        let mut locked = Vec::new();
+        for row in query.fetch_all(connection).await? {
+            let name: &str = row.try_get(3)?;
+            let stored =
+                TableCheckpoint::from_columns(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+            if let Some(table) = self.tables.get(name)
+                && stored.is_current(table)
+            {
+                locked.push((table, stored.checkpoint));
+            }
+        }
+        Ok(locked)
+    }
+
+    /// Writes the rows of one table, unless it lacks too many events.
+    async fn write_table(
+        &self,
+        connection: &mut PgConnection,
+        table: &Table,
+        checkpoint: Option<Checkpoint>,
+        events: &[&RecordedEvent],
+    ) -> Result<(), InlineFailure> {
+        let position = checkpoint.map(|checkpoint| checkpoint.id);
+        let Some(missing) = missing_events(connection, position, events).await? else {
+            return Ok(());
+        };
+        let events: Vec<&RecordedEvent> = missing.iter().chain(events.iter().copied()).collect();
+        let (Some(first), Some(last)) = (events.first(), events.last()) else {
+            return Ok(());
+        };
+        // The table contains events of another log. The projection rebuilds it.
+        if checkpoint.is_some_and(|checkpoint| checkpoint.hash != first.predecessor_hash) {
+            return Ok(());
+        }
+        let skipped = match missing.is_empty() {
+            // Nobody can have skipped an event that is not committed yet.
+            true => BTreeSet::new(),
+            false => load_skipped(connection, table).await?,
+        };
+        let mut fold = BatchFold::new(table);
+        for event in &events {
+            fold.add(&skipped, &self.upcasters, event);
+        }
+        let keys = fold.required_keys();
+        let required = match keys.is_empty() {
+            true => Vec::new(),
+            false => postgres_write::load_rows(connection, table, keys).await?,
+        };
+        let changes = match fold.finish(table, required)? {
+            (Some(changes), None) => changes,
+            (_, Some(FoldFailure { error, .. })) => return Err(InlineFailure::Event(error)),
+            (None, None) => return Ok(()),
+        };
+        postgres_write::write_rows(connection, table, changes).await?;
+        let checkpoint = Checkpoint::from_event(last);
+        postgres_write::write_checkpoint(connection, table, Some(checkpoint)).await?;
+        Ok(())
+    }
+
+    fn has_failed_at(&self, table: &Table, position: Option<EventId>) -> bool {
+        let failures = self.failures.lock();
+        let failures = failures.unwrap_or_else(PoisonError::into_inner);
+        failures.get(&*table.name()) == Some(&position)
+    }
+
+    /// Leaves the rows to the projection, which stops at an event that cannot be applied.
+    fn record_failure(&self, table: &Table, position: Option<EventId>, failure: &InlineFailure) {
+        if matches!(failure, InlineFailure::Database(DatabaseError::Postgres(error)) if is_abort(error))
+        {
+            return;
+        }
+        tracing::warn!(
+            read_model = table.model.name,
+            error = %failure,
+            "an append could not write inline rows and leaves them to the projection"
+        );
+        let failures = self.failures.lock();
+        let mut failures = failures.unwrap_or_else(PoisonError::into_inner);
+        failures.insert(table.name().into_owned(), position);
+    }
+}
+
+impl fmt::Debug for InlineProjection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tables = self.tables.keys();
+        f.debug_set().entries(tables).finish()
+    }
+}
+
+/// Undoes the inline rows, so that the append continues without them.
+///
+/// # Errors
+/// The whole transaction has to be repeated.
+async fn undo(connection: &mut PgConnection, failure: InlineFailure) -> Result<(), sqlx::Error> {
+    match failure {
+        InlineFailure::Database(DatabaseError::Postgres(error)) if is_abort(&error) => Err(error),
+        // A broken connection fails here.
+        _ => sqlx::raw_sql(UNDO).execute(connection).await.map(drop),
+    }
+}
+
+/// Returns true for a serialization failure and a deadlock, after which a transaction is repeated.
+fn is_abort(error: &sqlx::Error) -> bool {
+    let database = error.as_database_error();
+    let code = database.and_then(|error| error.code());
+    matches!(code.as_deref(), Some("40001" | "40P01"))
+}
+
+/// Returns the events between a position and the events of an append, or `None` if there are too many.
+async fn missing_events(
+    connection: &mut PgConnection,
+    position: Option<EventId>,
+    events: &[&RecordedEvent],
+) -> Result<Option<Vec<RecordedEvent>>, DatabaseError> {
+    let next = position.map_or(Some(EventId::FIRST), EventId::next);
+    let (Some(next), Some(first)) = (next, events.first().map(|event| event.id)) else {
+        return Ok(None);
+    };
+    match first.get().checked_sub(next.get()) {
+        Some(0) => Ok(Some(Vec::new())),
+        Some(1..=MAX_MISSING) => {
+            Ok(read_events_between(connection, next, first, MAX_MISSING_BYTES).await?)
+        }
+        // A position behind the new events belongs to another log.
+        Some(_) | None => Ok(None),
+    }
+}
+
+async fn load_skipped(
+    connection: &mut PgConnection,
+    table: &Table,
+) -> Result<BTreeSet<EventId>, DatabaseError> {
+    let skipped = sqlx::query_scalar(table_statements::SKIPPED).bind(table.model.name);
+    let skipped: Vec<i64> = skipped.fetch_all(connection).await?;
+    let ids = skipped.into_iter().filter_map(|id| u64::try_from(id).ok());
+    Ok(ids.filter_map(EventId::new).collect())
+}

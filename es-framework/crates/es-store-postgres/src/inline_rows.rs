@@ -1,0 +1,74 @@
+//! Rows that are written in the transaction of the events from which they follow.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use futures_util::TryStreamExt as _;
+use sqlx::PgConnection;
+
+use super::{
+    database_error::DatabaseError,
+    row::{self, RowDecoder, columns},
+};
+use es_event::{EventId, RecordedEvent};
+
+const READ: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM es_events e WHERE e.id >= $1 AND e.id < $2 ORDER BY e.id"
+);
+
+/// Writes rows in the transaction of the events from which they follow.
+#[doc(hidden)]
+#[async_trait]
+pub trait InlineRows: Debug + Send + Sync {
+    /// Writes the rows of a batch of new events, which are inserted but not committed. The end of the
+    /// log is locked.
+    ///
+    /// The transaction may be rolled back and repeated, so this has no effect outside of it.
+    ///
+    /// # Errors
+    /// The transaction cannot continue. An implementation that cannot write its rows undoes its
+    /// statements and succeeds.
+    async fn write(
+        &self,
+        connection: &mut PgConnection,
+        events: &[&RecordedEvent],
+    ) -> Result<(), sqlx::Error>;
+}
+
+/// Reads the events from `first` up to but without `end`. Returns `None` if their data is larger than
+/// `bytes`.
+///
+/// # Errors
+/// The database does not answer, or holds an event that no program wrote.
+#[doc(hidden)]
+pub async fn read_events_between(
+    connection: &mut PgConnection,
+    first: EventId,
+    end: EventId,
+    bytes: usize,
+) -> Result<Option<Vec<RecordedEvent>>, sqlx::Error> {
+    let query = sqlx::query(READ)
+        .bind(row::number(first.get()))
+        .bind(row::number(end.get()));
+    let mut rows = query.fetch(connection);
+    let mut decoder = RowDecoder::default();
+    let (mut events, mut size) = (Vec::new(), 0_usize);
+    while let Some(row) = rows.try_next().await? {
+        let event = decoder.event(&row).map_err(into_sql_error)?;
+        size = size.saturating_add(event.data.get().len());
+        if size > bytes {
+            return Ok(None);
+        }
+        events.push(event);
+    }
+    Ok(Some(events))
+}
+
+fn into_sql_error(error: DatabaseError) -> sqlx::Error {
+    match error {
+        DatabaseError::Sql(error) => error,
+        error => sqlx::Error::Decode(error.to_string().into()),
+    }
+}
