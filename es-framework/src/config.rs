@@ -120,7 +120,7 @@ settings! {
     /// File with snapshots of long subjects. Without it, `snapshots.sqlite` in the folder of the
     /// embedded event store.
     snapshot_file: Option<PathBuf> = None,
-    /// Time that open requests have to end after a shutdown began.
+    /// Time that open requests and calls of reactions have to end after a shutdown began.
     shutdown_timeout: Duration = Duration::from_secs(10),
     /// Format of the log. Only `App::run` starts a log.
     log_format: LogFormat = LogFormat::Text,

@@ -13,5 +13,11 @@ mod conflicting_settings;
 mod declared_items;
 mod endless_query;
 mod orders_service;
+#[allow(dead_code, reason = "this binary uses a part of it")]
+#[path = "../../../es-framework/tests/support/postgres_server.rs"]
+mod postgres_server;
 mod reaction_instances;
+#[allow(dead_code, reason = "this binary uses a part of it")]
+#[path = "../../../es-framework/tests/support/requirement.rs"]
+mod requirement;
 mod validation;

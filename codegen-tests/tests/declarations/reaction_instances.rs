@@ -1,4 +1,5 @@
-//! One of two instances makes each call of a reaction, and the other one takes over after a kill.
+//! One of two instances makes each call of a reaction, and the other one takes over after a kill and after a
+//! stop.
 
 use std::{
     collections::HashSet,
@@ -9,12 +10,26 @@ use std::{
     time::Duration,
 };
 
+use crate::postgres_server::PostgresServer;
+
 const TOKEN: &str = "0123456789abcdef";
-const LETTERS: u32 = 200;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A program that serves until it is dropped.
 struct Program(Child);
+
+impl Program {
+    /// Asks the program to stop.
+    fn terminate(&self) {
+        let id = self.0.id().to_string();
+        Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    }
+
+    /// Waits until a program that was asked to stop has stopped in order.
+    fn stopped(mut self) {
+        assert!(self.0.wait().unwrap().success());
+    }
+}
 
 impl Drop for Program {
     fn drop(&mut self) {
@@ -95,6 +110,14 @@ fn write_letter(address: &str, number: u32) {
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
 }
 
+/// Starts an instance, which gives a running call this many seconds when it stops. Returns its address, too.
+fn instance(store: &str, office: &str, drain: &str) -> (Program, String) {
+    let mut letters = Command::new(env!("CARGO_BIN_EXE_letters"));
+    letters.args(["--event-store-url", store, "--office", office]);
+    letters.args(["--shutdown-timeout", drain]);
+    start(&mut letters, "letters listens on http://")
+}
+
 #[test]
 fn one_of_two_instances_makes_each_call_and_the_other_one_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
@@ -103,22 +126,30 @@ fn one_of_two_instances_makes_each_call_and_the_other_one_after_a_kill() {
     orders.args(["--event-store-port", "0", "--event-store-data-dir"]);
     orders.arg(folder.path());
     let (_store, store) = start(&mut orders, "event store listens on ");
+    share_calls(&store, 200);
+}
+
+#[test]
+fn one_of_two_instances_on_postgresql_makes_each_call_and_the_other_one_after_a_kill() {
+    if let Some(server) = PostgresServer::start() {
+        share_calls(&server.url(), 20);
+    }
+}
+
+/// Starts two instances, which send letters. Kills the one that has the lease on a call.
+fn share_calls(store: &str, count: u32) {
     let (office, letters) = office();
-    let instance = || {
-        let mut letters = Command::new(env!("CARGO_BIN_EXE_letters"));
-        letters.args(["--event-store-url", &store, "--office", &office]);
-        start(&mut letters, "letters listens on http://")
-    };
+    let instance = || instance(store, &office, "10");
     let (first, second) = (instance(), instance());
 
-    for number in 0..LETTERS {
+    for number in 0..count {
         write_letter(&first.1, number);
     }
     let next = || letters.recv_timeout(PATIENCE).unwrap();
-    let keys: HashSet<_> = (0..LETTERS).map(|_| next().thank()).collect();
-    assert_eq!(keys.len(), 200);
+    let keys: HashSet<_> = (0..count).map(|_| next().thank()).collect();
+    assert_eq!(u32::try_from(keys.len()), Ok(count));
 
-    write_letter(&first.1, LETTERS);
+    write_letter(&first.1, count);
     let unanswered = next();
     let (killed, left) = match unanswered.sender == first.0.0.id() {
         true => (first, second),
@@ -134,7 +165,48 @@ fn one_of_two_instances_makes_each_call_and_the_other_one_after_a_kill() {
     assert!(!keys.contains(&again.thank()));
 
     // The other instance continues on its own, and no further letter arrives.
-    write_letter(&left.1, LETTERS.wrapping_add(1));
+    write_letter(&left.1, count.wrapping_add(1));
     assert!(!keys.contains(&next().thank()));
     assert!(letters.recv_timeout(Duration::from_secs(1)).is_err());
+}
+
+#[test]
+fn an_instance_that_stops_lets_its_call_end_and_leaves_the_others_to_another_instance() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let (store, (office, letters)) = (server.url(), office());
+    let next = || letters.recv_timeout(PATIENCE).unwrap();
+    let (first, second) = (
+        instance(&store, &office, "60"),
+        instance(&store, &office, "60"),
+    );
+    write_letter(&first.1, 0);
+    let running = next();
+    let (stopping, other) = match running.sender == first.0.0.id() {
+        true => (first, second),
+        false => (second, first),
+    };
+    stopping.0.terminate();
+    let first_key = running.thank();
+    stopping.0.stopped();
+    // The call has ended, so nobody repeats it.
+    write_letter(&other.1, 1);
+    let letter = next();
+    assert_eq!(letter.sender, other.0.0.id());
+    assert_ne!(letter.thank(), first_key);
+    // Without a call, an instance stops at once.
+    other.0.terminate();
+    other.0.stopped();
+
+    // A call that takes longer than the setting allows is cut off, and another instance makes it.
+    let hasty = instance(&store, &office, "1");
+    write_letter(&hasty.1, 2);
+    let cut_off = next();
+    let other = instance(&store, &office, "60");
+    hasty.0.terminate();
+    hasty.0.stopped();
+    let again = next();
+    assert_eq!((again.sender, &again.key), (other.0.0.id(), &cut_off.key));
+    again.thank();
 }

@@ -1,6 +1,11 @@
 //! An application that is built: its background work runs, and it is ready to serve.
 
-use std::{fmt, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::Router;
 use tokio::net::TcpListener;
@@ -65,7 +70,8 @@ pub struct Application {
     resources: OpenedResources,
     router: Router,
     live: LiveQueries,
-    background: [BackgroundThread; 2],
+    projections: BackgroundThread,
+    reactions: BackgroundThread,
     begin: Instant,
 }
 
@@ -197,8 +203,10 @@ impl Application {
         let router = http::router_with(name, registry, queries, context, declarations.custom)
             .await
             .map_err(|error| start_error(name, error))?;
+        let drain = resources.settings.shutdown_timeout;
         Ok(Self {
-            background: start_background(processor, runner, &resources.lifecycle)?,
+            reactions: start_reactions(runner, drain, &resources.lifecycle)?,
+            projections: start_projections(processor, &resources.lifecycle)?,
             resources,
             router,
             live,
@@ -280,19 +288,24 @@ impl Application {
         ApplicationClient::new(self.router())
     }
 
-    /// Stops projections and reactions, and closes the event store.
+    /// Stops projections and reactions, and closes the event store. A call of a reaction that is running may
+    /// go on for `SHUTDOWN_TIMEOUT`.
     pub async fn shutdown(self) {
         self.stop_requests();
-        let stopped = tokio::task::spawn_blocking(|| {
-            self.background.into_iter().for_each(BackgroundThread::stop);
+        let drain = self.resources.settings.shutdown_timeout;
+        let stopped = tokio::task::spawn_blocking(move || {
+            self.reactions.stop(drain);
+            self.projections.stop(Duration::ZERO);
         });
         let _ = stopped.await;
         self.resources.store.close().await;
     }
 
-    /// Ends the requests that would never end by themselves.
+    /// Ends the requests that would never end by themselves, and the reactions. The projections go on,
+    /// because open queries may wait for them.
     fn stop_requests(&self) {
         self.resources.lifecycle.record_shutdown();
+        self.reactions.request_stop();
         self.live.end_streams();
         self.resources.store.stop();
     }
@@ -336,17 +349,27 @@ fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf
     }
 }
 
-/// Starts two threads: one for all projections and one for all reactions.
-fn start_background(
-    processor: Processor,
-    runner: ReactionRunner,
-    lifecycle: &Lifecycle,
-) -> Result<[BackgroundThread; 2]> {
-    let failure = "the reactions cannot start";
-    let reactions = BackgroundThread::start("reactions", failure, runner.run(), lifecycle)?;
+/// Starts the thread of all projections.
+fn start_projections(processor: Processor, lifecycle: &Lifecycle) -> Result<BackgroundThread> {
     let failure = "the projections cannot start";
-    let projections = BackgroundThread::start("read-models", failure, processor.run(), lifecycle)?;
-    Ok([projections, reactions])
+    BackgroundThread::start("read-models", failure, lifecycle, |stop| async {
+        tokio::select! {
+            () = processor.run() => {}
+            () = stop.received() => {}
+        }
+    })
+}
+
+/// Starts the thread of all reactions.
+fn start_reactions(
+    runner: ReactionRunner,
+    drain: Duration,
+    lifecycle: &Lifecycle,
+) -> Result<BackgroundThread> {
+    let failure = "the reactions cannot start";
+    BackgroundThread::start("reactions", failure, lifecycle, move |stop| {
+        runner.run_until(stop.received(), drain)
+    })
 }
 
 async fn open_database(settings: &Settings, models: &ReadModels) -> Result<Database> {

@@ -6,35 +6,35 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{runtime, sync::oneshot};
+use tokio::{runtime, sync::watch};
 
 use crate::{Error, Result, http::health::Lifecycle};
 
-/// Time that a thread has to end. A thread ends at once between two steps; application code that
-/// blocks must not keep the process alive.
+/// Time that a thread has to end once its work may not go on. Application code that blocks must not keep
+/// the process alive.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A thread for background work. The work ends when the value is dropped.
+/// A thread for background work. To drop the value requests the end of the work.
 #[derive(Debug)]
 pub(super) struct BackgroundThread {
-    stop: oneshot::Sender<()>,
+    stop: watch::Sender<bool>,
     thread: JoinHandle<()>,
 }
 
 impl BackgroundThread {
-    /// Starts a thread with its own runtime that runs `work`.
-    pub(super) fn start(
+    /// Starts a thread with its own runtime that runs work. The work ends after the request that it is given.
+    pub(super) fn start<W: Future<Output = ()>>(
         name: &str,
         failure: &'static str,
-        work: impl Future<Output = ()> + Send + 'static,
         lifecycle: &Lifecycle,
+        work: impl FnOnce(StopRequest) -> W + Send + 'static,
     ) -> Result<Self> {
         let failed = |error| Error::because(failure, error);
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(failed)?;
-        let (stop, stopped) = oneshot::channel();
+        let (stop, receiver) = watch::channel(false);
         let panic_reporter = PanicReporter {
             name: name.to_owned(),
             lifecycle: lifecycle.clone(),
@@ -43,24 +43,24 @@ impl BackgroundThread {
             .name(name.to_owned())
             .spawn(move || {
                 let _panic_reporter = panic_reporter;
-                runtime.block_on(async {
-                    tokio::select! {
-                        () = work => {}
-                        _ = stopped => {}
-                    }
-                });
+                runtime.block_on(work(StopRequest(receiver)));
             })
             .map_err(failed)?;
         Ok(Self { stop, thread })
     }
 
-    /// Stops the work and waits for the thread to end.
-    pub(super) fn stop(self) {
-        let _ = self.stop.send(());
+    /// Requests the end of the work, and does not wait for it.
+    pub(super) fn request_stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Stops the work, which may take the time `drain`, and waits for the thread to end.
+    pub(super) fn stop(self, drain: Duration) {
+        self.request_stop();
         let name = self.thread.thread().name().unwrap_or_default().to_owned();
         let begin = Instant::now();
         while !self.thread.is_finished() {
-            if begin.elapsed() > STOP_TIMEOUT {
+            if begin.elapsed() > drain.saturating_add(STOP_TIMEOUT) {
                 tracing::error!("the thread {name} does not end and is abandoned");
                 return;
             }
@@ -69,6 +69,17 @@ impl BackgroundThread {
         if self.thread.join().is_err() {
             tracing::error!("the thread {name} panicked");
         }
+    }
+}
+
+/// The request to end the work of a thread.
+#[derive(Debug)]
+pub(super) struct StopRequest(watch::Receiver<bool>);
+
+impl StopRequest {
+    /// Completes when the end is requested, or when nobody is left who could request it.
+    pub(super) async fn received(mut self) {
+        let _ = self.0.wait_for(|is_requested| *is_requested).await;
     }
 }
 
@@ -98,16 +109,15 @@ mod tests {
     fn a_thread_that_panics_is_reported_and_one_that_is_stopped_is_not() {
         let lifecycle = Lifecycle::begin("library-service");
         let failure = "it cannot begin";
-        let going = std::future::pending();
-        let going = BackgroundThread::start("going", failure, going, &lifecycle).unwrap();
-        going.stop();
-        let breaking = async { assert!(failure.is_empty(), "on purpose") };
-        let breaking = BackgroundThread::start("breaking", failure, breaking, &lifecycle).unwrap();
+        let going = BackgroundThread::start("going", failure, &lifecycle, StopRequest::received);
+        going.unwrap().stop(Duration::ZERO);
+        let broken = |_| async { assert!(failure.is_empty(), "on purpose") };
+        let breaking = BackgroundThread::start("breaking", failure, &lifecycle, broken).unwrap();
         // A thread that is stopped before it began would not panic.
         while !breaking.thread.is_finished() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        breaking.stop();
+        breaking.stop(Duration::ZERO);
         assert_eq!(lifecycle.broken_threads(), ["breaking"]);
     }
 
@@ -115,12 +125,12 @@ mod tests {
     fn a_thread_that_is_blocked_is_abandoned() {
         let lifecycle = Lifecycle::begin("library-service");
         let (release, blocked) = std::sync::mpsc::channel::<()>();
-        let work = async move {
+        let work = |_| async move {
             let _ = blocked.recv();
         };
         let blocked =
-            BackgroundThread::start("blocked", "it cannot begin", work, &lifecycle).unwrap();
-        blocked.stop();
+            BackgroundThread::start("blocked", "it cannot begin", &lifecycle, work).unwrap();
+        blocked.stop(Duration::ZERO);
         drop(release);
     }
 }

@@ -178,7 +178,8 @@ pub(crate) struct SettingsArguments {
     #[arg(long, env = "SNAPSHOT_FILE", value_name = "FILE")]
     snapshot_file: Option<PathBuf>,
 
-    /// Time that open requests get to finish when the application shuts down, in seconds.
+    /// Time that open requests and calls of reactions get to finish when the application shuts down,
+    /// in seconds.
     #[arg(
         long,
         env = "SHUTDOWN_TIMEOUT",

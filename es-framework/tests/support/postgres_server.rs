@@ -22,7 +22,7 @@ impl PostgresServer {
     pub(crate) fn start() -> Option<Self> {
         let installed = program_path("initdb").ok_or_else(|| install("postgresql"));
         require("postgresql", installed)?;
-        let folder = PathBuf::from(run(as_server(Path::new("mktemp")).arg("-d")).trim());
+        let folder = create_folder();
         let data = folder.join("data");
         let mut make = as_server(&program("initdb"));
         make.args(["--auth=trust", "--username=postgres", "--encoding=UTF8"]);
@@ -32,7 +32,7 @@ impl PostgresServer {
 
     /// Creates a standby of this server. It does not confirm commits yet.
     pub(crate) fn start_standby(&self) -> Self {
-        let folder = PathBuf::from(run(as_server(Path::new("mktemp")).arg("-d")).trim());
+        let folder = create_folder();
         let mut copy = as_server(&program("pg_basebackup"));
         copy.args([
             "-h",
@@ -81,6 +81,10 @@ impl PostgresServer {
             "-c",
             "wal_retrieve_retry_interval=200ms",
         ]);
+        Self::spawn(serve, folder, port)
+    }
+
+    fn spawn(mut serve: Command, folder: PathBuf, port: u16) -> Self {
         serve.stdout(Stdio::null()).stderr(Stdio::null());
         let child = serve.spawn().expect("PostgreSQL starts");
         let server = Self {
@@ -150,9 +154,17 @@ impl PostgresServer {
 
     /// Runs statements and returns their rows as text.
     pub(crate) fn query(&self, statements: &str) -> String {
+        self.query_database("postgres", statements)
+    }
+
+    /// The same in another database.
+    pub(crate) fn query_database(&self, database: &str, statements: &str) -> String {
         let mut psql = Command::new(program("psql"));
-        psql.args(["-h", "127.0.0.1", "-U", "postgres", "-p"]);
-        run(psql.args([&self.port.to_string(), "-tc", statements]))
+        // The superuser of a server that demands passwords has none.
+        psql.arg("-h")
+            .arg(&self.folder)
+            .args(["-U", "postgres", "-p"]);
+        run(psql.args([&self.port.to_string(), "-d", database, "-tc", statements]))
     }
 }
 
@@ -172,6 +184,74 @@ impl Drop for PostgresServer {
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// A script that starts a server, such as the entry point of a container, with a folder for its server.
+pub(crate) struct StartScript {
+    folder: PathBuf,
+    port: u16,
+    /// Assignments such as `SERVER=db-1`.
+    variables: Vec<String>,
+}
+
+impl StartScript {
+    /// Stores the script for a server that will listen on this port. Returns `None` if PostgreSQL is missing.
+    #[track_caller]
+    pub(crate) fn store(script: &str, port: u16, variables: &[(String, String)]) -> Option<Self> {
+        let installed = program_path("initdb").ok_or_else(|| install("postgresql"));
+        let programs = require("postgresql", installed)?;
+        let folder = create_folder();
+        // The server's user may lack the right to read the source tree.
+        std::fs::write(folder.join("start"), script).unwrap();
+        let variables = variables
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        let path = std::env::var("PATH").unwrap_or_default();
+        let variables = variables.chain([
+            format!("PGDATA={}", folder.join("data").display()),
+            format!("PATH={}:{path}", programs.parent().unwrap().display()),
+        ]);
+        let variables = variables.collect();
+        Some(Self {
+            folder,
+            port,
+            variables,
+        })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = as_server(Path::new("env"));
+        command
+            .args(&self.variables)
+            .arg("sh")
+            .arg(self.folder.join("start"));
+        command
+    }
+
+    /// Runs the script to its end. Returns what it prints, as an error if it fails.
+    pub(crate) fn run(&self, arguments: &[String]) -> Result<String, String> {
+        let output = self.command().args(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        if output.status.success() {
+            Ok(text)
+        } else {
+            Err(text)
+        }
+    }
+
+    /// Starts the server with these arguments.
+    pub(crate) fn start(&self, arguments: &[String]) -> PostgresServer {
+        let mut serve = self.command();
+        serve.args(arguments).arg("-k").arg(&self.folder);
+        serve.args(["-p", &self.port.to_string(), "-c", "shared_buffers=16MB"]);
+        PostgresServer::spawn(serve, self.folder.clone(), self.port)
+    }
+}
+
+/// Creates a folder of the server's user.
+fn create_folder() -> PathBuf {
+    PathBuf::from(run(as_server(Path::new("mktemp")).arg("-d")).trim())
 }
 
 /// The server refuses to run as root; its package brings a user for it.

@@ -9,6 +9,7 @@ mod deadline_queue;
 mod declared;
 mod error;
 mod executor;
+mod graceful_stop;
 mod parked;
 mod pipeline;
 mod processor;

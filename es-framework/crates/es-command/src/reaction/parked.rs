@@ -115,7 +115,7 @@ impl ReactionProcessor {
     }
 
     /// Releases the lease of this process, so that another one can try the call.
-    async fn release_lease(&mut self) {
+    pub(super) async fn release_lease(&mut self) {
         if self.checkpoints.has_unsaved_work()
             && let Err(error) = self.save().await
         {

@@ -17,6 +17,7 @@ use super::{
     deadline_queue::OpenDeadline,
     error::Recovery,
     executor::{ReactionPlan, StepOfView},
+    graceful_stop::CallPermit,
     parked::{ParkedEvent, StopReason},
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
@@ -199,9 +200,9 @@ impl ReactionProcessor {
         if !self.executor.is_call(instance) {
             return self.executor.execute(event, instance).await;
         }
-        if !self.claim(task).await? {
+        let Some(_permit) = self.claim(task).await? else {
             return Ok(());
-        }
+        };
         tokio::select! {
             biased;
             result = self.executor.execute(event, instance) => result?,
@@ -211,15 +212,17 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Waits for the lease on a call. Returns `false` if another process has made the call.
-    async fn claim(&mut self, task: &ReactionTask) -> Result<bool, ReactionError> {
+    /// Waits for the lease on a call. Returns `None` if another process has made the call.
+    async fn claim(&mut self, task: &ReactionTask) -> Result<Option<CallPermit>, ReactionError> {
         loop {
+            let permit = Arc::clone(&self.calls).lock_owned().await;
             let progress = self.progress();
             match self.checkpoints.claim(task, &progress).await? {
-                ClaimResult::Acquired => return Ok(true),
-                ClaimResult::AlreadyDone => return Ok(false),
+                ClaimResult::Acquired => return Ok(Some(permit)),
+                ClaimResult::AlreadyDone => return Ok(None),
                 ClaimResult::Conflict => {}
                 ClaimResult::HeldElsewhere => {
+                    drop(permit);
                     tokio::time::sleep(CLAIM_POLL_INTERVAL).await;
                     self.checkpoints.load().await?;
                 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
-use tokio::time::Instant;
+use tokio::{sync::Mutex, time::Instant};
 
 use super::{
     ReactionError, ReactionStatus, StartPosition,
@@ -31,6 +31,8 @@ pub(super) struct ReactionProcessor {
     /// The types of the events that the reaction handles.
     pub(super) event_types: Vec<EventType>,
     pub(super) checkpoints: CheckpointStore,
+    /// Locked while a call is claimed and made, so that a stop can wait for its end.
+    pub(super) calls: Arc<Mutex<()>>,
     pub(super) deadlines: DeadlineQueue,
     /// The last event that was handled.
     pub(super) position: Option<EventId>,
@@ -57,6 +59,7 @@ impl ReactionProcessor {
             event_types: executor.event_types(),
             executor,
             checkpoints,
+            calls: Arc::default(),
             deadlines: DeadlineQueue::default(),
             position: None,
             handle_first: None,

@@ -8,6 +8,7 @@ use futures_util::future::join_all;
 use super::{
     ReactionDescriptor, ReactionError, ReactionStatuses, Reactions,
     executor::{ReactionExecutor, ReactionRuntime},
+    graceful_stop::GracefulStop,
     parked::{ParkedEvent, StopReason},
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
@@ -66,7 +67,14 @@ impl ReactionRunner {
 
     /// Runs until the returned future is dropped, which is safe at any moment. The next start
     /// repeats the work after the last checkpoint, and repeated commands have no effect.
-    pub async fn run(mut self) {
+    pub async fn run(self) {
+        self.run_until(std::future::pending(), Duration::ZERO).await;
+    }
+
+    /// Runs until `stop` completes. From then on no call begins, and a running call has the time `drain`
+    /// to end. At the end, other processes take over at once: no lease is left that must expire first.
+    pub async fn run_until(mut self, stop: impl Future<Output = ()>, drain: Duration) {
+        let (request, graceful_stop) = GracefulStop::new(drain);
         let reactions = self.reactions.iter().filter_map(|reaction| {
             let executor = ReactionExecutor {
                 reaction: *reaction,
@@ -74,14 +82,21 @@ impl ReactionRunner {
                 statuses: self.statuses.clone(),
             };
             let requests = self.requests.remove(reaction.name)?;
-            Some(run_one(executor, requests))
+            Some(run_one(executor, requests, graceful_stop.clone()))
         });
-        join_all(reactions.collect::<Vec<_>>()).await;
+        let running = join_all(reactions.collect::<Vec<_>>());
+        let stopping = async {
+            stop.await;
+            request.send_replace(true);
+        };
+        tokio::join!(running, stopping);
     }
 }
 
 /// The end of one subscription.
 enum RunEnd {
+    /// The process stops.
+    Stopped,
     /// A poison event.
     Parked(Box<ReactionProcessor>, Box<ParkedEvent>),
     /// A failure of the event store.
@@ -91,15 +106,19 @@ enum RunEnd {
     },
 }
 
-/// Runs one reaction. Subscribes again after a failure, and parks at a poison event.
-async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests) {
+/// Runs one reaction until the stop. Subscribes again after a failure, and parks at a poison event.
+async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests, stop: GracefulStop) {
     let (name, statuses) = (executor.reaction.name, executor.statuses.clone());
     let mut pause = FIRST_PAUSE;
     loop {
-        let run = run_until_failure(executor.clone());
+        let run = run_until_failure(executor.clone(), &stop);
         let error = match unstopped(name, &mut requests, run).await {
+            RunEnd::Stopped => return,
             RunEnd::Parked(processor, parked) => {
-                processor.park(&parked, &mut requests).await;
+                let parking = processor.park(&parked, &mut requests);
+                if stop.interrupt(parking).await.is_none() {
+                    return;
+                }
                 continue;
             }
             RunEnd::Failed {
@@ -114,15 +133,19 @@ async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests) {
         };
         tracing::warn!(reaction = name, %error, "a reaction lost its subscription and subscribes again");
         statuses.change(name, |status| status.trouble = Some(error.to_string()));
-        unstopped(name, &mut requests, tokio::time::sleep(pause)).await;
+        let sleeping = stop.interrupt(tokio::time::sleep(pause));
+        if unstopped(name, &mut requests, sleeping).await.is_none() {
+            return;
+        }
         pause = pause.saturating_mul(2).min(LAST_PAUSE);
     }
 }
 
-async fn run_until_failure(executor: ReactionExecutor) -> RunEnd {
-    let mut processor = match ReactionProcessor::start(executor).await {
-        Ok(processor) => processor,
-        Err(error) => {
+async fn run_until_failure(executor: ReactionExecutor, stop: &GracefulStop) -> RunEnd {
+    let mut processor = match stop.interrupt(ReactionProcessor::start(executor)).await {
+        None => return RunEnd::Stopped,
+        Some(Ok(processor)) => processor,
+        Some(Err(error)) => {
             let has_advanced = false;
             return RunEnd::Failed {
                 error,
@@ -130,10 +153,20 @@ async fn run_until_failure(executor: ReactionExecutor) -> RunEnd {
             };
         }
     };
-    match processor.run().await {
-        Ok(never) => match never {},
-        Err(StopReason::Poison(parked)) => RunEnd::Parked(Box::new(processor), parked),
-        Err(StopReason::Store(error)) => RunEnd::Failed {
+    let calls = Arc::clone(&processor.calls);
+    let failed = tokio::select! {
+        biased;
+        () = stop.requested_between_calls(calls) => None,
+        failed = processor.run() => Some(failed),
+    };
+    match failed {
+        None => {
+            processor.hand_over().await;
+            RunEnd::Stopped
+        }
+        Some(Ok(never)) => match never {},
+        Some(Err(StopReason::Poison(parked))) => RunEnd::Parked(Box::new(processor), parked),
+        Some(Err(StopReason::Store(error))) => RunEnd::Failed {
             error,
             has_advanced: processor.has_advanced,
         },

@@ -3,6 +3,7 @@
 mod calls;
 mod claims;
 mod faults;
+mod handover;
 mod operate;
 
 use std::{sync::Arc, time::Duration};

@@ -27,10 +27,11 @@ use es_event::{Declaration, EventView, declaration};
 #[derive(Default, Service)]
 pub(super) struct Post {
     keys: Mutex<Vec<String>>,
-    /// The number of the letter whose call never ends.
+    /// The number of the letter whose call takes the time `stuck_for`.
     stuck_from: Option<usize>,
+    stuck_for: Duration,
     begun: AtomicUsize,
-    stuck: Notify,
+    pub(super) stuck: Notify,
 }
 
 fn send(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
@@ -39,7 +40,7 @@ fn send(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall,
         let number = post.begun.fetch_add(1, Ordering::Relaxed);
         if post.stuck_from.is_some_and(|from| number == from) {
             post.stuck.notify_one();
-            std::future::pending::<()>().await;
+            tokio::time::sleep(post.stuck_for).await;
         }
         tokio::task::yield_now().await;
         post.keys.lock().unwrap().push(key.to_string());
@@ -94,13 +95,29 @@ impl React for Reminding {
 }
 
 pub(super) fn world(time: &str, stuck_from: Option<usize>) -> (World, Arc<Post>) {
+    slow_world(time, stuck_from, Duration::MAX)
+}
+
+pub(super) fn slow_world(
+    time: &str,
+    stuck_from: Option<usize>,
+    stuck_for: Duration,
+) -> (World, Arc<Post>) {
     let mut world = World::at(time);
     let post = Arc::new(Post {
         stuck_from,
+        stuck_for,
         ..Post::default()
     });
     world.services = world.services.with_shared(Arc::clone(&post));
     (world, post)
+}
+
+impl Post {
+    /// The number of letters that were sent.
+    pub(super) fn sent(&self) -> usize {
+        self.keys.lock().unwrap().len()
+    }
 }
 
 /// Asserts that the process sends each letter once, and that a later start sends none again.
