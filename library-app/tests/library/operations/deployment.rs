@@ -8,7 +8,11 @@ use std::{
 };
 
 use crate::support::{
-    Library, Process, TOKEN, book, event_store_program, requirement::require_program,
+    Library, Process, TOKEN, book,
+    compose_file::{ComposeFile, ops_folder},
+    container_file::{container_settings, instructions},
+    event_store_program,
+    requirement::require_program,
 };
 use es_framework::metrics::{ALL, MetricKind};
 use reqwest::StatusCode;
@@ -16,8 +20,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 fn file(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ops");
-    fs::read_to_string(folder.join(name)).unwrap()
+    fs::read_to_string(ops_folder().join(name)).unwrap()
 }
 
 /// The variables that `--help` names.
@@ -30,7 +33,7 @@ fn settings(program: &Path, arguments: &[&str]) -> BTreeSet<String> {
         .collect()
 }
 
-fn settings_of_the_library() -> BTreeSet<String> {
+pub(super) fn settings_of_the_library() -> BTreeSet<String> {
     settings(Path::new(env!("CARGO_BIN_EXE_library-app")), &["--help"])
 }
 
@@ -142,21 +145,17 @@ fn the_panels_of_the_dashboard_do_not_overlap() {
     }
 }
 
-fn compose() -> Value {
-    serde_saphyr::from_str(&file("compose.yaml")).unwrap()
+fn compose() -> ComposeFile {
+    ComposeFile::read("compose.yaml", &[("EVENT_STORE_API_TOKEN", TOKEN)])
 }
 
 #[tokio::test]
 async fn what_the_compose_file_starts_works_together() {
     let compose = compose();
     let (events, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let with_token = |text: &str| match text.split_once("${EVENT_STORE_API_TOKEN:?") {
-        Some((before, _)) => format!("{before}{TOKEN}"),
-        None => text.to_owned(),
-    };
-    let store = &compose["services"]["event-store"];
-    let arguments = store["command"].as_array().unwrap().iter().map(|argument| {
-        with_token(argument.as_str().unwrap())
+    let arguments = compose.texts(&compose.service("event-store")["command"]);
+    let arguments = arguments.iter().map(|argument| {
+        argument
             .replace("/data", events.path().to_str().unwrap())
             .replace("0.0.0.0", "127.0.0.1")
             .replace("=3000", "=0")
@@ -164,17 +163,16 @@ async fn what_the_compose_file_starts_works_together() {
     let mut command = Command::new(event_store_program());
     let (_store, [store_url]) = Process::start(command.args(arguments), ["listening on"]);
 
-    let library = &compose["services"]["library"];
     let known = settings_of_the_library();
-    let settings: Vec<_> = library["environment"].as_object().unwrap().iter().collect();
-    let settings = settings.into_iter().map(|(name, value)| {
-        assert!(known.contains(name), "{name} is no setting");
-        let value = with_token(value.as_str().unwrap())
+    let settings = compose.environment("library").into_iter();
+    let settings = settings.map(|(name, value)| {
+        assert!(known.contains(&name), "{name} is no setting");
+        let value = value
             .replace("http://event-store:3000", &store_url)
             .replace("/data", data.path().to_str().unwrap());
-        (name.clone(), value)
+        (name, value)
     });
-    let of_container = of_container("library-app", data.path());
+    let of_container = container_settings("library-app", data.path());
     let settings: Vec<_> = of_container.into_iter().chain(settings).collect();
     let pairs = settings
         .iter()
@@ -185,56 +183,36 @@ async fn what_the_compose_file_starts_works_together() {
     assert!(data.path().join("read-models.sqlite").is_file());
 }
 
-/// Returns the settings of a container.
-fn of_container(stage: &str, data: &Path) -> Vec<(String, String)> {
-    let instructions = containerfile().into_iter();
-    let own = instructions.skip_while(|(_, rest)| !rest.ends_with(&format!(" AS {stage}")));
-    let set = own.filter(|(instruction, _)| instruction == "ENV");
-    let set: Vec<_> = set.map(|(_, rest)| rest).collect();
-    let pairs = set.iter().flat_map(|rest| rest.split_whitespace());
-    pairs
-        .map(|pair| pair.split_once('=').unwrap())
-        .map(|(name, value)| {
-            (
-                name.to_owned(),
-                value.replace("/data", data.to_str().unwrap()),
-            )
-        })
-        .collect()
-}
-
 #[test]
-fn the_compose_file_builds_what_the_container_file_has() {
-    let stages: Vec<_> = containerfile()
+fn the_compose_files_use_what_is_there() {
+    let stages: Vec<_> = instructions()
         .into_iter()
         .filter_map(|(instruction, rest)| {
             (instruction == "FROM").then(|| rest.rsplit_once(" AS ").unwrap().1.to_owned())
         })
         .collect();
-    let compose = compose();
-    for (name, service) in compose["services"].as_object().unwrap() {
-        let target = service["build"]["target"].as_str().unwrap().to_owned();
-        assert!(stages.contains(&target), "{target}");
-        let context = Path::new(env!("CARGO_MANIFEST_DIR")).join("ops");
-        let context = context.join(service["build"]["context"].as_str().unwrap());
-        let dockerfile = context.join(service["build"]["dockerfile"].as_str().unwrap());
-        assert!(dockerfile.is_file(), "{}", dockerfile.display());
-        for volume in service["volumes"].as_array().unwrap() {
-            let volume = volume.as_str().unwrap().split(':').next().unwrap();
-            assert!(compose["volumes"].get(volume).is_some(), "{name}: {volume}");
+    for path in ["compose.yaml", "several-machines/compose.yaml"] {
+        let ComposeFile {
+            document, folder, ..
+        } = ComposeFile::read(path, &[]);
+        for (name, service) in document["services"].as_object().unwrap() {
+            if let Some(build) = service.get("build") {
+                let target = build["target"].as_str().unwrap().to_owned();
+                assert!(stages.contains(&target), "{target}");
+                let context = folder.join(build["context"].as_str().unwrap());
+                let dockerfile = context.join(build["dockerfile"].as_str().unwrap());
+                assert!(dockerfile.is_file(), "{}", dockerfile.display());
+            }
+            for volume in service["volumes"].as_array().into_iter().flatten() {
+                let volume = volume.as_str().unwrap().split(':').next().unwrap();
+                let is_there = match volume.strip_prefix("./") {
+                    Some(file) => folder.join(file).is_file(),
+                    None => document["volumes"].get(volume).is_some(),
+                };
+                assert!(is_there, "{name}: {volume}");
+            }
         }
     }
-}
-
-/// The instructions of the container file with what follows them, continued lines joined.
-fn containerfile() -> Vec<(String, String)> {
-    let text = file("Containerfile").replace("\\\n", " ");
-    let lines = text.lines().map(str::trim);
-    lines
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .map(|line| line.split_once(' ').unwrap())
-        .map(|(instruction, rest)| (instruction.to_owned(), rest.trim().to_owned()))
-        .collect()
 }
 
 #[test]
@@ -253,7 +231,7 @@ fn the_container_file_names_what_is_there() {
     let mut known = settings_of_the_library();
     known.extend(settings(event_store_program(), &["verify", "--help"]));
     let built: BTreeSet<_> = ["library-app", "event-store"].into();
-    for (instruction, rest) in containerfile() {
+    for (instruction, rest) in instructions() {
         assert!(KNOWN.contains(&instruction.as_str()), "{instruction}");
         if instruction == "ENV" {
             for pair in rest.split_whitespace() {

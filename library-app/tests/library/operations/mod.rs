@@ -3,10 +3,12 @@
 
 mod deployment;
 mod failed_start;
+mod instance_takeover;
 mod lifecycle;
 mod metrics;
 mod outage;
 mod postgres_store;
 mod projection;
 mod reaction;
+mod several_machines;
 mod telemetry;

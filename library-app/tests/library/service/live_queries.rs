@@ -1,89 +1,16 @@
 //! Live queries of the running library.
 
-use std::time::Duration;
-
-use crate::support::{Library, book, eventually, json_of, new_client, post, start_event_store};
+use crate::support::{
+    Library, book, eventually, json_of,
+    live_query::{LiveQuery, request_stream},
+    post, start_event_store,
+};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A server-sent event with a result.
-#[derive(Debug)]
-struct ServerSentEvent {
-    id: String,
-    data: Value,
-}
-
-/// A live query that a client has open.
-struct LiveQuery {
-    answer: Response,
-    text: String,
-}
-
-impl LiveQuery {
-    async fn open(library: &Library, path: &str) -> Self {
-        let answer = ask(library, path, None).await;
-        assert_eq!(answer.status(), StatusCode::OK);
-        Self::of(answer)
-    }
-
-    fn of(answer: Response) -> Self {
-        assert_eq!(answer.headers()["content-type"], "text/event-stream");
-        let text = String::new();
-        Self { answer, text }
-    }
-
-    /// Returns the next block up to an empty line; `None` at the end of the stream.
-    async fn block(&mut self) -> Option<String> {
-        loop {
-            if let Some((block, rest)) = self.text.split_once("\n\n") {
-                let (block, rest) = (block.to_owned(), rest.to_owned());
-                self.text = rest;
-                return Some(block);
-            }
-            let chunk = tokio::time::timeout(PATIENCE, self.answer.chunk());
-            let chunk = chunk.await.expect("something comes").unwrap()?;
-            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
-        }
-    }
-
-    /// Returns the next result.
-    async fn next(&mut self) -> ServerSentEvent {
-        loop {
-            let block = self.block().await.expect("the stream goes on");
-            let field = |name: &str| {
-                let mut lines = block.lines();
-                lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
-            };
-            if let Some(data) = field("data") {
-                let data = serde_json::from_str(data).unwrap();
-                let id = field("id").unwrap().to_owned();
-                return ServerSentEvent { id, data };
-            }
-        }
-    }
-
-    /// Reads results up to the expected one.
-    async fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> ServerSentEvent {
-        loop {
-            let sent = self.next().await;
-            if is_it(&sent.data) {
-                return sent;
-            }
-        }
-    }
-}
-
 async fn ask(library: &Library, path: &str, last_event_id: Option<&str>) -> Response {
-    let client = new_client().build().unwrap();
-    let mut request = client.get(format!("{}{path}", library.url));
-    request = request.header("accept", "text/event-stream");
-    if let Some(id) = last_event_id {
-        request = request.header("last-event-id", id);
-    }
-    request.send().await.unwrap()
+    request_stream(&library.url, path, last_event_id).await
 }
 
 async fn send(library: &Library, path: &str, body: Value) {
@@ -110,7 +37,7 @@ async fn problem(answer: Response, status: StatusCode, name: &str) {
 async fn an_answer_comes_at_once_and_again_whenever_it_changes() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
-    let mut stock = LiveQuery::open(&library, "/books").await;
+    let mut stock = LiveQuery::open(&library.url, "/books").await;
     let first = stock.next().await;
     assert_eq!(first.data, json!({"items": []}));
     let page = include_str!("../../../../docs/src/how-to/live-query.md");
@@ -120,7 +47,7 @@ async fn an_answer_comes_at_once_and_again_whenever_it_changes() {
     library.purchase(&book(id)).await;
     let page = stock.until(has(1)).await.data;
     assert_eq!(page["items"][0]["id"], json!(id));
-    let mut copy = LiveQuery::open(&library, &format!("/books/{id}")).await;
+    let mut copy = LiveQuery::open(&library.url, &format!("/books/{id}")).await;
     assert_eq!(copy.next().await.data["status"], "available");
     send(
         &library,
@@ -144,7 +71,7 @@ async fn an_answer_comes_at_once_and_again_whenever_it_changes() {
 async fn answers_never_go_back_and_the_last_one_has_everything() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
-    let mut stock = LiveQuery::open(&library, "/books?limit=1000").await;
+    let mut stock = LiveQuery::open(&library.url, "/books?limit=1000").await;
     let purchased = async {
         for _ in 0..200 {
             library.purchase(&book(Uuid::new_v4())).await;
@@ -168,7 +95,7 @@ async fn who_comes_back_goes_on_after_what_was_seen() {
     let library = Library::embedded(folder.path());
     let id = Uuid::new_v4();
     library.purchase(&book(id)).await;
-    let mut stock = LiveQuery::open(&library, "/books").await;
+    let mut stock = LiveQuery::open(&library.url, "/books").await;
     let seen = stock.until(has(1)).await.id;
     drop(stock);
     // No event was written, so the service does not send the known result again.
@@ -190,7 +117,7 @@ async fn another_instance_goes_on_where_one_was_killed() {
     let (_store, store_url) = start_event_store(folder.path(), 0);
     let [mut first, second] = [(); 2].map(|()| Library::with_store(&store_url));
     first.purchase(&book(Uuid::new_v4())).await;
-    let mut stock = LiveQuery::open(&first, "/books").await;
+    let mut stock = LiveQuery::open(&first.url, "/books").await;
     let seen = stock.until(has(1)).await.id;
     first.process.kill();
     let mut again = LiveQuery::of(ask(&second, "/books", Some(&seen)).await);
@@ -226,8 +153,8 @@ async fn what_cannot_be_asked_is_refused_as_without_a_stream() {
 async fn no_more_live_queries_are_open_than_the_setting_allows() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded_with(folder.path(), &[("LIVE_QUERIES", "2")]);
-    let first = LiveQuery::open(&library, "/books").await;
-    let mut second = LiveQuery::open(&library, "/books").await;
+    let first = LiveQuery::open(&library.url, "/books").await;
+    let mut second = LiveQuery::open(&library.url, "/books").await;
     let third = ask(&library, "/books", None).await;
     problem(
         third,
@@ -255,7 +182,7 @@ async fn no_more_live_queries_are_open_than_the_setting_allows() {
 async fn a_service_that_stops_ends_its_live_queries_first() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
-    let mut stock = LiveQuery::open(&library, "/books").await;
+    let mut stock = LiveQuery::open(&library.url, "/books").await;
     stock.next().await;
     let stopped = tokio::task::spawn_blocking(|| library.process.stop());
     // The stream ends completely, with its last chunk.

@@ -3,7 +3,11 @@
 pub(crate) mod browser;
 #[path = "../../../../es-framework/tests/support/cargo.rs"]
 mod cargo;
+pub(crate) mod compose_file;
+pub(crate) mod container_file;
 mod event_store_process;
+pub(crate) mod live_query;
+pub(crate) mod machines;
 #[allow(dead_code, reason = "the library uses a part of it")]
 #[path = "../../../../es-framework/tests/support/postgres_server.rs"]
 pub(crate) mod postgres_server;

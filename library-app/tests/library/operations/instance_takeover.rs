@@ -1,0 +1,86 @@
+//! An instance takes over the work that another instance of the service did for all: it keeps the read models
+//! in PostgreSQL up to date, and reacts to events.
+
+use reqwest::StatusCode;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::reaction::{AT_ONCE, lend};
+use crate::support::{
+    Library, book, client, eventually, get, json_of, postgres_server::PostgresServer,
+};
+
+/// Starts an instance whose events and read models are in this database.
+fn start(server: &PostgresServer) -> Library {
+    let url = server.url();
+    let [at_once] = AT_ONCE;
+    Library::with_store_and(&url, &[("DATABASE_URL", &url), at_once])
+}
+
+/// Starts an instance beside one that keeps the read models up to date.
+async fn start_beside(server: &PostgresServer, active: &Library) -> Library {
+    let readiness = format!("{}/actuator/health/readiness", active.url);
+    eventually("the active instance is ready", async || {
+        (get(&readiness).await.status() == StatusCode::OK).then_some(())
+    })
+    .await;
+    let library = start(server);
+    eventually("the other instance stands by", async || {
+        let log = library.process.log();
+        log.contains("another process keeps the read models up to date")
+            .then_some(())
+    })
+    .await;
+    library
+}
+
+/// Returns the status of a copy in the read models, once they contain all events so far.
+async fn status_of(library: &Library, copy: Uuid) -> Value {
+    let other = library.purchase(&book(Uuid::new_v4())).await;
+    let query = client().get(format!("{}/books/{copy}", library.url));
+    let query = query.header("event-position", other.headers()["event-position"].clone());
+    let answer = eventually("the read models contain the event", async || {
+        let answer = query.try_clone().unwrap().send().await.unwrap();
+        (answer.status() == StatusCode::OK).then_some(answer)
+    })
+    .await;
+    json_of(answer).await["status"].clone()
+}
+
+/// Lends a copy through this instance. Its read models show that, and its reaction reports the loan.
+async fn does_all_work(library: &Library, server: &PostgresServer) {
+    let copy = lend(library).await;
+    assert_eq!(status_of(library, copy).await, "lent");
+    let reports = format!(
+        "SELECT count(*) FROM es_events WHERE subject = '/books/{copy}' AND type LIKE '%LoanOverdueEvent'"
+    );
+    eventually("the loan is reported", async || {
+        (server.query(&reports).trim() == "1").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_instance_takes_over_when_another_one_is_killed_and_when_it_stops() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let mut first = start(&server);
+    let second = start_beside(&server, &first).await;
+    does_all_work(&first, &server).await;
+    does_all_work(&second, &server).await;
+    first.process.kill();
+    does_all_work(&second, &server).await;
+
+    let third = start_beside(&server, &second).await;
+    assert!(second.process.stop().success());
+    does_all_work(&third, &server).await;
+    let log = third.process.log();
+    assert!(
+        log.contains("this process keeps the read models up to date from now on"),
+        "{log}"
+    );
+    // Each of the four loans is reported once, although two instances ran most of the time.
+    let reports = "SELECT count(*) FROM es_events WHERE type LIKE '%LoanOverdueEvent'";
+    assert_eq!(server.query(reports).trim(), "4");
+}
