@@ -52,8 +52,8 @@ use codegen::manifest::Manifest;
 ///   `serialize_with`, `deserialize_with` and `skip_serializing_if` work as well. The struct itself
 ///   takes no serde attributes.
 /// - `#[schemars(…)]` adds to the schema.
-/// - `#[es(crate = "…")]` above the struct is the path of the framework. An application needs it
-///   only if its Cargo.toml does not contain the framework.
+/// - `#[es(crate = "…")]` above the struct names the path of the framework. Only a package whose
+///   Cargo.toml does not contain the framework needs this attribute.
 #[proc_macro_derive(Command, attributes(command, event, validate, serde, schemars, es))]
 pub fn derive_command(item: TokenStream) -> TokenStream {
     codegen::command::derive(item.into(), &Manifest::of_this_crate()).into()

@@ -178,7 +178,7 @@ impl Application {
         let OpenedResources {
             store, database, ..
         } = &resources;
-        store.write_inline(database, &upcasters).await?;
+        store.enable_inline_rows(database, &upcasters).await?;
         let processor = Processor::new(
             resources.store.event_store(),
             resources.database.clone(),
@@ -339,8 +339,8 @@ fn browser_policy(settings: &Settings, tls: Option<&ServerTls>) -> BrowserPolicy
     }
 }
 
-/// Returns the file with snapshots. With a store that code provides, there is one only if the settings
-/// name it: such a store may be in memory, and its ids then begin anew at each start.
+/// Returns the file with snapshots. With a store that code provides, snapshots are stored only if the
+/// settings name their file: such a store may be in memory, and its ids then begin anew at each start.
 fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf> {
     if has_store_of_code {
         settings.snapshot_file.clone()

@@ -127,7 +127,7 @@ fn is_served(registry: &Registry, declaration: Declaration) -> bool {
     served.any(|one| one.package == declaration.package)
 }
 
-/// The error of an application that does not start.
+/// Returns the error of an application that does not start.
 pub(super) fn start_error(
     name: &str,
     error: impl std::error::Error + Send + Sync + 'static,

@@ -20,14 +20,14 @@ use crate::{
 };
 
 /// An embedded event store with its HTTP API.
-pub(super) struct EmbeddedStoreService {
+pub(super) struct OpenEmbeddedStore {
     store: EmbeddedStore,
     folder: PathBuf,
     token: ApiToken,
     api: Option<RunningStoreApi>,
 }
 
-impl EmbeddedStoreService {
+impl OpenEmbeddedStore {
     pub(super) async fn open(settings: &Settings) -> Result<Self> {
         if settings.event_store_hash_version == HashVersion::V2
             && settings.event_store_dialect == Dialect::Item

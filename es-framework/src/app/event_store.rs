@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::{embedded_store::EmbeddedStoreService, postgres_store::PostgresStoreService};
+use super::{embedded_store::OpenEmbeddedStore, postgres_store::OpenPostgresStore};
 use crate::{
     ApiToken, Error, Result,
     config::{Secret, Settings},
@@ -21,8 +21,8 @@ pub(super) enum OpenedStore {
         store: Arc<dyn EventStore>,
         token: Option<ApiToken>,
     },
-    Postgres(Box<PostgresStoreService>),
-    Embedded(Box<EmbeddedStoreService>),
+    Postgres(Box<OpenPostgresStore>),
+    Embedded(Box<OpenEmbeddedStore>),
 }
 
 impl OpenedStore {
@@ -38,12 +38,12 @@ impl OpenedStore {
             return Ok(Self::External { store, token });
         }
         match &settings.event_store_url {
-            Some(url) if url.is_postgres() => PostgresStoreService::open(settings, url)
+            Some(url) if url.is_postgres() => OpenPostgresStore::open(settings, url)
                 .await
                 .map(Box::new)
                 .map(Self::Postgres),
             Some(url) => connect(settings, url.reveal()),
-            None => EmbeddedStoreService::open(settings)
+            None => OpenEmbeddedStore::open(settings)
                 .await
                 .map(Box::new)
                 .map(Self::Embedded),
@@ -51,7 +51,7 @@ impl OpenedStore {
     }
 
     /// Lets the event store write the rows of the inline read models, if they are in its database.
-    pub(super) async fn write_inline(
+    pub(super) async fn enable_inline_rows(
         &self,
         database: &Database,
         upcasters: &Upcasters,
@@ -61,7 +61,11 @@ impl OpenedStore {
             return Ok(());
         }
         let is_inline = match self {
-            Self::Postgres(postgres) => postgres.write_inline(database, upcasters.clone()).await?,
+            Self::Postgres(postgres) => {
+                postgres
+                    .enable_inline_rows(database, upcasters.clone())
+                    .await?
+            }
             Self::External { .. } | Self::Embedded(_) => false,
         };
         if is_inline {

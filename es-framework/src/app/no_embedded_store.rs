@@ -5,9 +5,9 @@ use std::{path::PathBuf, sync::Arc};
 use crate::{ApiToken, Error, Result, config::Settings, store::EventStore};
 
 /// An embedded event store. A program without the feature never has one.
-pub(super) enum EmbeddedStoreService {}
+pub(super) enum OpenEmbeddedStore {}
 
-impl EmbeddedStoreService {
+impl OpenEmbeddedStore {
     pub(super) async fn open(_settings: &Settings) -> Result<Self> {
         Err(Error::missing_feature(
             "an application without EVENT_STORE_URL",

@@ -11,9 +11,9 @@ use crate::{
 };
 
 /// PostgreSQL as event store. A program without the feature never has one.
-pub(super) enum PostgresStoreService {}
+pub(super) enum OpenPostgresStore {}
 
-impl PostgresStoreService {
+impl OpenPostgresStore {
     pub(super) async fn open(_settings: &Settings, _url: &EventStoreUrl) -> Result<Self> {
         Err(Error::missing_feature(
             "EVENT_STORE_URL=postgres://…",
@@ -29,7 +29,7 @@ impl PostgresStoreService {
         match *self {}
     }
 
-    pub(super) async fn write_inline(
+    pub(super) async fn enable_inline_rows(
         &self,
         _database: &Database,
         _upcasters: Upcasters,

@@ -15,12 +15,12 @@ use crate::{
 };
 
 /// An open store of an application.
-pub(super) struct PostgresStoreService {
+pub(super) struct OpenPostgresStore {
     store: PostgresStore,
     token: ApiToken,
 }
 
-impl PostgresStoreService {
+impl OpenPostgresStore {
     /// Opens the store. Its token authorizes operators, because PostgreSQL has credentials of its own.
     pub(super) async fn open(settings: &Settings, url: &EventStoreUrl) -> Result<Self> {
         let address: StoreAddress = url
@@ -46,7 +46,7 @@ impl PostgresStoreService {
 
     /// Lets appends write the rows of the inline read models. Returns false if the rows are not in the
     /// database of the events.
-    pub(super) async fn write_inline(
+    pub(super) async fn enable_inline_rows(
         &self,
         database: &Database,
         upcasters: Upcasters,
@@ -58,7 +58,7 @@ impl PostgresStoreService {
         let rows = rows.map_err(|error| Error::because(failed, error))?;
         Ok(match rows {
             Some(rows) => {
-                self.store.write_inline(rows);
+                self.store.enable_inline_rows(rows);
                 true
             }
             None => false,

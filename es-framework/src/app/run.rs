@@ -51,11 +51,11 @@ impl App {
             .build()
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
         let result = runtime.block_on(async {
-            // A second start on the same port ends before it opens anything.
             let address = (settings.http_host, settings.http_port).into();
             settings.check_limits()?;
             settings.refuse_credential_headers()?;
             Auth::check_settings(declarations.name, &settings)?;
+            // A second start on the same port ends before it opens anything.
             let listener = listen(address, "HTTP_PORT").await?;
             let application = Application::build(declarations, settings, store).await?;
             application.serve(listener).await

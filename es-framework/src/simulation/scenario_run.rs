@@ -117,7 +117,7 @@ async fn settle(
 ) -> Vec<String> {
     world.record("world", "ends all faults, and every deadline passes");
     world.calm_down();
-    server.restart();
+    server.ensure_running();
     let ahead = SignedDuration::from_hours(10);
     for instance in instances {
         start(world, instance).await;

@@ -38,15 +38,15 @@ pub(super) struct StoreServer {
     latest_times: Mutex<Vec<Timestamp>>,
     unflushed: Mutex<Vec<UnflushedAppend>>,
     has_arrived: Notify,
-    state: Mutex<StoreState>,
+    state: Mutex<StoreOutage>,
     /// Wakes subscriptions in the order in which they wait, unlike the channel `watch` of tokio, which
     /// has an order of its own in each run.
     pub(super) has_changed: Notify,
 }
 
-/// Whether the store runs.
+/// Whether the store is down, and how often it has crashed.
 #[derive(Debug, Clone, Copy, Default)]
-struct StoreState {
+struct StoreOutage {
     crashes: u64,
     is_down: bool,
 }
@@ -103,7 +103,7 @@ impl StoreServer {
         let lost = batch.split_off(durable.min(batch.len()));
         let crashes = self.crashes() + 1;
         let is_down = true;
-        *lock(&self.state) = StoreState { crashes, is_down };
+        *lock(&self.state) = StoreOutage { crashes, is_down };
         let world = &self.world;
         let lost = lost.len();
         world.record(
@@ -116,12 +116,12 @@ impl StoreServer {
         }
         self.has_changed.notify_waiters();
         world.pause(50, 2_500).await;
-        self.restart();
+        self.ensure_running();
         world.record("store", "starts again");
     }
 
     /// Starts the store, if it is down.
-    pub(super) fn restart(&self) {
+    pub(super) fn ensure_running(&self) {
         lock(&self.state).is_down = false;
     }
 

@@ -41,7 +41,7 @@ async fn pass_time(milliseconds: u64) {
 impl SimulatedWorld {
     pub(super) fn new(seed: u64) -> Self {
         let random = RandomNumbers::seeded(seed);
-        let faults = FaultProfile::of(&random);
+        let faults = FaultProfile::draw(&random);
         let world = Self {
             random,
             begin: Instant::now(),

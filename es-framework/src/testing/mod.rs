@@ -41,12 +41,12 @@
 //! [`Scenario::query`] and [`Scenario::rows`] test the read side in the same way, and
 //! [`Scenario::reacts`] tests a reaction.
 
-mod event_history;
 mod event_json;
 mod expectation;
 mod reaction;
 mod read_side;
 mod scenario;
+mod scenario_runner;
 #[cfg(test)]
 mod tests;
 

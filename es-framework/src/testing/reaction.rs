@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    event_history::{EventHistory, ScenarioError, recorded_event_to_json},
     expectation::{assert_same, expected_events_to_json},
     scenario::Scenario,
+    scenario_runner::{ScenarioError, ScenarioRunner, recorded_event_to_json},
 };
 use crate::{
     command::{CommandBus, IntoDecision, Services},
@@ -94,7 +94,7 @@ async fn react(
     let (past, services) = scenario.into_parts();
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
     let store = MemoryStore::new();
-    let history = EventHistory::new(store.clone(), Subject::root(), upcasters.clone());
+    let history = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
     let before = history.write(past).await?;
     let sent = Arc::new(Mutex::new(Vec::new()));
     let port: Arc<dyn EventStore> = Arc::new(store.clone());

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use jiff::Timestamp;
 
 use super::{
-    event_history::{EventHistory, PastEvent, ScenarioError},
     scenario::Scenario,
+    scenario_runner::{PastEvent, ScenarioError, ScenarioRunner},
 };
 use crate::{
     ReadModel,
@@ -84,7 +84,7 @@ fn on_a_thread<T: Send>(
 async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
     let store = MemoryStore::new();
-    let history = EventHistory::new(store.clone(), Subject::root(), upcasters.clone());
+    let history = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
     let count = history.write(past).await?;
     let models = ReadModels::new(inventory::iter::<ReadModelDescriptor>().copied())?;
     let queries = inventory::iter::<QueryDescriptor>().copied();

@@ -6,8 +6,8 @@ use clap::builder::Resettable;
 use jiff::Timestamp;
 
 use super::{
-    event_history::{EventHistory, PastEvent},
     expectation::{CommandExpectation, parse_subject},
+    scenario_runner::{PastEvent, ScenarioRunner},
 };
 use crate::{
     command::{Clock, CommandBus, CommandContext, Handle, Inject, ParameterOrigin, Services},
@@ -158,7 +158,7 @@ impl Scenario {
         let bus = CommandBus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
             .with_services(services)
             .with_upcasters(upcasters.clone());
-        let history = EventHistory::new(store, subject, upcasters);
+        let history = ScenarioRunner::new(store, subject, upcasters);
         match history.run(self.past, bus, command, self.context) {
             Ok(then) => then,
             Err(error) => panic!("{error}"),

@@ -43,8 +43,8 @@ pub(crate) fn check(item: &DeriveInput, noun: ItemNoun, errors: &mut Errors) {
     }
 }
 
-/// Returns true for an enum whose variants have no fields. Its JSON is a string.
-pub(crate) fn is_word(item: &DeriveInput) -> bool {
+/// Returns true for an enum without serde attributes whose variants have no fields. Its JSON is a string.
+pub(crate) fn is_fieldless_enum(item: &DeriveInput) -> bool {
     let Data::Enum(data) = &item.data else {
         return false;
     };

@@ -1,8 +1,8 @@
 //! The code generators. Each macro has the same passes: `attr` parses attributes, `ast` parses the
 //! item, `check` finds mistakes, and `expand` generates code.
 
-mod annotated_block;
 mod annotated_function;
+mod annotated_impl;
 mod annotated_item;
 mod attribute;
 mod column;

@@ -96,7 +96,7 @@ fn an_item_without_an_example_is_found() {
         #[doc(hidden)]
         pub struct Hidden;
 
-        pub(crate) struct Inner;
+        pub(crate) struct NotPublic;
     ";
     assert_eq!(
         without_example(code),

@@ -80,7 +80,7 @@ pub struct SettingsDescriptor {
 inventory::collect!(SettingsDescriptor);
 
 impl SettingsDescriptor {
-    /// Returns the descriptor of the settings `S` with this name.
+    /// Creates the descriptor of the settings `S`, which get this name.
     #[must_use]
     pub const fn of<S: DeclaredSettings>(name: &'static str) -> Self {
         Self {

@@ -9,7 +9,7 @@ pub mod __private {
 }
 
 pub mod command {
-    /// Stands for the trait of the crate `es-command`.
+    /// Stands for the trait in `es-command` of the events that a handler may return.
     pub trait HandlerEvent: crate::Event {}
 }
 

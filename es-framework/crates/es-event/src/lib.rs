@@ -51,7 +51,7 @@ pub use id::{EventId, InvalidEventId};
 pub use invalid_stream_line::InvalidStreamLine;
 pub use parse_cache::ParseCache;
 pub use poison_event::PoisonEvent;
-pub use raw_event::{LineShape, RawEvent};
+pub use raw_event::{LineFormat, RawEvent};
 pub use recorded_event::{BrokenChain, DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
 pub use subject::{InvalidSubject, InvalidSubjectPart, Subject, SubjectPart};
 pub use subject_value::SubjectValue;

@@ -30,12 +30,12 @@ pub struct RawEvent<'a> {
 /// The form of an event on a line of its own.
 ///
 /// ```
-/// use es_framework::event::{Dialect, LineShape};
+/// use es_framework::event::{Dialect, LineFormat};
 ///
-/// assert_ne!(LineShape::Stream(Dialect::Item), LineShape::Backup);
+/// assert_ne!(LineFormat::Stream(Dialect::Item), LineFormat::Backup);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineShape {
+pub enum LineFormat {
     /// An unsigned stream line of version 1 of the API.
     Stream(Dialect),
     /// An unsigned stream line of version 2 of the API.
@@ -62,11 +62,11 @@ impl<'a> RawEvent<'a> {
     }
 
     /// Appends the event as a line, with the line break.
-    pub fn append_line(&self, shape: LineShape, out: &mut Vec<u8>) {
+    pub fn append_line(&self, shape: LineFormat, out: &mut Vec<u8>) {
         match shape {
-            LineShape::Stream(dialect) => self.write_line(dialect, None, out),
-            LineShape::Envelope => self.write_envelope_line(None, out),
-            LineShape::Backup => self.write_backup_line(out),
+            LineFormat::Stream(dialect) => self.write_line(dialect, None, out),
+            LineFormat::Envelope => self.write_envelope_line(None, out),
+            LineFormat::Backup => self.write_backup_line(out),
         }
     }
 

@@ -77,8 +77,9 @@ impl Subject {
         })
     }
 
-    /// Checks cheaply that bytes from a database still look like a subject. Full parsing is slower.
-    pub fn is_valid_text(text: &[u8]) -> bool {
+    /// Returns true if bytes from a database begin with a slash and contain only characters of subjects. Unlike
+    /// parsing, this accepts empty segments and any length.
+    pub fn looks_like_subject(text: &[u8]) -> bool {
         let may_stand = |byte: u8| (byte == b'/') | is_segment_byte(byte);
         text.first() == Some(&b'/') && text.iter().fold(true, |all, byte| all & may_stand(*byte))
     }

@@ -20,14 +20,14 @@ pub(super) fn check(statement: &Statement) -> Result<(), SpannedError> {
             ));
         }
     }
-    let rows = |clause| RowScope {
+    let rows = |clause| RowExpressionChecker {
         clause,
         sources: &statement.sources,
     };
     if let Some(condition) = &statement.condition {
         rows("WHERE").check(condition)?;
     }
-    let no_rows = |clause| RowScope {
+    let no_rows = |clause| RowExpressionChecker {
         clause,
         sources: &[],
     };
@@ -45,7 +45,7 @@ pub(super) fn check(statement: &Statement) -> Result<(), SpannedError> {
     for key in keys {
         rows("GROUP BY").check(key)?;
     }
-    let groups = GroupScope {
+    let groups = GroupExpressionChecker {
         rows: rows("an aggregate"),
         keys,
     };
@@ -74,12 +74,12 @@ fn results(statement: &Statement) -> impl Iterator<Item = &Expr> {
 
 /// Checks expressions that are evaluated for a single row.
 #[derive(Clone, Copy)]
-struct RowScope<'a> {
+struct RowExpressionChecker<'a> {
     clause: &'static str,
     sources: &'a [FromClause],
 }
 
-impl RowScope<'_> {
+impl RowExpressionChecker<'_> {
     /// Checks an expression that is evaluated for each row.
     fn check(self, expr: &Expr) -> Result<(), SpannedError> {
         match &expr.kind {
@@ -122,12 +122,12 @@ impl RowScope<'_> {
 
 /// Checks expressions that are evaluated for a group. Only keys and aggregates have one value
 /// there.
-struct GroupScope<'a> {
-    rows: RowScope<'a>,
+struct GroupExpressionChecker<'a> {
+    rows: RowExpressionChecker<'a>,
     keys: &'a [Expr],
 }
 
-impl GroupScope<'_> {
+impl GroupExpressionChecker<'_> {
     /// Checks an expression that is evaluated for each group.
     fn check(&self, expr: &Expr) -> Result<(), SpannedError> {
         if self.keys.contains(expr) {

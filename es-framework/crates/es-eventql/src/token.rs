@@ -116,8 +116,8 @@ impl TokenRange {
         }
     }
 
-    /// Returns true if both are the same range.
-    pub(super) fn is_same_as(self, other: Self) -> bool {
+    /// Returns true if both have the same first and last token. `==` is true for any two ranges.
+    pub(super) fn has_same_bounds(self, other: Self) -> bool {
         self.first == other.first && self.last == other.last
     }
 }

@@ -13,7 +13,7 @@ use super::{
     ndjson::{HEARTBEAT_LINE, ndjson_response, write_error_line, write_row},
     server_settings::ServerSettings,
 };
-use es_event::{Dialect, LineShape, RecordedEvent};
+use es_event::{Dialect, LineFormat, RecordedEvent};
 use es_store::StoreError;
 
 /// The version of the API in which a stream is sent.
@@ -50,11 +50,11 @@ impl StreamFormat {
 
     /// Returns the form in which the store can encode events itself, or `None` if events need
     /// signatures.
-    pub(super) fn unsigned_shape(self, settings: &ServerSettings) -> Option<LineShape> {
+    pub(super) fn unsigned_shape(self, settings: &ServerSettings) -> Option<LineFormat> {
         let is_signed = settings.signing_key.is_some() && self != Self::V1(Dialect::Item);
         (!is_signed).then_some(match self {
-            Self::V1(dialect) => LineShape::Stream(dialect),
-            Self::V2 => LineShape::Envelope,
+            Self::V1(dialect) => LineFormat::Stream(dialect),
+            Self::V2 => LineFormat::Envelope,
         })
     }
 

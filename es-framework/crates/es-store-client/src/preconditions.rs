@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use es_event::{EventId, Subject};
 use es_store::Precondition;
 
-/// Encodes a precondition for version 1. It has none on a subtree, so queries take their place.
+/// Encodes a precondition for version 1. Version 1 has no precondition on a subtree or on the whole store,
+/// so a precondition on the result of an EventQL query takes its place.
 pub(super) fn encode_v1(condition: &Precondition) -> Vec<Value> {
     let subject = condition.subject();
     match condition {

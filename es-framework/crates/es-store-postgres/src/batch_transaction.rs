@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use super::{
     database_error::{DatabaseError, Remedy},
     event_insertion,
-    latest_lookup::LatestLookup,
+    latest_lookup::StoredLatestEvents,
     log_head,
     store_state::StoreState,
 };
@@ -109,7 +109,7 @@ impl BatchTransaction {
     ) -> Result<(), DatabaseError> {
         let head = log_head::begin(connection).await?;
         state.refresh_catalogue(connection, head.schemas).await?;
-        let stored = LatestLookup::read(connection, &self.appends, head.last).await?;
+        let stored = StoredLatestEvents::read(connection, &self.appends, head.last).await?;
         let catalogue = state.catalogue();
         let version = state.address.hash_version;
         let appends = &mut self.appends;

@@ -153,7 +153,7 @@ impl DatabaseError {
         code.is_some_and(|code| code.starts_with("22") || code.starts_with("54"))
     }
 
-    /// Returns true if a table or a column does not exist.
+    /// Returns true if a table does not exist.
     pub(super) fn is_undefined_table(&self) -> bool {
         self.code().as_deref() == Some("42P01")
     }

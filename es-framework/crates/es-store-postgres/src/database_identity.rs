@@ -17,7 +17,8 @@ const READ: &str = "SELECT concat_ws(' ', (SELECT system_identifier FROM pg_cont
 pub struct DatabaseIdentity(String);
 
 impl DatabaseIdentity {
-    /// Returns the identity of a connection, or `None` if the engine does not tell it.
+    /// Returns the identity of the database that a connection leads to, or `None` if the server does not
+    /// tell it.
     ///
     /// # Errors
     /// The server does not answer.

@@ -22,8 +22,8 @@ const READ: &str = concat!(
 #[doc(hidden)]
 #[async_trait]
 pub trait InlineRows: Debug + Send + Sync {
-    /// Writes the rows of a batch of new events, which are inserted but not committed. The end of the
-    /// log is locked.
+    /// Writes the read models' rows that follow from a batch of new events. The events are inserted but not
+    /// committed. The end of the log is locked.
     ///
     /// The transaction may be rolled back and repeated, so this has no effect outside of it.
     ///

@@ -22,15 +22,15 @@ const OF_SUBTREES: &str = "SELECT wanted.subject, GREATEST( \
      (SELECT s.id FROM es_subtrees s WHERE s.ancestor = wanted.subject ORDER BY s.id DESC LIMIT 1)) \
      FROM UNNEST($1::text[]) AS wanted (subject)";
 
-/// The latest stored events of the subjects and subtrees of one batch.
+/// The latest stored event of each subject and subtree that the preconditions of one batch name.
 #[derive(Debug, Default)]
-pub(super) struct LatestLookup {
+pub(super) struct StoredLatestEvents {
     subjects: HashMap<String, EventId>,
     subtrees: HashMap<String, EventId>,
     last: Option<EventId>,
 }
 
-impl LatestLookup {
+impl StoredLatestEvents {
     /// Reads the latest event of each subject. The head of the log must be locked, and `last` is the
     /// event that it names.
     pub(super) async fn read(
@@ -77,7 +77,7 @@ async fn latest(
         .collect()
 }
 
-impl LatestEvents for LatestLookup {
+impl LatestEvents for StoredLatestEvents {
     type Error = Infallible;
 
     fn of_subject(&self, subject: &Subject) -> Result<Option<EventId>, Infallible> {

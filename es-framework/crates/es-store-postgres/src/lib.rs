@@ -157,7 +157,7 @@ impl PostgresStore {
 
     /// Writes rows in the transaction of each later append. Only the first call has an effect.
     #[doc(hidden)]
-    pub fn write_inline(&self, rows: Arc<dyn InlineRows>) {
+    pub fn enable_inline_rows(&self, rows: Arc<dyn InlineRows>) {
         self.open.state.set_inline_rows(rows);
     }
 

@@ -41,7 +41,7 @@ pub(super) struct LogWriter {
     linger: CommitLinger,
     queue: Arc<WriteQueue>,
     state: Arc<StoreState>,
-    /// False if the server has no notifications.
+    /// False if the URL turns notifications off or the server has none.
     notifies: bool,
 }
 

@@ -6,7 +6,7 @@ use super::{
     disk_error::DiskError, line_renderer::LineRenderer, row::RowDecoder,
     store_settings::ChunkLimits,
 };
-use es_event::{LineShape, RecordedEvent};
+use es_event::{LineFormat, RecordedEvent};
 
 /// Collects rows into a chunk until the chunk is full.
 pub(super) trait ChunkCollector {
@@ -80,7 +80,7 @@ const LINE_LENGTH: usize = 1 << 10;
 
 impl LineChunkCollector {
     /// Creates a collector of at most `most` lines.
-    pub(super) fn new(most: usize, shape: LineShape, limits: ChunkLimits) -> Self {
+    pub(super) fn new(most: usize, shape: LineFormat, limits: ChunkLimits) -> Self {
         let most_bytes = limits.frame;
         // A frame that grows step by step would be copied several times.
         let room = most.saturating_mul(LINE_LENGTH).min(most_bytes);

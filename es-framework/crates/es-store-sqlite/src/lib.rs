@@ -53,7 +53,7 @@ use self::{
     subscription_reader::SubscriptionReader,
     writer::EventWriter,
 };
-use es_event::{EventCandidate, EventType, LineShape, RecordedEvent, Subject};
+use es_event::{EventCandidate, EventType, LineFormat, RecordedEvent, Subject};
 use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType, LineStream,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
@@ -285,7 +285,7 @@ impl EventStore for EmbeddedStore {
         &self,
         subject: &Subject,
         options: &ReadOptions,
-        shape: LineShape,
+        shape: LineFormat,
     ) -> Option<LineStream> {
         let reader = self.reader.clone();
         let lines = LineReader {

@@ -8,12 +8,12 @@ use super::{
     row::{self, RowDecoder},
     row_checksum, stored_hash,
 };
-use es_event::{EventType, LineShape, RawEvent, Subject, TraceContext};
+use es_event::{EventType, LineFormat, RawEvent, Subject, TraceContext};
 
 /// Renders rows as lines.
 #[derive(Debug)]
 pub(super) struct LineRenderer {
-    shape: LineShape,
+    shape: LineFormat,
     /// Decodes the rows that are not as usual, or reports what is wrong with them.
     decoder: RowDecoder,
     /// The last event type and the last time that passed their checks. Neighbours often share them.
@@ -22,7 +22,7 @@ pub(super) struct LineRenderer {
 }
 
 impl LineRenderer {
-    pub(super) fn new(shape: LineShape) -> Self {
+    pub(super) fn new(shape: LineFormat) -> Self {
         Self {
             shape,
             decoder: RowDecoder::default(),
@@ -45,7 +45,7 @@ impl LineRenderer {
     }
 
     fn is_usual(&mut self, parts: &RawEvent<'_>) -> bool {
-        Subject::is_valid_text(parts.subject)
+        Subject::looks_like_subject(parts.subject)
             && is_valid(&mut self.event_type, parts.event_type, is_type)
             && is_valid(&mut self.time, parts.time, is_time)
             && is_object(parts.data)

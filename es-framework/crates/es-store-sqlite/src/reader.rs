@@ -18,7 +18,7 @@ use super::{
     shared::SharedState,
     store_settings::EngineSettings,
 };
-use es_event::{EventId, EventType, LineShape, RecordedEvent, Subject};
+use es_event::{EventId, EventType, LineFormat, RecordedEvent, Subject};
 use es_store::{
     Order, StoreError,
     options::IdRange,
@@ -183,7 +183,7 @@ impl Chunks for EventReader {
 #[derive(Debug, Clone)]
 pub(super) struct LineReader {
     pub(super) reader: EventReader,
-    pub(super) shape: LineShape,
+    pub(super) shape: LineFormat,
 }
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! The limits that an embedded store works within.
+//! The settings of an embedded store.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use super::recent::RecentLimits;
 use es_event::HashVersion;
 use es_store::write::QueueLimits;
 
-/// Limits of one store. Tests make them tiny, so that rare cases happen.
+/// The limits of one store, the version of its hashes, and whether it accepts a loss of events. Tests make
+/// the limits tiny, so that rare cases happen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EngineSettings {
     /// The version in which the hashes of new events are computed.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{EventStore, ReadOptions, StoreError};
-use es_event::{EventType, InvalidStreamLine, LineShape, RecordedEvent, Subject};
+use es_event::{EventType, InvalidStreamLine, LineFormat, RecordedEvent, Subject};
 
 /// One line of a backup.
 ///
@@ -139,7 +139,7 @@ pub fn stream_lines(
 /// ```
 pub fn stream_frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<Bytes, StoreError>> {
     let (root, everything) = (Subject::root(), ReadOptions::recursive());
-    let written = store.read_lines(&root, &everything, LineShape::Backup);
+    let written = store.read_lines(&root, &everything, LineFormat::Backup);
     whole(match written {
         Some(events) => schemas(store).map(framed).chain(events).boxed(),
         None => schemas(store)

@@ -36,7 +36,7 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 
-use es_event::{EventCandidate, EventId, EventType, LineShape, RecordedEvent, Subject};
+use es_event::{EventCandidate, EventId, EventType, LineFormat, RecordedEvent, Subject};
 
 pub use catalogue::KnownEventType;
 pub use error::{AppendError, RegisterError, StoreError};
@@ -155,7 +155,7 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         &self,
         subject: &Subject,
         options: &ReadOptions,
-        shape: LineShape,
+        shape: LineFormat,
     ) -> Option<LineStream> {
         let _ = (subject, options, shape);
         None

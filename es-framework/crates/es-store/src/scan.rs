@@ -59,7 +59,7 @@ pub struct Chunk<T = Vec<RecordedEvent>> {
 #[doc(hidden)]
 #[async_trait]
 pub trait Chunks: Clone + Send + Sync + 'static {
-    /// The form in which a chunk contains its events.
+    /// The type of the events in a chunk: recorded events, or the bytes of rendered lines.
     type Events: Send + 'static;
 
     /// The approximate number of events in a chunk.

@@ -10,6 +10,7 @@ use crate::{Error, Result, config::Settings};
 pub(super) enum Issuer {}
 
 impl Issuer {
+    /// Cannot be called, because no issuer exists.
     pub(super) async fn caller(&self, _token: &[u8]) -> Result<Caller, AccessDenied> {
         match *self {}
     }

@@ -65,7 +65,7 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Rou
     })
 }
 
-/// Redirects from `/` to the page, unless another route has that path.
+/// Redirects to the page.
 pub(super) async fn redirect() -> Redirect {
     Redirect::temporary(PATH)
 }

@@ -26,11 +26,11 @@ use crate::http::{HttpContext, auth::AnonymousRequest};
 /// # let _ = shared;
 /// ```
 #[derive(Debug, Clone)]
-pub struct Lifecycle(Arc<LifecycleState>);
+pub struct Lifecycle(Arc<SharedLifecycle>);
 
-/// The state that all clones of a `Lifecycle` share.
+/// The start, the shutdown and the broken threads of the process, which all clones of a `Lifecycle` share.
 #[derive(Debug)]
-struct LifecycleState {
+struct SharedLifecycle {
     name: &'static str,
     begin: Timestamp,
     stops: AtomicBool,
@@ -41,7 +41,7 @@ impl Lifecycle {
     /// Begins the lifecycle of an application of this name.
     #[must_use]
     pub fn begin(name: &'static str) -> Self {
-        Self(Arc::new(LifecycleState {
+        Self(Arc::new(SharedLifecycle {
             name,
             begin: Timestamp::now(),
             stops: AtomicBool::new(false),

@@ -118,7 +118,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
     let role = role_constant(command.role.as_deref());
     let condition = format_ident!("{condition}");
     let declaration = declaration(ident, framework);
-    let parts = template::parts(&command.subject, framework, |name| {
+    let parts = template::subject_parts(&command.subject, framework, |name| {
         let field = command.field(name);
         field.map(|field| fields::subject_part(field, framework))
     });

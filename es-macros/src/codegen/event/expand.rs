@@ -85,7 +85,7 @@ fn impl_subject(
     framework: &Framework,
 ) -> TokenStream {
     let EventSubject { template, is_below } = subject;
-    let parts = template::parts(template, framework, |name| {
+    let parts = template::subject_parts(template, framework, |name| {
         let field = event.field(name);
         field.map(|field| fields::subject_part(field, framework))
     });

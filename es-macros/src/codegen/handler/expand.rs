@@ -126,7 +126,7 @@ fn subjects(parameters: &[&HandlerParameter], framework: &Framework) -> Option<T
         .filter_map(|(index, parameter)| {
             let (text, template) = parameter.subject.as_ref()?;
             let index = Literal::usize_unsuffixed(index);
-            let parts = template::parts(template, framework, |name| {
+            let parts = template::subject_parts(template, framework, |name| {
                 Some(subject_part(name, text.span(), framework))
             });
             Some(quote! {

@@ -7,7 +7,7 @@ use syn::{Attribute, FnArg, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType
 
 use super::attr;
 use crate::codegen::{
-    annotated_block::{AnnotatedBlock, BlockFunction},
+    annotated_impl::{AnnotatedImpl, BlockFunction},
     annotated_item,
     errors::Errors,
     impl_block,
@@ -56,7 +56,7 @@ pub(crate) enum StepShape {
 const SHAPES: &str = "write `fn purchased(event: &BookPurchasedEvent) -> Self` for a new row, `fn borrowed(&mut self, event: &BookBorrowedEvent)` for a change, `fn removed(self, event: &BookRemovedEvent) -> Option<Self>` for one that may end the row, or `fn counted(row: Option<Self>, event: &BookBorrowedEvent) -> Option<Self>` for all of these";
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check(declared: &AnnotatedBlock, errors: &mut Errors) -> Option<CheckedProjection> {
+pub(crate) fn check(declared: &AnnotatedImpl, errors: &mut Errors) -> Option<CheckedProjection> {
     let block = &declared.block;
     impl_block::check(block, &BLOCK, errors);
     let mut events = BTreeMap::new();

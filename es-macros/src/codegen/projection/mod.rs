@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{
-    annotated_block::AnnotatedBlock, annotated_item, errors::Errors, framework::Framework,
+    annotated_impl::AnnotatedImpl, annotated_item, errors::Errors, framework::Framework,
     manifest::Manifest,
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn projection(
     let mut errors = Errors::default();
     let reason = "which events a row follows from is said by its functions";
     annotated_item::refuse_arguments(arguments, "projection", reason, &mut errors);
-    let Some(declared) = AnnotatedBlock::read(input.clone(), "key", NO_BLOCK, &mut errors) else {
+    let Some(declared) = AnnotatedImpl::read(input.clone(), "key", NO_BLOCK, &mut errors) else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);
     };

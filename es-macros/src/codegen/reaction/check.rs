@@ -5,7 +5,7 @@ use syn::{FnArg, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::
 
 use super::attr::{self, DeadlineAttr, ReactionAttr};
 use crate::codegen::{
-    annotated_block::{AnnotatedBlock, BlockFunction},
+    annotated_impl::{AnnotatedImpl, BlockFunction},
     errors::Errors,
     impl_block, naming, signature, types,
 };
@@ -51,7 +51,7 @@ const FORMS: &str = "write `fn remind(event: &BookBorrowedEvent) -> RemindReader
 
 /// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(
-    declared: &AnnotatedBlock,
+    declared: &AnnotatedImpl,
     attr: ReactionAttr,
     errors: &mut Errors,
 ) -> Option<CheckedReaction> {

@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{
-    annotated_block::AnnotatedBlock, errors::Errors, framework::Framework, manifest::Manifest,
+    annotated_impl::AnnotatedImpl, errors::Errors, framework::Framework, manifest::Manifest,
 };
 
 const NO_BLOCK: &str = "a reaction is a block of functions, each from an event to what follows from it: write `pub struct LoanReminder;` and `#[reaction]` above `impl LoanReminder { … }`";
@@ -21,7 +21,7 @@ pub(crate) fn reaction(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let attr = attr::read(arguments, &mut errors);
-    let Some(declared) = AnnotatedBlock::read(input.clone(), "deadline", NO_BLOCK, &mut errors)
+    let Some(declared) = AnnotatedImpl::read(input.clone(), "deadline", NO_BLOCK, &mut errors)
     else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);

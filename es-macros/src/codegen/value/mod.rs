@@ -42,7 +42,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let json = json_impls::expand_item(item, framework);
     let rules = validation::expand(item, framework);
     let ident = &item.ident;
-    let column = json_item::is_word(item).then(|| {
+    let column = json_item::is_fieldless_enum(item).then(|| {
         quote! {
             #[automatically_derived]
             impl #framework::projection::ColumnValue for #ident {

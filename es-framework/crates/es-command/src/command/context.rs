@@ -26,7 +26,8 @@ pub struct CommandRequest<'a> {
     pub context: &'a CommandContext,
 }
 
-/// The metadata, trace and conditions of a request.
+/// The additions of a sender to its command: the metadata and the trace of the events, and conditions. A
+/// handler gets a [`HandlerContext`](super::HandlerContext).
 ///
 /// ```
 /// use es_framework::command::CommandContext;

@@ -16,7 +16,7 @@ use es_event::Metadata;
 /// ```
 /// use es_framework::{command::{Inject, ParameterOrigin}, prelude::*};
 ///
-/// #[derive(Service)] // implements it
+/// #[derive(Service)] // implements Inject
 /// struct Courier {
 ///     name: String,
 /// }

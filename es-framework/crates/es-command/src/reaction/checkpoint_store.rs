@@ -136,7 +136,7 @@ impl CheckpointStore {
     }
 
     /// Tries to get the lease on a call.
-    pub(super) async fn claim(
+    pub(super) async fn claim_call(
         &mut self,
         task: &ReactionTask,
         progress: &ReactionProgress,

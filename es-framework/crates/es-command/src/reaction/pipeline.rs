@@ -200,7 +200,7 @@ impl ReactionProcessor {
         if !self.executor.is_call(instance) {
             return self.executor.execute(event, instance).await;
         }
-        let Some(_permit) = self.claim(task).await? else {
+        let Some(_permit) = self.claim_call(task).await? else {
             return Ok(());
         };
         tokio::select! {
@@ -213,11 +213,14 @@ impl ReactionProcessor {
     }
 
     /// Waits for the lease on a call. Returns `None` if another process has made the call.
-    async fn claim(&mut self, task: &ReactionTask) -> Result<Option<CallPermit>, ReactionError> {
+    async fn claim_call(
+        &mut self,
+        task: &ReactionTask,
+    ) -> Result<Option<CallPermit>, ReactionError> {
         loop {
             let permit = Arc::clone(&self.calls).lock_owned().await;
             let progress = self.progress();
-            match self.checkpoints.claim(task, &progress).await? {
+            match self.checkpoints.claim_call(task, &progress).await? {
                 ClaimResult::Acquired => return Ok(Some(permit)),
                 ClaimResult::AlreadyDone => return Ok(None),
                 ClaimResult::Conflict => {}

@@ -21,7 +21,8 @@ use es_store::{Bound, ReadOptions, newest_id};
 pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The interval between two checkpoints of a reaction that handles events.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
-/// The number of events without a step after which a reaction saves a checkpoint, too.
+/// The number of events since the last checkpoint after which a reaction saves one even if it handled none of
+/// them.
 const SAVE_AFTER_EVENTS: u64 = 50_000;
 
 /// The processor of one reaction. Its steps are in `pipeline.rs`.

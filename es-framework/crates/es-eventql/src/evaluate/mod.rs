@@ -110,7 +110,7 @@ impl NameBindings<'_> {
     /// Returns the value of the aggregate at this place of the query.
     fn aggregate(&self, span: TokenRange) -> Value {
         let mut aggregates = self.aggregates.iter();
-        let found = aggregates.find(|(place, _)| place.is_same_as(span));
+        let found = aggregates.find(|(place, _)| place.has_same_bounds(span));
         found.map_or(Value::Null, |(_, value)| value.clone())
     }
 

@@ -34,7 +34,7 @@ use es_event::Declaration;
 #[derive(Debug, Clone, Default)]
 pub struct ReadModels(Vec<Table>);
 
-/// The table of a read model, with the columns that queries use.
+/// The layout of a read model's table: the model, and the columns that queries compare or search.
 ///
 /// ```
 /// use es_framework::{prelude::*, projection::{RowIdentity, ReadModelDescriptor, ReadModels}};

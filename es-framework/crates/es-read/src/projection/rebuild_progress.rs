@@ -9,7 +9,7 @@ use es_runtime::telemetry::milliseconds_since;
 /// The interval between two lines of the log about a rebuild.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// The progress towards the last event that was stored at the start.
+/// The progress towards the event that was the store's newest when the pipeline subscribed.
 pub(super) struct RebuildProgress {
     newest: Option<EventId>,
     is_over: bool,
@@ -30,7 +30,7 @@ impl RebuildProgress {
         }
     }
 
-    /// Returns the last event that was stored at the start.
+    /// Returns the event that was the store's newest when the pipeline subscribed.
     pub(super) const fn newest(&self) -> Option<EventId> {
         self.newest
     }

@@ -35,7 +35,8 @@ struct EventTypeResponse {
     schema: Option<EncodedSchema>,
 }
 
-/// A schema in a response. The older dialect has its text in a string.
+/// The schema of an event type in a response: a JSON object, or in the older dialect a string that contains
+/// the JSON.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum EncodedSchema {

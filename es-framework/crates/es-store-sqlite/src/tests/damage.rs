@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::support::{append, candidate, tiny};
 use crate::{EmbeddedStore, EmbeddedStoreOptions, OpenError, store_settings::EngineSettings};
-use es_event::{LineShape, Subject};
+use es_event::{LineFormat, Subject};
 use es_store::{EventSchema, EventStore as _, ReadOptions, StoreError};
 
 /// The answers of a store to all kinds of reads, or the first error.
@@ -19,7 +19,7 @@ async fn answers(store: &EmbeddedStore) -> Result<Vec<String>, StoreError> {
         ("/a/1", ReadOptions::default()),
     ] {
         let subject = subject.parse().unwrap();
-        let lines = store.read_lines(&subject, &options, LineShape::Backup);
+        let lines = store.read_lines(&subject, &options, LineFormat::Backup);
         let lines: Vec<_> = lines.unwrap().try_collect().await?;
         answers.push(String::from_utf8(lines.concat()).unwrap());
     }

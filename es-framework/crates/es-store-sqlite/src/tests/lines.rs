@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::{candidate, support::tiny};
 use crate::{EmbeddedStore, store_settings::EngineSettings};
 use es_event::{
-    Dialect, EventCandidate, EventId, LineShape, RecordedEvent, Subject, TraceContext,
+    Dialect, EventCandidate, EventId, LineFormat, RecordedEvent, Subject, TraceContext,
     compact_object,
 };
 use es_store::{
@@ -18,18 +18,18 @@ use es_store::{
     backup::{self, BackupLine},
 };
 
-const SHAPES: [LineShape; 4] = [
-    LineShape::Stream(Dialect::Item),
-    LineShape::Stream(Dialect::Event),
-    LineShape::Envelope,
-    LineShape::Backup,
+const SHAPES: [LineFormat; 4] = [
+    LineFormat::Stream(Dialect::Item),
+    LineFormat::Stream(Dialect::Event),
+    LineFormat::Envelope,
+    LineFormat::Backup,
 ];
 
 async fn lines(
     store: &EmbeddedStore,
     at: &Subject,
     options: &ReadOptions,
-    shape: LineShape,
+    shape: LineFormat,
 ) -> Result<String, StoreError> {
     let frames = store.read_lines(at, options, shape).unwrap();
     let frames: Vec<_> = frames.try_collect().await?;
@@ -37,13 +37,13 @@ async fn lines(
     Ok(String::from_utf8(frames.concat()).unwrap())
 }
 
-fn written(events: &[RecordedEvent], shape: LineShape) -> String {
+fn written(events: &[RecordedEvent], shape: LineFormat) -> String {
     let mut text = Vec::new();
     for event in events {
         match shape {
-            LineShape::Stream(dialect) => dialect.write_line(event, None, &mut text),
-            LineShape::Envelope => event.write_envelope_line(None, &mut text),
-            LineShape::Backup => BackupLine::Event(Box::new(event.clone())).write(&mut text),
+            LineFormat::Stream(dialect) => dialect.write_line(event, None, &mut text),
+            LineFormat::Envelope => event.write_envelope_line(None, &mut text),
+            LineFormat::Backup => BackupLine::Event(Box::new(event.clone())).write(&mut text),
         }
     }
     String::from_utf8(text).unwrap()

@@ -33,7 +33,7 @@ impl<'a> SearchIndexUpdate<'a> {
     }
 
     /// Records that the row of a key is about to be deleted.
-    pub(super) fn delete_row(&mut self, key: Cell) -> Result<(), rusqlite::Error> {
+    pub(super) fn record_deletion(&mut self, key: Cell) -> Result<(), rusqlite::Error> {
         if let Some((position, _)) = self.load_texts(key)? {
             self.outdated.push(position);
         }
@@ -41,7 +41,7 @@ impl<'a> SearchIndexUpdate<'a> {
     }
 
     /// Records that a row is about to be written, given all of its cells.
-    pub(super) fn write_row(&mut self, cells: &[Cell]) -> Result<(), rusqlite::Error> {
+    pub(super) fn record_write(&mut self, cells: &[Cell]) -> Result<(), rusqlite::Error> {
         if self.table.searched.is_empty() {
             return Ok(());
         }

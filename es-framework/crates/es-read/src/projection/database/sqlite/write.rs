@@ -25,14 +25,14 @@ pub(super) fn write_rows(
         let mut delete = connection.prepare_cached(&table_statements::delete_statement(table))?;
         for key in changes.removed {
             let key = Cell::from(key);
-            index.delete_row(key.clone())?;
+            index.record_deletion(key.clone())?;
             delete.execute([key])?;
         }
     }
     let mut upsert = connection.prepare_cached(&table_statements::upsert_statement(table))?;
     for row in changes.rows {
         let cells: Vec<_> = rows::cells_to_write(table, row).collect();
-        index.write_row(&cells)?;
+        index.record_write(&cells)?;
         upsert.execute(params_from_iter(cells))?;
     }
     index.apply()

@@ -36,7 +36,7 @@ impl PastEvent {
 
 /// The store of a test and the subject of its command.
 #[derive(Debug)]
-pub(super) struct EventHistory {
+pub(super) struct ScenarioRunner {
     store: MemoryStore,
     subject: Subject,
     upcasters: Upcasters,
@@ -45,7 +45,7 @@ pub(super) struct EventHistory {
 /// The reason why a scenario cannot run.
 pub(super) type ScenarioError = Box<dyn std::error::Error + Send + Sync>;
 
-impl EventHistory {
+impl ScenarioRunner {
     pub(super) const fn new(store: MemoryStore, subject: Subject, upcasters: Upcasters) -> Self {
         Self {
             store,

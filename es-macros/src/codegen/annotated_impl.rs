@@ -6,7 +6,7 @@ use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl};
 use super::{annotated_item, errors::Errors, types};
 
 /// A parsed block under an attribute macro.
-pub(crate) struct AnnotatedBlock {
+pub(crate) struct AnnotatedImpl {
     /// The block without the attributes that the compiler does not know.
     pub(crate) block: ItemImpl,
     /// The `#[es(…)]` attributes above the block.
@@ -21,7 +21,7 @@ pub(crate) struct BlockFunction {
     pub(crate) attributes: Vec<Attribute>,
 }
 
-impl AnnotatedBlock {
+impl AnnotatedImpl {
     /// Parses the block. `attribute` is the name of the macro's own attribute above functions, and
     /// `no_block` is the error message for another item.
     pub(crate) fn read(
