@@ -36,11 +36,7 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::{
-    sync::{Semaphore, oneshot},
-    task::AbortHandle,
-    time::timeout,
-};
+use tokio::{sync::oneshot, task::AbortHandle, time::timeout};
 
 use self::{
     database_identity::ReadIdentity,
@@ -57,12 +53,10 @@ use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
     schema_work,
-    write::{
-        QueuedAppend, SchemaRegistration, WriteAdmission, WriteQueue, WriterTask, candidate_size,
-    },
+    write::{QueuedAppend, WriteAdmission, WriteQueue, WriterTask, candidate_size},
 };
 
-pub use database_error::PostgresOpenError;
+pub use database_error::{PostgresOpenError, is_aborted};
 pub use database_identity::DatabaseIdentity;
 pub use inline_rows::{InlineRows, read_events_between};
 pub use restore::{PostgresRestore, PostgresRestoreError};
@@ -97,8 +91,6 @@ struct OpenLog {
     state: Arc<StoreState>,
     writer: Mutex<Option<JoinHandle<()>>>,
     monitor: AbortHandle,
-    /// Permits one registration of a schema at a time, because each reads all events of its type.
-    registering: Semaphore,
 }
 
 impl PostgresStore {
@@ -136,7 +128,6 @@ impl PostgresStore {
             state,
             writer: Mutex::new(Some(thread)),
             monitor: monitor.abort_handle(),
-            registering: Semaphore::new(1),
         };
         Ok(Self {
             open: Arc::new(open),
@@ -317,26 +308,17 @@ impl EventStore for PostgresStore {
         let catalogue = self.open.state.catalogue();
         catalogue.check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
-        let limits = &self.open.state.limits;
-        let waiting = timeout(limits.queue.wait, self.open.registering.acquire()).await;
-        let Ok(Ok(_registering)) = waiting else {
-            let busy = "another schema is checked against the stored events";
-            return Err(self.open.admission.unavailable(busy).into());
-        };
+        let _permit = self.open.admission.admit_schema().await?;
         let unchecked = self.reader.read_length().await?;
         if let Some(last) = unchecked.checked_sub(1) {
             self.check_stored_events(&event_type, &schema, last).await?;
         }
-        let (answer, answered) = oneshot::channel();
-        self.open
+        let answered = self
+            .open
             .admission
-            .push(WriterTask::Register(SchemaRegistration {
-                event_type,
-                schema,
-                unchecked,
-                answer,
-            }))?;
-        let outcome = self.open.await_answer(answered, limits.write_time).await;
+            .push_schema(event_type, schema, unchecked)?;
+        let limit = self.open.state.limits.write_time;
+        let outcome = self.open.await_answer(answered, limit).await;
         outcome.unwrap_or_else(|| {
             Err(RegisterError::Unknown {
                 address: self.open.state.description.clone(),

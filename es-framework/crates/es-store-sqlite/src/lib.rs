@@ -40,10 +40,7 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
-use tokio::{
-    sync::{Semaphore, oneshot},
-    time::timeout,
-};
+use tokio::{sync::oneshot, time::timeout};
 
 use self::{
     directory::{DataDirectory, TemporaryDirectory},
@@ -58,9 +55,7 @@ use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType, LineStream,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
     schema_work,
-    write::{
-        QueuedAppend, SchemaRegistration, WriteAdmission, WriteQueue, WriterTask, candidate_size,
-    },
+    write::{QueuedAppend, WriteAdmission, WriteQueue, WriterTask, candidate_size},
 };
 
 pub use disk_error::OpenError;
@@ -99,10 +94,7 @@ pub struct EmbeddedStore {
 #[derive(Debug)]
 struct OpenStore {
     admission: WriteAdmission,
-    /// Only one registration at a time reads the stored events.
-    registering: Semaphore,
     shared: Arc<SharedState>,
-    settings: EngineSettings,
     writer: Mutex<Option<JoinHandle<()>>>,
     reader: EventReader,
     /// Dropped last, when no file in it is open.
@@ -179,9 +171,7 @@ impl EmbeddedStore {
             WriteAdmission::new(queue, settings.queue, shared.file.display().to_string());
         let open = Arc::new(OpenStore {
             admission,
-            registering: Semaphore::new(1),
             shared,
-            settings,
             writer: Mutex::new(Some(thread)),
             reader: reader.clone(),
             _temporary: temporary,
@@ -328,25 +318,13 @@ impl EventStore for EmbeddedStore {
             .catalogue()
             .check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
-        let waiting = timeout(
-            self.open.settings.queue.wait,
-            self.open.registering.acquire(),
-        );
-        let Ok(Ok(_registering)) = waiting.await else {
-            let busy = "another schema is checked against the stored events";
-            return Err(self.open.admission.unavailable(busy).into());
-        };
+        let _permit = self.open.admission.admit_schema().await?;
         // The check runs here and not on the writer thread, where all appends would wait for it.
         let unchecked = self.reader.check_existing(&event_type, &schema).await?;
-        let (answer, answered) = oneshot::channel();
-        self.open
+        let answered = self
+            .open
             .admission
-            .push(WriterTask::Register(SchemaRegistration {
-                event_type,
-                schema,
-                unchecked,
-                answer,
-            }))?;
+            .push_schema(event_type, schema, unchecked)?;
         let gone = |_| {
             self.open
                 .admission

@@ -33,7 +33,7 @@ pub(super) struct EventReader {
     shared: Arc<SharedState>,
     length: watch::Receiver<u64>,
     pool: Arc<ConnectionPool>,
-    settings: EngineSettings,
+    pub(super) settings: EngineSettings,
 }
 
 /// The idle connections, and the permits for reads at the same time.

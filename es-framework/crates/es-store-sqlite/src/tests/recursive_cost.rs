@@ -61,7 +61,7 @@ impl CountingReader {
         connection.progress_handler(1, Some(count)).unwrap();
         Self {
             shared: Arc::clone(&store.open.shared),
-            settings: store.open.settings,
+            settings: store.reader.settings,
             connection: Arc::new(Mutex::new(connection)),
             steps,
         }

@@ -3,12 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot},
     time::timeout,
 };
 
-use super::queue::{WriteQueue, WriterTask};
-use crate::StoreError;
+use super::queue::{SchemaRegistration, WriteQueue, WriterTask};
+use crate::{EventSchema, RegisterError, StoreError};
+use es_event::EventType;
 
 /// The largest append, in bytes. It has to fit into memory and into one transaction.
 const MAX_APPEND_BYTES: usize = 64 << 20;
@@ -19,6 +20,8 @@ const MAX_APPEND_BYTES: usize = 64 << 20;
 pub struct WriteAdmission {
     queue: Arc<WriteQueue>,
     room: Arc<Semaphore>,
+    /// Permits one registration of a schema at a time, because each reads all events of its type.
+    registering: Semaphore,
     limits: QueueLimits,
     address: String,
 }
@@ -40,6 +43,7 @@ impl WriteAdmission {
         Self {
             queue,
             room: Arc::new(Semaphore::new(room)),
+            registering: Semaphore::new(1),
             limits,
             address,
         }
@@ -60,6 +64,34 @@ impl WriteAdmission {
             Ok(Err(_)) => Err(self.unavailable("it was closed")),
             Err(_) => Err(self.unavailable("it is overloaded: too many events wait to be written")),
         }
+    }
+
+    /// Waits until no other schema is checked against the stored events.
+    pub async fn admit_schema(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        match timeout(self.limits.wait, self.registering.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) | Err(_) => {
+                Err(self.unavailable("another schema is checked against the stored events"))
+            }
+        }
+    }
+
+    /// Adds the registration of a schema to the queue. Returns the receiver of its outcome. The caller has
+    /// checked the events before `unchecked`.
+    pub fn push_schema(
+        &self,
+        event_type: EventType,
+        schema: Arc<EventSchema>,
+        unchecked: u64,
+    ) -> Result<oneshot::Receiver<Result<(), RegisterError>>, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.push(WriterTask::Register(SchemaRegistration {
+            event_type,
+            schema,
+            unchecked,
+            answer,
+        }))?;
+        Ok(answered)
     }
 
     /// Adds a task to the queue.
