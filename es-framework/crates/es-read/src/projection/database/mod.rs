@@ -80,6 +80,12 @@ pub struct Sql {
     pub postgres: &'static str,
 }
 
+/// Converts positions of the database to event ids.
+pub(super) fn event_ids(positions: Vec<i64>) -> BTreeSet<EventId> {
+    let numbers = positions.into_iter().map(u64::try_from);
+    numbers.flatten().filter_map(EventId::new).collect()
+}
+
 impl Database {
     /// Opens the database that a setting names.
     ///
@@ -254,9 +260,8 @@ impl Database {
         &self,
         table: &Table,
     ) -> Result<BTreeSet<EventId>, DatabaseError> {
-        let positions = self.store.load_skipped(table.model.name).await?.into_iter();
-        let ids = positions.filter_map(|position| u64::try_from(position).ok());
-        Ok(ids.filter_map(EventId::new).collect())
+        let positions = self.store.load_skipped(table.model.name).await?;
+        Ok(event_ids(positions))
     }
 
     /// Loads the rows with these keys.

@@ -20,8 +20,8 @@ use tokio::{sync::Mutex, time::timeout};
 use self::{
     cells::{bind, stored_row},
     write::{
-        drop_table, load_rows, lock_checkpoint, read_checkpoint, reset_table, swap_tables,
-        write_batch,
+        drop_table, load_rows, load_skipped, lock_checkpoint, read_checkpoint, reset_table,
+        swap_tables, write_batch,
     },
 };
 use super::{
@@ -320,8 +320,7 @@ impl ReadModelStore for PostgresReadModelStore {
     }
 
     async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
-        let skipped = sqlx::query_scalar(table_statements::SKIPPED).bind(model);
-        Ok(skipped.fetch_all(&self.readers).await?)
+        load_skipped(&self.readers, model).await
     }
 
     async fn load_rows(

@@ -1,6 +1,6 @@
 //! The statements of the connection that writes.
 
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgExecutor, Row as _};
 
 use super::{
     super::{
@@ -138,6 +138,15 @@ pub(super) async fn lock_checkpoint(
     Ok(position.flatten())
 }
 
+/// Loads the positions of the events that a read model skips.
+pub(in crate::projection) async fn load_skipped(
+    executor: impl PgExecutor<'_>,
+    model: &str,
+) -> Result<Vec<i64>, DatabaseError> {
+    let skipped = sqlx::query_scalar(table_statements::SKIPPED).bind(model);
+    Ok(skipped.fetch_all(executor).await?)
+}
+
 /// Loads the rows with these keys.
 pub(in crate::projection) async fn load_rows(
     connection: &mut PgConnection,
@@ -164,9 +173,10 @@ pub(super) async fn write_batch(
     step: CheckpointStep,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    match table.model.inline {
-        true => advance_checkpoint(&mut transaction, table, step).await?,
-        false => write_checkpoint(&mut transaction, table, Some(step.to)).await?,
+    if table.model.inline {
+        advance_checkpoint(&mut transaction, table, step).await?;
+    } else {
+        write_checkpoint(&mut transaction, table, Some(step.to)).await?;
     }
     write_rows(&mut transaction, table, changes).await?;
     Ok(transaction.commit().await?)
