@@ -99,6 +99,14 @@ pub(super) enum Remedy {
     GiveUp,
 }
 
+/// Returns true for a serialization failure and a deadlock, after which a transaction is repeated.
+#[doc(hidden)]
+#[must_use]
+pub fn is_aborted(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    matches!(code.as_deref(), Some("40001" | "40P01"))
+}
+
 impl DatabaseError {
     /// Returns the error for the event `id`, which is not as it was written.
     pub(super) fn flawed(id: i64, flaw: impl std::fmt::Display) -> Self {
@@ -115,8 +123,7 @@ impl DatabaseError {
     /// Returns what to do about the error, from its SQLSTATE.
     pub(super) fn remedy(&self) -> Remedy {
         match (self, self.code().as_deref()) {
-            // Serialization failure, deadlock.
-            (_, Some("40001" | "40P01")) => Remedy::Repeat,
+            (Self::Sql(error), _) if is_aborted(error) => Remedy::Repeat,
             // A writer that has waited too long for the lock of the log's end.
             (_, Some("55P03")) => Remedy::Repeat,
             // A server that is a standby now, starts, stops or has no connection left; a session that

@@ -12,12 +12,11 @@ use sqlx::{PgConnection, Row as _};
 use super::{
     Database, DatabaseError, ProjectionError, Table,
     batch_fold::BatchFold,
-    database::{Checkpoint, TableCheckpoint, postgres_write},
+    database::{Checkpoint, TableCheckpoint, event_ids, postgres_write},
     fold::FoldFailure,
-    table_statements,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
-use es_store_postgres::{DatabaseIdentity, InlineRows, read_events_between};
+use es_store_postgres::{DatabaseIdentity, InlineRows, is_aborted, read_events_between};
 
 /// The most events that an append applies for events before its own. The projection applies more.
 const MAX_MISSING: u64 = 500;
@@ -168,19 +167,21 @@ impl InlineProjection {
         if checkpoint.is_some_and(|checkpoint| checkpoint.hash != first.predecessor_hash) {
             return Ok(());
         }
-        let skipped = match missing.is_empty() {
+        let skipped = if missing.is_empty() {
             // Nobody can have skipped an event that is not committed yet.
-            true => BTreeSet::new(),
-            false => load_skipped(connection, table).await?,
+            BTreeSet::new()
+        } else {
+            event_ids(postgres_write::load_skipped(&mut *connection, table.model.name).await?)
         };
         let mut fold = BatchFold::new(table);
         for event in &events {
             fold.add(&skipped, &self.upcasters, event);
         }
         let keys = fold.required_keys();
-        let required = match keys.is_empty() {
-            true => Vec::new(),
-            false => postgres_write::load_rows(connection, table, keys).await?,
+        let required = if keys.is_empty() {
+            Vec::new()
+        } else {
+            postgres_write::load_rows(connection, table, keys).await?
         };
         let changes = match fold.finish(table, required)? {
             (Some(changes), None) => changes,
@@ -201,7 +202,7 @@ impl InlineProjection {
 
     /// Leaves the rows to the projection, which stops at an event that cannot be applied.
     fn record_failure(&self, table: &Table, position: Option<EventId>, failure: &InlineFailure) {
-        if matches!(failure, InlineFailure::Database(DatabaseError::Postgres(error)) if is_abort(error))
+        if matches!(failure, InlineFailure::Database(DatabaseError::Postgres(error)) if is_aborted(error))
         {
             return;
         }
@@ -229,17 +230,10 @@ impl fmt::Debug for InlineProjection {
 /// The whole transaction has to be repeated.
 async fn undo(connection: &mut PgConnection, failure: InlineFailure) -> Result<(), sqlx::Error> {
     match failure {
-        InlineFailure::Database(DatabaseError::Postgres(error)) if is_abort(&error) => Err(error),
+        InlineFailure::Database(DatabaseError::Postgres(error)) if is_aborted(&error) => Err(error),
         // A broken connection fails here.
         _ => sqlx::raw_sql(UNDO).execute(connection).await.map(drop),
     }
-}
-
-/// Returns true for a serialization failure and a deadlock, after which a transaction is repeated.
-fn is_abort(error: &sqlx::Error) -> bool {
-    let database = error.as_database_error();
-    let code = database.and_then(|error| error.code());
-    matches!(code.as_deref(), Some("40001" | "40P01"))
 }
 
 /// Returns the events between a position and the events of an append, or `None` if there are too many.
@@ -260,14 +254,4 @@ async fn missing_events(
         // A position behind the new events belongs to another log.
         Some(_) | None => Ok(None),
     }
-}
-
-async fn load_skipped(
-    connection: &mut PgConnection,
-    table: &Table,
-) -> Result<BTreeSet<EventId>, DatabaseError> {
-    let skipped = sqlx::query_scalar(table_statements::SKIPPED).bind(table.model.name);
-    let skipped: Vec<i64> = skipped.fetch_all(connection).await?;
-    let ids = skipped.into_iter().filter_map(|id| u64::try_from(id).ok());
-    Ok(ids.filter_map(EventId::new).collect())
 }
