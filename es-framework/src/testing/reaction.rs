@@ -94,8 +94,8 @@ async fn react(
     let (past, services) = scenario.into_parts();
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
     let store = MemoryStore::new();
-    let history = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
-    let before = history.write(past).await?;
+    let runner = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
+    let before = runner.write(past).await?;
     let sent = Arc::new(Mutex::new(Vec::new()));
     let port: Arc<dyn EventStore> = Arc::new(store.clone());
     let runtime = runtime(port, services, upcasters, &sent);

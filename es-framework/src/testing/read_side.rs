@@ -84,8 +84,8 @@ fn on_a_thread<T: Send>(
 async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
     let store = MemoryStore::new();
-    let history = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
-    let count = history.write(past).await?;
+    let runner = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
+    let count = runner.write(past).await?;
     let models = ReadModels::new(inventory::iter::<ReadModelDescriptor>().copied())?;
     let queries = inventory::iter::<QueryDescriptor>().copied();
     let (_, models) = Queries::new(queries, models)?;

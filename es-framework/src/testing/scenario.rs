@@ -158,8 +158,8 @@ impl Scenario {
         let bus = CommandBus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
             .with_services(services)
             .with_upcasters(upcasters.clone());
-        let history = ScenarioRunner::new(store, subject, upcasters);
-        match history.run(self.past, bus, command, self.context) {
+        let runner = ScenarioRunner::new(store, subject, upcasters);
+        match runner.run(self.past, bus, command, self.context) {
             Ok(then) => then,
             Err(error) => panic!("{error}"),
         }
