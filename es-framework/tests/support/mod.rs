@@ -1,6 +1,7 @@
 //! Test support that several packages include by its path.
 
 pub(crate) mod cargo;
+pub(crate) mod eventually;
 #[allow(dead_code, reason = "not every program uses all of it")]
 pub(crate) mod postgres_server;
 pub(crate) mod python_environment;

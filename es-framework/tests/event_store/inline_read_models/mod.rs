@@ -11,11 +11,8 @@ use std::{
 
 use futures_util::future::join_all;
 
-use self::{
-    score_board::POISON,
-    score_instance::{ScoreInstance, eventually},
-};
-use super::support::postgres_server::PostgresServer;
+use self::{score_board::POISON, score_instance::ScoreInstance};
+use super::support::{eventually::eventually, postgres_server::PostgresServer};
 
 /// Counts the scores whose rows differ from the events.
 const DIFFERENCES: &str = "SELECT count(*) FROM scores s FULL JOIN \

@@ -4,7 +4,6 @@ use std::{
     env, fs,
     io::{BufRead as _, BufReader},
     process::{Child, ChildStdout, Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use es_framework::{App, Settings, telemetry};
@@ -13,11 +12,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
+use crate::support::eventually::eventually;
+
 /// The test that serves requests in the process.
 const SERVE: &str = "inline_read_models::score_instance::an_instance_serves_requests";
 const LISTENS: &str = "the score board listens on ";
 const TOKEN: &str = "very-secret-token";
-const PATIENCE: Duration = Duration::from_secs(60);
 
 const EVENTS: &str = "SCORE_BOARD_EVENTS";
 const ROWS: &str = "SCORE_BOARD_ROWS";
@@ -190,17 +190,6 @@ impl Drop for ScoreInstance {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-pub(super) async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(answer) = ask().await {
-            return answer;
-        }
-        assert!(begin.elapsed() < PATIENCE, "not within a minute: {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

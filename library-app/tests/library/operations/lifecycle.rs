@@ -7,13 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Library, book, eventually, get, json_of, start_event_store};
+use crate::support::{Library, PATIENCE, book, eventually, get, json_of, start_event_store};
 use reqwest::StatusCode;
 use serde_json::Value;
 use uuid::Uuid;
-
-/// Longer than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn probe(library: &Library, path: &str) -> (StatusCode, Value) {
     let answer = get(&format!("{}/actuator/{path}", library.url)).await;

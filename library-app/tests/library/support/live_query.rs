@@ -1,13 +1,9 @@
 //! Live queries, as a client reads them.
 
-use std::time::Duration;
-
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 
-use super::new_client;
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use super::{PATIENCE, new_client};
 
 /// A server-sent event with a result.
 #[derive(Debug)]

@@ -6,6 +6,8 @@ mod cargo;
 pub(crate) mod compose_file;
 pub(crate) mod container_file;
 mod event_store_process;
+#[path = "../../../../es-framework/tests/support/eventually.rs"]
+mod eventually;
 pub(crate) mod live_query;
 pub(crate) mod machines;
 #[allow(dead_code, reason = "the library uses a part of it")]
@@ -33,12 +35,10 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(crate) use event_store_process::{event_store_program, start_event_store};
+pub(crate) use eventually::{PATIENCE, eventually};
 
 /// The token of every event store that a test starts.
 pub(crate) const TOKEN: &str = "test-token-0123456789";
-
-/// Longer than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running program whose log is kept.
 pub(crate) struct Process {
@@ -342,16 +342,4 @@ async fn read_everything(store_url: &str) -> String {
     let answer = request.send().await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
     answer.text().await.unwrap()
-}
-
-/// Repeats a check until it succeeds, for at most a minute.
-pub(crate) async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(answer) = ask().await {
-            return answer;
-        }
-        assert!(begin.elapsed() < PATIENCE, "not within a minute: {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
