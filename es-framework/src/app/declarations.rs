@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::CommandFactory as _;
-use es_runtime::hide_secrets;
+use es_runtime::hide_secrets_in_error;
 
 use super::App;
 use crate::{
@@ -78,8 +78,8 @@ impl Declarations {
             .no_binary_name(true)
             .args(declared.iter().flat_map(|settings| (settings.arguments)()));
         let matches = command.try_get_matches_from_mut(std::iter::empty::<&str>());
-        let matches =
-            matches.map_err(|error| start_error(self.name, hide_secrets(error, &command)))?;
+        let matches = matches
+            .map_err(|error| start_error(self.name, hide_secrets_in_error(error, &command)))?;
         for settings in declared {
             let provided = (settings.provide)(&matches, self.services.clone());
             self.services = provided.map_err(|error| start_error(self.name, error))?;

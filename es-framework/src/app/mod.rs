@@ -84,43 +84,43 @@ impl App {
         }
     }
 
-    /// Adds a command by its type. A command that is registered already counts once.
+    /// Adds a command by its type. Adding the same command again changes nothing.
     #[must_use]
     pub fn register<C: Handle>(mut self) -> Self {
         self.registry = self.registry.command::<C>();
         self
     }
 
-    /// Adds an event by its type. An event that is registered already counts once.
+    /// Adds an event by its type. Adding the same event again changes nothing.
     #[must_use]
     pub fn register_event<E: Event>(mut self) -> Self {
         self.registry = self.registry.event::<E>();
         self
     }
 
-    /// Adds a read model by its type. A read model that is registered already counts once.
+    /// Adds a read model by its type. Adding the same read model again changes nothing.
     #[must_use]
     pub fn register_read_model<R: Project>(mut self) -> Self {
         self.models.push(ReadModelDescriptor::of::<R>());
         self
     }
 
-    /// Adds a query by its type. A query that is registered already counts once.
+    /// Adds a query by its type. Adding the same query again changes nothing.
     #[must_use]
     pub fn register_query<Q: QueryHandler>(mut self) -> Self {
         self.queries.push(QueryDescriptor::of::<Q>());
         self
     }
 
-    /// Adds a reaction by its type. A reaction that is registered already counts once.
+    /// Adds a reaction by its type. Adding the same reaction again changes nothing.
     #[must_use]
     pub fn register_reaction<R: React>(mut self) -> Self {
         self.reactions.push(ReactionDescriptor::of::<R>());
         self
     }
 
-    /// Adds the upcaster of an old event by the event's type. An upcaster that is registered already
-    /// counts once.
+    /// Adds the upcaster of an old event by the event's type. Adding the same upcaster again changes
+    /// nothing.
     #[must_use]
     pub fn register_upcaster<E: Upcast>(mut self) -> Self {
         self.registry = self.registry.upcaster::<E>();

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use clap::FromArgMatches as _;
-use es_runtime::hide_secrets;
+use es_runtime::hide_secrets_in_error;
 
 use super::{
     App, Application,
@@ -33,7 +33,7 @@ impl App {
         let declared = declarations.declared_settings();
         let mut command = command_line(declarations.name, settings.is_none(), &declared)?;
         let matches = command.try_get_matches_from_mut(std::env::args_os());
-        let matches = matches.unwrap_or_else(|error| hide_secrets(error, &command).exit());
+        let matches = matches.unwrap_or_else(|error| hide_secrets_in_error(error, &command).exit());
         if let Some(result) = run_subcommand(&matches, &declarations) {
             return result;
         }

@@ -4,7 +4,7 @@ use std::{net::IpAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
-use es_runtime::hide_secrets;
+use es_runtime::hide_secrets_in_error;
 
 use super::{DialectName, EventStoreUrl, Secret, Settings};
 use crate::{
@@ -320,7 +320,7 @@ impl SettingsArguments {
         let arguments = matches.and_then(|matches| Self::from_arg_matches(&matches));
         arguments.map_err(|error| {
             // clap adds paragraphs on the usage.
-            let sentence = hide_secrets(error, &command).to_string();
+            let sentence = hide_secrets_in_error(error, &command).to_string();
             let sentence = sentence.split("\n\n").next().unwrap_or_default();
             crate::Error::new(sentence.trim_start_matches("error: "))
         })

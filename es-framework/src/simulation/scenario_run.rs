@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use es_runtime::simulation::{Defect, SimulatedThread};
+use es_runtime::simulation::{Defect, SimulationScope};
 use jiff::SignedDuration;
 
 use super::{
@@ -34,7 +34,7 @@ pub(super) fn run_seed(seed: u64, defect: Option<Defect>) -> std::io::Result<Run
     // Work on the database takes no part in the numbers of the world, but it follows from the seed, too.
     let random = RandomNumbers::seeded(seed ^ u64::MAX);
     let work_time = move || Duration::from_millis((random.next() % 8).saturating_sub(5));
-    let _thread = SimulatedThread::enter(defect, work_time);
+    let _thread = SimulationScope::enter(defect, work_time);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)

@@ -14,7 +14,7 @@ pub(crate) struct AnnotatedFunction {
 }
 
 /// The passes that differ between the macros. `T` is the function without mistakes.
-pub(crate) struct FunctionPasses<T> {
+pub(crate) struct FunctionMacro<T> {
     /// The error message for another item than a function.
     pub(crate) no_function: &'static str,
     pub(crate) check: fn(&AnnotatedFunction, &mut Errors) -> Option<T>,
@@ -23,7 +23,7 @@ pub(crate) struct FunctionPasses<T> {
     pub(crate) stub: fn(&AnnotatedFunction, &Framework) -> TokenStream,
 }
 
-impl<T> FunctionPasses<T> {
+impl<T> FunctionMacro<T> {
     /// Returns the function with its generated code, or compile errors and a stub.
     pub(crate) fn run(
         &self,

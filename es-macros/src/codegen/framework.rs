@@ -84,7 +84,7 @@ fn in_dependencies(manifest: &Manifest) -> Option<Framework> {
         return Some(Framework(quote!(::#name)));
     }
     // The framework itself has this name, and without Cargo no crate is renamed.
-    (manifest.is_of_package(PACKAGE) || !manifest.is_known())
+    (manifest.has_package_name(PACKAGE) || !manifest.is_known())
         .then(|| Framework(quote!(::es_framework)))
 }
 

@@ -43,7 +43,7 @@ impl Manifest {
     }
 
     /// Returns true if the crate being compiled is `package`, not one that depends on it.
-    pub(crate) fn is_of_package(&self, package: &str) -> bool {
+    pub(crate) fn has_package_name(&self, package: &str) -> bool {
         let name = self
             .0
             .as_ref()

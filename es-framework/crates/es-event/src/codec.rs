@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Dialect, InvalidStreamLine, RecordedEvent,
-    event_fields::{EventFields, EventLine, EventWithHash},
+    event_fields::{EventLine, EventMembers, EventWithHash},
     parse_cache::ParseCache,
     raw_event::RawEvent,
 };
@@ -153,7 +153,7 @@ impl StreamLineParser {
         let payload = data.or(payload).map_or("null", RawValue::get);
         match &*r#type {
             "event" => {
-                let read: EventFields<'_> = serde_json::from_str(payload)?;
+                let read: EventMembers<'_> = serde_json::from_str(payload)?;
                 Ok(StreamLine::Event(Box::new(
                     read.into_recorded(&mut self.parse_cache)?,
                 )))

@@ -12,7 +12,7 @@ use super::{
 
 /// The JSON members of an event, borrowed from its line.
 #[derive(Deserialize)]
-pub(super) struct EventFields<'a> {
+pub(super) struct EventMembers<'a> {
     #[serde(borrow)]
     source: Cow<'a, str>,
     #[serde(borrow)]
@@ -38,7 +38,7 @@ pub(super) struct EventFields<'a> {
     hash: Option<Cow<'a, str>>,
 }
 
-impl<'a> EventFields<'a> {
+impl<'a> EventMembers<'a> {
     /// Sets the hash, which a line of the dialect `Item` has outside the event.
     pub(super) fn with_hash(self, hash: Cow<'a, str>) -> Self {
         let hash = Some(hash);
@@ -77,7 +77,7 @@ impl<'a> EventFields<'a> {
 #[derive(Deserialize)]
 pub(super) struct EventWithHash<'a> {
     #[serde(borrow)]
-    pub(super) event: EventFields<'a>,
+    pub(super) event: EventMembers<'a>,
     #[serde(borrow)]
     pub(super) hash: Cow<'a, str>,
 }
@@ -98,13 +98,13 @@ struct EnvelopeLine<'a> {
     #[serde(rename = "type", borrow)]
     _type: Cow<'a, str>,
     #[serde(borrow)]
-    data: EventFields<'a>,
+    data: EventMembers<'a>,
 }
 
-impl<'a> EventLine<'a, EventFields<'a>> {
+impl<'a> EventLine<'a, EventMembers<'a>> {
     /// Parses the event of a line in either dialect or of version 2. Returns `None` if the line begins differently
     /// or if only the slower parser can tell what is wrong.
-    pub(super) fn read(line: &'a [u8]) -> Option<EventFields<'a>> {
+    pub(super) fn read(line: &'a [u8]) -> Option<EventMembers<'a>> {
         // One check for the whole line costs less than one check for each string.
         let line = std::str::from_utf8(line).ok()?;
         if line.starts_with(r#"{"type":"event","payload":{"#) {

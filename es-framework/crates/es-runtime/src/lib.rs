@@ -28,4 +28,4 @@ pub use line_batches::LINE_BATCHES_HEADER;
 #[doc(hidden)]
 pub use postgres_scheme::strip_postgres_scheme;
 pub use program_name::program_name;
-pub use secret_arguments::hide_secrets;
+pub use secret_arguments::hide_secrets_in_error;

@@ -39,7 +39,7 @@ use tokio::{
 };
 use tokio_io_timeout::TimeoutWriter;
 
-use client_wait::{ClientWait, GuardedBody};
+use client_wait::{BodyWithGuard, ClientWait};
 use connection_limit::ConnectionLimit;
 pub use limits::ConnectionLimits;
 use tls::ServerTls;
@@ -202,7 +202,7 @@ impl AcceptedConnection {
             let response = routes.call(request);
             async move {
                 let response = response.await?;
-                Ok::<_, Infallible>(response.map(|body| GuardedBody {
+                Ok::<_, Infallible>(response.map(|body| BodyWithGuard {
                     body,
                     _guard: response_guard,
                 }))
@@ -218,7 +218,7 @@ fn guard_request_body(body: Incoming, wait: &Arc<ClientWait>) -> Body {
         return Body::empty();
     }
     let _guard = wait.start_request_body();
-    Body::new(GuardedBody { body, _guard })
+    Body::new(BodyWithGuard { body, _guard })
 }
 
 /// Breaks the connection when the client does not read. Without it, a client that stops reading a

@@ -12,7 +12,7 @@ const HIDDEN: &str = "***";
 /// password with a space.
 #[doc(hidden)]
 #[must_use]
-pub fn hide_secrets(mut error: Error, command: &Command) -> Error {
+pub fn hide_secrets_in_error(mut error: Error, command: &Command) -> Error {
     let is_stray = matches!(
         error.kind(),
         ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
@@ -82,7 +82,7 @@ mod tests {
     fn refusal(arguments: &[&str]) -> String {
         let line = [&["app"], arguments].concat();
         let error = command().try_get_matches_from(line).unwrap_err();
-        hide_secrets(error, &command()).to_string()
+        hide_secrets_in_error(error, &command()).to_string()
     }
 
     #[test]

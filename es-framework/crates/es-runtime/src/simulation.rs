@@ -3,13 +3,13 @@
 //! blocking work runs on its own threads and there are no defects.
 
 #[cfg(feature = "simulation")]
-mod simulated_thread;
+mod simulation_scope;
 
 #[cfg(feature = "simulation")]
 use std::time::Duration;
 
 #[cfg(feature = "simulation")]
-pub use simulated_thread::SimulatedThread;
+pub use simulation_scope::SimulationScope;
 
 /// A defect that a simulation switches on. Each one breaks an invariant with one line of production
 /// code.
@@ -48,7 +48,7 @@ pub const fn has(_: Defect) -> bool {
 #[doc(hidden)]
 #[must_use]
 pub fn has(defect: Defect) -> bool {
-    SimulatedThread::defect() == Some(defect)
+    SimulationScope::defect() == Some(defect)
 }
 
 /// Runs work that may block on a thread for such work. Returns nothing if the work panics.
@@ -67,7 +67,7 @@ pub async fn run_blocking<T: Send + 'static>(
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    match SimulatedThread::work_times() {
+    match SimulationScope::work_times() {
         None => tokio::task::spawn_blocking(work).await.ok(),
         Some([before, after]) => {
             pass_time(before).await;

@@ -29,7 +29,7 @@ use self::{
 };
 use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
 use es_event::HashVersion;
-use es_runtime::{DialectName, hide_secrets, shutdown, telemetry};
+use es_runtime::{DialectName, hide_secrets_in_error, shutdown, telemetry};
 use es_store_sqlite::EmbeddedStoreOptions;
 
 /// An event store that speaks versions 1 and 2 of EventSourcingDB's HTTP API.
@@ -173,7 +173,7 @@ pub fn main() -> ExitCode {
     let matches = definition.try_get_matches_from_mut(std::env::args_os());
     let command = matches
         .and_then(|matches| Cli::from_arg_matches(&matches))
-        .unwrap_or_else(|error| hide_secrets(error, &definition).exit())
+        .unwrap_or_else(|error| hide_secrets_in_error(error, &definition).exit())
         .command;
     // Other commands print their results, but a server shows only its log.
     let level = if matches!(command, EventStoreSubcommand::Run(_)) {

@@ -10,7 +10,7 @@ use super::{
     append_stream,
     connection::ServerConnection,
     detected_version::ApiVersion,
-    event_reader::encode_json,
+    event_reader::encode_request_body,
     refusal::{is_definite, schema_conflict},
     request_bodies::WriteEventsBody,
 };
@@ -26,7 +26,7 @@ pub(super) async fn append(
     preconditions: &[Precondition],
 ) -> Result<Vec<RecordedEvent>, AppendError> {
     let version = connection.version().await?;
-    let body = encode_json(&WriteEventsBody::new(&candidates, preconditions, version))?;
+    let body = encode_request_body(&WriteEventsBody::new(&candidates, preconditions, version))?;
     let request = connection.authorized(version, DataRoute::Write("write-events"));
     let request = ServerConnection::with_json(request, body);
     let within = connection.settings.request_time;

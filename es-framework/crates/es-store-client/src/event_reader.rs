@@ -49,7 +49,7 @@ pub(super) fn read(
 ) -> EventStream {
     let start = async move {
         options.check()?;
-        let body = encode_json(&ReadOrObserveBody::of_read(&subject, &options))?;
+        let body = encode_request_body(&ReadOrObserveBody::of_read(&subject, &options))?;
         let silence = connection.settings.read_silence;
         let version = connection.version().await?;
         let request = connection.authorized(version, DataRoute::Read("read-events"));
@@ -89,7 +89,7 @@ pub(super) fn read(
 struct FilteredEventReader {
     events: EventReader,
     event_types: Vec<EventType>,
-    /// The number of events that are still to be read.
+    /// The number of events that this reader may still return. `None` means no limit.
     remaining: Option<u64>,
 }
 
@@ -110,7 +110,7 @@ impl FilteredEventReader {
 }
 
 /// Encodes the body of a request.
-pub(super) fn encode_json(body: &impl Serialize) -> Result<Vec<u8>, StoreError> {
+pub(super) fn encode_request_body(body: &impl Serialize) -> Result<Vec<u8>, StoreError> {
     serde_json::to_vec(body).map_err(|error| StoreError::Refused(error.to_string()))
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     api_version::DataRoute, connection::ServerConnection, detected_version::ApiVersion,
-    event_reader::encode_json, line_reader::LineReader, refusal::store_error,
+    event_reader::encode_request_body, line_reader::LineReader, refusal::store_error,
 };
 use es_event::StreamFailure;
 use es_store::StoreError;
@@ -110,7 +110,7 @@ async fn send_request(
     let silence = connection.settings.read_silence;
     let mut request = connection.authorized(rows.version, DataRoute::Read(rows.route));
     if let Some(body) = &rows.body {
-        request = ServerConnection::with_json(request, encode_json(body)?);
+        request = ServerConnection::with_json(request, encode_request_body(body)?);
     }
     let response = connection.send_expecting_ok(request, silence).await?;
     Ok(ListingReader {

@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use super::{
     api_version::DataRoute,
     connection::ServerConnection,
-    event_reader::{ChainLink, EventReader, ExpectedEvents, encode_json},
+    event_reader::{ChainLink, EventReader, ExpectedEvents, encode_request_body},
     reconnect::{FailedAttempt, Outage, requested_pause},
     request_bodies::ReadOrObserveBody,
 };
@@ -112,7 +112,7 @@ async fn connect(
     last: Option<ChainLink>,
 ) -> Result<EventReader, FailedAttempt> {
     options.check().map_err(StoreError::from)?;
-    let body = encode_json(&ReadOrObserveBody::of_observation(subject, options))?;
+    let body = encode_request_body(&ReadOrObserveBody::of_observation(subject, options))?;
     let silence = connection.settings.observe_silence;
     let version = connection.version().await?;
     let request = connection.authorized(version, DataRoute::Read("observe-events"));

@@ -8,7 +8,7 @@ use super::{
     api_version::DataRoute,
     connection::ServerConnection,
     detected_version::ApiVersion,
-    event_reader::encode_json,
+    event_reader::encode_request_body,
     listing_reader::RowLine,
     refusal::{is_definite, schema_conflict, schema_failure, store_error},
 };
@@ -25,9 +25,9 @@ pub(super) async fn register(
         return register_v2(connection, event_type, schema).await;
     }
     let schema: &RawValue = schema.json();
-    let object = encode_json(&RegisterSchemaBody { event_type, schema })?;
+    let object = encode_request_body(&RegisterSchemaBody { event_type, schema })?;
     // Older servers expect the text of the schema in a string.
-    let text = encode_json(&json!({"eventType": event_type, "schema": schema.get()}))?;
+    let text = encode_request_body(&json!({"eventType": event_type, "schema": schema.get()}))?;
     let within = connection.settings.request_time;
     let registering = async {
         let response = send(connection, ApiVersion::V1, object).await?;
@@ -55,7 +55,7 @@ async fn register_v2(
     event_type: &EventType,
     schema: &EventSchema,
 ) -> Result<(), RegisterError> {
-    let body = encode_json(&SchemaBody {
+    let body = encode_request_body(&SchemaBody {
         r#type: event_type,
         schema: schema.json(),
     })?;

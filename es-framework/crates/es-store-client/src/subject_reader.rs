@@ -11,7 +11,7 @@ use super::{
     api_version::DataRoute,
     connection::ServerConnection,
     detected_version::ApiVersion,
-    event_reader::encode_json,
+    event_reader::encode_request_body,
     listing_reader::{RowLine, RowsRequest, read_rows},
     refusal::store_error,
 };
@@ -75,7 +75,7 @@ pub(super) async fn read_event_type(
     event_type: EventType,
 ) -> Result<Option<KnownEventType>, StoreError> {
     let version = connection.version().await?;
-    let body = encode_json(&match version {
+    let body = encode_request_body(&match version {
         ApiVersion::V1 => json!({"eventType": event_type}),
         ApiVersion::V2 => json!({"type": event_type}),
     })?;

@@ -114,12 +114,12 @@ impl BatchTransaction {
         let version = state.address.hash_version;
         let appends = &mut self.appends;
         let Ok(batch) = ChainedAppends::prepare(head.chain, version, &catalogue, &stored, appends);
-        // Kept here before the next statement, because this function may end at each of them.
         let prepared = PreparedEvents {
             outcomes: batch.outcomes,
             head: batch.head,
             new_types: batch.new_types,
         };
+        // This function may end at each later statement, so `self.progress` gets the events first.
         self.progress = BatchProgress::Prepared(prepared);
         if let BatchProgress::Prepared(prepared) = &self.progress
             && prepared.events().next().is_some()

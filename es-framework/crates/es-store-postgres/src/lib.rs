@@ -80,16 +80,16 @@ pub use store_address::{InvalidStoreAddress, StoreAddress};
 /// ```
 #[derive(Debug, Clone)]
 pub struct PostgresStore {
-    open: Arc<OpenLog>,
+    writer: Arc<RunningWriter>,
     reader: LogReader,
 }
 
 /// A running writer, stopped when this is dropped.
 #[derive(Debug)]
-struct OpenLog {
+struct RunningWriter {
     admission: WriteAdmission,
     state: Arc<StoreState>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
     monitor: AbortHandle,
 }
 
@@ -123,14 +123,14 @@ impl PostgresStore {
         let thread = start_writer(&state, &queue)
             .map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
         let monitor = tokio::spawn(log_monitor::watch_log(Arc::clone(&state), found));
-        let open = OpenLog {
+        let writer = RunningWriter {
             admission: WriteAdmission::new(queue, limits.queue, state.description.clone()),
             state,
-            writer: Mutex::new(Some(thread)),
+            thread: Mutex::new(Some(thread)),
             monitor: monitor.abort_handle(),
         };
         Ok(Self {
-            open: Arc::new(open),
+            writer: Arc::new(writer),
             reader,
         })
     }
@@ -149,7 +149,7 @@ impl PostgresStore {
     /// Writes rows in the transaction of each later append. Only the first call has an effect.
     #[doc(hidden)]
     pub fn enable_inline_rows(&self, rows: Arc<dyn InlineRows>) {
-        self.open.state.set_inline_rows(rows);
+        self.writer.state.set_inline_rows(rows);
     }
 
     /// Checks the stored events against a new schema, so that the lock of the log is not held for it.
@@ -178,12 +178,12 @@ impl PostgresStore {
 
     /// Writes the waiting appends and rejects further ones.
     pub async fn close(&self) {
-        self.open.admission.close();
-        let writer = self.open.writer.lock();
-        let writer = writer.unwrap_or_else(PoisonError::into_inner).take();
-        let Some(writer) = writer else { return };
+        self.writer.admission.close();
+        let thread = self.writer.thread.lock();
+        let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return };
         // It fails only by a panic, and then the writer has ended, too.
-        let joined = tokio::task::spawn_blocking(move || writer.join()).await;
+        let joined = tokio::task::spawn_blocking(move || thread.join()).await;
         if !matches!(joined, Ok(Ok(()))) {
             tracing::error!("the writer of the event store panicked");
         }
@@ -203,14 +203,14 @@ fn start_writer(
         .spawn(move || writer.run(&runtime))
 }
 
-impl OpenLog {
+impl RunningWriter {
     /// Waits for the answer of the writer. `None` if it does not come in time.
     async fn await_answer<T>(&self, answered: oneshot::Receiver<T>, limit: Duration) -> Option<T> {
         timeout(limit, answered).await.ok()?.ok()
     }
 }
 
-impl Drop for OpenLog {
+impl Drop for RunningWriter {
     fn drop(&mut self) {
         self.admission.close();
         self.monitor.abort();
@@ -247,21 +247,23 @@ impl EventStore for PostgresStore {
         let bytes = candidates.iter().map(stored_size);
         let bytes = bytes.fold(0, usize::saturating_add);
         check_texts(&candidates)?;
-        let state = &self.open.state;
+        let state = &self.writer.state;
         let catalogue = state.catalogue();
         let candidates = schema_work::check_candidates(&catalogue, candidates).await?;
-        let permit = self.open.admission.admit(bytes).await?;
+        let permit = self.writer.admission.admit(bytes).await?;
         let (answer, answered) = oneshot::channel();
-        self.open.admission.push(WriterTask::Append(QueuedAppend {
-            candidates,
-            preconditions,
-            bytes,
-            schemas: catalogue.schemas(),
-            answer,
-            permit,
-        }))?;
+        self.writer
+            .admission
+            .push(WriterTask::Append(QueuedAppend {
+                candidates,
+                preconditions,
+                bytes,
+                schemas: catalogue.schemas(),
+                answer,
+                permit,
+            }))?;
         let outcome = self
-            .open
+            .writer
             .await_answer(answered, state.limits.write_time)
             .await;
         // The writer may still write the events.
@@ -305,23 +307,23 @@ impl EventStore for PostgresStore {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), RegisterError> {
-        let catalogue = self.open.state.catalogue();
+        let catalogue = self.writer.state.catalogue();
         catalogue.check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
-        let _permit = self.open.admission.admit_schema().await?;
+        let _permit = self.writer.admission.admit_schema().await?;
         let unchecked = self.reader.read_length().await?;
         if let Some(last) = unchecked.checked_sub(1) {
             self.check_stored_events(&event_type, &schema, last).await?;
         }
         let answered = self
-            .open
+            .writer
             .admission
             .push_schema(event_type, schema, unchecked)?;
-        let limit = self.open.state.limits.write_time;
-        let outcome = self.open.await_answer(answered, limit).await;
+        let limit = self.writer.state.limits.write_time;
+        let outcome = self.writer.await_answer(answered, limit).await;
         outcome.unwrap_or_else(|| {
             Err(RegisterError::Unknown {
-                address: self.open.state.description.clone(),
+                address: self.writer.state.description.clone(),
                 reason: "the server did not confirm the schema in time".into(),
             })
         })
@@ -329,18 +331,18 @@ impl EventStore for PostgresStore {
 
     async fn health(&self) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.open.admission.push(WriterTask::Probe(answer))?;
-        let limit = self.open.state.limits.health_time;
-        let outcome = self.open.await_answer(answered, limit).await;
+        self.writer.admission.push(WriterTask::Probe(answer))?;
+        let limit = self.writer.state.limits.health_time;
+        let outcome = self.writer.await_answer(answered, limit).await;
         outcome.unwrap_or_else(|| {
             Err(self
-                .open
+                .writer
                 .admission
                 .unavailable("it does not answer in time"))
         })
     }
 
     fn description(&self) -> String {
-        self.open.state.description.clone()
+        self.writer.state.description.clone()
     }
 }

@@ -14,7 +14,7 @@ use super::{
     database_error::DatabaseError,
     event_selection::{self, StepLimits},
     log_head,
-    read_pool::{ReadPool, ReadStep},
+    read_pool::{ReadPool, ReadStatements},
     seen_event::SeenEvent,
     store_state::StoreState,
 };
@@ -100,7 +100,7 @@ impl Chunks for BoundedLog {
             events: self.step.load(Ordering::Relaxed),
             bytes: state.limits.chunk_bytes,
         };
-        let chunk = pool.read(state, &ReadChunk { scan, limits }).await?;
+        let chunk = pool.read(state, &ChunkRead { scan, limits }).await?;
         let newest = chunk.events.iter().max_by_key(|event| event.id);
         newest
             .into_iter()
@@ -131,7 +131,7 @@ impl Log for BoundedLog {
         order: Order,
     ) -> Result<Option<EventId>, StoreError> {
         let LogReader { pool, state } = &self.reader;
-        let find = FindEvent {
+        let find = EventSearch {
             subject,
             event_type,
             range,
@@ -142,13 +142,13 @@ impl Log for BoundedLog {
 }
 
 /// Reads one step of a scan.
-struct ReadChunk<'a> {
+struct ChunkRead<'a> {
     scan: &'a Scan,
     limits: StepLimits,
 }
 
 #[async_trait]
-impl ReadStep for ReadChunk<'_> {
+impl ReadStatements for ChunkRead<'_> {
     type Output = Chunk;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Chunk, DatabaseError> {
@@ -157,7 +157,7 @@ impl ReadStep for ReadChunk<'_> {
 }
 
 /// Finds the first or the latest event of a subject and type.
-struct FindEvent<'a> {
+struct EventSearch<'a> {
     subject: &'a Subject,
     event_type: &'a EventType,
     range: IdRange,
@@ -165,7 +165,7 @@ struct FindEvent<'a> {
 }
 
 #[async_trait]
-impl ReadStep for FindEvent<'_> {
+impl ReadStatements for EventSearch<'_> {
     type Output = Option<EventId>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Option<EventId>, DatabaseError> {
@@ -178,7 +178,7 @@ impl ReadStep for FindEvent<'_> {
 struct ReadLast;
 
 #[async_trait]
-impl ReadStep for ReadLast {
+impl ReadStatements for ReadLast {
     type Output = Option<SeenEvent>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {

@@ -61,7 +61,7 @@ pub(super) struct RowDecoder {
 impl RowDecoder {
     pub(super) fn event(&mut self, row: &PgRow) -> Result<RecordedEvent, DatabaseError> {
         let number: i64 = row.try_get(0)?;
-        let fields = EventFields { row, id: number };
+        let fields = RowFields { row, id: number };
         let trace = TraceContext::new(fields.row.try_get(5)?, fields.row.try_get(6)?);
         Ok(RecordedEvent {
             id: id(number)?,
@@ -85,12 +85,12 @@ impl RowDecoder {
 }
 
 /// A row whose errors name the event and the column.
-struct EventFields<'a> {
+struct RowFields<'a> {
     row: &'a PgRow,
     id: i64,
 }
 
-impl EventFields<'_> {
+impl RowFields<'_> {
     fn flawed(&self, column: &str, flaw: impl std::fmt::Display) -> DatabaseError {
         DatabaseError::flawed(self.id, format!("has a broken {column}: {flaw}"))
     }

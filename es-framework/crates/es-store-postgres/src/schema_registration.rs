@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use super::{
     database_error::DatabaseError,
     log_head::{self, LogHead},
-    read_pool::ReadStep,
+    read_pool::ReadStatements,
     row::{self, number},
     store_state::StoreState,
 };
@@ -42,7 +42,7 @@ pub(super) struct ReadEventsOfType {
 pub(super) type EventData = Vec<(i64, String)>;
 
 #[async_trait]
-impl ReadStep for ReadEventsOfType {
+impl ReadStatements for ReadEventsOfType {
     type Output = EventData;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<EventData, DatabaseError> {

@@ -10,7 +10,7 @@ use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
     log_head,
     seen_event::SeenEvent,
-    store_address::{ServerAddress, StoreAddress},
+    store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
 };
 
@@ -100,7 +100,7 @@ impl StoreAddress {
 
     async fn connect_to(
         &self,
-        server: &ServerAddress,
+        server: &ServerConnectOptions,
         seen: Option<SeenEvent>,
     ) -> Result<PgConnection, DatabaseError> {
         let mut connection = PgConnection::connect_with(&server.options).await?;

@@ -19,7 +19,7 @@ use es_runtime::strip_postgres_scheme;
 /// ```
 #[derive(Clone)]
 pub struct StoreAddress {
-    pub(crate) servers: Arc<[ServerAddress]>,
+    pub(crate) servers: Arc<[ServerConnectOptions]>,
     pub(crate) accepts_data_loss: bool,
     pub(crate) uses_notifications: bool,
     pub(crate) hash_version: HashVersion,
@@ -27,7 +27,7 @@ pub struct StoreAddress {
 
 /// One server of the database.
 #[derive(Clone)]
-pub(crate) struct ServerAddress {
+pub(crate) struct ServerConnectOptions {
     pub(crate) options: PgConnectOptions,
 }
 
@@ -122,7 +122,7 @@ impl std::str::FromStr for StoreAddress {
     }
 }
 
-fn server(url: &str) -> Result<ServerAddress, InvalidStoreAddress> {
+fn server(url: &str) -> Result<ServerConnectOptions, InvalidStoreAddress> {
     // The error of a URL never repeats its text, which may contain a password.
     let options: PgConnectOptions = url.parse().map_err(InvalidStoreAddress::because)?;
     let options = options.disable_statement_logging();
@@ -130,10 +130,10 @@ fn server(url: &str) -> Result<ServerAddress, InvalidStoreAddress> {
         Some(_) => options,
         None => options.application_name("event-store"),
     };
-    Ok(ServerAddress { options })
+    Ok(ServerConnectOptions { options })
 }
 
-impl fmt::Display for ServerAddress {
+impl fmt::Display for ServerConnectOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.options.get_socket() {
             Some(socket) => write!(f, "{}", socket.display()),

@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 
 use super::{
     database_error::DatabaseError, event_selection::key, log_reader::LogReader,
-    read_pool::ReadStep, row,
+    read_pool::ReadStatements, row,
 };
 use es_event::Subject;
 use es_store::{StoreError, SubjectStream};
@@ -81,7 +81,7 @@ struct SubjectPage {
 }
 
 #[async_trait]
-impl ReadStep for SubjectPage {
+impl ReadStatements for SubjectPage {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {

@@ -166,9 +166,9 @@ fn accept(accepts_loss: bool, checked: Result<(), OpenError>) -> Result<(), Open
     }
 }
 
-/// Writes the file of a store.
+/// Writes the file `events.end`.
 #[derive(Debug)]
-pub(super) struct DurableEnd {
+pub(super) struct EndFileWriter {
     path: PathBuf,
     /// Open after the first write.
     file: Option<File>,
@@ -178,7 +178,7 @@ pub(super) struct DurableEnd {
     has_failed: bool,
 }
 
-impl DurableEnd {
+impl EndFileWriter {
     /// Creates the value for a database whose events were compared with the file.
     pub(super) fn new(database: &Path) -> Self {
         Self {

@@ -13,7 +13,7 @@ use super::{
     database_format,
     directory::{DATABASE, DataDirectory},
     disk_error::{DiskError, OpenError},
-    durable_end::DurableEnd,
+    durable_end::EndFileWriter,
     row, row_checksum, startup,
     store_settings::EngineSettings,
 };
@@ -230,7 +230,7 @@ impl Restore {
         drop(self.connection.take());
         let to = self.directory.join(DATABASE);
         fs::rename(self.directory.join(UNFINISHED), &to)?;
-        DurableEnd::new(&to).record(&head, schemas, true);
+        EndFileWriter::new(&to).record(&head, schemas, true);
         File::open(&self.directory)?.sync_all()?;
         Ok(std::mem::take(&mut self.chain))
     }

@@ -16,7 +16,7 @@ use es_store::{EventSchema, RegisterError, SchemaConflict, schema::WorkBudget};
 /// The number of events that one step checks. A long transaction would keep the write-ahead log from
 /// being reused.
 const STEP: u64 = 16_384;
-/// The number of steps of schema checks after which a step ends, so that other reads get the connection.
+/// A step ends after it has looked at this number of JSON values. Other reads then get the connection.
 const STEP_WORK: u64 = 2_000_000;
 
 impl EventReader {

@@ -20,7 +20,7 @@ use super::{
     database_format,
     directory::DataDirectory,
     disk_error::{BatchFailure, DiskError, OpenError},
-    durable_end::{self, DurableEnd},
+    durable_end::{self, EndFileWriter},
     index::{Compaction, CompactionProgress, EventKeys},
     latest_events::IndexedLatestEvents,
     recent::CommittedEvents,
@@ -43,7 +43,7 @@ const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, 
 pub(super) struct EventWriter {
     connection: Connection,
     head: ChainHead,
-    end: DurableEnd,
+    end: EndFileWriter,
     compaction: Compaction,
     linger: CommitLinger,
     /// True if the database must be read again before the next write.
@@ -67,7 +67,7 @@ impl EventWriter {
         let file = directory.file();
         durable_end::check_file(&file, settings.accept_loss)?;
         let connection = database_format::open_writer(&file, &settings)?;
-        let mut end = DurableEnd::new(&file);
+        let mut end = EndFileWriter::new(&file);
         let failed = |error: DiskError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }

@@ -77,7 +77,7 @@ impl BackupLine {
         }
     }
 
-    /// Reads a line.
+    /// Parses one line of a backup: an event, a schema or an error.
     ///
     /// # Errors
     /// It is not a line of a backup.

@@ -1,4 +1,4 @@
-//! The health check of the event store: it reads the newest event and reports the reactions.
+//! The health check of the event store. It asks the store whether it works, and adds the lag of each reaction.
 
 use serde_json::{Map, Value, json};
 

@@ -38,7 +38,8 @@ pub(super) struct OutputStream {
 }
 
 impl OutputStream {
-    /// Opens the stream with the first output, unless the client has received it before.
+    /// Opens the stream and runs the query. The stream begins with the output, or with a heartbeat if the
+    /// client has already received this output.
     pub(super) async fn open(
         request: QueryRequest,
         seen: Option<LastSeenOutput>,

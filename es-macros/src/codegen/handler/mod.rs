@@ -8,7 +8,7 @@ mod parameter;
 use proc_macro2::TokenStream;
 
 use super::{
-    annotated_function::FunctionPasses, annotated_item, errors::Errors, manifest::Manifest,
+    annotated_function::FunctionMacro, annotated_item, errors::Errors, manifest::Manifest,
 };
 
 /// Returns the function and the code of `#[handler]`, or compile errors and a stub.
@@ -20,7 +20,7 @@ pub(crate) fn handler(
     let mut errors = Errors::default();
     let reason = "what it decides on is the function's parameter";
     annotated_item::refuse_arguments(arguments, "handler", reason, &mut errors);
-    let passes = FunctionPasses {
+    let passes = FunctionMacro {
         no_function: "a handler is a function: write `#[handler]` above `fn decide(command: PurchaseBookCommand) -> BookPurchasedEvent { … }`",
         check: check::check,
         expand: expand::expand,

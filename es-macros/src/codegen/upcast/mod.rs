@@ -6,7 +6,7 @@ mod expand;
 use proc_macro2::TokenStream;
 
 use super::{
-    annotated_function::FunctionPasses, annotated_item, errors::Errors, manifest::Manifest,
+    annotated_function::FunctionMacro, annotated_item, errors::Errors, manifest::Manifest,
 };
 
 /// Returns the function and the code of `#[upcast]`, or compile errors and the function.
@@ -18,7 +18,7 @@ pub(crate) fn upcast(
     let mut errors = Errors::default();
     let reason = "the function's parameter is the old event and what it returns are the new ones";
     annotated_item::refuse_arguments(arguments, "upcast", reason, &mut errors);
-    let passes = FunctionPasses {
+    let passes = FunctionMacro {
         no_function: "an upcaster is a function: write `#[upcast]` above `fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent { … }`",
         check: check::check,
         expand: expand::expand,

@@ -47,8 +47,10 @@ pub(super) fn parse_bounds(
         *bound = number(&argument, of, errors);
         is_sound &= bound.is_some();
     }
-    if let (Some(least), Some(most)) = (min.as_ref().and_then(whole), max.as_ref().and_then(whole))
-        && least > most
+    if let (Some(least), Some(most)) = (
+        min.as_ref().and_then(parse_integer_literal),
+        max.as_ref().and_then(parse_integer_literal),
+    ) && least > most
     {
         let message = format!("nothing is at least {least} and at most {most}: exchange the ends");
         errors.record(meta, message);
@@ -60,7 +62,7 @@ pub(super) fn parse_bounds(
 fn number(argument: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Expr> {
     let value = attribute::parse_value(argument, of.example, errors)?;
     let fits = match of.least {
-        Some(least) => whole(value).is_some_and(|value| value >= least),
+        Some(least) => parse_integer_literal(value).is_some_and(|value| value >= least),
         None => is_number(value),
     };
     if fits || matches!(value, Expr::Path(_)) {
@@ -83,13 +85,13 @@ fn is_number(value: &Expr) -> bool {
 }
 
 /// Returns the value of an integer literal.
-pub(super) fn whole(value: &Expr) -> Option<i128> {
+pub(super) fn parse_integer_literal(value: &Expr) -> Option<i128> {
     match value {
         Expr::Unary(ExprUnary {
             op: UnOp::Neg(_),
             expr,
             ..
-        }) => whole(expr)?.checked_neg(),
+        }) => parse_integer_literal(expr)?.checked_neg(),
         Expr::Lit(ExprLit {
             lit: Lit::Int(number),
             ..

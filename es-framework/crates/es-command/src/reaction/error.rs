@@ -62,7 +62,7 @@ pub(super) enum Recovery {
 }
 
 impl ReactionError {
-    /// Creates the error of a failed call, which is retried.
+    /// Creates the error of a failed call. The reaction retries the call.
     #[must_use]
     pub fn call(error: impl Display) -> Self {
         Self::Call(error.to_string())

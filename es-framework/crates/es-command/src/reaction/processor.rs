@@ -44,7 +44,8 @@ pub(super) struct ReactionProcessor {
     events_since_save: u64,
     /// True if a restart from the last checkpoint would repeat work.
     pub(super) is_dirty: bool,
-    /// True if any event was handled since the start.
+    /// True if the position has moved since this processor started, even past events that the reaction
+    /// ignores.
     pub(super) has_advanced: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::{batch_fold::BatchFold, projected_model::ProjectedModel};
+use super::{batch_fold::BatchFold, running_read_model::RunningReadModel};
 use es_event::{EventId, RecordedEvent, Upcasters};
 use es_store::{EventStream, StoreError};
 
@@ -34,7 +34,7 @@ impl EventBatch {
 
 /// Reads the events of a subscription in batches and decodes them.
 pub(super) struct BatchReader<'a> {
-    models: &'a [ProjectedModel],
+    models: &'a [RunningReadModel],
     upcasters: &'a Upcasters,
     events: EventStream,
     /// The part of the next batch that is already read.
@@ -43,7 +43,7 @@ pub(super) struct BatchReader<'a> {
 
 impl<'a> BatchReader<'a> {
     pub(super) fn new(
-        models: &'a [ProjectedModel],
+        models: &'a [RunningReadModel],
         upcasters: &'a Upcasters,
         events: EventStream,
     ) -> Self {

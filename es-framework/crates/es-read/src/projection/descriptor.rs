@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     ColumnDescriptor, EventRow, Project,
-    fold::{EventRowFold, Fold, KeyedRowFold},
+    fold::{Fold, KeyedRowFold, RowPerEventFold},
 };
 use es_event::Declaration;
 
@@ -110,7 +110,7 @@ impl ReadModelDescriptor {
             inline: false,
             declaration: E::DECLARATION,
             row: Some(SchemaGenerator::subschema_for::<E>),
-            fold: || Box::new(EventRowFold::<E>::default()),
+            fold: || Box::new(RowPerEventFold::<E>::default()),
         }
     }
 }

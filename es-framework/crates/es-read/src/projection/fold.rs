@@ -242,12 +242,12 @@ fn check_key<R: Project>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
 
 /// The fold of a read model whose rows are events. It adds one row for each event and depends on no
 /// stored row.
-pub(super) struct EventRowFold<E> {
+pub(super) struct RowPerEventFold<E> {
     rows: Vec<TableRow>,
     event: PhantomData<fn() -> E>,
 }
 
-impl<E> Default for EventRowFold<E> {
+impl<E> Default for RowPerEventFold<E> {
     fn default() -> Self {
         Self {
             rows: Vec::new(),
@@ -256,7 +256,7 @@ impl<E> Default for EventRowFold<E> {
     }
 }
 
-impl<E: EventRow> Fold for EventRowFold<E> {
+impl<E: EventRow> Fold for RowPerEventFold<E> {
     fn add_event(
         &mut self,
         _: usize,

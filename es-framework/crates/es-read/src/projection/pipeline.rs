@@ -15,8 +15,8 @@ use super::{
     batch_reader::{BATCH, BatchReader, EventBatch},
     database::{Checkpoint, CheckpointStep},
     fold::FoldFailure,
-    projected_model::ProjectedModel,
     rebuild_progress::RebuildProgress,
+    running_read_model::RunningReadModel,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
 use es_runtime::simulation::{self, Defect};
@@ -35,7 +35,7 @@ pub(super) struct ProjectionPipeline {
     pub(super) store: Arc<dyn EventStore>,
     pub(super) database: Database,
     pub(super) upcasters: Upcasters,
-    pub(super) models: Vec<ProjectedModel>,
+    pub(super) models: Vec<RunningReadModel>,
 }
 
 /// A failure that the pipeline retries.
@@ -117,7 +117,7 @@ impl ProjectionPipeline {
         let options = ObserveOptions::recursive_after(self.position());
         let events = self.store.observe(es_event::Subject::root(), options);
         let mut reader = BatchReader::new(&self.models, &self.upcasters, events);
-        while !self.models.iter().any(ProjectedModel::is_built) {
+        while !self.models.iter().any(RunningReadModel::is_built) {
             if !rebuild.is_over() {
                 // During a rebuild, a larger batch costs less.
                 let full = reader.fill(rebuild.newest());
@@ -205,7 +205,7 @@ impl ProjectionPipeline {
     /// applied, if there is one.
     async fn apply_new_events(
         &self,
-        model: &ProjectedModel,
+        model: &RunningReadModel,
         events: &[RecordedEvent],
         mut fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
@@ -228,7 +228,7 @@ impl ProjectionPipeline {
     }
 
     /// Publishes the position of a table whose rows appends may have written.
-    async fn refresh_position(&self, model: &ProjectedModel) -> Result<(), DatabaseError> {
+    async fn refresh_position(&self, model: &RunningReadModel) -> Result<(), DatabaseError> {
         if !self.database.appends_may_write(&model.table) {
             return Ok(());
         }
@@ -251,7 +251,7 @@ impl ProjectionPipeline {
     /// the event at fault. Returns the event that cannot be applied, if there is one.
     async fn apply_to_model(
         &self,
-        model: &ProjectedModel,
+        model: &RunningReadModel,
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
@@ -277,7 +277,7 @@ impl ProjectionPipeline {
     /// Returns the event that cannot be applied, if there is one. The events before it are written.
     async fn write_and_publish(
         &self,
-        model: &ProjectedModel,
+        model: &RunningReadModel,
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
@@ -311,7 +311,7 @@ impl ProjectionPipeline {
     }
 
     /// Folds events into the rows of one read model.
-    fn fold(&self, model: &ProjectedModel, events: &[RecordedEvent]) -> BatchFold {
+    fn fold(&self, model: &RunningReadModel, events: &[RecordedEvent]) -> BatchFold {
         let mut fold = BatchFold::new(&model.table);
         for event in events {
             fold.add(&model.skipped, &self.upcasters, event);
@@ -320,7 +320,7 @@ impl ProjectionPipeline {
     }
 
     /// Returns the read models that have not stopped.
-    fn running(&self) -> impl Iterator<Item = &ProjectedModel> {
+    fn running(&self) -> impl Iterator<Item = &RunningReadModel> {
         self.models
             .iter()
             .filter(|model| !model.progress.is_stopped())

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{RebuildPace, projected_model::ProjectedModel};
+use super::{RebuildPace, running_read_model::RunningReadModel};
 use es_event::EventId;
 use es_runtime::telemetry::milliseconds_since;
 
@@ -43,7 +43,7 @@ impl RebuildProgress {
     pub(super) fn update<'a>(
         &mut self,
         position: Option<EventId>,
-        models: impl Iterator<Item = &'a ProjectedModel>,
+        models: impl Iterator<Item = &'a RunningReadModel>,
     ) {
         if self.is_over {
             return;

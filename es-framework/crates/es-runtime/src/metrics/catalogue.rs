@@ -78,11 +78,12 @@ impl MetricDefinition {
     }
 }
 
-/// Seconds, from a response out of memory to a response that no client waits for.
+/// The upper bounds of the buckets for request times, in seconds. A response from memory fits into the first
+/// bucket. No client waits longer than the last one.
 const REQUEST_SECONDS: &[f64] = &[
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 ];
-/// Seconds, from the flush of a fast disk to that of a very slow one.
+/// The upper bounds of the buckets for commit times, in seconds. A fast disk flushes within the first one.
 const COMMIT_SECONDS: &[f64] = &[
     0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0,
 ];
@@ -161,7 +162,7 @@ pub const STORE_COMMIT_EVENTS: MetricDefinition = MetricDefinition::histogram(
     "Events in one commit of the embedded event store.",
     BATCH_SIZES,
 );
-/// Appends in one commit of the embedded event store.
+/// The number of appends in each commit of the embedded event store.
 #[doc(hidden)]
 pub const STORE_COMMIT_APPENDS: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_appends",

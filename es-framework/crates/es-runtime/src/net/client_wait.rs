@@ -97,12 +97,12 @@ impl Drop for RequestBodyGuard {
 }
 
 /// A body that drops a guard when it is dropped itself.
-pub(super) struct GuardedBody<B, G> {
+pub(super) struct BodyWithGuard<B, G> {
     pub(super) body: B,
     pub(super) _guard: G,
 }
 
-impl<B: Body + Unpin, G: Unpin> Body for GuardedBody<B, G> {
+impl<B: Body + Unpin, G: Unpin> Body for BodyWithGuard<B, G> {
     type Data = B::Data;
     type Error = B::Error;
 

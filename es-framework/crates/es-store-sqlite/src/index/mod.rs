@@ -5,8 +5,9 @@
 //! commit, while a second memtable takes the next entries. A plain SQL index on random subjects would
 //! write one page for each event; ADR 0001 has the measurement.
 //!
-//! The table contains the first `covered` events. An unfinished compaction may have added some later
-//! ones. After a crash, the memtable is rebuilt from all events after the first `covered`.
+//! The table contains the entries of at least the first `covered` events. An unfinished compaction may
+//! have added entries of later events. After a crash, the memtable is rebuilt from all events after the
+//! first `covered`.
 
 mod bloom_filter;
 mod compaction;

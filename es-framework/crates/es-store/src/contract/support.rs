@@ -76,7 +76,7 @@ pub(super) fn ids(events: &[RecordedEvent]) -> Vec<u64> {
     events.iter().map(|event| event.id.get()).collect()
 }
 
-/// The next events of a stream that does not end.
+/// Returns the next `count` events of an endless stream.
 pub(super) async fn next(stream: &mut EventStream, count: usize) -> Vec<RecordedEvent> {
     stream.take(count).try_collect().await.unwrap()
 }

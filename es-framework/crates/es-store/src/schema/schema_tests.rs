@@ -1,4 +1,4 @@
-//! Which schemas are accepted, and the messages about data that does not follow them.
+//! Tests which schemas are accepted, and the messages about data that breaks them.
 
 use serde_json::json;
 

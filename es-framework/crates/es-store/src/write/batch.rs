@@ -120,7 +120,10 @@ impl<'a> ChainedAppends<'a> {
     ) -> Result<AppendOutcome, L::Error> {
         // The caller has checked the schemas. Only a schema that was registered since is unchecked.
         let (candidates, known) = (&append.candidates, append.schemas);
-        if let Err(conflict) = self.catalogue.check(candidates, known, &mut self.budget) {
+        if let Err(conflict) =
+            self.catalogue
+                .check_against_new_schemas(candidates, known, &mut self.budget)
+        {
             return Ok(Err(conflict.into()));
         }
         for (precondition, index) in append.preconditions.iter().zip(0..) {

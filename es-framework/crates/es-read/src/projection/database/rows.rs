@@ -28,8 +28,8 @@ pub(crate) fn written_columns(table: &Table) -> Vec<WrittenColumn> {
     columns
 }
 
-/// Returns the cells of a row in the same order.
-pub(super) fn cells_to_write(table: &Table, row: TableRow) -> impl Iterator<Item = Cell> {
+/// Returns all cells of a row in the order of `written_columns`.
+pub(super) fn arrange_cells(table: &Table, row: TableRow) -> impl Iterator<Item = Cell> {
     let lowered: Vec<_> = table
         .searched
         .iter()

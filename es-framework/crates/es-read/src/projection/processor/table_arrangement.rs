@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use super::{
     super::{
         DatabaseError, ReadModelProgress, Table, database::TableCheckpoint,
-        pipeline::ProjectionPipeline, projected_model::ProjectedModel,
+        pipeline::ProjectionPipeline, running_read_model::RunningReadModel,
     },
     BeginError, Processor,
 };
@@ -21,7 +21,7 @@ impl Processor {
     /// Returns one pipeline for all tables with the same position, so that their events are read once. A
     /// table with another position catches up in a pipeline of its own.
     pub(super) async fn create_pipelines(&self) -> Result<Vec<ProjectionPipeline>, BeginError> {
-        let mut groups: BTreeMap<Option<EventId>, Vec<ProjectedModel>> = BTreeMap::new();
+        let mut groups: BTreeMap<Option<EventId>, Vec<RunningReadModel>> = BTreeMap::new();
         for table in self.models.iter() {
             let Some(progress) = self.positions.get(table.model.name) else {
                 continue;
@@ -34,7 +34,7 @@ impl Processor {
                     continue;
                 }
                 let skipped = self.database.load_skipped(&table).await?;
-                let followed = ProjectedModel {
+                let followed = RunningReadModel {
                     table,
                     progress,
                     skipped,
@@ -47,7 +47,7 @@ impl Processor {
         Ok(pipelines.collect())
     }
 
-    fn pipeline(&self, models: Vec<ProjectedModel>) -> ProjectionPipeline {
+    fn pipeline(&self, models: Vec<RunningReadModel>) -> ProjectionPipeline {
         ProjectionPipeline {
             store: Arc::clone(&self.store),
             database: self.database.clone(),
@@ -208,7 +208,7 @@ impl Processor {
         let lower = built.position().and_then(EventId::next);
         let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
         let skipped = self.database.load_skipped(&table).await?;
-        let pipeline = self.pipeline(vec![ProjectedModel {
+        let pipeline = self.pipeline(vec![RunningReadModel {
             table,
             progress: built.clone(),
             skipped,

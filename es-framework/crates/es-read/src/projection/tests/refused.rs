@@ -11,7 +11,7 @@ use crate::projection::{
     database::{Checkpoint, CheckpointStep},
     fold::{RowChanges, TableRow},
     pipeline::ProjectionPipeline,
-    projected_model::ProjectedModel,
+    running_read_model::RunningReadModel,
 };
 use es_event::{EventId, Hash, Subject, Upcasters};
 use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
@@ -46,7 +46,7 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
         store: Arc::new(store),
         database: database.clone(),
         upcasters: Upcasters::default(),
-        models: vec![ProjectedModel {
+        models: vec![RunningReadModel {
             table: database.table("trees").unwrap().clone(),
             progress: progress.clone(),
             skipped: BTreeSet::new(),

@@ -223,7 +223,7 @@ pub(in crate::projection) async fn write_rows(
         let columns = rows::written_columns(table);
         let mut cells: Vec<Vec<Cell>> = columns.iter().map(|_| Vec::new()).collect();
         for row in changes.rows {
-            for (column, cell) in cells.iter_mut().zip(rows::cells_to_write(table, row)) {
+            for (column, cell) in cells.iter_mut().zip(rows::arrange_cells(table, row)) {
                 column.push(cell);
             }
         }

@@ -31,7 +31,7 @@ pub(super) fn write_rows(
     }
     let mut upsert = connection.prepare_cached(&table_statements::upsert_statement(table))?;
     for row in changes.rows {
-        let cells: Vec<_> = rows::cells_to_write(table, row).collect();
+        let cells: Vec<_> = rows::arrange_cells(table, row).collect();
         index.record_write(&cells)?;
         upsert.execute(params_from_iter(cells))?;
     }

@@ -13,15 +13,15 @@ struct Settings {
     work_time: Box<dyn FnMut() -> Duration>,
 }
 
-/// A thread that simulates the framework until the value is dropped.
+/// While this value exists, its thread runs a simulation.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct SimulatedThread {
+pub struct SimulationScope {
     /// The settings belong to one thread.
     _thread: PhantomData<*const ()>,
 }
 
-impl SimulatedThread {
+impl SimulationScope {
     /// Simulates on this thread. `work_time` returns the time that passes before and after blocking
     /// work.
     #[must_use]
@@ -45,7 +45,7 @@ impl SimulatedThread {
     }
 }
 
-impl Drop for SimulatedThread {
+impl Drop for SimulationScope {
     fn drop(&mut self) {
         CURRENT.set(None);
     }

@@ -8,14 +8,14 @@ use es_runtime::telemetry::traces;
 
 /// A read model that a pipeline keeps up to date.
 #[derive(Debug)]
-pub(super) struct ProjectedModel {
+pub(super) struct RunningReadModel {
     pub(super) table: Table,
     pub(super) progress: ReadModelProgress,
     /// The events that an operator has skipped.
     pub(super) skipped: BTreeSet<EventId>,
 }
 
-impl ProjectedModel {
+impl RunningReadModel {
     /// Returns true if the table is a shadow table that can replace the current one.
     pub(super) fn is_built(&self) -> bool {
         self.table.is_shadow && self.progress.is_rebuilt()
