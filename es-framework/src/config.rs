@@ -115,6 +115,8 @@ settings! {
     event_source: Option<String> = None,
     /// Request headers that are copied into the metadata of events.
     event_metadata_headers: Vec<HeaderName> = Vec::new(),
+    /// True to serve the console. Needs the feature `console`.
+    console: bool = cfg!(feature = "console"),
     /// Number of live queries that may be open at once.
     live_queries: u16 = 64,
     /// File with snapshots of long subjects. Without it, `snapshots.sqlite` in the folder of the

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::{
     background::BackgroundThread,
+    console,
     declarations::{Declarations, start_error},
     event_store::OpenedStore,
     in_process_client::ApplicationClient,
@@ -179,6 +180,7 @@ impl Application {
             store, database, ..
         } = &resources;
         store.enable_inline_rows(database, &upcasters).await?;
+        let models = declarations.models.clone();
         let processor = Processor::new(
             resources.store.event_store(),
             resources.database.clone(),
@@ -200,7 +202,9 @@ impl Application {
         let context =
             resources.http_context(bus, services.clock(), &processor, &runner, live.clone());
         let (registry, queries) = (&declarations.registry, declarations.queries);
-        let router = http::router_with(name, registry, queries, context, declarations.custom)
+        let console = console::routes(name, &resources.settings, registry, models, &context);
+        let custom = declarations.custom;
+        let router = http::router_with(name, registry, queries, context, custom, console)
             .await
             .map_err(|error| start_error(name, error))?;
         let drain = resources.settings.shutdown_timeout;
@@ -259,6 +263,9 @@ impl Application {
         let url = format!("{scheme}://{address}");
         tracing::info!("{name} listens on {url}");
         tracing::info!("try it out at {url}{}", http::docs::PATH);
+        if self.resources.settings.console {
+            tracing::info!("the console is at {url}/console");
+        }
         tracing::info!(
             milliseconds = milliseconds_since(self.begin),
             "the start took"

@@ -3,6 +3,11 @@
 mod application;
 mod background;
 mod command_line;
+#[cfg(feature = "console")]
+mod console;
+#[cfg(not(feature = "console"))]
+#[path = "no_console.rs"]
+mod console;
 mod declarations;
 #[cfg(feature = "embedded")]
 mod embedded_store;

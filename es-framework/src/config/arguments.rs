@@ -1,12 +1,14 @@
 //! The command line and the environment variables behind [`Settings`].
 
-use std::{net::IpAddr, num::NonZeroU32, path::PathBuf, time::Duration};
+mod conversion;
+
+use std::{net::IpAddr, num::NonZeroU32, path::PathBuf};
 
 use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use es_runtime::hide_secrets_in_error;
 
-use super::{DialectName, EventStoreUrl, Secret, Settings};
+use super::{DialectName, EventStoreUrl, Secret};
 use crate::{
     event::HashVersion, http::headers::AllowedOrigins, projection::DatabaseUrl,
     telemetry::LogFormat,
@@ -163,6 +165,16 @@ pub(crate) struct SettingsArguments {
         value_delimiter = ','
     )]
     event_metadata_headers: Vec<HeaderName>,
+
+    /// Serves the console at /console: open on this machine, otherwise for operators alone.
+    #[arg(
+        long,
+        env = "CONSOLE",
+        action = clap::ArgAction::Set,
+        default_value_t = cfg!(feature = "console"),
+        value_name = "BOOLEAN"
+    )]
+    console: bool,
 
     /// Highest number of open live queries; one more is answered with 503.
     #[arg(
@@ -327,68 +339,11 @@ impl SettingsArguments {
     }
 }
 
-impl From<SettingsArguments> for Settings {
-    fn from(arguments: SettingsArguments) -> Self {
-        Self {
-            http_port: arguments.http_port,
-            http_host: arguments.http_host,
-            auth_tokens_file: arguments.auth_tokens_file,
-            auth_issuer: arguments.auth_issuer,
-            auth_audience: arguments.auth_audience,
-            auth_roles_claim: arguments.auth_roles_claim,
-            http_open: arguments.http_open,
-            event_metadata_caller: arguments.event_metadata_caller,
-            http_tls_certificate: arguments.http_tls_certificate,
-            http_tls_key: arguments.http_tls_key,
-            http_cors_origins: arguments.http_cors_origins,
-            http_rate_limit: arguments.http_rate_limit,
-            event_store_url: arguments.event_store_url,
-            event_store_api_token: arguments.event_store_api_token,
-            event_store_ca_file: arguments.event_store_ca_file,
-            event_store_port: arguments.event_store_port,
-            event_store_host: arguments.event_store_host,
-            event_store_dialect: arguments.event_store_dialect.into(),
-            event_store_hash_version: arguments.event_store_hash_version,
-            event_store_accept_loss: arguments.event_store_accept_loss,
-            event_store_data_dir: arguments.event_store_data_dir,
-            database_url: arguments.database_url,
-            event_source: arguments.event_source,
-            event_metadata_headers: arguments.event_metadata_headers,
-            live_queries: arguments.live_queries,
-            snapshot_file: arguments.snapshot_file,
-            shutdown_timeout: Duration::from_secs(arguments.shutdown_timeout),
-            log_format: arguments.log_format,
-            log_filter: arguments.log_filter,
-            otel_exporter_otlp_endpoint: arguments.otel_exporter_otlp_endpoint,
-            http_body_limit: count(arguments.http_body_limit),
-            http_body_seconds: seconds(arguments.http_body_seconds),
-            http_headers_limit: count(arguments.http_headers_limit),
-            http_header_count_limit: count(arguments.http_header_count_limit),
-            http_headers_seconds: seconds(arguments.http_headers_seconds),
-            http_connection_limit: count(arguments.http_connection_limit),
-            http_request_limit: count(arguments.http_request_limit),
-            http_request_seconds: seconds(arguments.http_request_seconds),
-            query_seconds: seconds(arguments.query_seconds),
-            event_store_observer_limit: count(arguments.event_store_observer_limit),
-            event_store_query_seconds: seconds(arguments.event_store_query_seconds),
-            event_store_query_memory: count(arguments.event_store_query_memory),
-        }
-    }
-}
-
 const fn positive(number: u32) -> NonZeroU32 {
     match NonZeroU32::new(number) {
         Some(number) => number,
         None => NonZeroU32::MIN,
     }
-}
-
-fn count(number: NonZeroU32) -> usize {
-    usize::try_from(number.get()).unwrap_or(usize::MAX)
-}
-
-fn seconds(number: NonZeroU32) -> Duration {
-    Duration::from_secs(number.get().into())
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ const OTLP_ENDPOINT: FeatureSetting = (
     "otel",
     cfg!(feature = "otel"),
 );
+const CONSOLE: FeatureSetting = ("CONSOLE", "console", cfg!(feature = "console"));
 const AUTH_ISSUER: FeatureSetting = ("AUTH_ISSUER", "oidc", cfg!(feature = "oidc"));
 const DATABASE_URL: FeatureSetting = (
     "DATABASE_URL=postgres://…",
@@ -43,13 +44,14 @@ impl Settings {
         }
     }
 
-    /// Returns each setting that needs a feature, and whether it has another value than its default.
-    fn settings_with_features(&self) -> [(FeatureSetting, bool); 10] {
+    /// Returns each setting that needs a feature, and whether it asks for what the feature links.
+    fn settings_with_features(&self) -> [(FeatureSetting, bool); 11] {
         let default = Self::default();
         let of_server = |name, is_set| ((name, "server", STORE_API), is_set);
         [
             (OTLP_ENDPOINT, self.otel_exporter_otlp_endpoint.is_some()),
             (AUTH_ISSUER, self.auth_issuer.is_some()),
+            (CONSOLE, self.console),
             (
                 DATABASE_URL,
                 matches!(self.database_url, DatabaseUrl::Postgres(_)),
@@ -102,6 +104,7 @@ mod tests {
         let issuer = "http://localhost/realms/library".to_owned();
         let collector = "http://localhost:4318".to_owned();
         let (server, seconds) = (cfg!(feature = "server"), Duration::from_secs(1));
+        let console = cfg!(feature = "console");
         vec![
             (
                 settings().otel_exporter_otlp_endpoint(Some(collector)),
@@ -109,6 +112,7 @@ mod tests {
                 "otel",
                 cfg!(feature = "otel"),
             ),
+            (settings().console(true), "CONSOLE", "console", console),
             (
                 settings().auth_issuer(Some(issuer)),
                 "AUTH_ISSUER",

@@ -164,6 +164,7 @@ pub fn router(
         Router::new(),
         |router| router,
         is_root_free,
+        None,
     )
 }
 
@@ -174,6 +175,7 @@ pub(crate) async fn router_with(
     queries: Vec<QueryRoute>,
     context: HttpContext,
     custom: CustomRoutes<Arc<HttpContext>>,
+    console: Option<Router>,
 ) -> Result<Router, CustomRouteCollision> {
     let document = openapi::document(name, registry, &queries);
     let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
@@ -182,6 +184,11 @@ pub(crate) async fn router_with(
     }
     for (path, _) in operator::routes() {
         custom.check_is_free(&path, FRAMEWORK).await?;
+    }
+    if console.is_some() {
+        for path in ["/console", "/console/{page}", "/console/{section}/{page}"] {
+            custom.check_is_free(path, FRAMEWORK).await?;
+        }
     }
     for path in docs::paths() {
         custom.check_is_free(path, FRAMEWORK).await?;
@@ -195,6 +202,7 @@ pub(crate) async fn router_with(
         custom,
         apply_layers,
         is_root_free,
+        console,
     ))
 }
 
@@ -205,6 +213,7 @@ fn assemble(
     custom: Router<Arc<HttpContext>>,
     apply_layers: impl FnOnce(Router<Arc<HttpContext>>) -> Router<Arc<HttpContext>>,
     is_root_free: bool,
+    console: Option<Router>,
 ) -> Router {
     let mut router = custom;
     let mut templates = Vec::new();
@@ -232,6 +241,10 @@ fn assemble(
     let mut others = docs::routes(operators.method_not_allowed_fallback(method_not_allowed));
     if is_root_free {
         others = others.route("/", get(docs::redirect));
+    }
+    // The console knows operators by itself, because a browser opens pages without a header.
+    if let Some(console) = console {
+        others = others.merge(console.with_state(()));
     }
     let others = auth::with_authentication(others, Auth::Open, context.rate.clone());
     let router = apply_layers(router.merge(others));

@@ -36,6 +36,12 @@ impl ApiToken {
         let hash: [u8; 32] = Sha256::digest(credential).into();
         self.0.ct_eq(&hash).into()
     }
+
+    /// Returns the token's hash as a key for signatures, so that its holder can prove later that they sent it.
+    #[doc(hidden)]
+    pub const fn signature_key(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl FromStr for ApiToken {

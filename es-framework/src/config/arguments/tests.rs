@@ -1,7 +1,7 @@
 //! Tests of the settings on the command line.
 
 use super::*;
-use crate::event::Dialect;
+use crate::{config::Settings, event::Dialect};
 
 #[test]
 fn the_command_line_and_the_code_have_the_same_defaults() {

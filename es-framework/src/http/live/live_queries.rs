@@ -72,6 +72,12 @@ impl LiveQueries {
         self.is_over.send_replace(true);
     }
 
+    /// Returns a receiver that becomes true when all streams have to end.
+    #[cfg(feature = "console")]
+    pub(crate) fn shutdown(&self) -> watch::Receiver<bool> {
+        self.is_over.subscribe()
+    }
+
     /// Returns the number of open live queries.
     pub(in crate::http) fn open_count(&self) -> f64 {
         let open = self

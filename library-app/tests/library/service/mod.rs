@@ -1,5 +1,6 @@
 //! The library service as its clients see it: commands, queries and the pages.
 
+mod console;
 mod how_to_pages;
 mod lending_rules;
 mod live_queries;

@@ -144,6 +144,14 @@ impl Browser {
         self.post("/goog/cdp/execute", command).await;
     }
 
+    /// Shows pages as to a reader who prefers dark colours.
+    pub(crate) async fn emulate_dark(&self) {
+        let feature = json!({ "name": "prefers-color-scheme", "value": "dark" });
+        let media = json!({ "features": [feature] });
+        let command = json!({ "cmd": "Emulation.setEmulatedMedia", "params": media });
+        self.post("/goog/cdp/execute", command).await;
+    }
+
     /// Goes to an operation by its link.
     pub(crate) async fn choose(&self, operation: &str) {
         self.click(&format!("//nav//a[@href='#{operation}']")).await;

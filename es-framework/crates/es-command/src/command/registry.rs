@@ -62,7 +62,7 @@ pub struct RegistryBuilder {
 }
 
 /// The first segments of the paths that the framework serves itself.
-const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
+const RESERVED: [&str; 4] = ["/actuator", "/console", "/docs", "/openapi.json"];
 
 impl RegistryBuilder {
     /// Adds everything that `#[derive(Command)]`, `#[derive(Event)]` and `#[upcast]` registered.

@@ -5,8 +5,8 @@ use std::any::{Any, TypeId};
 
 use futures_util::{FutureExt as _, future::BoxFuture};
 
-use super::{Evolve, LastEvent, RebuildError, RebuiltState, StateLoader};
-use es_event::Subject;
+use super::{Evolve, LastEvent, RebuildError, RebuiltState, StateHistory, StateLoader};
+use es_event::{Subject, Upcasters};
 
 /// The scope of the events that a state is rebuilt from: a subject, with or without the subjects below
 /// it.
@@ -51,6 +51,7 @@ pub struct StateDescriptor {
     id: TypeId,
     rebuild: RebuildFunction,
     store_in_cache: fn(&StateLoader, &StateScope, AnyState),
+    history: fn(Upcasters) -> StateHistory,
 }
 
 type RebuildFunction = for<'a> fn(
@@ -128,7 +129,14 @@ impl StateDescriptor {
                     states.store_in_cache(&scope.subject, scope.recursive, *rebuilt);
                 }
             },
+            history: StateHistory::of::<S>,
         }
+    }
+
+    /// Starts a history of the state, before its first event.
+    #[must_use]
+    pub fn history(&self, upcasters: Upcasters) -> StateHistory {
+        (self.history)(upcasters)
     }
 
     /// Returns whether this is the descriptor of `S`.

@@ -3,6 +3,7 @@
 mod cache;
 mod cached;
 mod declared;
+mod history;
 mod metrics;
 mod rebuild;
 mod rebuilt_state;
@@ -12,6 +13,7 @@ mod tests;
 
 pub use cached::{CachePolicy, CachedState, StateDescriptor, StateScope};
 pub use declared::{Evolve, State};
+pub use history::StateHistory;
 pub use rebuild::{RebuildError, StateLoader};
 pub use rebuilt_state::{LastEvent, RebuiltState};
 pub use snapshot::Snapshots;

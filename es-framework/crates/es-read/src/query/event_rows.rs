@@ -49,6 +49,16 @@ use es_event::Subject;
 pub async fn browse_events(
     database: &Database,
     table: &Table,
+    parameters: QueryParameters,
+) -> Result<Page<Box<RawValue>>, QueryError> {
+    browse_rows(database, table, parameters).await
+}
+
+/// Returns the requested page of any read model in the order of its rows' age. The console shows it.
+#[doc(hidden)]
+pub async fn browse_rows(
+    database: &Database,
+    table: &Table,
     mut parameters: QueryParameters,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
     let paging = PageParameters::parse(&mut parameters)?;

@@ -19,6 +19,8 @@ pub use condition::Condition;
 pub use descriptor::ErasedQuery;
 pub use descriptor::QueryDescriptor;
 pub use error::QueryError;
+#[doc(hidden)]
+pub use event_rows::browse_rows;
 pub use event_rows::{browse_events, find_event};
 pub use group_query::{Group, GroupQuery};
 pub use page::{Page, PageParameters};

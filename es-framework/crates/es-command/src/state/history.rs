@@ -1,0 +1,101 @@
+//! A state without its Rust type that is folded event by event, so that each step can be shown.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::Evolve;
+use es_event::{DecodeError, RecordedEvent, Upcasters};
+
+/// A state that is folded event by event and shown as JSON after each one.
+///
+/// ```
+/// use es_framework::{event::Upcasters, prelude::*, state::StateDescriptor};
+/// # use es_framework::event::{EventCandidate, EventId, EventTime, EventType, Hash, Metadata, RecordedEvent, encode};
+///
+/// #[derive(Event)]
+/// struct BookPurchasedEvent {
+///     title: String,
+/// }
+///
+/// #[derive(State)]
+/// struct Book {
+///     title: String,
+/// }
+///
+/// #[evolve]
+/// impl Book {
+///     fn purchased(event: &BookPurchasedEvent) -> Self {
+///         Self { title: event.title.clone() }
+///     }
+/// }
+///
+/// # let candidate = EventCandidate {
+/// #     source: "library-service".into(),
+/// #     subject: "/books/42".parse()?,
+/// #     event_type: EventType::declared(BookPurchasedEvent::TYPE),
+/// #     data: encode(&Metadata::default(), &BookPurchasedEvent { title: "Emma".into() })?,
+/// #     trace: None,
+/// # };
+/// # let purchased = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+/// let mut book = StateDescriptor::of::<Book>().history(Upcasters::default());
+/// assert_eq!(book.to_json()?, None);
+/// book.apply(&purchased)?;
+/// assert_eq!(book.to_json()?, Some(serde_json::json!({ "title": "Emma" })));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub struct StateHistory {
+    upcasters: Upcasters,
+    state: Box<dyn StateFold>,
+}
+
+/// A state of a known type behind [`StateHistory`].
+trait StateFold: Send {
+    fn apply(&mut self, upcasters: &Upcasters, event: &RecordedEvent) -> Result<(), DecodeError>;
+    fn to_json(&self) -> serde_json::Result<Option<Value>>;
+}
+
+struct TypedState<S>(Option<S>);
+
+impl<S: Evolve> StateFold for TypedState<S> {
+    fn apply(&mut self, upcasters: &Upcasters, event: &RecordedEvent) -> Result<(), DecodeError> {
+        upcasters.read(event, |view| {
+            self.0 = S::evolve(self.0.take(), &view)?;
+            Ok(())
+        })
+    }
+
+    fn to_json(&self) -> serde_json::Result<Option<Value>> {
+        self.0.as_ref().map(serde_json::to_value).transpose()
+    }
+}
+
+impl StateHistory {
+    /// Starts the history of a state of type `S`.
+    pub(super) fn of<S: Evolve>(upcasters: Upcasters) -> Self {
+        let state = Box::new(TypedState::<S>(None));
+        Self { upcasters, state }
+    }
+
+    /// Folds the next event of the subject. Events of other types change nothing.
+    ///
+    /// # Errors
+    /// The event does not fit its declaration. The history cannot continue then.
+    pub fn apply(&mut self, event: &RecordedEvent) -> Result<(), DecodeError> {
+        self.state.apply(&self.upcasters, event)
+    }
+
+    /// Returns the state after the last event, if there is one.
+    ///
+    /// # Errors
+    /// The state has no JSON form, for example because of a map whose keys are not texts.
+    pub fn to_json(&self) -> serde_json::Result<Option<Value>> {
+        self.state.to_json()
+    }
+}
+
+impl fmt::Debug for StateHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StateHistory").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,213 @@
+//! Access to the console: who may read, and how an operator signs in.
+
+use axum::{
+    Extension,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse as _, Redirect, Response},
+};
+use bytes::Bytes;
+use es_runtime::bearer;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::{
+    console::{Console, ConsoleState},
+    layout::{PageFrame, Section, Visitor},
+    notice::Notice,
+    session::{Session, removal},
+};
+
+/// The longest body of a form, in bytes.
+pub(crate) const FORM_SIZE: usize = 16 * 1024;
+
+/// Headers that a reverse proxy adds.
+const FORWARDED: [&str; 3] = ["forwarded", "x-forwarded-for", "x-real-ip"];
+
+/// The form to sign in.
+#[derive(Debug, Deserialize)]
+struct SignInForm {
+    token: String,
+}
+
+/// A form of an operator's session.
+#[derive(Debug, Deserialize)]
+struct SessionForm {
+    form: String,
+}
+
+/// Finds out who sends a request.
+fn identify(console: &Console, headers: &HeaderMap) -> Visitor {
+    let Some(token) = &console.operator_token else {
+        return Visitor::without_credential(console, headers);
+    };
+    if let Some(session) = Session::find(headers, token) {
+        let form_token = session.form_token(token);
+        return Visitor::SignedInOperator { form_token };
+    }
+    match bearer::read_credential(headers) {
+        Ok(credential) if token.matches(credential) => Visitor::OperatorClient,
+        Ok(_) | Err(_) => Visitor::without_credential(console, headers),
+    }
+}
+
+impl Visitor {
+    /// A request that a proxy forwards may come from anywhere.
+    fn without_credential(console: &Console, headers: &HeaderMap) -> Self {
+        let is_forwarded = FORWARDED.iter().any(|name| headers.contains_key(*name));
+        if console.is_open && !is_forwarded {
+            Self::Reader
+        } else {
+            Self::Stranger
+        }
+    }
+}
+
+/// Middleware in front of all pages and streams: lets nobody pass who may not read, and no form that
+/// another site has sent.
+pub(crate) async fn require_access(
+    State(state): State<ConsoleState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let console = &state.console;
+    let visitor = identify(console, request.headers());
+    if visitor == Visitor::Stranger {
+        return sign_in_page(console, StatusCode::UNAUTHORIZED, None);
+    }
+    if request.method() == Method::POST && comes_from_elsewhere(request.headers()) {
+        let detail = "A page of another origin has sent this form.";
+        return Notice::forbidden(detail).respond(console.name, &visitor);
+    }
+    request.extensions_mut().insert(visitor);
+    next.run(request).await
+}
+
+/// Returns whether the browser says that another origin has caused the request. Browsers say it only
+/// where they trust the connection, so forms carry a token as well.
+fn comes_from_elsewhere(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    site.is_some_and(|site| site != b"same-origin" && site != b"none")
+}
+
+/// Checks that a form comes from a page of this operator's session. Clients with the operator's token in a
+/// header need no form.
+pub(crate) fn check_form(
+    console: &Console,
+    headers: &HeaderMap,
+    visitor: &Visitor,
+    body: &Bytes,
+) -> Result<(), Notice> {
+    match visitor {
+        Visitor::OperatorClient => return Ok(()),
+        Visitor::Stranger | Visitor::Reader => {
+            return Err(Notice::forbidden("Sign in as an operator first."));
+        }
+        Visitor::SignedInOperator { .. } => {}
+    }
+    let form = serde_urlencoded::from_bytes::<SessionForm>(body).ok();
+    let token = console.operator_token.as_ref();
+    let session = token.and_then(|token| Session::find(headers, token));
+    let is_own = form
+        .zip(token)
+        .zip(session)
+        .is_some_and(|((form, token), session)| session.owns_form(token, &form.form));
+    match is_own {
+        true => Ok(()),
+        false => Err(Notice::forbidden(
+            "The form belongs to an earlier session. Go back, reload the page and try again.",
+        )),
+    }
+}
+
+/// `GET /console/sign-in`.
+pub(crate) async fn show_sign_in(State(state): State<ConsoleState>) -> Response {
+    sign_in_page(&state.console, StatusCode::OK, None)
+}
+
+/// `POST /console/sign-in`.
+pub(crate) async fn sign_in(
+    State(state): State<ConsoleState>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let console = &state.console;
+    if comes_from_elsewhere(&headers) {
+        let detail = "A page of another origin has sent this form.";
+        return Notice::forbidden(detail).respond(console.name, &Visitor::Stranger);
+    }
+    let form = serde_urlencoded::from_bytes::<SignInForm>(&body).ok();
+    let token = console.operator_token.as_ref();
+    let token = token
+        .zip(form)
+        .filter(|(token, form)| token.matches(form.token.trim().as_bytes()));
+    let Some((token, _)) = token else {
+        tracing::warn!("someone tried to sign in to the console with a wrong token");
+        let error = "This is not the API token of the event store.";
+        return sign_in_page(console, StatusCode::FORBIDDEN, Some(error));
+    };
+    tracing::info!("an operator signed in to the console");
+    redirect_with(Session::begin(token).to_cookie(console.is_tls))
+}
+
+/// `POST /console/sign-out`.
+pub(crate) async fn sign_out(
+    State(state): State<ConsoleState>,
+    Extension(visitor): Extension<Visitor>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let console = &state.console;
+    match check_form(console, &headers, &visitor, &body) {
+        Ok(()) => redirect_with(removal(console.is_tls)),
+        Err(notice) => notice.respond(console.name, &visitor),
+    }
+}
+
+/// Redirects to the first page, and sets a cookie.
+fn redirect_with(cookie: Option<HeaderValue>) -> Response {
+    let mut response = Redirect::to("/console").into_response();
+    if let Some(cookie) = cookie {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+fn sign_in_page(console: &Console, status: StatusCode, error: Option<&str>) -> Response {
+    let frame = PageFrame {
+        application: console.name,
+        visitor: &Visitor::Stranger,
+        section: Section::Other,
+        title: "Sign in",
+    };
+    let mut response = frame.respond_with(status, &sign_in_form(console, error));
+    if status == StatusCode::UNAUTHORIZED {
+        let challenge = HeaderValue::from_static("Bearer");
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+fn sign_in_form(console: &Console, error: Option<&str>) -> Markup {
+    html! {
+        div.notice {
+            h1 { "Sign in" }
+            @if console.operator_token.is_none() {
+                p { "This application has no API token of an event store, so nobody is an operator. Set EVENT_STORE_API_TOKEN." }
+            } @else {
+                p { "The console is for operators. Enter the API token of the event store." }
+                form.sign-in method="post" action="/console/sign-in" {
+                    div.field {
+                        label for="token" { "API token" }
+                        input #token name="token" type="password" required autocomplete="current-password" spellcheck="false" aria-describedby=[error.map(|_| "error")];
+                        @if let Some(error) = error { p.error #error role="alert" { (error) } }
+                    }
+                    button.send type="submit" { "Sign in" }
+                }
+            }
+        }
+    }
+}

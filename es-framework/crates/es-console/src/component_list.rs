@@ -1,0 +1,204 @@
+//! The read models and the reactions: their lag, rebuilds, deadlines and poison events.
+
+use axum::response::Response;
+use es_command::reaction::ReactionStatus;
+use es_event::{EventId, PoisonEvent};
+use es_read::projection::{ReadModelProgress, RebuildPace};
+use es_runtime::operator::{ComponentKind, OperatorCommand};
+use es_store::newest_id;
+use maud::{Markup, html};
+
+use crate::{
+    console::Console,
+    layout::{PageFrame, Section, Visitor},
+    notice::Notice,
+    operator_action::{action_path, label},
+    text_view::{grouped, shortened},
+};
+
+/// The number of characters of an error.
+const ERROR: usize = 500;
+
+/// Shows all components of a kind.
+pub(crate) async fn show(
+    console: &Console,
+    visitor: &Visitor,
+    kind: ComponentKind,
+) -> Result<Response, Notice> {
+    let newest = newest_id(&*console.store).await?;
+    let (section, title) = match kind {
+        ComponentKind::ReadModel => (Section::ReadModels, "Read models"),
+        ComponentKind::Reaction => (Section::Reactions, "Reactions"),
+    };
+    let frame = PageFrame {
+        application: console.name,
+        visitor,
+        section,
+        title,
+    };
+    let cards = match kind {
+        ComponentKind::ReadModel => read_models(console, newest),
+        ComponentKind::Reaction => reactions(console, newest),
+    };
+    Ok(frame.respond(&html! {
+        div.bar {
+            h1 { (title) }
+            span.muted { (grouped(EventId::count_to(newest))) " events in the store" }
+        }
+        @if cards.is_empty() { p.empty { "The application declares none." } }
+        div.components { @for card in cards { (card) } }
+    }))
+}
+
+fn read_models(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
+    let cards = console.read_models.iter().map(|(name, progress)| {
+        let card = ComponentCard {
+            kind: ComponentKind::ReadModel,
+            name,
+            position: progress.position(),
+            trouble: progress.trouble(),
+            poison: progress.poison_event(),
+        };
+        card.render(newest, &rebuild(progress))
+    });
+    cards.collect()
+}
+
+fn reactions(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
+    let statuses = console.reactions.all().into_iter();
+    let cards = statuses.map(|(name, status)| {
+        let card = ComponentCard {
+            kind: ComponentKind::Reaction,
+            name,
+            position: status.position,
+            trouble: status.trouble.clone(),
+            poison: status.stopped_at.clone(),
+        };
+        card.render(newest, &deadlines(&status))
+    });
+    cards.collect()
+}
+
+/// A read model or a reaction with the members that both have.
+struct ComponentCard {
+    kind: ComponentKind,
+    name: &'static str,
+    position: Option<EventId>,
+    trouble: Option<String>,
+    poison: Option<PoisonEvent>,
+}
+
+impl ComponentCard {
+    fn render(&self, newest: Option<EventId>, more: &Markup) -> Markup {
+        let lag = EventId::count_to(newest).saturating_sub(EventId::count_to(self.position));
+        html! {
+            section.card.component {
+                h2 { bdi { (self.name) } (self.state(lag)) }
+                dl.facts {
+                    dt { "Last event" }
+                    dd {
+                        @match self.position {
+                            Some(id) => a href={ "/console/events/" (id) } { (id) },
+                            None => "none",
+                        }
+                    }
+                    dt { "Lag" }
+                    dd { (grouped(lag)) " events" }
+                    (more)
+                }
+                @match (&self.poison, &self.trouble) {
+                    (Some(poison), _) => (poison_event(poison)),
+                    (None, Some(trouble)) => p.bad { (shortened(trouble, ERROR)) },
+                    (None, None) => {},
+                }
+                (self.actions())
+            }
+        }
+    }
+
+    fn state(&self, lag: u64) -> Markup {
+        let (class, text) = match (&self.poison, &self.trouble, lag) {
+            (Some(_), _, _) => ("bad", "stopped"),
+            (None, Some(_), _) => ("bad", "in trouble"),
+            (None, None, 0) => ("good", "up to date"),
+            (None, None, _) => ("muted", "catching up"),
+        };
+        html! { span.badge.(class) { (text) } }
+    }
+
+    fn actions(&self) -> Markup {
+        let is_stopped = self.poison.is_some();
+        let commands = [
+            (
+                OperatorCommand::Rebuild,
+                self.kind == ComponentKind::ReadModel,
+            ),
+            (OperatorCommand::Retry, is_stopped),
+            (OperatorCommand::Skip, is_stopped),
+        ];
+        html! {
+            div.actions {
+                @if self.kind == ComponentKind::ReadModel {
+                    a.quiet-link href={ "/console/rows/" (self.name) } { "Rows" }
+                }
+                @for (command, _) in commands.into_iter().filter(|(_, is_possible)| *is_possible) {
+                    a.quiet-link href=(action_path(self.kind, self.name, command)) { (label(command)) "…" }
+                }
+            }
+        }
+    }
+}
+
+/// Renders the event that stopped a component.
+fn poison_event(event: &PoisonEvent) -> Markup {
+    html! {
+        div.poison role="alert" {
+            p {
+                "Stopped at event " a href={ "/console/events/" (event.id) } { (event.id) }
+                " of " a href={ "/console/subjects" (event.subject) "#event-" (event.id) } { bdi { (event.subject) } }
+            }
+            p.bad { (shortened(&event.reason, ERROR)) }
+        }
+    }
+}
+
+/// Renders the progress of a rebuild, in place or in a shadow table.
+fn rebuild(progress: &ReadModelProgress) -> Markup {
+    let shadow = progress.shadow();
+    if shadow.is_none() && progress.is_rebuilt() {
+        return Markup::default();
+    }
+    let place = match shadow {
+        Some(_) => "in a shadow table, while the current rows answer queries",
+        None => "in place; queries wait",
+    };
+    let rebuilt = shadow.as_ref().unwrap_or(progress);
+    html! {
+        dt { "Rebuild" }
+        dd {
+            (place)
+            @if let Some(pace) = rebuilt.pace() { ": " (pace_text(pace)) }
+            @if let Some(trouble) = rebuilt.trouble() { p.bad { (shortened(&trouble, ERROR)) } }
+        }
+    }
+}
+
+fn pace_text(pace: RebuildPace) -> String {
+    let left = grouped(pace.events_left);
+    let rate = grouped(pace.events_per_second);
+    match pace.seconds_left {
+        Some(seconds) => format!("{left} events left, {rate} a second, about {seconds} seconds"),
+        None => format!("{left} events left"),
+    }
+}
+
+fn deadlines(status: &ReactionStatus) -> Markup {
+    html! {
+        dt { "Open deadlines" }
+        dd { (status.open_deadlines) }
+        @if let Some(next) = status.next_deadline {
+            dt { "Next deadline" }
+            dd { (next.strftime("%Y-%m-%d %H:%M:%S").to_string()) " UTC" }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The console's view of an application: what its pages read.
+
+use std::{sync::Arc, time::Duration};
+
+use es_command::{reaction::ReactionStatuses, state::StateDescriptor};
+use es_event::{Subject, Upcasters};
+use es_read::projection::{Database, ProgressRegistry, ReadModels};
+use es_runtime::{ApiToken, operator::OperatorClient};
+use es_store::EventStore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+/// The number of pages that are built at the same time.
+const PAGES: usize = 4;
+/// The number of live event streams that are open at the same time.
+const STREAMS: usize = 16;
+/// Time that a request for a page waits for its turn.
+const PAGE_WAIT: Duration = Duration::from_secs(5);
+
+/// The parts of an application that the console shows.
+#[derive(Debug)]
+pub struct Console {
+    /// The application's name.
+    pub name: &'static str,
+    /// The event store.
+    pub store: Arc<dyn EventStore>,
+    /// The upcasters of old events.
+    pub upcasters: Upcasters,
+    /// The states of each subject.
+    pub states: Vec<DeclaredState>,
+    /// The commands that clients send.
+    pub commands: Vec<DeclaredCommand>,
+    /// The declared event types.
+    pub event_types: Vec<&'static str>,
+    /// The positions of the read models.
+    pub read_models: ProgressRegistry,
+    /// The declared read models.
+    pub models: ReadModels,
+    /// The database of the read models.
+    pub database: Database,
+    /// The statuses of the reactions.
+    pub reactions: ReactionStatuses,
+    /// Sends commands to read models.
+    pub read_model_operator: OperatorClient,
+    /// Sends commands to reactions.
+    pub reaction_operator: OperatorClient,
+    /// True if everyone who reaches the application may read.
+    pub is_open: bool,
+    /// The credential of operators. Without it, nobody is an operator.
+    pub operator_token: Option<ApiToken>,
+    /// True if browsers reach the application by TLS only.
+    pub is_tls: bool,
+    /// Becomes true when the application shuts down, which ends the streams.
+    pub shutdown: watch::Receiver<bool>,
+}
+
+/// A state that a command's handler takes, and the subjects that have it.
+#[derive(Debug, Clone, Copy)]
+pub struct DeclaredState {
+    /// The state's type.
+    pub descriptor: StateDescriptor,
+    /// The template of its subject, such as `/books/{id}`.
+    pub template: &'static str,
+    /// True if the state includes the events of the subjects below.
+    pub recursive: bool,
+}
+
+/// A command that clients send.
+#[derive(Debug, Clone, Copy)]
+pub struct DeclaredCommand {
+    /// The type's name.
+    pub name: &'static str,
+    /// The template of its subject.
+    pub template: &'static str,
+}
+
+impl Console {
+    /// Returns the states that a subject has.
+    pub(crate) fn states_of(&self, subject: &Subject) -> Vec<DeclaredState> {
+        let fits = |state: &&DeclaredState| fits_template(subject, state.template);
+        self.states.iter().filter(fits).copied().collect()
+    }
+
+    /// Returns the commands about a subject.
+    pub(crate) fn commands_of(&self, subject: &Subject) -> impl Iterator<Item = DeclaredCommand> {
+        let fits = |command: &&DeclaredCommand| fits_template(subject, command.template);
+        self.commands.iter().filter(fits).copied()
+    }
+}
+
+fn fits_template(subject: &Subject, template: &str) -> bool {
+    let mut segments = subject.as_str().split('/');
+    let fits = template.split('/').all(|wanted| {
+        let segment = segments.next();
+        segment.is_some_and(|segment| {
+            segment == wanted || (wanted.starts_with('{') && !segment.is_empty())
+        })
+    });
+    fits && segments.next().is_none()
+}
+
+/// The shared state of all routes of the console.
+#[derive(Debug, Clone)]
+pub(crate) struct ConsoleState {
+    pub(crate) console: Arc<Console>,
+    pub(crate) limits: ConsoleLimits,
+}
+
+/// Bounds the work of the console: the number of pages that are built and of streams that are open.
+#[derive(Debug, Clone)]
+pub(crate) struct ConsoleLimits {
+    pages: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+}
+
+impl Default for ConsoleLimits {
+    fn default() -> Self {
+        Self {
+            pages: Arc::new(Semaphore::new(PAGES)),
+            streams: Arc::new(Semaphore::new(STREAMS)),
+        }
+    }
+}
+
+impl ConsoleLimits {
+    /// Waits for the right to build a page, for a limited time.
+    pub(crate) async fn acquire_page(&self) -> Option<OwnedSemaphorePermit> {
+        let permit = Arc::clone(&self.pages).acquire_owned();
+        tokio::time::timeout(PAGE_WAIT, permit).await.ok()?.ok()
+    }
+
+    /// Acquires the right to open a stream, unless too many are open.
+    pub(crate) fn acquire_stream(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.streams).try_acquire_owned().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_fits_subjects_of_the_same_length() {
+        let fits = |subject: &str, template| fits_template(&subject.parse().unwrap(), template);
+        assert!(fits("/books/42", "/books/{id}"));
+        assert!(fits("/books/42/pages/1", "/books/{id}/pages/{page}"));
+        assert!(!fits("/books", "/books/{id}"));
+        assert!(!fits("/books/", "/books/{id}"));
+        assert!(!fits("/books/42/pages", "/books/{id}"));
+        assert!(!fits("/readers/42", "/books/{id}"));
+    }
+}

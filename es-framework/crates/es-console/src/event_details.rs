@@ -1,0 +1,230 @@
+//! One event with everything that is known about it.
+
+use axum::response::Response;
+use es_event::{EventId, Hash, RecordedEvent, TraceContext};
+use es_store::{Bound, EventStore, ReadOptions, StoreError, event_with_id};
+use futures_util::TryStreamExt as _;
+use maud::{Markup, html};
+
+use crate::{
+    console::Console,
+    event_list::{event_type, payload, table, time},
+    json_view,
+    layout::{PageFrame, Section, Visitor},
+    notice::Notice,
+    text_view::{grouped, isolated, short_type, shortened, size_text},
+};
+
+/// The number of events before and after an event in which events of the same trace are searched.
+const NEIGHBOURS: u64 = 1_000;
+/// The number of events of the same trace that are shown.
+const RELATED: usize = 30;
+/// The number of characters of a value of the metadata.
+const METADATA: usize = 500;
+
+/// Shows one event.
+pub(crate) async fn show(
+    console: &Console,
+    visitor: &Visitor,
+    id: &str,
+) -> Result<Response, Notice> {
+    let id: EventId = id
+        .parse()
+        .map_err(|error: es_event::InvalidEventId| Notice::invalid(error.to_string()))?;
+    let store = &*console.store;
+    let Some(event) = event_with_id(store, id).await? else {
+        return Err(Notice::not_found(format!("The store has no event {id}.")));
+    };
+    let verification = verify(store, &event).await?;
+    let related = related_events(store, &event).await?;
+    let has_next = event_with_id(store, id.next().unwrap_or(id))
+        .await?
+        .is_some();
+    let title = format!("{} {id}", short_type(event.event_type.as_str()));
+    let frame = PageFrame {
+        application: console.name,
+        visitor,
+        section: Section::Events,
+        title: &title,
+    };
+    Ok(frame.respond(&html! {
+        (heading(&event, has_next))
+        div.columns {
+            section.card {
+                h2 { "Data" span.muted { (size_text(event.data.get().len())) } }
+                (json_view::pretty(payload(&event)))
+            }
+            section.card {
+                h2 { "Event" }
+                (facts(console, &event, &verification))
+                (metadata(&event))
+            }
+        }
+        (related_section(&event, &related))
+    }))
+}
+
+fn heading(event: &RecordedEvent, has_next: bool) -> Markup {
+    let previous = event.id.get().checked_sub(1);
+    html! {
+        div.bar {
+            h1 { (event_type(event.event_type.as_str())) " " span.number { "#" (event.id) } }
+            div.steps {
+                @if let Some(previous) = previous {
+                    a.quiet-link rel="prev" href={ "/console/events/" (previous) } { "← " (previous) }
+                }
+                @if has_next && let Some(next) = event.id.next() {
+                    a.quiet-link rel="next" href={ "/console/events/" (next) } { (next) " →" }
+                }
+            }
+        }
+    }
+}
+
+/// Checks the hash of an event against its content and its predecessor.
+async fn verify(
+    store: &dyn EventStore,
+    event: &RecordedEvent,
+) -> Result<Result<String, String>, StoreError> {
+    let before = event.id.get().checked_sub(1).and_then(EventId::new);
+    let predecessor = match before {
+        None => Hash::ZERO,
+        Some(id) => match event_with_id(store, id).await? {
+            Some(predecessor) => predecessor.hash,
+            None => return Ok(Err(format!("event {id} before it is missing"))),
+        },
+    };
+    let verified = event.verify(predecessor).map_err(|error| error.to_string());
+    Ok(verified.map(|()| match before {
+        None => "verified: it fits the content, and this is the first event".to_owned(),
+        Some(id) => format!("verified: it fits the content and continues event {id}"),
+    }))
+}
+
+fn facts(
+    console: &Console,
+    event: &RecordedEvent,
+    verification: &Result<String, String>,
+) -> Markup {
+    let subject = event.subject.as_str();
+    let metadata = event.metadata();
+    let commands: Vec<_> = console.commands_of(&event.subject).collect();
+    html! {
+        dl.facts {
+            dt { "Subject" }
+            dd { a href={ "/console/subjects" (subject) "#event-" (event.id) } { (subject) } }
+            dt { "Type" }
+            dd { (event.event_type.as_str()) }
+            dt { "Time" }
+            dd { (time(event)) " UTC" }
+            dt { "Position" }
+            dd { (grouped(event.id.get())) }
+            dt { "Source" }
+            dd { (shortened(&event.source, METADATA)) }
+            @if let Some(caller) = metadata.get("caller") {
+                dt { "Caller" }
+                dd { (shortened(caller, METADATA)) }
+            }
+            @if let Some(trace) = &event.trace { (trace_facts(trace)) }
+            dt { "Hash" }
+            dd {
+                code { (event.hash.to_string()) }
+                @match verification {
+                    Ok(sentence) => p.good { "✓ " (sentence) },
+                    Err(sentence) => p.bad role="alert" { "✗ " (sentence) },
+                }
+            }
+            dt { "Predecessor" }
+            dd { code { (event.predecessor_hash.to_string()) } }
+            @if !commands.is_empty() {
+                dt { "Commands of the subject" }
+                dd {
+                    @for command in commands {
+                        a.chip href={ "/docs#" (command.name) } { (command.name) } " "
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn trace_facts(trace: &TraceContext) -> Markup {
+    html! {
+        dt { "Trace" }
+        dd {
+            @if let Some(id) = trace.id() {
+                a href={ "/console?trace=" (id) } { code { (id) } }
+            } @else { code { (trace.parent()) } }
+        }
+        @if let Some(state) = trace.state() {
+            dt { "Trace state" }
+            dd { (isolated(state)) }
+        }
+    }
+}
+
+fn metadata(event: &RecordedEvent) -> Markup {
+    let metadata = event.metadata();
+    html! {
+        h2 { "Metadata" }
+        @if metadata.iter().next().is_none() {
+            p.muted { "The event has no metadata." }
+        } @else {
+            dl.facts {
+                @for (name, value) in metadata.iter() {
+                    dt { (shortened(name, 80)) }
+                    dd { (shortened(value, METADATA)) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the events of the same trace near an event, without the event itself.
+async fn related_events(
+    store: &dyn EventStore,
+    event: &RecordedEvent,
+) -> Result<Vec<RecordedEvent>, StoreError> {
+    let Some(trace) = event.trace.as_ref().and_then(TraceContext::id) else {
+        return Ok(Vec::new());
+    };
+    let id = event.id.get();
+    let options = ReadOptions {
+        lower_bound: EventId::new(id.saturating_sub(NEIGHBOURS)).map(Bound::Inclusive),
+        upper_bound: EventId::new(id.saturating_add(NEIGHBOURS)).map(Bound::Inclusive),
+        ..ReadOptions::recursive()
+    };
+    let mut neighbours = store.read(es_event::Subject::root(), options);
+    let mut related = Vec::new();
+    while let Some(neighbour) = neighbours.try_next().await? {
+        let of_trace = neighbour.trace.as_ref().and_then(TraceContext::id) == Some(trace);
+        if of_trace && neighbour.id != event.id {
+            related.push(neighbour);
+        }
+        if related.len() >= RELATED {
+            break;
+        }
+    }
+    Ok(related)
+}
+
+fn related_section(event: &RecordedEvent, related: &[RecordedEvent]) -> Markup {
+    let trace = event.trace.as_ref().and_then(TraceContext::id);
+    html! {
+        @if let Some(trace) = trace {
+            section.related {
+                h2 { "Events of the same trace" }
+                p.muted {
+                    "The same request caused them, directly or through a reaction. Searched the "
+                    (grouped(NEIGHBOURS)) " events before and after this one. "
+                    a href={ "/console?trace=" (trace) } { "Search all events" }
+                }
+                @if related.is_empty() {
+                    p.empty { "There are no others." }
+                } @else {
+                    (table(related))
+                }
+            }
+        }
+    }
+}

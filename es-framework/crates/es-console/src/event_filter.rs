@@ -1,0 +1,256 @@
+//! The filter of the event stream, which is part of the address.
+
+use es_event::{EventId, EventType, RecordedEvent, Subject};
+use jiff::Timestamp;
+
+use crate::text_view::short_type;
+
+/// The longest text to search for, in bytes.
+const TEXT: usize = 200;
+
+/// The filter of the event stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct EventFilter {
+    /// The subject of the events.
+    pub(crate) subject: Option<Subject>,
+    /// True if the events of the subjects below are left out.
+    pub(crate) exact: bool,
+    /// The type of the events.
+    pub(crate) event_type: Option<EventType>,
+    /// The earliest time.
+    pub(crate) from: Option<Timestamp>,
+    /// The latest time.
+    pub(crate) to: Option<Timestamp>,
+    /// A text in the data, in small letters.
+    pub(crate) text: Option<String>,
+    /// The id of the trace.
+    pub(crate) trace: Option<String>,
+}
+
+/// The values of the address as they were entered, and the mistakes in them.
+#[derive(Debug, Default)]
+pub(crate) struct FilterInput {
+    values: Vec<(String, String)>,
+    /// The filter of all values without a mistake.
+    pub(crate) filter: EventFilter,
+    /// The mistakes: the name of the field, and a sentence.
+    pub(crate) mistakes: Vec<(&'static str, String)>,
+    /// The event before which the page ends.
+    pub(crate) before: Option<EventId>,
+    /// The event after which a live stream begins.
+    pub(crate) after: Option<EventId>,
+}
+
+/// The fields of the filter.
+const FIELDS: [&str; 7] = ["subject", "exact", "type", "from", "to", "text", "trace"];
+
+impl FilterInput {
+    /// Reads the query of an address.
+    pub(crate) fn parse(query: &str, event_types: &[&'static str]) -> Self {
+        let values = serde_urlencoded::from_str(query).unwrap_or_default();
+        let mut input = Self {
+            values,
+            ..Self::default()
+        };
+        let id = |input: &Self, name| input.value(name).parse().ok();
+        input.before = id(&input, "before");
+        input.after = id(&input, "after");
+        input.read_subject();
+        input.read_type(event_types);
+        input.filter.from = input.read_time("from");
+        input.filter.to = input.read_time("to");
+        input.read_text();
+        input.read_trace();
+        input
+    }
+
+    /// Returns the entered value of a field.
+    pub(crate) fn value(&self, name: &str) -> &str {
+        let found = self.values.iter().find(|(key, _)| key == name);
+        found.map_or("", |(_, value)| value.trim())
+    }
+
+    /// Returns the mistake of a field.
+    pub(crate) fn mistake(&self, name: &str) -> Option<&str> {
+        let found = self.mistakes.iter().find(|(field, _)| *field == name);
+        found.map(|(_, sentence)| sentence.as_str())
+    }
+
+    /// Returns true if the filter selects a part of the events.
+    pub(crate) fn is_active(&self) -> bool {
+        FIELDS.iter().any(|name| !self.value(name).is_empty())
+    }
+
+    /// Returns the address of the same filter with another parameter.
+    pub(crate) fn address(&self, path: &str, parameter: Option<(&str, String)>) -> String {
+        let fields = FIELDS.iter().map(|name| (*name, self.value(name)));
+        let fields = fields.filter(|(_, value)| !value.is_empty());
+        let extra = parameter
+            .as_ref()
+            .map(|(name, value)| (*name, value.as_str()));
+        let query: Vec<_> = fields.chain(extra).collect();
+        match serde_urlencoded::to_string(query) {
+            Ok(query) if !query.is_empty() => format!("{path}?{query}"),
+            Ok(_) | Err(_) => path.to_owned(),
+        }
+    }
+
+    fn reject(&mut self, field: &'static str, sentence: impl Into<String>) {
+        self.mistakes.push((field, sentence.into()));
+    }
+
+    fn read_subject(&mut self) {
+        self.filter.exact = !self.value("exact").is_empty();
+        if self.value("subject").is_empty() {
+            return;
+        }
+        match self.value("subject").parse() {
+            Ok(subject) => self.filter.subject = Some(subject),
+            Err(_) => self.reject(
+                "subject",
+                "A subject starts with / and has only ASCII letters, digits, - and _ between slashes.",
+            ),
+        }
+    }
+
+    /// Reads the type. The last segment of a declared type is enough.
+    fn read_type(&mut self, event_types: &[&'static str]) {
+        let value = self.value("type");
+        if value.is_empty() {
+            return;
+        }
+        let declared = event_types.iter().find(|one| short_type(one) == value);
+        let event_type = match declared {
+            Some(declared) => Ok(EventType::declared(declared)),
+            None => value.parse(),
+        };
+        match event_type {
+            Ok(event_type) => self.filter.event_type = Some(event_type),
+            Err(_) => self.reject(
+                "type",
+                "No declared event has this name. Enter the whole type.",
+            ),
+        }
+    }
+
+    /// Reads a time. A browser sends it without a zone and sometimes without seconds.
+    fn read_time(&mut self, field: &'static str) -> Option<Timestamp> {
+        let value = self.value(field);
+        if value.is_empty() {
+            return None;
+        }
+        let candidates = [
+            value.to_owned(),
+            format!("{value}Z"),
+            format!("{value}:00Z"),
+            format!("{value}T00:00:00Z"),
+        ];
+        let time = candidates.iter().find_map(|text| text.parse().ok());
+        if time.is_none() {
+            self.reject(field, "Enter a time such as 2026-07-01T12:00.");
+        }
+        time
+    }
+
+    fn read_text(&mut self) {
+        let text = self.value("text").to_lowercase();
+        match text.len() {
+            0 => {}
+            1..=TEXT => self.filter.text = Some(text),
+            _ => self.reject("text", format!("Enter at most {TEXT} characters.")),
+        }
+    }
+
+    fn read_trace(&mut self) {
+        let trace = self.value("trace").to_lowercase();
+        let is_id = trace.len() == 32 && trace.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match trace.is_empty() {
+            true => {}
+            false if is_id => self.filter.trace = Some(trace),
+            false => self.reject("trace", "A trace id has 32 hexadecimal digits."),
+        }
+    }
+}
+
+impl EventFilter {
+    /// Returns true for an event that the filter selects. The store has checked subject and type already.
+    pub(crate) fn matches(&self, event: &RecordedEvent) -> bool {
+        self.matches_time(event) && self.matches_trace(event) && self.matches_text(event)
+    }
+
+    fn matches_time(&self, event: &RecordedEvent) -> bool {
+        if self.from.is_none() && self.to.is_none() {
+            return true;
+        }
+        event.time.timestamp().is_ok_and(|time| {
+            self.from.is_none_or(|from| time >= from) && self.to.is_none_or(|to| time <= to)
+        })
+    }
+
+    fn matches_trace(&self, event: &RecordedEvent) -> bool {
+        self.trace.as_deref().is_none_or(|wanted| {
+            let trace = event.trace.as_ref();
+            trace.and_then(|trace| trace.id()) == Some(wanted)
+        })
+    }
+
+    fn matches_text(&self, event: &RecordedEvent) -> bool {
+        self.text.as_deref().is_none_or(|wanted| {
+            event.data.get().to_lowercase().contains(wanted)
+                || event.source.to_lowercase().contains(wanted)
+        })
+    }
+
+    /// Returns true if the store alone cannot find the events, so that the number of events that a page reads
+    /// has to be limited.
+    pub(crate) const fn needs_search(&self) -> bool {
+        self.text.is_some() || self.trace.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TYPES: [&str; 1] = ["com.example.library.BookPurchasedEvent"];
+
+    #[test]
+    fn a_filter_is_read_from_the_address_and_written_back() {
+        let query = "subject=%2Fbooks&type=BookPurchasedEvent&from=2026-07-01T12%3A00&text=%C3%9Cber+uns&before=7";
+        let input = FilterInput::parse(query, &TYPES);
+        assert!(input.mistakes.is_empty(), "{:?}", input.mistakes);
+        assert_eq!(input.filter.subject, Some("/books".parse().unwrap()));
+        assert_eq!(input.filter.event_type.as_ref().unwrap().as_str(), TYPES[0]);
+        assert_eq!(
+            input.filter.from,
+            Some("2026-07-01T12:00:00Z".parse().unwrap())
+        );
+        assert_eq!(input.filter.text.as_deref(), Some("über uns"));
+        assert_eq!(input.before, EventId::new(7));
+        let next = input.address("/console", Some(("before", "3".to_owned())));
+        let again = FilterInput::parse(next.split_once('?').unwrap().1, &TYPES);
+        assert_eq!(again.filter, input.filter);
+        assert_eq!(again.before, EventId::new(3));
+        assert_eq!(
+            FilterInput::parse("", &TYPES).address("/console", None),
+            "/console"
+        );
+    }
+
+    #[test]
+    fn a_mistake_is_told_at_its_field() {
+        for (query, field) in [
+            ("subject=books", "subject"),
+            ("type=Nothing", "type"),
+            ("from=yesterday", "from"),
+            ("to=1", "to"),
+            ("trace=xyz", "trace"),
+        ] {
+            let input = FilterInput::parse(query, &TYPES);
+            assert!(input.mistake(field).is_some(), "{query}");
+            assert_eq!(input.filter, EventFilter::default());
+        }
+        let long = format!("text={}", "x".repeat(201));
+        assert!(FilterInput::parse(&long, &TYPES).mistake("text").is_some());
+    }
+}

@@ -1,0 +1,140 @@
+//! Searches events with bounded work: a page ends when it is full, and when enough events were read.
+
+use std::{
+    num::NonZeroU64,
+    time::{Duration, Instant},
+};
+
+use es_event::{EventId, RecordedEvent, Subject};
+use es_store::{Bound, EventStore, Order, ReadOptions, StoreError, event_with_id, newest_id};
+use futures_util::TryStreamExt as _;
+use jiff::Timestamp;
+
+use crate::event_filter::EventFilter;
+
+/// The number of events that one search reads at most.
+pub(crate) const SEARCHED_EVENTS: u64 = 10_000;
+/// Time after which a search ends.
+const SEARCH_TIME: Duration = Duration::from_secs(2);
+
+/// The ids between which a search reads, both excluded.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SearchRange {
+    pub(crate) after: Option<EventId>,
+    pub(crate) before: Option<EventId>,
+}
+
+/// The events that a search found, newest first.
+#[derive(Debug, Default)]
+pub(crate) struct FoundEvents {
+    pub(crate) events: Vec<RecordedEvent>,
+    /// The number of events that were read.
+    pub(crate) searched: u64,
+    /// The event before which the next search continues, unless the search reached its end.
+    pub(crate) next: Option<EventId>,
+}
+
+/// Returns the newest events of a range that the filter selects, at most `most`.
+pub(crate) async fn search(
+    store: &dyn EventStore,
+    filter: &EventFilter,
+    range: SearchRange,
+    most: usize,
+) -> Result<FoundEvents, StoreError> {
+    let Some(range) = within_times(store, filter, range).await? else {
+        return Ok(FoundEvents::default());
+    };
+    let begin = Instant::now();
+    let subject = filter.subject.clone().unwrap_or_else(Subject::root);
+    let options = read_options(filter, range, most);
+    let limit = options.limit.map_or(SEARCHED_EVENTS, NonZeroU64::get);
+    let mut events = store.read(subject, options);
+    let mut found = FoundEvents::default();
+    while let Some(event) = events.try_next().await? {
+        found.searched = found.searched.saturating_add(1);
+        let id = event.id;
+        if filter.matches(&event) {
+            found.events.push(event);
+        }
+        let is_full = found.events.len() >= most;
+        if is_full || found.searched >= limit || begin.elapsed() > SEARCH_TIME {
+            found.next = Some(id).filter(|id| *id > EventId::FIRST);
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn read_options(filter: &EventFilter, range: SearchRange, most: usize) -> ReadOptions {
+    let most = match filter.needs_search() {
+        true => SEARCHED_EVENTS,
+        false => u64::try_from(most).unwrap_or(SEARCHED_EVENTS),
+    };
+    ReadOptions {
+        recursive: !filter.exact || filter.subject.is_none(),
+        order: Order::Antichronological,
+        lower_bound: range.after.map(Bound::Exclusive),
+        upper_bound: range.before.map(Bound::Exclusive),
+        event_types: filter.event_type.clone().into_iter().collect(),
+        limit: NonZeroU64::new(most),
+        ..ReadOptions::default()
+    }
+}
+
+/// Narrows a range to the events between the times of a filter. Returns `None` if there are none.
+async fn within_times(
+    store: &dyn EventStore,
+    filter: &EventFilter,
+    range: SearchRange,
+) -> Result<Option<SearchRange>, StoreError> {
+    let SearchRange {
+        mut after,
+        mut before,
+    } = range;
+    if filter.from.is_none() && filter.to.is_none() {
+        return Ok(Some(range));
+    }
+    let Some(newest) = newest_id(store).await? else {
+        return Ok(None);
+    };
+    if let Some(from) = filter.from {
+        // The first event at or after the time; the one before it is excluded.
+        let first = first_event_where(store, newest, |time| time >= from).await?;
+        match first {
+            None => return Ok(None),
+            Some(0) => {}
+            Some(first) => after = after.max(EventId::new(first.saturating_sub(1))),
+        }
+    }
+    if let Some(to) = filter.to {
+        let first_later = first_event_where(store, newest, |time| time > to).await?;
+        if let Some(later) = first_later.and_then(EventId::new) {
+            before = Some(before.map_or(later, |before| before.min(later)));
+        }
+    }
+    Ok(Some(SearchRange { after, before }))
+}
+
+/// Returns the number of the first event whose time meets a condition that all later times meet, too. Times of
+/// events never go back, so a binary search finds it.
+async fn first_event_where(
+    store: &dyn EventStore,
+    newest: EventId,
+    is_met: impl Fn(Timestamp) -> bool,
+) -> Result<Option<u64>, StoreError> {
+    let (mut low, mut high) = (0, EventId::count_to(Some(newest)));
+    while low < high {
+        let middle = low.midpoint(high);
+        let event = match EventId::new(middle) {
+            Some(id) => event_with_id(store, id).await?,
+            None => None,
+        };
+        let time = event.and_then(|event| event.time.timestamp().ok());
+        if time.is_some_and(&is_met) {
+            high = middle;
+        } else {
+            low = middle.saturating_add(1);
+        }
+    }
+    Ok((low <= newest.get()).then_some(low))
+}

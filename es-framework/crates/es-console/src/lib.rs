@@ -1,0 +1,33 @@
+//! The console: pages that show the events, subjects, states and components of an application.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+mod access;
+mod assets;
+mod component_list;
+mod console;
+mod event_details;
+mod event_filter;
+mod event_list;
+mod event_live;
+mod event_search;
+mod json_view;
+mod layout;
+mod notice;
+mod operator_action;
+mod router;
+mod row_list;
+mod session;
+mod state_fold;
+mod state_view;
+mod subject_list;
+mod subject_timeline;
+#[cfg(test)]
+mod tests;
+mod text_view;
+
+#[doc(hidden)]
+pub use console::{Console, DeclaredCommand, DeclaredState};
+#[doc(hidden)]
+pub use router::{PATH, router};

@@ -1,0 +1,77 @@
+//! Pages that say one thing, such as an error.
+
+use axum::{http::StatusCode, response::Response};
+use es_store::StoreError;
+use maud::html;
+
+use crate::layout::{PageFrame, Section, Visitor};
+
+/// A page that says one thing instead of the page that was asked for.
+#[derive(Debug)]
+pub(crate) struct Notice {
+    status: StatusCode,
+    heading: &'static str,
+    detail: String,
+}
+
+impl Notice {
+    /// Says that something does not exist.
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "Not found", detail)
+    }
+
+    /// Says that the address or the form has a wrong value.
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "Not valid", detail)
+    }
+
+    /// Says that the reader may not do this.
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "Not allowed", detail)
+    }
+
+    /// Says that the database of the read models does not answer as it should.
+    pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
+        let heading = "The read models do not answer";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, heading, detail)
+    }
+
+    /// Says that the console has too much to do.
+    pub(crate) fn busy() -> Self {
+        let detail = "The console is building as many pages as it may. Try again in a moment.";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "Busy", detail)
+    }
+
+    fn new(status: StatusCode, heading: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            status,
+            heading,
+            detail: detail.into(),
+        }
+    }
+
+    /// Returns the page.
+    pub(crate) fn respond(&self, application: &'static str, visitor: &Visitor) -> Response {
+        let frame = PageFrame {
+            application,
+            visitor,
+            section: Section::Other,
+            title: self.heading,
+        };
+        let content = html! {
+            div.notice {
+                h1 { (self.heading) }
+                p { (self.detail) }
+                p { a href="/console" { "To the events" } }
+            }
+        };
+        frame.respond_with(self.status, &content)
+    }
+}
+
+impl From<StoreError> for Notice {
+    fn from(error: StoreError) -> Self {
+        let heading = "The event store does not answer";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, heading, error.to_string())
+    }
+}

@@ -1,0 +1,190 @@
+//! Rebuild, retry and skip: a page that states the consequences, and the form that sends the command.
+
+use axum::{
+    http::HeaderMap,
+    response::{IntoResponse as _, Redirect, Response},
+};
+use bytes::Bytes;
+use es_runtime::operator::{ComponentKind, OperatorCommand};
+use maud::{Markup, html};
+
+use crate::{
+    access::check_form,
+    console::Console,
+    layout::{PageFrame, Section, Visitor, form_token_field},
+    notice::Notice,
+};
+
+/// A command of an operator to one component.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OperatorAction {
+    kind: ComponentKind,
+    name: &'static str,
+    command: OperatorCommand,
+}
+
+/// Returns the label of a command.
+pub(crate) const fn label(command: OperatorCommand) -> &'static str {
+    match command {
+        OperatorCommand::Rebuild => "Rebuild",
+        OperatorCommand::Retry => "Retry",
+        OperatorCommand::Skip => "Skip",
+    }
+}
+
+const fn verb(command: OperatorCommand) -> &'static str {
+    match command {
+        OperatorCommand::Rebuild => "rebuild",
+        OperatorCommand::Retry => "retry",
+        OperatorCommand::Skip => "skip",
+    }
+}
+
+/// Returns the path of the list of components.
+pub(crate) const fn list_path(kind: ComponentKind) -> &'static str {
+    match kind {
+        ComponentKind::ReadModel => "/console/read-models",
+        ComponentKind::Reaction => "/console/reactions",
+    }
+}
+
+/// Returns the path of the page of a command.
+pub(crate) fn action_path(kind: ComponentKind, name: &str, command: OperatorCommand) -> String {
+    format!("{}/{name}/{}", list_path(kind), verb(command))
+}
+
+impl OperatorAction {
+    /// Finds the command that a path names.
+    pub(crate) fn find(
+        console: &Console,
+        kind: ComponentKind,
+        name: &str,
+        verb_in_path: &str,
+    ) -> Result<Self, Notice> {
+        let name = match kind {
+            ComponentKind::ReadModel => {
+                let mut models = console.read_models.iter().map(|(model, _)| model);
+                models.find(|model| *model == name)
+            }
+            ComponentKind::Reaction => {
+                let mut reactions = console.reactions.all().into_keys();
+                reactions.find(|reaction| *reaction == name)
+            }
+        };
+        let commands = match kind {
+            ComponentKind::ReadModel => &[
+                OperatorCommand::Rebuild,
+                OperatorCommand::Retry,
+                OperatorCommand::Skip,
+            ][..],
+            ComponentKind::Reaction => &[OperatorCommand::Retry, OperatorCommand::Skip],
+        };
+        let command = commands.iter().find(|one| verb(**one) == verb_in_path);
+        match name.zip(command) {
+            Some((name, command)) => Ok(Self {
+                kind,
+                name,
+                command: *command,
+            }),
+            None => Err(Notice::not_found(format!(
+                "There is no such {kind}, or it has no such command."
+            ))),
+        }
+    }
+
+    /// Returns the sentences that an operator should know before the command.
+    const fn consequences(self) -> &'static [&'static str] {
+        match (self.kind, self.command) {
+            (_, OperatorCommand::Rebuild) => &[
+                "The rows are computed again from the first event, in a shadow table. Meanwhile queries get the current rows.",
+                "It reads all events once. A large store is busy with that for a while; the page of the read models shows the progress.",
+                "At the end, the new rows replace the current ones at once. No event is lost or changed.",
+            ],
+            (ComponentKind::ReadModel, OperatorCommand::Retry) => &[
+                "The read model applies the event that stopped it again. It stops again if the reason remains.",
+            ],
+            (ComponentKind::Reaction, OperatorCommand::Retry) => &[
+                "The reaction handles the event that stopped it again. It stops again if the reason remains.",
+                "A call of another system that failed halfway is sent again, with the same idempotency key.",
+            ],
+            (ComponentKind::ReadModel, OperatorCommand::Skip) => &[
+                "The read model leaves out the event that stopped it, now and in every rebuild.",
+                "Its rows will lack what the event says. Only a repaired projection of a new version can include the event again.",
+            ],
+            (ComponentKind::Reaction, OperatorCommand::Skip) => &[
+                "The reaction leaves out the action that failed, in every instance. Nothing carries it out later.",
+                "Whoever waits for the action, such as a reader for a reminder, does not get it.",
+            ],
+        }
+    }
+
+    /// Returns the page that states the consequences.
+    pub(crate) fn show(self, console: &Console, visitor: &Visitor) -> Response {
+        let Self {
+            kind,
+            name,
+            command,
+        } = self;
+        let title = format!("{} {name}", label(command));
+        let frame = PageFrame {
+            application: console.name,
+            visitor,
+            section: match kind {
+                ComponentKind::ReadModel => Section::ReadModels,
+                ComponentKind::Reaction => Section::Reactions,
+            },
+            title: &title,
+        };
+        frame.respond(&html! {
+            div.notice {
+                h1 { (label(command)) " the " (kind) " " bdi { (name) } "?" }
+                ul.consequences { @for sentence in self.consequences() { li { (sentence) } } }
+                (self.form(visitor))
+            }
+        })
+    }
+
+    fn form(self, visitor: &Visitor) -> Markup {
+        let path = action_path(self.kind, self.name, self.command);
+        html! {
+            @if let Visitor::SignedInOperator { form_token } = visitor {
+                form.inline method="post" action=(path) {
+                    (form_token_field(form_token))
+                    button.send type="submit" { (label(self.command)) }
+                    a.quiet-link href=(list_path(self.kind)) { "Cancel" }
+                }
+            } @else {
+                p { a href="/console/sign-in" { "Sign in as operator" } " to do this." }
+            }
+        }
+    }
+
+    /// Sends the command of a form.
+    pub(crate) async fn execute(
+        self,
+        console: &Console,
+        visitor: &Visitor,
+        headers: &HeaderMap,
+        body: &Bytes,
+    ) -> Result<Response, Notice> {
+        check_form(console, headers, visitor, body)?;
+        let Self {
+            kind,
+            name,
+            command,
+        } = self;
+        let operator = match kind {
+            ComponentKind::ReadModel => &console.read_model_operator,
+            ComponentKind::Reaction => &console.reaction_operator,
+        };
+        tracing::info!(
+            command = verb(command),
+            component = name,
+            "an operator sends a command from the console"
+        );
+        match operator.send(name, command).await {
+            Ok(_) => Ok(Redirect::to(list_path(kind)).into_response()),
+            Err(error) => Err(Notice::invalid(format!("{error}."))),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The rows of a read model, a page at a time.
+
+use axum::response::Response;
+use es_read::query::{Page, QueryError, QueryParameters, browse_rows};
+use maud::{Markup, html};
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::{
+    console::Console,
+    json_view,
+    layout::{PageFrame, Section, Visitor},
+    notice::Notice,
+};
+
+/// The number of rows on a page.
+const PAGE: &str = "50";
+/// The number of characters of a value.
+const VALUE: usize = 80;
+
+/// Shows a page of rows.
+pub(crate) async fn show(
+    console: &Console,
+    visitor: &Visitor,
+    name: &str,
+    query: &str,
+) -> Result<Response, Notice> {
+    let Some(table) = console.models.get(name) else {
+        return Err(Notice::not_found("There is no read model of this name."));
+    };
+    let page = load(console, name, query).await;
+    let page = page.map_err(|error| Notice::unavailable(error.to_string()))?;
+    let columns: Vec<_> = table
+        .model
+        .columns
+        .iter()
+        .map(|column| column.member)
+        .collect();
+    let title = format!("Rows of {}", table.model.name);
+    let frame = PageFrame {
+        application: console.name,
+        visitor,
+        section: Section::ReadModels,
+        title: &title,
+    };
+    Ok(frame.respond(&html! {
+        div.bar {
+            h1 { (title) }
+            a.quiet-link href="/console/read-models" { "Read models" }
+        }
+        (rows(&columns, &page.items))
+        @if let Some(cursor) = page.next_cursor {
+            nav.paging aria-label="Pages" {
+                a.quiet-link rel="next" href={ "/console/rows/" (table.model.name) "?cursor=" (cursor) } { "Next" }
+            }
+        }
+    }))
+}
+
+async fn load(
+    console: &Console,
+    name: &str,
+    query: &str,
+) -> Result<Page<Box<RawValue>>, QueryError> {
+    let given: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap_or_default();
+    let cursor = given.into_iter().find(|(name, _)| name == "cursor");
+    let limit = ("limit".to_owned(), PAGE.to_owned());
+    let parameters = QueryParameters::new([limit].into_iter().chain(cursor))?;
+    let undeclared = || QueryError::invalid("name", "no read model has this name");
+    let table = console.models.get(name).ok_or_else(undeclared)?;
+    browse_rows(&console.database, table, parameters).await
+}
+
+fn rows(columns: &[&str], rows: &[Box<RawValue>]) -> Markup {
+    html! {
+        @if rows.is_empty() { p.empty { "There are no rows." } }
+        @else {
+            div.scroll tabindex="0" role="region" aria-label="Rows" {
+                table.rows {
+                    thead { tr { @for column in columns { th scope="col" { (column) } } } }
+                    tbody { @for row in rows { (one_row(columns, row)) } }
+                }
+            }
+        }
+    }
+}
+
+fn one_row(columns: &[&str], row: &RawValue) -> Markup {
+    let members: Map<String, Value> = serde_json::from_str(row.get()).unwrap_or_default();
+    html! {
+        tr {
+            @for column in columns {
+                @match members.get(*column) {
+                    None | Some(Value::Null) => td.muted { "–" },
+                    Some(value) => td { (json_view::leaf(&value.to_string(), VALUE)) },
+                }
+            }
+        }
+    }
+}

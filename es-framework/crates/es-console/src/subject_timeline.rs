@@ -1,0 +1,213 @@
+//! One subject: the subjects below it, and its events with the states that follow from them.
+
+use std::num::NonZeroU64;
+
+use axum::response::Response;
+use es_event::{EventId, RecordedEvent, Subject};
+use es_store::{Bound, EventStore, Order, ReadOptions, StoreError};
+use futures_util::TryStreamExt as _;
+use maud::{Markup, html};
+
+use crate::{
+    console::{Console, DeclaredState},
+    event_list::{event_type, payload, time},
+    json_view,
+    layout::{PageFrame, Section, Visitor},
+    notice::Notice,
+    state_fold::{FoldedPage, FoldedState, fold_page, too_long},
+    state_view,
+    subject_list::ChildSubjects,
+};
+
+/// The number of events on a page.
+const PAGE: usize = 20;
+/// The number of tokens of its data that an event shows.
+const SUMMARY: usize = 80;
+
+/// The events of a page, oldest first, and whether there are older ones.
+struct TimelinePage {
+    events: Vec<RecordedEvent>,
+    has_older: bool,
+}
+
+/// Shows a subject.
+pub(crate) async fn show(
+    console: &Console,
+    visitor: &Visitor,
+    subject: Subject,
+    children: ChildSubjects,
+    query: &str,
+) -> Result<Response, Notice> {
+    let states = console.states_of(&subject);
+    let is_recursive = states.iter().any(|state| state.recursive);
+    let before = before(query);
+    let page = load_page(&*console.store, &subject, is_recursive, before).await?;
+    if page.events.is_empty() && children.is_empty() && subject != Subject::root() {
+        return Err(Notice::not_found(format!(
+            "The subject {subject} has no events, and there are none below it."
+        )));
+    }
+    let folded = fold_page(console, &subject, &states, &page.events).await?;
+    let title = match subject == Subject::root() {
+        true => "Subjects".to_owned(),
+        false => subject.to_string(),
+    };
+    let frame = PageFrame {
+        application: console.name,
+        visitor,
+        section: Section::Subjects,
+        title: &title,
+    };
+    Ok(frame.respond(&html! {
+        (heading(&subject))
+        (opener())
+        @if !children.is_empty() { (children.render(&subject)) }
+        @if !page.events.is_empty() {
+            section {
+                div.bar {
+                    h2 { "Timeline" }
+                    @if before.is_some() {
+                        a.quiet-link href={ "/console/subjects" (subject) } { "To the newest" }
+                    }
+                }
+                @if states.is_empty() { p.muted { "No command handler takes a state of this subject." } }
+                @if folded.is_too_long { p.missed { (too_long()) } }
+                (timeline(&subject, &states, &page.events, &folded))
+                (paging(&subject, &page))
+            }
+        } @else if subject == Subject::root() && children.is_empty() {
+            p.empty { "No event is recorded yet." }
+        }
+    }))
+}
+
+/// Reads the event before which the page ends.
+fn before(query: &str) -> Option<EventId> {
+    let parameters: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap_or_default();
+    let before = parameters.into_iter().find(|(name, _)| name == "before")?;
+    before.1.parse().ok()
+}
+
+async fn load_page(
+    store: &dyn EventStore,
+    subject: &Subject,
+    recursive: bool,
+    before: Option<EventId>,
+) -> Result<TimelinePage, StoreError> {
+    let one_more = u64::try_from(PAGE).unwrap_or_default().saturating_add(1);
+    let options = ReadOptions {
+        recursive,
+        order: Order::Antichronological,
+        upper_bound: before.map(Bound::Exclusive),
+        limit: NonZeroU64::new(one_more),
+        ..ReadOptions::default()
+    };
+    let mut events: Vec<_> = store.read(subject.clone(), options).try_collect().await?;
+    let has_older = events.len() > PAGE;
+    events.truncate(PAGE);
+    events.reverse();
+    Ok(TimelinePage { events, has_older })
+}
+
+/// Renders the subject with links to the subjects above it.
+fn heading(subject: &Subject) -> Markup {
+    let mut path = Vec::new();
+    let mut next = subject.parent();
+    while let Some(parent) = next {
+        next = parent.parent();
+        path.push(parent);
+    }
+    path.reverse();
+    let own = subject.as_str().rsplit('/').next().unwrap_or_default();
+    html! {
+        div.bar {
+            h1.subject-path {
+                @if subject == &Subject::root() { "Subjects" }
+                @else {
+                    @for parent in &path {
+                        @let name = parent.as_str().rsplit('/').next().unwrap_or_default();
+                        a href={ "/console/subjects" (parent) } { @if name.is_empty() { "Subjects" } @else { bdi { (name) } } }
+                        span.gap { " / " }
+                    }
+                    bdi { (own) }
+                }
+            }
+            a.quiet-link href={ "/console?subject=" (subject) } { "In the event stream" }
+        }
+    }
+}
+
+/// Renders the form that opens a subject by its name. The script completes the address.
+fn opener() -> Markup {
+    html! {
+        form.filter.opener action="/console" method="get" data-opens-subject {
+            div.field {
+                label for="subject" { "Open a subject" }
+                input #subject name="subject" placeholder="/books/…" autocomplete="off" spellcheck="false" required;
+            }
+            div.buttons { button.quiet type="submit" { "Open" } }
+        }
+    }
+}
+
+/// Renders the events, newest first.
+fn timeline(
+    subject: &Subject,
+    states: &[DeclaredState],
+    events: &[RecordedEvent],
+    folded: &FoldedPage,
+) -> Markup {
+    html! {
+        ol.timeline reversed {
+            @for (index, event) in events.iter().enumerate().rev() {
+                li #{ "event-" (event.id) } {
+                    (event_part(subject, event))
+                    @if let Some(steps) = folded.steps.get(index) {
+                        (states_part(subject, event, states, steps))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn event_part(subject: &Subject, event: &RecordedEvent) -> Markup {
+    html! {
+        div.happened {
+            div.line {
+                a href={ "/console/events/" (event.id) } { (event_type(event.event_type.as_str())) }
+                span.number { "#" (event.id) }
+                span.time { (time(event)) }
+            }
+            @if event.subject != *subject {
+                p { a href={ "/console/subjects" (event.subject) } { bdi { (event.subject) } } }
+            }
+            div.data { (json_view::short(payload(event), SUMMARY)) }
+        }
+    }
+}
+
+fn states_part(
+    subject: &Subject,
+    event: &RecordedEvent,
+    states: &[DeclaredState],
+    steps: &[FoldedState],
+) -> Markup {
+    html! {
+        div.states {
+            @for (state, folded) in states.iter().zip(steps) {
+                (state_view::step(*state, subject, event.id, folded))
+            }
+        }
+    }
+}
+
+fn paging(subject: &Subject, page: &TimelinePage) -> Markup {
+    html! {
+        @if page.has_older && let Some(oldest) = page.events.first() {
+            nav.paging aria-label="Timeline" {
+                a.quiet-link rel="next" href={ "/console/subjects" (subject) "?before=" (oldest.id) } { "Older" }
+            }
+        }
+    }
+}

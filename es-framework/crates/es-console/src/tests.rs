@@ -1,0 +1,401 @@
+//! Tests of the routes, without a socket.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Body,
+    http::{HeaderMap, Request, StatusCode, header},
+};
+use es_command::reaction::ReactionStatuses;
+use es_event::{EventCandidate, EventType, Metadata, TraceContext, Upcasters, encode};
+use es_read::projection::{Database, ProgressRegistry, ReadModels};
+use es_runtime::operator::{ComponentKind, OperatorClient};
+use es_store::{EventStore, memory::MemoryStore};
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tower::ServiceExt as _;
+
+use crate::{Console, router};
+
+const TYPE: &str = "com.example.library.BookPurchasedEvent";
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+
+/// A console over a store in memory.
+struct TestConsole {
+    store: Arc<MemoryStore>,
+    router: Router,
+}
+
+impl TestConsole {
+    async fn new(is_open: bool) -> Self {
+        let store = Arc::new(MemoryStore::new());
+        let operator = |kind| OperatorClient::with_shared_queue(kind, std::iter::empty()).0;
+        let console = Console {
+            name: "library-service",
+            store: store.clone(),
+            upcasters: Upcasters::default(),
+            states: vec![],
+            commands: vec![],
+            event_types: vec![TYPE],
+            read_models: ProgressRegistry::default(),
+            models: ReadModels::default(),
+            database: Database::in_memory(&ReadModels::default()).await.unwrap(),
+            reactions: ReactionStatuses::default(),
+            read_model_operator: operator(ComponentKind::ReadModel),
+            reaction_operator: operator(ComponentKind::Reaction),
+            is_open,
+            operator_token: Some("secret".parse().unwrap()),
+            is_tls: false,
+            shutdown: watch::channel(false).1,
+        };
+        Self {
+            store,
+            router: router(console),
+        }
+    }
+
+    async fn record(&self, subject: &str, payload: Value) {
+        self.record_all(subject, [payload]).await;
+    }
+
+    async fn record_all(&self, subject: &str, payloads: impl IntoIterator<Item = Value>) {
+        let trace = format!("00-{TRACE}-b7ad6b7169203331-01");
+        let trace = TraceContext::new(Some(&trace), None).unwrap();
+        let candidate = |payload| EventCandidate {
+            source: "library-service".into(),
+            subject: subject.parse().unwrap(),
+            event_type: EventType::declared(TYPE),
+            data: encode(&Metadata::default().with("caller", "<i>ada</i>"), &payload).unwrap(),
+            trace: trace.clone(),
+        };
+        let candidates = payloads.into_iter().map(candidate).collect();
+        self.store.append(candidates, vec![]).await.unwrap();
+    }
+
+    async fn send(&self, request: Request<Body>) -> (StatusCode, HeaderMap, String) {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        (
+            head.status,
+            head.headers,
+            String::from_utf8(body.to_vec()).unwrap(),
+        )
+    }
+
+    async fn get(&self, path: &str) -> (StatusCode, String) {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let (status, _, page) = self.send(request).await;
+        (status, page)
+    }
+
+    async fn page(&self, path: &str) -> String {
+        let (status, page) = self.get(path).await;
+        assert_eq!(status, StatusCode::OK, "{path}: {page}");
+        page
+    }
+}
+
+fn form(path: &str) -> axum::http::request::Builder {
+    Request::post(path).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+}
+
+const PATHS: [&str; 7] = [
+    "/console",
+    "/console/events/0",
+    "/console/events/live",
+    "/console/subjects",
+    "/console/subjects/books",
+    "/console/states/Book",
+    "/console/nothing",
+];
+
+#[tokio::test]
+async fn without_the_credential_of_operators_nothing_is_readable() {
+    let console = TestConsole::new(false).await;
+    console
+        .record("/books/1", json!({ "title": "The Hobbit" }))
+        .await;
+    for path in PATHS {
+        let (status, page) = console.get(path).await;
+        let is_denied = [StatusCode::UNAUTHORIZED, StatusCode::NOT_FOUND].contains(&status);
+        assert!(is_denied, "{path}: {status}");
+        assert!(
+            !page.contains("Hobbit") && !page.contains("/books"),
+            "{path}: {page}"
+        );
+    }
+    let with_token = |token: &str| {
+        let request =
+            Request::get("/console").header(header::AUTHORIZATION, format!("Bearer {token}"));
+        request.body(Body::empty()).unwrap()
+    };
+    assert_eq!(
+        console.send(with_token("wrong")).await.0,
+        StatusCode::UNAUTHORIZED
+    );
+    let (status, _, page) = console.send(with_token("secret")).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(page.contains("Hobbit"));
+}
+
+#[tokio::test]
+async fn an_operator_signs_in_and_out() {
+    let console = TestConsole::new(false).await;
+    let sign_in = |token: &str| {
+        let body = format!("token={token}");
+        form("/console/sign-in").body(Body::from(body)).unwrap()
+    };
+    let (status, headers, page) = console.send(sign_in("wrong")).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "{page}");
+    assert!(!headers.contains_key(header::SET_COOKIE));
+    let (status, headers, _) = console.send(sign_in("secret")).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let cookie = headers[header::SET_COOKIE].to_str().unwrap();
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let request = Request::get("/console").header(header::COOKIE, &cookie);
+    let (status, _, page) = console.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(status, StatusCode::OK);
+    let token = page.split("name=\"form\" value=\"").nth(1).unwrap();
+    let token = token.split('"').next().unwrap();
+    let sign_out = |form_token: &str, site: &str| {
+        let body = format!("form={form_token}");
+        let request = form("/console/sign-out").header(header::COOKIE, &cookie);
+        let request = request.header("sec-fetch-site", site);
+        request.body(Body::from(body)).unwrap()
+    };
+    for (form_token, site) in [
+        ("", "same-origin"),
+        ("wrong", "same-origin"),
+        (token, "cross-site"),
+        (token, "same-site"),
+    ] {
+        let (status, headers, _) = console.send(sign_out(form_token, site)).await;
+        assert_eq!(status, StatusCode::FORBIDDEN, "{form_token} {site}");
+        assert!(!headers.contains_key(header::SET_COOKIE));
+    }
+    let (status, headers, _) = console.send(sign_out(token, "same-origin")).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    assert!(
+        headers[header::SET_COOKIE]
+            .to_str()
+            .unwrap()
+            .contains("Max-Age=0")
+    );
+}
+
+#[tokio::test]
+async fn an_open_console_is_closed_to_what_a_proxy_forwards() {
+    let console = TestConsole::new(true).await;
+    assert_eq!(console.get("/console").await.0, StatusCode::OK);
+    for name in ["x-forwarded-for", "forwarded", "x-real-ip"] {
+        let request = Request::get("/console").header(name, "192.0.2.1");
+        let (status, _, _) = console.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn every_page_forbids_inline_scripts() {
+    let console = TestConsole::new(true).await;
+    let request = Request::get("/console").body(Body::empty()).unwrap();
+    let (_, headers, page) = console.send(request).await;
+    let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'") && !policy.contains("unsafe"),
+        "{policy}"
+    );
+    assert_eq!(headers[header::CACHE_CONTROL], "no-store");
+    for path in page.split("=\"/console/assets/").skip(1) {
+        let path = path.split('"').next().unwrap();
+        let file = console.page(&format!("/console/assets/{path}")).await;
+        assert!(!file.is_empty());
+    }
+    assert!(!page.contains("style=") && !page.contains("onclick"));
+}
+
+#[tokio::test]
+async fn events_are_filtered_and_paged() {
+    let console = TestConsole::new(true).await;
+    let books = (0..120).map(|number| json!({ "title": format!("Book {number}") }));
+    console.record_all("/books/1", books).await;
+    console
+        .record("/readers/ada", json!({ "name": "Ada" }))
+        .await;
+    let newest = console.page("/console").await;
+    assert!(newest.contains("Ada") && newest.contains("Book 119") && !newest.contains("Book 70<"));
+    assert!(newest.contains("?before=71\""), "{newest}");
+    let older = console.page("/console?before=71").await;
+    assert!(older.contains("Book 70") && !older.contains("Ada"));
+    assert!(
+        !older.contains("id=\"live\""),
+        "only the newest page is live"
+    );
+    let of_reader = console.page("/console?subject=/readers").await;
+    assert!(of_reader.contains("Ada") && !of_reader.contains("Book 1"));
+    assert!(
+        !console
+            .page("/console?subject=/readers&exact=1")
+            .await
+            .contains("Ada")
+    );
+    let found = console
+        .page("/console?text=BOOK+7&type=BookPurchasedEvent")
+        .await;
+    assert!(found.contains("Book 79") && found.contains("Book 7<") && !found.contains("Book 80"));
+    assert!(found.contains("Searched 121 events"), "{found}");
+    let of_trace = console
+        .page(&format!("/console?trace={TRACE}&before=3"))
+        .await;
+    assert!(of_trace.contains("Book 2"));
+    assert!(
+        console
+            .page("/console?to=2000-01-01")
+            .await
+            .contains("No event matches")
+    );
+    let all = console
+        .page("/console?from=2000-01-01T00:00&to=2999-01-01")
+        .await;
+    assert!(all.contains("Ada"));
+    assert!(
+        console
+            .page("/console?trace=x")
+            .await
+            .contains("32 hexadecimal digits")
+    );
+}
+
+#[tokio::test]
+async fn a_search_says_how_many_events_it_has_read() {
+    let console = TestConsole::new(true).await;
+    console
+        .record("/books/1", json!({ "title": "needle" }))
+        .await;
+    let hay = || (0..6_000).map(|_| json!({}));
+    console.record_all("/books/1", hay()).await;
+    console.record_all("/books/1", hay()).await;
+    let page = console.page("/console?text=needle").await;
+    assert!(
+        page.contains("Searched 10,000 events") && page.contains("No event matches"),
+        "{page}"
+    );
+    assert!(page.contains("Continue with older events"));
+    let next = page.split("rel=\"next\" href=\"").nth(1).unwrap();
+    let next = next.split('"').next().unwrap().replace("&amp;", "&");
+    assert!(console.page(&next).await.contains("#event-0"));
+}
+
+#[tokio::test]
+async fn an_event_is_shown_with_its_verified_hash() {
+    let console = TestConsole::new(true).await;
+    console
+        .record("/books/1", json!({ "title": "The Hobbit" }))
+        .await;
+    console.record("/books/1", json!({ "title": "Emma" })).await;
+    let page = console.page("/console/events/1").await;
+    assert!(page.contains("continues event 0") && page.contains(TRACE));
+    assert!(page.contains("&lt;i&gt;ada&lt;/i&gt;") && !page.contains("<i>ada"));
+    assert!(page.contains("Events of the same trace") && page.contains("Hobbit"));
+    assert!(
+        console
+            .page("/console/events/0")
+            .await
+            .contains("this is the first event")
+    );
+    assert_eq!(
+        console.get("/console/events/7").await.0,
+        StatusCode::NOT_FOUND
+    );
+    assert_eq!(
+        console.get("/console/events/-1").await.0,
+        StatusCode::BAD_REQUEST
+    );
+}
+
+#[tokio::test]
+async fn hostile_data_stays_text_and_pages_stay_small() {
+    let console = TestConsole::new(true).await;
+    let payload = json!({
+        "<script>alert(1)</script>": "</code></pre><img src=x onerror=alert(1)>",
+        "control": "\0\u{1b}[31m\r\n",
+        "direction": "\u{202e}txt.exe\u{2066}",
+        "long": "x".repeat(1_000_000),
+        "many": vec![0; 50_000],
+    });
+    console.record("/books/1", payload).await;
+    for path in ["/console", "/console/subjects/books/1", "/console/events/0"] {
+        let page = console.page(path).await;
+        assert!(
+            !page.contains("<script>alert") && !page.contains("<img src=x"),
+            "{path}"
+        );
+        assert!(
+            !page.contains(['\0', '\u{1b}', '\u{202e}', '\u{2066}']),
+            "{path}"
+        );
+        assert!(page.contains("\\u{202e}"), "{path}");
+        let most = if path.contains("events") {
+            2_000_000
+        } else {
+            40_000
+        };
+        assert!(page.len() < most, "{path}: {}", page.len());
+    }
+    assert!(console.page("/console").await.contains("1 MB"));
+    let filter = "/console?text=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&subject=%22%3E%3Cb%3E";
+    assert!(!console.page(filter).await.contains("<script>alert"));
+}
+
+#[tokio::test]
+async fn the_tree_of_subjects_is_paged() {
+    let console = TestConsole::new(true).await;
+    for number in 0..130 {
+        console
+            .record(&format!("/books/{number:03}/pages/1"), json!({}))
+            .await;
+    }
+    let root = console.page("/console/subjects").await;
+    assert!(root.contains("href=\"/console/subjects/books\""), "{root}");
+    let books = console.page("/console/subjects/books").await;
+    assert!(books.contains("/books/099\"") && !books.contains("/books/100\""));
+    assert!(books.contains("?after=/books/099"), "{books}");
+    let rest = console
+        .page("/console/subjects/books?after=/books/099")
+        .await;
+    assert!(rest.contains("/books/100\"") && rest.contains("/books/129\""));
+    assert_eq!(
+        console.get("/console/subjects/nothing").await.0,
+        StatusCode::NOT_FOUND
+    );
+    assert_eq!(
+        console.get("/console/subjects/a%20b").await.0,
+        StatusCode::BAD_REQUEST
+    );
+}
+
+#[tokio::test]
+async fn too_many_streams_are_refused() {
+    let console = TestConsole::new(true).await;
+    let mut open = Vec::new();
+    for _ in 0..16 {
+        let request = Request::get("/console/events/live")
+            .body(Body::empty())
+            .unwrap();
+        let response = console.router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        open.push(response);
+    }
+    assert_eq!(
+        console.get("/console/events/live").await.0,
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+    open.pop();
+    let request = Request::get("/console/events/live")
+        .body(Body::empty())
+        .unwrap();
+    let response = console.router.clone().oneshot(request).await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+}

@@ -1,0 +1,182 @@
+//! Texts of events as HTML. Nothing in a text can become markup, hide, or change the direction of the page.
+
+use std::fmt::Write as _;
+
+use maud::{Markup, html};
+
+/// Returns a text in which control characters and marks that change the direction of writing are visible as
+/// escapes. Line breaks stay.
+pub(crate) fn escape_controls(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for character in text.chars() {
+        if needs_escape(character) {
+            let _ = write!(visible, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            visible.push(character);
+        }
+    }
+    visible
+}
+
+/// Returns true for characters that nobody sees, or that reorder the text around them.
+const fn needs_escape(character: char) -> bool {
+    matches!(
+        character,
+        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}'
+            | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{feff}'
+    )
+}
+
+/// Splits a text after its first `most` characters.
+pub(crate) fn split_after(text: &str, most: usize) -> (&str, Option<&str>) {
+    match text.char_indices().nth(most) {
+        None => (text, None),
+        Some((index, _)) => {
+            let (head, rest) = text.split_at_checked(index).unwrap_or((text, ""));
+            (head, Some(rest))
+        }
+    }
+}
+
+/// Renders a text, isolated from the direction of the text around it.
+pub(crate) fn isolated(text: &str) -> Markup {
+    html! { bdi { (escape_controls(text)) } }
+}
+
+/// Renders the beginning of a text, and a note if that is not all of it.
+pub(crate) fn shortened(text: &str, most: usize) -> Markup {
+    let (head, rest) = split_after(text, most);
+    html! {
+        bdi { (escape_controls(head)) }
+        @if rest.is_some() { span.cut { "… " (size_text(text.len())) } }
+    }
+}
+
+/// Returns true for a text in the form of a UUID.
+fn is_uuid(text: &str) -> bool {
+    let is_separator = |index| matches!(index, 8 | 13 | 18 | 23);
+    let mut bytes = text.bytes().enumerate();
+    text.len() == 36
+        && bytes.all(|(index, byte)| match is_separator(index) {
+            true => byte == b'-',
+            false => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// Renders a value in a list: the beginning of a UUID, or the beginning of a long text.
+pub(crate) fn brief(text: &str, most: usize) -> Markup {
+    match is_uuid(text) {
+        true => html! { span title=(text) { (split_after(text, 8).0) "…" } },
+        false => shortened(text, most),
+    }
+}
+
+/// Renders a subject in a list, with short UUIDs.
+pub(crate) fn brief_subject(subject: &str) -> Markup {
+    html! {
+        bdi title=(subject) {
+            @for (index, segment) in subject.split('/').enumerate() {
+                @if index > 0 { "/" }
+                @if is_uuid(segment) { (split_after(segment, 8).0) "…" } @else { (segment) }
+            }
+        }
+    }
+}
+
+/// Returns a number of bytes for people.
+pub(crate) fn size_text(bytes: usize) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}
+
+/// Returns a number with commas between groups of three digits.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len().saturating_mul(2));
+    for (index, digit) in digits.chars().enumerate() {
+        let left = digits.len().saturating_sub(index);
+        if index > 0 && left.is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns the last segment of an event type, without a version.
+pub(crate) fn short_type(event_type: &str) -> &str {
+    let is_version = |segment: &str| {
+        segment
+            .strip_prefix('v')
+            .is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    match event_type.rsplit_once('.') {
+        Some((head, last)) if is_version(last) => head.rsplit('.').next().unwrap_or(head),
+        Some((_, last)) => last,
+        None => event_type,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_become_visible() {
+        assert_eq!(
+            escape_controls("a\0b\u{202e}c\u{7f}"),
+            "a\\u{0}b\\u{202e}c\\u{7f}"
+        );
+        assert_eq!(
+            escape_controls("line\nbreak, ü, 本, שלום"),
+            "line\nbreak, ü, 本, שלום"
+        );
+    }
+
+    #[test]
+    fn a_long_text_is_cut_with_a_note() {
+        let text = "ü".repeat(1_000_000);
+        let shown = shortened(&text, 10).into_string();
+        assert_eq!(
+            shown,
+            format!(
+                "<bdi>{}</bdi><span class=\"cut\">… 2 MB</span>",
+                "ü".repeat(10)
+            )
+        );
+        assert_eq!(shortened("<b>", 3).into_string(), "<bdi>&lt;b&gt;</bdi>");
+    }
+
+    #[test]
+    fn ids_are_short_in_lists() {
+        let id = "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11";
+        let shown = brief(id, 48).into_string();
+        assert_eq!(shown, format!("<span title=\"{id}\">5f0c8b1e…</span>"));
+        let shown = brief_subject(&format!("/books/{id}/pages/1")).into_string();
+        assert!(
+            shown.ends_with(">/books/5f0c8b1e…/pages/1</bdi>"),
+            "{shown}"
+        );
+        assert_eq!(brief("5f0c8b1e", 48).into_string(), "<bdi>5f0c8b1e</bdi>");
+    }
+
+    #[test]
+    fn numbers_and_types_are_short() {
+        assert_eq!(
+            [grouped(0), grouped(999), grouped(1_000), grouped(1_234_567)],
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            short_type("com.example.library.BookPurchasedEvent"),
+            "BookPurchasedEvent"
+        );
+        assert_eq!(
+            short_type("com.example.library.CopyPricedEvent.v2"),
+            "CopyPricedEvent"
+        );
+    }
+}

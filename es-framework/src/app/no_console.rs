@@ -1,0 +1,16 @@
+//! The place of the console in a program that was compiled without it.
+
+use axum::Router;
+
+use crate::{command::Registry, config::Settings, http::HttpContext, projection::ReadModels};
+
+/// Returns no routes. A setting that asks for the console has been refused before.
+pub(super) fn routes(
+    _: &'static str,
+    _: &Settings,
+    _: &Registry,
+    _: ReadModels,
+    _: &HttpContext,
+) -> Option<Router> {
+    None
+}
