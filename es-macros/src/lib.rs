@@ -83,6 +83,7 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 /// | `version = 2` | the suffix of a later version's type: `….BookPurchasedEvent.v2`; an `#[upcast]` function reads the earlier version | the first version, which has no number |
 /// | `subject = "/readers/{reader}"` | the event's own subject; `./notes/{number}` is a descendant of the command's subject | the command's subject |
 /// | `read_model = "books"` | a table with a row for each event and a column for each field, served at `/books` | none |
+/// | `from = PurchaseBookCommand` | the command whose fields the event takes by name and type: `command.into()` is the event; several stand in `from(…, …)` | a handler builds the event |
 ///
 /// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct work
 /// as for `#[derive(Command)]`.

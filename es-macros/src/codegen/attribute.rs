@@ -137,7 +137,7 @@ pub(crate) fn parse_value<'a>(
 }
 
 /// Removes the invisible group around a `$value:literal` that another macro passed.
-fn ungrouped(value: &Expr) -> &Expr {
+pub(crate) fn ungrouped(value: &Expr) -> &Expr {
     match value {
         Expr::Group(group) => ungrouped(&group.expr),
         value => value,

@@ -44,11 +44,7 @@ impl Framework {
 
     /// Returns the path with this span.
     pub(crate) fn with_span(&self, span: Span) -> TokenStream {
-        let at_place = |mut token: TokenTree| {
-            token.set_span(span);
-            token
-        };
-        self.0.clone().into_iter().map(at_place).collect()
+        respanned(self.0.clone(), span)
     }
 
     /// Returns the path as a string for the attributes of other macros.
@@ -56,6 +52,15 @@ impl Framework {
         let tokens = self.0.to_string();
         tokens.chars().filter(|one| !one.is_whitespace()).collect()
     }
+}
+
+/// Returns the tokens with this span.
+pub(crate) fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+    let at_place = |mut token: TokenTree| {
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(at_place).collect()
 }
 
 impl ToTokens for Framework {

@@ -22,6 +22,7 @@ pub struct PurchaseBookCommand {
 
 /// A copy of a book was added to the inventory.
 #[derive(Debug, PartialEq, Event)]
+#[event(from = PurchaseBookCommand)]
 pub struct BookPurchasedEvent {
     pub id: Uuid,
     pub isbn: String,
@@ -32,11 +33,5 @@ pub struct BookPurchasedEvent {
 
 #[handler]
 fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
-    BookPurchasedEvent {
-        id: command.id,
-        isbn: command.isbn,
-        title: command.title,
-        author: command.author,
-        num_pages: command.num_pages,
-    }
+    command.into()
 }

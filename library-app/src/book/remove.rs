@@ -18,6 +18,7 @@ pub struct RemoveBookCommand {
 
 /// A copy was taken out of the inventory.
 #[derive(Debug, PartialEq, Event)]
+#[event(from = RemoveBookCommand)]
 pub struct BookRemovedEvent {
     pub id: Uuid,
     pub reason: String,
@@ -26,6 +27,5 @@ pub struct BookRemovedEvent {
 #[handler]
 fn remove(book: &Book, command: RemoveBookCommand) -> Result<BookRemovedEvent, LendingError> {
     book.check_available()?;
-    let RemoveBookCommand { id, reason } = command;
-    Ok(BookRemovedEvent { id, reason })
+    Ok(command.into())
 }

@@ -15,6 +15,7 @@ pub struct RegisterReaderCommand {
 
 /// A reader was registered.
 #[derive(Debug, PartialEq, Event)]
+#[event(from = RegisterReaderCommand)]
 pub struct ReaderRegisteredEvent {
     pub id: Uuid,
     pub name: String,
@@ -22,6 +23,5 @@ pub struct ReaderRegisteredEvent {
 
 #[handler]
 fn register(command: RegisterReaderCommand) -> ReaderRegisteredEvent {
-    let RegisterReaderCommand { id, name } = command;
-    ReaderRegisteredEvent { id, name }
+    command.into()
 }

@@ -117,6 +117,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
     let subject = command.subject.render(|field| command.member(field));
     let role = role_constant(command.role.as_deref());
     let condition = format_ident!("{condition}");
+    let fields = command.fields.iter().map(|field| field.field.name());
     let declaration = declaration(ident, framework);
     let parts = template::subject_parts(&command.subject, framework, |name| {
         let field = command.field(name);
@@ -132,6 +133,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
             const CONDITION: #framework::command::Condition =
                 #framework::command::Condition::#condition;
             #role
+            const FIELDS: &'static [&'static str] = &[#(#fields),*];
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn subject(

@@ -1,6 +1,12 @@
 //! Parses `#[event(…)]` without checking the values.
 
-use syn::{Attribute, LitInt, LitStr, Meta};
+use std::collections::BTreeSet;
+
+use quote::ToTokens as _;
+use syn::{
+    Attribute, Expr, ExprLit, Lit, LitInt, LitStr, Meta, Path, Token, parse::Parser as _,
+    punctuated::Punctuated,
+};
 
 use crate::codegen::{
     attribute::{self, AttributeKeys},
@@ -15,11 +21,20 @@ pub(crate) struct EventAttr {
     pub(crate) version: Option<LitInt>,
     pub(crate) subject: Option<LitStr>,
     pub(crate) read_model: Option<LitStr>,
+    /// The commands whose fields the event takes.
+    pub(crate) from: Vec<Path>,
     /// True if the attribute contains a package, even one that could not be parsed.
     pub(crate) has_package: bool,
 }
 
-const KEYS: [&str; 5] = ["package", "name", "version", "subject", "read_model"];
+const KEYS: [&str; 6] = [
+    "package",
+    "name",
+    "version",
+    "subject",
+    "read_model",
+    "from",
+];
 
 /// Parses all `#[event(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
@@ -51,7 +66,61 @@ impl EventAttr {
             "read_model" => {
                 self.read_model = attribute::parse_text(meta, "read_model = \"books\"", errors);
             }
+            "from" => self.from = commands(meta, errors),
             _ => {}
         }
     }
+}
+
+/// Parses `from = PurchaseBookCommand`, or `from(PurchaseBookCommand, DonateBookCommand)`.
+fn commands(meta: &Meta, errors: &mut Errors) -> Vec<Path> {
+    let parser = Punctuated::<Path, Token![,]>::parse_terminated;
+    let commands: Vec<_> = match meta {
+        Meta::NameValue(pair) => command(attribute::ungrouped(&pair.value), errors)
+            .into_iter()
+            .collect(),
+        Meta::List(list) => parser
+            .parse2(list.tokens.clone())
+            .into_iter()
+            .flatten()
+            .collect(),
+        Meta::Path(_) => vec![],
+    };
+    if commands.is_empty() {
+        errors.record(meta, FROM);
+    }
+    without_repeated(commands, errors)
+}
+
+const FROM: &str = "`from` names the command whose fields the event takes: write `from = PurchaseBookCommand`, or `from(PurchaseBookCommand, DonateBookCommand)`";
+
+/// Returns the command that stands behind `from =`, also if it stands in quotation marks.
+fn command(value: &Expr, errors: &mut Errors) -> Option<Path> {
+    match value {
+        Expr::Path(command) => Some(command.path.clone()),
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => {
+            let command = text.parse().ok()?;
+            errors.record(text, "a command has no quotation marks: remove them");
+            Some(command)
+        }
+        _ => None,
+    }
+}
+
+/// Removes the commands that are named again, and records an error for each.
+fn without_repeated(commands: Vec<Path>, errors: &mut Errors) -> Vec<Path> {
+    let mut known = BTreeSet::new();
+    let is_new = |command: &Path| {
+        let text = command.to_token_stream().to_string();
+        let is_new = known.insert(text.clone());
+        if !is_new {
+            let message = format!("`{text}` is given twice: remove one of them");
+            errors.record(command, message);
+        }
+        is_new
+    };
+    commands.into_iter().filter(is_new).collect()
 }

@@ -1,6 +1,6 @@
 //! Checks a parsed event and derives its type and subject.
 
-use syn::{Attribute, Ident, LitStr};
+use syn::{Attribute, Ident, LitStr, Path};
 
 use super::{
     ast::EventItem,
@@ -23,6 +23,8 @@ pub(crate) struct CheckedEvent {
     pub(crate) subject: Option<EventSubject>,
     /// The name of the table with one row for each event.
     pub(crate) read_model: Option<LitStr>,
+    /// The commands that become the event.
+    pub(crate) from: Vec<Path>,
     pub(crate) fields: Vec<Field>,
 }
 
@@ -75,6 +77,7 @@ pub(crate) fn check(
         event_type: event_type?,
         subject,
         read_model: attr.read_model,
+        from: attr.from,
         fields: fields?,
     })
 }

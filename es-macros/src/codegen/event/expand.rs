@@ -1,15 +1,15 @@
 //! Generates the code of an event.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
-use syn::LitStr;
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::{LitStr, Path, spanned::Spanned as _};
 
 use super::check::{CheckedEvent, EventSubject};
 use crate::codegen::{
     column, declaration,
     declaration_kind::DeclarationKind,
     fields,
-    framework::Framework,
+    framework::{Framework, respanned},
     json_impls::{self, FieldWithConstraints, JsonStruct},
     template,
 };
@@ -26,6 +26,10 @@ pub(crate) fn expand(event: &CheckedEvent, framework: &Framework) -> TokenStream
         .read_model
         .as_ref()
         .map(|table| read_model(event, table, framework));
+    let conversions = event
+        .from
+        .iter()
+        .map(|command| conversion(event, command, framework));
     let manifest = event.event_type.follows_manifest.then(manifest);
     let ident = &event.ident;
     quote! {
@@ -38,6 +42,8 @@ pub(crate) fn expand(event: &CheckedEvent, framework: &Framework) -> TokenStream
         }
 
         #read_model
+
+        #(#conversions)*
 
         #manifest
     }
@@ -141,6 +147,38 @@ fn read_model(event: &CheckedEvent, table: &LitStr, framework: &Framework) -> To
     }
 }
 
+/// Generates the conversion from a command. A field that the command does not have, or has with
+/// another type, is an error at the event's field.
+fn conversion(event: &CheckedEvent, command: &Path, framework: &Framework) -> TokenStream {
+    let ident = &event.ident;
+    let checks = event.fields.iter().map(|field| {
+        let span = field.ident.span();
+        let (framework, name) = (framework.with_span(span), field.name());
+        let command = respanned(command.to_token_stream(), span);
+        let has_field = quote_spanned!(span=> { #framework::command::has_field::<#command>(#name) });
+        quote_spanned!(span=> <#command as #framework::command::HasField<#has_field>>::checked(command))
+    });
+    let values = event.fields.iter().map(|field| {
+        let (ident, ty, span) = (&field.ident, &field.ty, field.ty.span());
+        let framework = framework.with_span(span);
+        let value = respanned(quote!(command.#ident), span);
+        quote_spanned!(span=> #ident: #framework::command::SameType::<#ty>::value(#value))
+    });
+    let parameter = match event.fields.as_slice() {
+        [] => quote!(_),
+        _ => quote!(command),
+    };
+    quote! {
+        #[automatically_derived]
+        impl ::core::convert::From<#command> for #ident {
+            fn from(#parameter: #command) -> Self {
+                #(let command = #checks;)*
+                Self { #(#values),* }
+            }
+        }
+    }
+}
+
 /// Makes the compiler depend on Cargo.toml, because Cargo does not recompile after a change of its
 /// metadata.
 fn manifest() -> TokenStream {
@@ -153,12 +191,21 @@ fn manifest() -> TokenStream {
 
 /// Generates stub implementations for an event with mistakes, so that the compiler reports only
 /// those mistakes.
-pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+pub(crate) fn stub(ident: &Ident, commands: &[Path], framework: &Framework) -> TokenStream {
     let json = json_impls::stub(ident, framework);
     let declaration = impl_event(ident, "", &None, framework);
     quote! {
         #json
 
         #declaration
+
+        #(
+            #[automatically_derived]
+            impl ::core::convert::From<#commands> for #ident {
+                fn from(_: #commands) -> Self {
+                    ::core::unreachable!()
+                }
+            }
+        )*
     }
 }

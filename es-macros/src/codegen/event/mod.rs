@@ -8,7 +8,7 @@ mod expand;
 
 use proc_macro2::TokenStream;
 
-use super::{derive, manifest::Manifest};
+use super::{derive, errors::Errors, manifest::Manifest};
 
 /// Returns the code of `#[derive(Event)]`, or compile errors and a stub.
 pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
@@ -17,6 +17,9 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
         manifest,
         |item, errors| check::check(ast::read(item, errors), manifest, errors),
         |_, event, framework| expand::expand(&event, framework),
-        |item, framework| expand::stub(&item.ident, framework),
+        |item, framework| {
+            let attr = attr::read(&item.attrs, &mut Errors::default());
+            expand::stub(&item.ident, &attr.from, framework)
+        },
     )
 }

@@ -23,6 +23,7 @@ mod random_numbers;
 mod registry;
 mod rejection;
 mod retry;
+mod shared_fields;
 #[cfg(test)]
 mod tests;
 
@@ -44,5 +45,7 @@ pub use pipeline::handle_command;
 pub use random_numbers::RandomNumbers;
 pub use registry::{Registry, RegistryBuilder};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
+#[doc(hidden)]
+pub use shared_fields::{HasField, SameType, has_field};
 
 pub use crate::validate::Violation;

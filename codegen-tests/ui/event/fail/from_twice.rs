@@ -1,0 +1,23 @@
+//! A command that is named twice.
+
+use es_framework::prelude::*;
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+    num_pages: u32,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", from(PurchaseBookCommand, PurchaseBookCommand))]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+#[handler]
+fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
+    command.into()
+}
+
+fn main() {}

@@ -1,0 +1,24 @@
+//! A field whose type is another one in the command.
+
+use es_framework::prelude::*;
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+    num_pages: u32,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", from = PurchaseBookCommand)]
+struct BookPurchasedEvent {
+    id: Uuid,
+    num_pages: i64,
+}
+
+#[handler]
+fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
+    command.into()
+}
+
+fn main() {}

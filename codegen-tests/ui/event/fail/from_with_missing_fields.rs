@@ -1,0 +1,25 @@
+//! Fields that the command does not have.
+
+use es_framework::prelude::*;
+
+#[derive(Command)]
+#[command(subject = "/books/{id}")]
+struct PurchaseBookCommand {
+    id: Uuid,
+    num_pages: u32,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", from = PurchaseBookCommand)]
+struct BookPurchasedEvent {
+    id: Uuid,
+    title: String,
+    author: String,
+}
+
+#[handler]
+fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
+    command.into()
+}
+
+fn main() {}

@@ -1,0 +1,90 @@
+//! The fields that an event takes from a command: `#[event(from = …)]` writes a conversion that uses
+//! these traits, so that a field that differs has a message of its own.
+
+use super::Command;
+
+/// A command that has a field. `IS_FIELD` is the answer of [`has_field`].
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the command `{Self}` has no field of this name, so the event cannot take it from there",
+    label = "this field is not in the command",
+    note = "add the field to the command; or remove `from` and build the event in the handler"
+)]
+pub trait HasField<const IS_FIELD: bool> {
+    /// The command itself. While the field is missing, the compiler knows no such type, and so it
+    /// reports nothing else about the command.
+    type Command;
+
+    /// Returns the command.
+    fn checked(self) -> Self::Command;
+}
+
+#[diagnostic::do_not_recommend]
+impl<C: Command> HasField<true> for C {
+    type Command = C;
+
+    fn checked(self) -> C {
+        self
+    }
+}
+
+/// A command's field whose type is that of the event's field.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this field is `{T}` in the event and `{Self}` in the command",
+    label = "this is not the type of the command's field",
+    note = "give both fields one type; or remove `from` and build the event in the handler"
+)]
+pub trait SameType<T> {
+    /// Returns the value.
+    fn value(self) -> T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> SameType<T> for T {
+    fn value(self) -> T {
+        self
+    }
+}
+
+/// Returns whether the command `C` has a field of this name.
+#[doc(hidden)]
+#[must_use]
+pub const fn has_field<C: Command>(name: &str) -> bool {
+    let mut fields = C::FIELDS;
+    while let [field, rest @ ..] = fields {
+        if is_equal(field.as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        fields = rest;
+    }
+    false
+}
+
+/// Compares names at compile time, where `==` is not available.
+const fn is_equal(mut left: &[u8], mut right: &[u8]) -> bool {
+    while let ([first, left_rest @ ..], [other, right_rest @ ..]) = (left, right) {
+        if *first != *other {
+            return false;
+        }
+        (left, right) = (left_rest, right_rest);
+    }
+    left.is_empty() && right.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_equal_only_as_a_whole() {
+        assert!(is_equal(b"id", b"id"));
+        assert!(is_equal(b"", b""));
+        for (left, right) in [("id", "i"), ("i", "id"), ("id", "ib"), ("", "id")] {
+            assert!(
+                !is_equal(left.as_bytes(), right.as_bytes()),
+                "{left} {right}"
+            );
+        }
+    }
+}
