@@ -8,6 +8,7 @@
 //! | problems | `problem_schemas.rs` |
 //! | schemas | `schemas.rs` |
 //! | who may do what | `security.rs` |
+//! | changes that break clients | `contract` |
 
 #![allow(
     clippy::indexing_slicing,
@@ -15,6 +16,7 @@
 )]
 
 mod command_operation;
+mod contract;
 mod document_route;
 mod header;
 mod markdown;

@@ -2,4 +2,5 @@
 //! document take the longest, and this folder is the first in the alphabet, so they run beside the others.
 
 mod openapi;
+mod openapi_check;
 mod schema_lock;
