@@ -166,15 +166,10 @@ pub(crate) struct SettingsArguments {
     )]
     event_metadata_headers: Vec<HeaderName>,
 
-    /// Serves the console at /console: open on this machine, otherwise for operators alone.
-    #[arg(
-        long,
-        env = "CONSOLE",
-        action = clap::ArgAction::Set,
-        default_value_t = cfg!(feature = "console"),
-        value_name = "BOOLEAN"
-    )]
-    console: bool,
+    /// Serves the console at /console: open on this machine, otherwise for operators alone. true,
+    /// unless the program was compiled without the console.
+    #[arg(long, env = "CONSOLE", value_name = "BOOLEAN")]
+    console: Option<bool>,
 
     /// Highest number of open live queries; one more is answered with 503.
     #[arg(

@@ -2,6 +2,7 @@
 
 use std::{
     num::NonZeroU64,
+    ops::Range,
     time::{Duration, Instant},
 };
 
@@ -97,32 +98,32 @@ async fn within_times(
     let Some(newest) = newest_id(store).await? else {
         return Ok(None);
     };
+    let end = EventId::count_to(Some(newest));
     if let Some(from) = filter.from {
-        // The first event at or after the time; the one before it is excluded.
-        let first = first_event_where(store, newest, |time| time >= from).await?;
-        match first {
-            None => return Ok(None),
-            Some(0) => {}
-            Some(first) => after = after.max(EventId::new(first.saturating_sub(1))),
+        let first = first_event_where(store, 0..end, |time| time >= from).await?;
+        if first >= end {
+            return Ok(None);
         }
+        // The event before it is excluded.
+        after = after.max(first.checked_sub(1).and_then(EventId::new));
     }
     if let Some(to) = filter.to {
-        let first_later = first_event_where(store, newest, |time| time > to).await?;
-        if let Some(later) = first_later.and_then(EventId::new) {
+        let later = first_event_where(store, 0..end, |time| time > to).await?;
+        if let Some(later) = EventId::new(later).filter(|_| later < end) {
             before = Some(before.map_or(later, |before| before.min(later)));
         }
     }
     Ok(Some(SearchRange { after, before }))
 }
 
-/// Returns the number of the first event whose time meets a condition that all later times meet, too. Times of
-/// events never go back, so a binary search finds it.
-async fn first_event_where(
+/// Returns the number of the first event in a range whose time meets a condition that all later times meet, too;
+/// the end of the range if there is none. Times of events never go back, so a binary search finds it.
+pub(crate) async fn first_event_where(
     store: &dyn EventStore,
-    newest: EventId,
+    range: Range<u64>,
     is_met: impl Fn(Timestamp) -> bool,
-) -> Result<Option<u64>, StoreError> {
-    let (mut low, mut high) = (0, EventId::count_to(Some(newest)));
+) -> Result<u64, StoreError> {
+    let (mut low, mut high) = (range.start, range.end);
     while low < high {
         let middle = low.midpoint(high);
         let event = match EventId::new(middle) {
@@ -136,5 +137,5 @@ async fn first_event_where(
             low = middle.saturating_add(1);
         }
     }
-    Ok((low <= newest.get()).then_some(low))
+    Ok(low)
 }

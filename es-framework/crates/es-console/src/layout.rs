@@ -30,6 +30,8 @@ pub(crate) enum Visitor {
 pub(crate) enum Section {
     /// The event stream.
     Events,
+    /// The state of the whole application.
+    Overview,
     /// The tree of subjects.
     Subjects,
     /// The read models and their rows.
@@ -41,7 +43,8 @@ pub(crate) enum Section {
 }
 
 /// The entries of the navigation: a section, its address and its label.
-const NAVIGATION: [(Section, &str, &str); 4] = [
+const NAVIGATION: [(Section, &str, &str); 5] = [
+    (Section::Overview, "/console/overview", "Overview"),
     (Section::Events, "/console", "Events"),
     (Section::Subjects, "/console/subjects", "Subjects"),
     (Section::ReadModels, "/console/read-models", "Read models"),

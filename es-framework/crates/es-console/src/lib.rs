@@ -16,6 +16,7 @@ mod json_view;
 mod layout;
 mod notice;
 mod operator_action;
+mod overview;
 mod router;
 mod row_list;
 mod session;

@@ -22,7 +22,7 @@ use crate::{
     layout::Visitor,
     notice::Notice,
     operator_action::OperatorAction,
-    row_list, state_view, subject_list, subject_timeline,
+    overview, row_list, state_view, subject_list, subject_timeline,
 };
 
 /// The path of the console.
@@ -43,6 +43,7 @@ pub fn router(console: Console) -> Router {
         .route("/console/subjects/", get(show_root))
         .route("/console/subjects/{*subject}", get(show_subject))
         .route("/console/states/{name}", get(show_state))
+        .route("/console/overview", get(show_overview))
         .route("/console/read-models", get(show_read_models))
         .route("/console/rows/{name}", get(show_rows))
         .route("/console/reactions", get(show_reactions))
@@ -132,6 +133,14 @@ async fn show_state(
 ) -> Response {
     let query = address.query().unwrap_or_default();
     let page = state_view::show(&state.console, &visitor, &name, query);
+    build_page(&state, &visitor, page).await
+}
+
+async fn show_overview(
+    State(state): State<ConsoleState>,
+    Extension(visitor): Extension<Visitor>,
+) -> Response {
+    let page = overview::show(&state.console, &visitor);
     build_page(&state, &visitor, page).await
 }
 

@@ -102,8 +102,12 @@ fn form(path: &str) -> axum::http::request::Builder {
     Request::post(path).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
 }
 
-const PATHS: [&str; 7] = [
+const PATHS: [&str; 11] = [
     "/console",
+    "/console/overview",
+    "/console/read-models",
+    "/console/reactions",
+    "/console/rows/book_copies",
     "/console/events/0",
     "/console/events/live",
     "/console/subjects",
@@ -347,6 +351,26 @@ async fn hostile_data_stays_text_and_pages_stay_small() {
     assert!(console.page("/console").await.contains("1 MB"));
     let filter = "/console?text=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&subject=%22%3E%3Cb%3E";
     assert!(!console.page(filter).await.contains("<script>alert"));
+}
+
+#[tokio::test]
+async fn the_overview_counts_the_events_of_the_last_hour() {
+    let console = TestConsole::new(true).await;
+    assert!(
+        console
+            .page("/console/overview")
+            .await
+            .contains("0 events, at most 0")
+    );
+    console
+        .record_all("/books/1", (0..1_200).map(|_| json!({})))
+        .await;
+    let page = console.page("/console/overview").await;
+    assert!(
+        page.contains("1,200 events, at most 1,200 in 2 minutes"),
+        "{page}"
+    );
+    assert_eq!(page.matches("<rect").count(), 30);
 }
 
 #[tokio::test]

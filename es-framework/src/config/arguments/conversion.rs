@@ -32,7 +32,7 @@ impl From<SettingsArguments> for Settings {
             database_url: arguments.database_url,
             event_source: arguments.event_source,
             event_metadata_headers: arguments.event_metadata_headers,
-            console: arguments.console,
+            console: arguments.console.unwrap_or(cfg!(feature = "console")),
             live_queries: arguments.live_queries,
             snapshot_file: arguments.snapshot_file,
             shutdown_timeout: Duration::from_secs(arguments.shutdown_timeout),

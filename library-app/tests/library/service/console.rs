@@ -99,6 +99,8 @@ async fn an_event_appears_live_and_its_subject_shows_its_states() {
         ("events", "/console"),
         ("timeline", &subject),
         ("event", "/console/events/2"),
+        ("overview", "/console/overview"),
+        ("read-models", "/console/read-models"),
         ("subjects", "/console/subjects"),
     ] {
         browser.open(&format!("{}{path}", library.url)).await;

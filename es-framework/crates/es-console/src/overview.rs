@@ -1,0 +1,202 @@
+//! The state of the whole application: the events of the last hour, the store, and the lag of its components.
+
+use std::time::{Duration, Instant};
+
+use axum::response::Response;
+use es_event::EventId;
+use es_store::{EventStore, StoreError, newest_id};
+use jiff::{SignedDuration, Timestamp};
+use maud::{Markup, html};
+
+use crate::{
+    console::Console,
+    event_search::first_event_where,
+    layout::{PageFrame, Section, Visitor},
+    notice::Notice,
+    text_view::{grouped, shortened, size_text},
+};
+
+/// The number of bars of the chart.
+const BARS: u32 = 30;
+/// The minutes that a bar stands for.
+const MINUTES: i64 = 2;
+/// Time after which the chart ends. Each bar asks the store a few times.
+const CHART_TIME: Duration = Duration::from_secs(2);
+/// Time in which the store has to answer the health check.
+const HEALTH_TIME: Duration = Duration::from_secs(3);
+
+/// The events of the last hour, counted in equal parts of it.
+#[derive(Debug, Default)]
+struct EventCounts {
+    /// The oldest part first: its begin and its number of events.
+    parts: Vec<(Timestamp, u64)>,
+    /// True if the store took too long to count all of them.
+    is_incomplete: bool,
+}
+
+/// Shows the overview.
+pub(crate) async fn show(console: &Console, visitor: &Visitor) -> Result<Response, Notice> {
+    let store = &*console.store;
+    let newest = newest_id(store).await?;
+    let counts = count_events(store, newest, Timestamp::now()).await?;
+    let health = tokio::time::timeout(HEALTH_TIME, store.health()).await;
+    let health = match health {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("the store does not answer the health check in time".to_owned()),
+    };
+    let size = console.database.size().await.ok();
+    let frame = PageFrame {
+        application: console.name,
+        visitor,
+        section: Section::Overview,
+        title: "Overview",
+    };
+    Ok(frame.respond(&html! {
+        div.bar { h1 { "Overview" } }
+        (chart_card(&counts))
+        div.components {
+            (store_card(console, newest, &health))
+            (components_card(console, newest, size))
+        }
+    }))
+}
+
+/// Counts the events of the last hour. Times of events never go back, so binary searches find the borders.
+async fn count_events(
+    store: &dyn EventStore,
+    newest: Option<EventId>,
+    now: Timestamp,
+) -> Result<EventCounts, StoreError> {
+    let begin = Instant::now();
+    let end = EventId::count_to(newest);
+    let mut counts = EventCounts::default();
+    let mut later = end;
+    for part in 1..=BARS {
+        if begin.elapsed() > CHART_TIME {
+            counts.is_incomplete = true;
+            break;
+        }
+        let minutes = i64::from(part).saturating_mul(MINUTES);
+        let Ok(from) = now.checked_sub(SignedDuration::from_mins(minutes)) else {
+            break;
+        };
+        let first = first_event_where(store, 0..later, |time| time >= from).await?;
+        counts.parts.push((from, later.saturating_sub(first)));
+        later = first;
+    }
+    counts.parts.reverse();
+    Ok(counts)
+}
+
+fn chart_card(counts: &EventCounts) -> Markup {
+    let sum = counts.parts.iter().map(|(_, count)| count).sum();
+    let most = counts.parts.iter().map(|(_, count)| *count).max();
+    let most = most.unwrap_or_default();
+    html! {
+        section.card {
+            h2 {
+                "Events of the last hour"
+                span.muted {
+                    (grouped(sum)) " events, at most " (grouped(most)) " in " (MINUTES) " minutes"
+                    @if counts.is_incomplete { "; the store took too long to count older ones" }
+                }
+            }
+            (chart(counts, most))
+        }
+    }
+}
+
+fn chart(counts: &EventCounts, most: u64) -> Markup {
+    // Parts that are missing leave their place at the left free.
+    let missing = usize::try_from(BARS)
+        .unwrap_or_default()
+        .saturating_sub(counts.parts.len());
+    html! {
+        svg.chart viewBox="0 0 300 60" preserveAspectRatio="none" role="img" aria-label="Events of the last hour" {
+            @for (index, (from, count)) in counts.parts.iter().enumerate() {
+                @let height = bar_height(*count, most);
+                rect x=(index.saturating_add(missing).saturating_mul(10)) y=(60_u64.saturating_sub(height)) width="8" height=(height) {
+                    title { (from.strftime("%H:%M").to_string()) " UTC: " (grouped(*count)) " events" }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the height of a bar. A part without events has a line at the bottom.
+fn bar_height(count: u64, most: u64) -> u64 {
+    let share = count.saturating_mul(58).checked_div(most);
+    share.unwrap_or_default().saturating_add(1)
+}
+
+fn store_card(console: &Console, newest: Option<EventId>, health: &Result<(), String>) -> Markup {
+    html! {
+        section.card.component {
+            h2 {
+                "Event store"
+                @match health {
+                    Ok(()) => span.badge.good { "up" },
+                    Err(_) => span.badge.bad { "down" },
+                }
+            }
+            dl.facts {
+                dt { "Store" }
+                dd { (shortened(&console.store.description(), 200)) }
+                dt { "Events" }
+                dd { (grouped(EventId::count_to(newest))) }
+                @if let Some(id) = newest {
+                    dt { "Newest" }
+                    dd { a href={ "/console/events/" (id) } { (id) } }
+                }
+            }
+            @if let Err(error) = health { p.bad role="alert" { (shortened(error, 500)) } }
+        }
+    }
+}
+
+fn components_card(console: &Console, newest: Option<EventId>, size: Option<u64>) -> Markup {
+    let lag = |position| EventId::count_to(newest).saturating_sub(EventId::count_to(position));
+    let size = size.and_then(|size| usize::try_from(size).ok());
+    html! {
+        section.card.component {
+            h2 {
+                "Lag"
+                span.muted {
+                    (console.database.kind())
+                    @if let Some(size) = size { ", " (size_text(size)) }
+                }
+            }
+            dl.facts {
+                @for (name, progress) in console.read_models.iter() {
+                    dt { a href="/console/read-models" { (name) } }
+                    dd { (lag_text(lag(progress.position()), progress.is_stopped())) }
+                }
+                @for (name, status) in console.reactions.all() {
+                    dt { a href="/console/reactions" { (name) } }
+                    dd { (lag_text(lag(status.position), status.is_stopped())) }
+                }
+            }
+        }
+    }
+}
+
+fn lag_text(lag: u64, is_stopped: bool) -> Markup {
+    html! {
+        (grouped(lag)) " events"
+        @if is_stopped { " " span.badge.bad { "stopped" } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_fit_into_the_chart() {
+        assert_eq!(
+            [bar_height(0, 0), bar_height(0, 7), bar_height(7, 7)],
+            [1, 1, 59]
+        );
+        assert!(bar_height(u64::MAX, u64::MAX) <= 60);
+    }
+}
