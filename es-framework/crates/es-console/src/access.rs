@@ -1,5 +1,7 @@
 //! Access to the console: who may read, and how an operator signs in.
 
+use std::net::IpAddr;
+
 use axum::{
     Extension,
     extract::{Request, State},
@@ -56,12 +58,29 @@ impl Visitor {
     /// A request that a proxy forwards may come from anywhere.
     fn without_credential(console: &Console, headers: &HeaderMap) -> Self {
         let is_forwarded = FORWARDED.iter().any(|name| headers.contains_key(*name));
-        if console.is_open && !is_forwarded {
+        if console.is_open && !is_forwarded && names_this_machine(headers) {
             Self::Reader
         } else {
             Self::Stranger
         }
     }
+}
+
+/// Returns whether the request's host is this machine. The owner of a domain can let its name lead to this
+/// address (DNS rebinding), and a page of that domain must not read the events.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.get(header::HOST) else {
+        // Every browser sends one.
+        return true;
+    };
+    let host = host.to_str().unwrap_or_default();
+    let name = match host.strip_prefix('[') {
+        Some(address) => address.split(']').next(),
+        None => host.split(':').next(),
+    };
+    let name = name.unwrap_or_default();
+    let is_loopback = |address: IpAddr| address.is_loopback();
+    name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_loopback)
 }
 
 /// Middleware in front of all pages and streams: lets nobody pass who may not read, and no form that
@@ -208,6 +227,37 @@ fn sign_in_form(console: &Console, error: Option<&str>) -> Markup {
                     button.send type="submit" { "Sign in" }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_a_foreign_domain_is_not_this_machine() {
+        let names = |host: &str| {
+            let value = HeaderValue::from_str(host).unwrap();
+            names_this_machine(&HeaderMap::from_iter([(header::HOST, value)]))
+        };
+        for own in [
+            "localhost:8080",
+            "LOCALHOST",
+            "127.0.0.1:8080",
+            "127.1.2.3",
+            "[::1]:8080",
+        ] {
+            assert!(names(own), "{own}");
+        }
+        for foreign in [
+            "evil.example",
+            "localhost.evil.example:8080",
+            "192.0.2.7",
+            "[2001:db8::1]",
+            "",
+        ] {
+            assert!(!names(foreign), "{foreign}");
         }
     }
 }
