@@ -89,7 +89,7 @@ fn respond(outcome: CommandOutcome) -> Response {
 
 /// Checks that a body is declared as JSON. An empty body needs no content type, and the parser
 /// reports it.
-fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     let encodings = headers.get_all(header::CONTENT_ENCODING);
     if encodings.iter().any(|encoding| encoding != "identity") {
         return Err(Problem::unsupported_encoding());
@@ -121,7 +121,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-async fn read_body(body: Body, limits: RequestLimits) -> Result<Bytes, Problem> {
+pub(super) async fn read_body(body: Body, limits: RequestLimits) -> Result<Bytes, Problem> {
     let collected = Limited::new(body, limits.body_size).collect();
     match tokio::time::timeout(limits.body_time, collected).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),

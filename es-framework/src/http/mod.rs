@@ -160,6 +160,7 @@ pub fn router(
     let is_root_free = routes.iter().all(|route| route.path != "/");
     assemble(
         routes,
+        operator::routes(registry.commands()),
         context,
         Router::new(),
         |router| router,
@@ -182,8 +183,9 @@ pub(crate) async fn router_with(
     for route in &routes {
         custom.check_is_free(&route.template, &route.owner).await?;
     }
-    for (path, _) in operator::routes() {
-        custom.check_is_free(&path, FRAMEWORK).await?;
+    let operators = operator::routes(registry.commands());
+    for (path, _) in &operators {
+        custom.check_is_free(path, FRAMEWORK).await?;
     }
     if console.is_some() {
         for path in ["/console", "/console/{page}", "/console/{section}/{page}"] {
@@ -198,6 +200,7 @@ pub(crate) async fn router_with(
     let (custom, apply_layers) = custom.into_parts();
     Ok(assemble(
         routes,
+        operators,
         context,
         custom,
         apply_layers,
@@ -209,6 +212,7 @@ pub(crate) async fn router_with(
 /// Puts all routes behind the authentication, the limits and the log.
 fn assemble(
     routes: Vec<MountedRoute>,
+    operator_routes: Vec<(String, MethodRouter<Arc<HttpContext>>)>,
     context: HttpContext,
     custom: Router<Arc<HttpContext>>,
     apply_layers: impl FnOnce(Router<Arc<HttpContext>>) -> Router<Arc<HttpContext>>,
@@ -234,7 +238,7 @@ fn assemble(
     let router = auth::with_authentication(router, context.auth.clone(), context.rate.clone());
     // Not behind the authentication of callers: the event store's token authorizes operators.
     let mut operators = Router::new();
-    for (path, route) in operator::routes() {
+    for (path, route) in operator_routes {
         operators = operators.route(&path, route);
     }
     // The page itself holds nothing secret; its requests need the credential of its reader.

@@ -22,6 +22,8 @@ pub struct HeldCopy {
 impl QueryHandler for LoansOfReader {
     type Output = Vec<HeldCopy>;
 
+    const READ_MODELS: &'static [&'static str] = &[OpenLoan::TABLE];
+
     async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<HeldCopy>, QueryError> {
         let loans = context
             .rows::<OpenLoan>()

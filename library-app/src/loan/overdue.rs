@@ -12,6 +12,8 @@ pub struct OverdueLoans {}
 impl QueryHandler for OverdueLoans {
     type Output = Page<OpenLoan>;
 
+    const READ_MODELS: &'static [&'static str] = &[OpenLoan::TABLE];
+
     async fn handle(self, context: &QueryContext<'_>) -> Result<Page<OpenLoan>, QueryError> {
         context
             .rows::<OpenLoan>()

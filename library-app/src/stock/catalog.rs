@@ -39,6 +39,8 @@ impl Title {
 impl QueryHandler for BrowseCatalog {
     type Output = Page<Title>;
 
+    const READ_MODELS: &'static [&'static str] = &[BookCopy::TABLE];
+
     async fn handle(self, context: &QueryContext<'_>) -> Result<Page<Title>, QueryError> {
         let mut copies = context
             .rows::<BookCopy>()

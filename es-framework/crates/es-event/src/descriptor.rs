@@ -69,6 +69,8 @@ pub struct EventDescriptor {
     pub event_type: &'static str,
     /// The package, module, file and line of the declaration.
     pub declaration: Declaration,
+    /// The template of the event's subject. Without it, the event belongs to its command's subject.
+    pub subject: Option<&'static str>,
     /// Returns the JSON schema of the payload.
     pub schema: fn() -> Schema,
     /// Deserializes a payload and serializes it again.
@@ -113,6 +115,7 @@ impl EventDescriptor {
         Self {
             event_type: E::TYPE,
             declaration: E::DECLARATION,
+            subject: E::SUBJECT,
             schema: || SchemaGenerator::default().into_root_schema_for::<E>(),
             recode: recode::<E>,
         }

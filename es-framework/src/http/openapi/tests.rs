@@ -44,7 +44,7 @@ fn every_route_is_in_the_document_and_the_other_way_round() {
     let document = garden();
     let served = super::OpenApiDocument::new(&document);
     let mounted = routes(&registry(), queries(), served).into_iter();
-    let operators = operator::routes().into_iter().map(|(path, _)| path);
+    let operators = operator::routes(&[]).into_iter().map(|(path, _)| path);
     let mounted = mounted.map(|one| one.path).chain(operators);
     let mounted: BTreeSet<_> = mounted.map(|path| shape(&path)).collect();
     let paths = document["paths"].as_object().unwrap().keys();

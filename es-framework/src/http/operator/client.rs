@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
-use reqwest::Method;
+use reqwest::{Method, header};
 use serde_json::Value;
 
 use super::{client_tls, host::Host};
@@ -58,11 +58,24 @@ impl OperatorArguments {
         })
     }
 
-    /// Sends a request, and returns the JSON of a successful response.
+    /// Sends a request without a body, and returns the JSON of a successful response.
     ///
     /// # Errors
     /// The application cannot be reached, or its response is not successful.
     pub(super) async fn send(&self, method: Method, path: &str) -> Result<Value> {
+        self.send_body(method, path, None).await
+    }
+
+    /// Sends a request with a JSON body, if there is one, and returns the JSON of a successful response.
+    ///
+    /// # Errors
+    /// As [`OperatorArguments::send`].
+    pub(super) async fn send_body(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<Value> {
         let token = self.token()?;
         let address = format!("{}:{}", self.http_host, self.http_port);
         let failed = |error: reqwest::Error| {
@@ -81,7 +94,11 @@ impl OperatorArguments {
         };
         let client = client.build().map_err(failed)?;
         let url = format!("{scheme}://{address}{path}");
-        let request = client.request(method, url).bearer_auth(token.reveal());
+        let mut request = client.request(method, url).bearer_auth(token.reveal());
+        if let Some(body) = body {
+            let json = (header::CONTENT_TYPE, "application/json");
+            request = request.header(json.0, json.1).body(body);
+        }
         let response = request.send().await.map_err(failed)?;
         let is_success = response.status().is_success();
         let body = response.bytes().await.map_err(failed)?;

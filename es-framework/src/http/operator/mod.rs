@@ -1,10 +1,12 @@
-//! The operator API: status, rebuild, retry and skip of projections and reactions, over HTTP and on
-//! the command line.
+//! The operator API: status, rebuild, retry and skip of projections and reactions, and dry runs of commands,
+//! over HTTP and on the command line.
 
 mod authorization;
 mod client;
 mod client_tls;
 mod component;
+mod dry_run;
+mod dry_run_subcommand;
 mod host;
 mod openapi;
 pub(crate) mod operator_subcommand;

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::component::{COMPONENTS, CommandTexts as _, OperatorSurface as _};
+use super::{
+    component::{COMPONENTS, CommandTexts as _, OperatorSurface as _},
+    dry_run,
+};
 use crate::{
     http::{
         openapi::{OpenApiResponse, Operation, OperatorAccess},
@@ -13,7 +16,8 @@ use crate::{
 
 /// Returns the path, the method and the description of each operation.
 pub(in crate::http) fn operations() -> Vec<(String, &'static str, Operation)> {
-    let mut operations = Vec::new();
+    let dry_run = (dry_run::PATH.to_owned(), "post", dry_run_operation());
+    let mut operations = vec![dry_run];
     for component in COMPONENTS {
         let status = match component {
             ComponentKind::ReadModel => read_models(),
@@ -99,6 +103,67 @@ fn command_operation(component: ComponentKind, command: OperatorCommand) -> Oper
         ComponentKind::ReadModel => operation.with_problems([kind::STANDS_BY]),
         ComponentKind::Reaction => operation,
     }
+}
+
+/// Returns the operation of dry runs. It takes any command, so its body has no schema of its own.
+fn dry_run_operation() -> Operation {
+    let name = json!({
+        "name": "name",
+        "in": "path",
+        "required": true,
+        "description": "The name of the command's type.",
+        "schema": { "type": "string" },
+    });
+    let at = json!({
+        "name": dry_run::AT,
+        "in": "query",
+        "description": "The last event that the states contain. Without it, they contain all events.",
+        "schema": { "type": "string", "pattern": "^[0-9]{1,18}$" },
+    });
+    let event = json!({
+        "type": "object",
+        "properties": {
+            "subject": { "type": "string" },
+            "type": { "type": "string" },
+            "data": { "type": "object" },
+        },
+        "required": ["subject", "type", "data"],
+    });
+    let response = json!({
+        "type": "object",
+        "properties": {
+            "command": { "type": "string" },
+            "at": { "type": ["string", "null"], "description": "The last event that the states contain, if there is an event." },
+            "accepted": { "type": "boolean" },
+            "subject": { "type": ["string", "null"], "description": "The subject of an accepted command." },
+            "events": { "type": "array", "items": event, "description": "The events that the command would append." },
+            "reply": { "description": "The reply that the client would get." },
+            "problem": { "type": ["object", "null"], "description": "The problem that the client of a rejected command would get." },
+        },
+        "required": ["command", "at", "accepted", "subject", "events", "reply", "problem"],
+    });
+    let summary = "Shows the events or the rejection that a command would lead to.";
+    let description = "Rebuilds the states, now or as of an event in the past, and calls the handler. Nothing is written.";
+    let answer = OpenApiResponse::new(200, "The decision on the command.", &[]);
+    Operation::new("dryRun", summary, description)
+        .with_parameter(name)
+        .with_parameter(at)
+        .with_headers(&["If-Match"])
+        .with_body(&json!({ "type": "object" }), true)
+        .with_answer(answer.with_json(response))
+        .with_problems([
+            kind::NOT_FOUND,
+            kind::INVALID_PARAMETER,
+            kind::INVALID_HEADER,
+            kind::UNSUPPORTED_MEDIA_TYPE,
+            kind::BODY_TOO_LARGE,
+            kind::BODY_TOO_SLOW,
+            kind::EVENT_STORE_UNAVAILABLE,
+            kind::TOO_BUSY,
+            kind::TOOK_TOO_LONG,
+            kind::INTERNAL_ERROR,
+        ])
+        .for_operators(OperatorAccess::Always)
 }
 
 /// Returns the schema of an object with these members and those of every component.

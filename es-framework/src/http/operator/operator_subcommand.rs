@@ -1,4 +1,4 @@
-//! The subcommands `projection` and `reaction` of every application. They send commands to the
+//! The subcommands `projection`, `reaction` and `dry-run` of every application. They send commands to the
 //! application that runs.
 
 use std::io::{self, Write as _};
@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{
     client::OperatorArguments,
     component::{COMPONENTS, CommandTexts as _, OperatorSurface as _},
+    dry_run_subcommand,
 };
 use crate::{
     Error, Result,
@@ -21,7 +22,10 @@ const STATUS: &str = "status";
 
 /// Returns the subcommands of operators, for the application's command line.
 pub(crate) fn commands() -> impl Iterator<Item = Command> {
-    COMPONENTS.into_iter().map(command)
+    COMPONENTS
+        .into_iter()
+        .map(command)
+        .chain([dry_run_subcommand::command()])
 }
 
 fn command(component: ComponentKind) -> Command {
@@ -53,6 +57,9 @@ fn command(component: ComponentKind) -> Command {
 
 /// Runs the subcommand of this name, if it is one of an operator.
 pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<Result<()>> {
+    if name == dry_run_subcommand::NAME {
+        return Some(print(dry_run_subcommand::execute(matches)));
+    }
     let component = COMPONENTS
         .into_iter()
         .find(|component| component.subcommand() == name)?;

@@ -13,8 +13,10 @@ use serde_json::json;
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
     component::{COMPONENTS, OperatorSurface as _},
+    dry_run,
 };
 use crate::{
+    command::CommandDescriptor,
     http::{HttpContext, Problem, health, lag::load_newest_id, problem::kind},
     operator::{ComponentKind, OperatorCommand, OperatorError},
 };
@@ -22,8 +24,8 @@ use crate::{
 type Route = MethodRouter<Arc<HttpContext>>;
 
 /// Returns the paths of the operator API with their routes.
-pub(in crate::http) fn routes() -> Vec<(String, Route)> {
-    let mut routes = Vec::new();
+pub(in crate::http) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
+    let mut routes = vec![dry_run::route(commands)];
     for component in COMPONENTS {
         let show = move |_: RequireOperatorOrOpen, State(context): State<Arc<HttpContext>>| {
             show_status(component, context)

@@ -55,9 +55,13 @@ struct HandleImpl {
     answers: Option<TokenStream>,
 }
 
-/// Generates the functions that describe rejections and the reply.
+/// Generates the functions that describe events, rejections and the reply.
 fn answers(output: &Type, framework: &Framework) -> TokenStream {
     quote! {
+        fn events() -> ::std::vec::Vec<&'static str> {
+            <#output as #framework::command::IntoDecision>::events()
+        }
+
         fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
             <#output as #framework::command::IntoDecision>::rejections()
         }

@@ -2,6 +2,7 @@
 //! and reactions.
 
 mod deployment;
+mod dry_run;
 mod failed_start;
 mod instance_takeover;
 mod lifecycle;

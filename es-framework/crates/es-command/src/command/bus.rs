@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Clock, RandomNumbers, Services, lock::SubjectLocks};
+use super::{Clock, RandomNumbers, Services, lock::SubjectLocks, past_store::PastStore};
 use crate::state::{Snapshots, StateLoader};
-use es_event::Upcasters;
+use es_event::{EventId, Upcasters};
 use es_store::EventStore;
 
 /// The parts that all commands of an application share: the store, the states, the services and the
@@ -104,5 +104,16 @@ impl CommandBus {
     pub fn with_snapshots(self, snapshots: Snapshots) -> Self {
         let states = self.states.with_snapshots(snapshots);
         Self { states, ..self }
+    }
+
+    /// Returns a bus that reads the events up to this one, or none, and can append nothing. It uses no cached states
+    /// and no snapshots, because they may contain later events.
+    pub(super) fn as_of(&self, last: Option<EventId>) -> Self {
+        let store: Arc<dyn EventStore> = Arc::new(PastStore::new(Arc::clone(&self.store), last));
+        Self {
+            states: self.states.without_cache(Arc::clone(&store)),
+            store,
+            ..self.clone()
+        }
     }
 }

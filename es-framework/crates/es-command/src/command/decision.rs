@@ -229,6 +229,11 @@ pub trait IntoDecision {
         context.decide(self)
     }
 
+    /// Returns the types of the events that the handler may return, in order.
+    fn events() -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// Returns the rejections that the type can contain.
     fn rejections() -> &'static [RejectionDescriptor] {
         &[]
@@ -265,6 +270,10 @@ impl<E: HandlerEvent> IntoDecision for E {
     fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
         decision.push(&self)
     }
+
+    fn events() -> Vec<&'static str> {
+        vec![E::TYPE]
+    }
 }
 
 impl<T: IntoDecision> IntoDecision for Option<T> {
@@ -279,6 +288,10 @@ impl<T: IntoDecision> IntoDecision for Option<T> {
     fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         T::reply(generator).map(ReplySchema::optional)
     }
+
+    fn events() -> Vec<&'static str> {
+        T::events()
+    }
 }
 
 impl<T: IntoDecision> IntoDecision for Vec<T> {
@@ -292,6 +305,10 @@ impl<T: IntoDecision> IntoDecision for Vec<T> {
 
     fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         T::reply(generator).map(ReplySchema::optional)
+    }
+
+    fn events() -> Vec<&'static str> {
+        T::events()
     }
 }
 
@@ -310,6 +327,10 @@ impl<T: IntoDecision, R: Serialize + JsonSchema> IntoDecision for Decision<T, R>
         let always = true;
         Some(ReplySchema { schema, always })
     }
+
+    fn events() -> Vec<&'static str> {
+        T::events()
+    }
 }
 
 impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
@@ -324,6 +345,10 @@ impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
 
     fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         T::reply(generator)
+    }
+
+    fn events() -> Vec<&'static str> {
+        T::events()
     }
 }
 
@@ -343,6 +368,13 @@ macro_rules! tuples {
                 let mut reply: Option<ReplySchema> = None;
                 $(reply = $name::reply(generator).or(reply);)*
                 reply
+            }
+
+            #[allow(unused_mut)]
+            fn events() -> Vec<&'static str> {
+                let mut events = Vec::new();
+                $(events.extend($name::events());)*
+                events
             }
         }
     };

@@ -4,8 +4,8 @@ use futures_util::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    Command, CommandBus, CommandError, CommandOutcome, CommandRequest, Condition, Handle,
-    Parameter, ParameterOrigin, RejectionDescriptor, ReplySchema, pipeline,
+    Command, CommandBus, CommandError, CommandOutcome, CommandRequest, Condition, DryRunFunction,
+    Handle, Parameter, ParameterOrigin, RejectionDescriptor, ReplySchema, pipeline,
 };
 use es_event::Declaration;
 
@@ -54,8 +54,12 @@ pub struct CommandDescriptor {
     pub reply: fn(&mut SchemaGenerator) -> Option<ReplySchema>,
     /// The rejections that the command's handler can return.
     pub rejections: fn() -> &'static [RejectionDescriptor],
+    /// Returns the types of the events that the handler may return.
+    pub events: fn() -> Vec<&'static str>,
     /// Runs a request through the command pipeline.
     pub execute: CommandFunction,
+    /// Decides on a request as of an event, and appends nothing.
+    pub dry_run: DryRunFunction,
 }
 
 /// The function that runs a request through the command pipeline, without the command's type.
@@ -100,7 +104,9 @@ impl CommandDescriptor {
             schema: SchemaGenerator::subschema_for::<C>,
             reply: C::reply,
             rejections: C::rejections,
+            events: C::events,
             execute: pipeline::handle_request::<C>,
+            dry_run: pipeline::dry_run::<C>,
         }
     }
 }

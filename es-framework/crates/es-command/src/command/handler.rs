@@ -45,6 +45,11 @@ pub trait Handle: Command {
         self.subject()
     }
 
+    /// Returns the types of the events that the handler may return.
+    fn events() -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// Returns the rejections that the handler can return.
     fn rejections() -> &'static [RejectionDescriptor] {
         &[]

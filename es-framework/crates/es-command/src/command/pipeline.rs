@@ -4,6 +4,9 @@
 //! parse → validate → lock the subjects → idempotency check → read events and rebuild states →
 //! check conditions → decide → append → after a conflict, retry from the lock.
 //!
+//! A dry run passes the same steps as far as the decision, on a read-only view of the event store, without
+//! the locks and the idempotency check.
+//!
 //! The request is parsed once. A handler takes its command by value, and a decision that met a
 //! conflict is never appended again, so each attempt decides on a clone of the parsed command.
 //! A clone of a purchase copies three short strings; parsing and validating it again costs more.
@@ -11,8 +14,8 @@
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{
-    CommandBus, CommandContext, CommandError, CommandOutcome, CommandRequest, Condition, Handle,
-    HandlerContext, HandlerError, UntypedDecision,
+    CommandBus, CommandContext, CommandError, CommandOutcome, CommandRequest, Condition, DryRun,
+    Handle, HandlerContext, HandlerError, UntypedDecision,
     append::{AppendResult, append_decision},
     idempotency::IdempotencyCheck,
     inputs::{DecisionInputs, InputPlan, cache_states, check_conditions, rebuild_arguments},
@@ -22,6 +25,7 @@ use super::{
     retry,
 };
 use crate::state::CachePolicy;
+use es_event::EventId;
 use es_store::latest_event;
 
 /// Handles a command from its JSON text to its recorded events. Descriptors and through them the
@@ -34,6 +38,33 @@ pub(super) fn handle_request<'a, C: Handle>(
         let result = parse_and_handle::<C>(bus, request).await;
         metrics::count_command(C::NAME, &result);
         result
+    }
+    .boxed()
+}
+
+/// Decides on a command as of an event, or as of an empty store. Appends nothing, and counts no command.
+pub(super) fn dry_run<'a, C: Handle>(
+    bus: &'a CommandBus,
+    request: CommandRequest<'a>,
+    last: Option<EventId>,
+) -> BoxFuture<'a, Result<DryRun, CommandError>> {
+    async move {
+        let command: C = parse_command(&request)?;
+        validate_command(&command)?;
+        let plan = InputPlan::from_command(&command)?;
+        let past = bus.as_of(last);
+        let inputs = read_inputs(&past, &plan, request.context, CachePolicy::Bypass).await?;
+        let decision = decide(command, &inputs.handler_context)?;
+        let (events, reply) = decision.into_parts();
+        if !events.is_empty() {
+            check_pristine::<C>(&past, &plan).await?;
+        }
+        let subject = plan.subject;
+        Ok(DryRun {
+            subject,
+            events,
+            reply,
+        })
     }
     .boxed()
 }
@@ -96,8 +127,7 @@ async fn decide_and_append<C: Handle>(
     if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {
         return Ok(AppendResult::Finished(outcome));
     }
-    let arguments = rebuild_arguments(bus, plan, cache).await?;
-    let inputs = check_conditions(bus, plan, context, arguments).await?;
+    let inputs = read_inputs(bus, plan, context, cache).await?;
     let decision = decide(command.clone(), &inputs.handler_context);
     let DecisionInputs {
         latest,
@@ -119,6 +149,17 @@ async fn decide_and_append<C: Handle>(
         AppendResult::Finished(outcome) => Ok(AppendResult::Finished(outcome)),
         AppendResult::Conflict => examine_conflict::<C>(bus, plan, idempotency).await,
     }
+}
+
+/// Reads events, rebuilds the states, and checks the conditions of the command.
+async fn read_inputs(
+    bus: &CommandBus,
+    plan: &InputPlan,
+    context: &CommandContext,
+    cache: CachePolicy,
+) -> Result<DecisionInputs, CommandError> {
+    let arguments = rebuild_arguments(bus, plan, cache).await?;
+    check_conditions(bus, plan, context, arguments).await
 }
 
 /// Waits until no other command of this process decides on the same subjects.
@@ -168,11 +209,18 @@ async fn examine_conflict<C: Handle>(
     if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {
         return Ok(AppendResult::Finished(outcome));
     }
-    if C::CONDITION == Condition::Pristine {
-        let latest = latest_event(&*bus.store, plan.subject.clone(), false).await?;
-        if latest.is_some() {
-            return Err(CommandError::AlreadyExists(plan.subject.clone()));
-        }
-    }
+    check_pristine::<C>(bus, plan).await?;
     Ok(AppendResult::Conflict)
+}
+
+/// Checks that a subject that has to be pristine has no events. In a real command, the append checks it, and
+/// this function only explains the conflict.
+async fn check_pristine<C: Handle>(bus: &CommandBus, plan: &InputPlan) -> Result<(), CommandError> {
+    if C::CONDITION != Condition::Pristine {
+        return Ok(());
+    }
+    match latest_event(&*bus.store, plan.subject.clone(), false).await? {
+        Some(_) => Err(CommandError::AlreadyExists(plan.subject.clone())),
+        None => Ok(()),
+    }
 }

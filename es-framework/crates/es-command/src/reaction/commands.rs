@@ -103,11 +103,20 @@ pub trait IntoCommands {
     /// # Errors
     /// A command cannot be written as JSON.
     fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError>;
+
+    /// Returns the commands that it may add.
+    fn commands() -> Vec<CommandDescriptor> {
+        Vec::new()
+    }
 }
 
 impl<C: Handle + Serialize> IntoCommands for C {
     fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         commands.send(&self)
+    }
+
+    fn commands() -> Vec<CommandDescriptor> {
+        vec![CommandDescriptor::of::<C>()]
     }
 }
 
@@ -115,12 +124,20 @@ impl<T: IntoCommands> IntoCommands for Option<T> {
     fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         self.map_or(Ok(()), |command| command.send(commands))
     }
+
+    fn commands() -> Vec<CommandDescriptor> {
+        T::commands()
+    }
 }
 
 impl<T: IntoCommands> IntoCommands for Vec<T> {
     fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         self.into_iter()
             .try_for_each(|command| command.send(commands))
+    }
+
+    fn commands() -> Vec<CommandDescriptor> {
+        T::commands()
     }
 }
 
@@ -132,6 +149,13 @@ macro_rules! tuples {
                 let ($($name,)*) = self;
                 $($name.send(commands)?;)*
                 Ok(())
+            }
+
+            #[allow(unused_mut)]
+            fn commands() -> Vec<CommandDescriptor> {
+                let mut commands = Vec::new();
+                $(commands.extend($name::commands());)*
+                commands
             }
         }
     };

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
 use super::{OutgoingCommands, ReactionContext, ReactionError};
-use crate::command::{Parameter, ParameterOrigin};
+use crate::command::{CommandDescriptor, Parameter, ParameterOrigin};
 use es_event::{Declaration, Event, EventView};
 
 /// A reaction: the actions that follow from events. `#[reaction]` implements it.
@@ -43,6 +43,11 @@ pub trait React: Send + Sync + 'static {
     const STEPS: &'static [ReactionStep];
     /// The place of the reaction's declaration in the source.
     const DECLARATION: Declaration;
+
+    /// Returns the commands that the steps may send.
+    fn commands() -> Vec<CommandDescriptor> {
+        Vec::new()
+    }
 }
 
 /// The event at which the first start of a reaction begins.
@@ -322,6 +327,8 @@ pub struct ReactionDescriptor {
     pub steps: &'static [ReactionStep],
     /// The place of the reaction's declaration in the source.
     pub declaration: Declaration,
+    /// Returns the commands that the steps may send.
+    pub commands: fn() -> Vec<CommandDescriptor>,
 }
 
 inventory::collect!(ReactionDescriptor);
@@ -336,6 +343,7 @@ impl ReactionDescriptor {
             attempts: R::ATTEMPTS,
             steps: R::STEPS,
             declaration: R::DECLARATION,
+            commands: R::commands,
         }
     }
 }

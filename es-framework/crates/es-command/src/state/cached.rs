@@ -6,7 +6,7 @@ use std::any::{Any, TypeId};
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{Evolve, LastEvent, RebuildError, RebuiltState, StateHistory, StateLoader};
-use es_event::{Subject, Upcasters};
+use es_event::{Declaration, Subject, Upcasters};
 
 /// The scope of the events that a state is rebuilt from: a subject, with or without the subjects below
 /// it.
@@ -48,6 +48,8 @@ pub struct StateDescriptor {
     pub name: &'static str,
     /// The types of the events that change the state.
     pub events: &'static [&'static str],
+    /// The place of the state's declaration in the source code.
+    pub declaration: Declaration,
     id: TypeId,
     rebuild: RebuildFunction,
     store_in_cache: fn(&StateLoader, &StateScope, AnyState),
@@ -122,6 +124,7 @@ impl StateDescriptor {
         Self {
             name: S::NAME,
             events: S::EVENTS,
+            declaration: S::DECLARATION,
             id: TypeId::of::<S>(),
             rebuild: |states, scope, cache| rebuild::<S>(states, scope, cache).boxed(),
             store_in_cache: |states, scope, rebuilt| {

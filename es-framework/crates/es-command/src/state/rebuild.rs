@@ -93,6 +93,11 @@ impl StateLoader {
         Self { snapshots, ..self }
     }
 
+    /// Returns a loader that reads another store, with an empty cache and without snapshots.
+    pub(crate) fn without_cache(&self, store: Arc<dyn EventStore>) -> Self {
+        Self::new(store).with_upcasters(self.upcasters.clone())
+    }
+
     /// Rebuilds the current state of a subject from the cached state and the events after it.
     ///
     /// # Errors

@@ -55,6 +55,8 @@ pub struct QueryDescriptor {
     pub paged: bool,
     /// The tables that the query reads; if empty, it may read all of them.
     pub tables: &'static [&'static str],
+    /// The tables of the read models that the handler says it reads; they may be fewer than it reads.
+    pub read_models: &'static [&'static str],
     /// The columns that need an index.
     pub indexes: &'static [ColumnIndex],
     /// The role that a caller needs if the service authenticates callers.
@@ -82,6 +84,7 @@ impl QueryDescriptor {
             path: Q::PATH,
             paged: Q::PAGED,
             tables: Q::TABLES,
+            read_models: Q::READ_MODELS,
             indexes: Q::INDEXES,
             role: Q::ROLE,
             declaration: Q::DECLARATION,

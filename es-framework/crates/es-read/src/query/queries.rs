@@ -298,11 +298,8 @@ fn check_query(query: &QueryDescriptor, models: &ReadModels) -> Result<(), Queri
             declaration,
         });
     }
-    match query
-        .tables
-        .iter()
-        .find(|table| models.get(table).is_none())
-    {
+    let mut tables = query.tables.iter().chain(query.read_models);
+    match tables.find(|table| models.get(table).is_none()) {
         None => Ok(()),
         Some(table) => Err(QueriesError::NoSuchTable {
             name,

@@ -119,6 +119,10 @@ pub trait QueryHandler: Query {
     /// The value that clients get as JSON.
     type Output: Serialize + JsonSchema;
 
+    /// The tables of the read models that the handler reads, for the picture of the application's model.
+    /// `rows = …` and `row = …` set it; a handler by hand names them, such as `&[BookCopy::TABLE]`.
+    const READ_MODELS: &'static [&'static str] = <Self as Query>::TABLES;
+
     /// Answers the query.
     ///
     /// # Errors
