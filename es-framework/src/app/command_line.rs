@@ -4,7 +4,7 @@ use clap::{ArgMatches, Command, CommandFactory as _};
 
 use super::{
     declarations::{Declarations, start_error},
-    schema_lock_cli,
+    model_subcommand, schema_lock_cli,
 };
 use crate::{
     Result,
@@ -31,6 +31,7 @@ pub(super) fn command_line(
     Ok(command
         .subcommand(schema_lock_cli::command())
         .subcommand(openapi::openapi_subcommand::command())
+        .subcommand(model_subcommand::command())
         .subcommand(auth::token_subcommand::command())
         .subcommands(operator::operator_subcommand::commands())
         .subcommand_negates_reqs(true))
@@ -53,6 +54,7 @@ pub(super) fn run_subcommand(
         openapi::openapi_subcommand::NAME => Some(openapi::openapi_subcommand::run(
             matches, name, registry, queries,
         )),
+        model_subcommand::NAME => Some(model_subcommand::run(matches, declarations)),
         auth::token_subcommand::NAME => Some(auth::token_subcommand::run(matches)),
         _ => operator::operator_subcommand::run(subcommand, matches),
     }

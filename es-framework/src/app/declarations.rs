@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::CommandFactory as _;
+use es_model::ApplicationModel;
 use es_runtime::hide_secrets_in_error;
 
 use super::App;
@@ -93,6 +94,17 @@ impl Declarations {
         by_handlers.map_err(|error| start_error(self.name, error))?;
         let by_reactions = self.reactions.check_services(&self.services);
         by_reactions.map_err(|error| start_error(self.name, error))
+    }
+
+    /// Returns the model of the application.
+    pub(super) fn model(&self) -> ApplicationModel {
+        ApplicationModel::from_declarations(
+            self.name,
+            &self.registry,
+            &self.reactions,
+            &self.models,
+            &self.queries,
+        )
     }
 
     /// Logs the routes that the declarations lead to.

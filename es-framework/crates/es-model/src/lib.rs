@@ -1,0 +1,23 @@
+//! The model of an application: a graph of its declarations, and pictures of the graph.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+mod application_model;
+mod edge;
+mod finding;
+mod json_schema;
+mod layout;
+mod mermaid;
+mod model_builder;
+mod node;
+mod source_path;
+mod subject_lanes;
+mod svg;
+#[cfg(test)]
+mod tests;
+
+pub use application_model::ApplicationModel;
+pub use edge::{EdgeKind, ModelEdge};
+pub use finding::{FindingKind, ModelFinding};
+pub use node::{ModelNode, NodeKind};

@@ -1,0 +1,95 @@
+//! The nodes of a model: declarations.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// A declaration.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelNode {
+    /// The kind and the name, such as `command:BorrowBookCommand`.
+    pub id: String,
+    /// The kind of declaration.
+    pub kind: NodeKind,
+    /// The name of the Rust type, the type of the event, or the table of the read model.
+    pub name: String,
+    /// The template of the subject whose lane the node stands in.
+    pub subject: Option<String>,
+    /// The first sentence of the documentation.
+    pub summary: String,
+    /// The documentation.
+    pub documentation: String,
+    /// The method and path of the route.
+    pub route: Option<String>,
+    /// The role that a caller needs for the route.
+    pub role: Option<String>,
+    /// The Cargo package.
+    pub package: &'static str,
+    /// The source file, relative to the package.
+    pub file: String,
+    /// The line in the file.
+    pub line: u32,
+    /// The JSON schema of a command, of an event's payload, of a read model's row or of a query's output.
+    pub schema: Option<Value>,
+}
+
+/// The kind of a declaration.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NodeKind {
+    /// A command.
+    Command,
+    /// An event.
+    Event,
+    /// A state that handlers decide on.
+    State,
+    /// A read model.
+    ReadModel,
+    /// A query.
+    Query,
+    /// A reaction.
+    Reaction,
+}
+
+impl ModelNode {
+    /// Returns the name without the package of an event type, such as `BookBorrowedEvent`.
+    #[must_use]
+    pub fn short_name(&self) -> &str {
+        if self.kind != NodeKind::Event {
+            return &self.name;
+        }
+        let is_name = |part: &&str| part.starts_with(char::is_uppercase);
+        let from = self.name.split('.').position(|part| is_name(&part));
+        let skipped = self.name.split('.').take(from.unwrap_or_default());
+        let length = skipped.map(|part| part.len().saturating_add(1)).sum();
+        self.name.get(length..).unwrap_or(&self.name)
+    }
+}
+
+impl NodeKind {
+    /// Returns the name of the kind in ids and CSS classes.
+    pub(crate) const fn id(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Event => "event",
+            Self::State => "state",
+            Self::ReadModel => "read-model",
+            Self::Query => "query",
+            Self::Reaction => "reaction",
+        }
+    }
+
+    /// Returns the name of the kind for readers.
+    pub(crate) const fn noun(self) -> &'static str {
+        match self {
+            Self::Command => "Command",
+            Self::Event => "Event",
+            Self::State => "State",
+            Self::ReadModel => "Read model",
+            Self::Query => "Query",
+            Self::Reaction => "Reaction",
+        }
+    }
+}

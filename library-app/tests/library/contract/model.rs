@@ -1,0 +1,62 @@
+//! The picture of the library's model in the book is the one that the library prints.
+
+use std::{fs, path::Path, process::Command};
+
+use serde_json::Value;
+
+use crate::support::python_environment::printed;
+
+const PICTURE: &str = "docs/src/images/library-model.svg";
+
+/// The model that the subcommand prints while nothing runs.
+fn model(arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+    // The subcommand needs no data directory.
+    command.env("EVENT_STORE_DATA_DIR", "/nowhere");
+    let output = command.arg("model").args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", printed(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_picture_of_the_model_is_the_one_that_is_kept() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(PICTURE);
+    let kept = fs::read_to_string(kept).unwrap_or_default();
+    assert!(
+        kept == model(&[]),
+        "{PICTURE} is not the model of the library: look at what `cargo run -p library-app -- model > {PICTURE}` changes"
+    );
+}
+
+#[test]
+fn the_model_of_the_library_has_no_findings_and_knows_the_roles() {
+    let data: Value = serde_json::from_str(&model(&["--format", "json"])).unwrap();
+    assert_eq!(data["application"], "library-service");
+    assert_eq!(data["findings"], serde_json::json!([]));
+    let nodes = data["nodes"].as_array().unwrap();
+    let borrow = nodes
+        .iter()
+        .find(|node| node["id"] == "command:BorrowBookCommand")
+        .unwrap();
+    assert_eq!(borrow["route"], "POST /books/borrow");
+    assert_eq!(borrow["role"], "reader");
+    assert_eq!(borrow["file"], "src/book/borrow.rs");
+
+    let data = model(&["--format", "json", "--roles", "staff"]);
+    let data: Value = serde_json::from_str(&data).unwrap();
+    let findings = data["findings"].as_array().unwrap();
+    let names: Vec<_> = findings
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["BorrowBookCommand", "ReturnBookCommand"]);
+}
+
+#[test]
+fn the_model_is_a_mermaid_flowchart() {
+    let flowchart = model(&["--format", "mermaid"]);
+    assert!(flowchart.starts_with("flowchart LR\n"), "{flowchart}");
+    assert!(flowchart.contains("BorrowBookCommand<br/>POST /books/borrow<br/>role reader"));
+}
