@@ -174,6 +174,7 @@ impl Application {
         let resources = OpenedResources::open(&declarations, settings, store).await?;
         let name = resources.name;
         declarations.log_routes();
+        let model = declarations.model();
         let services = declarations.services;
         let upcasters = declarations.registry.upcasters();
         let OpenedResources {
@@ -202,7 +203,8 @@ impl Application {
         let context =
             resources.http_context(bus, services.clock(), &processor, &runner, live.clone());
         let (registry, queries) = (&declarations.registry, declarations.queries);
-        let console = console::routes(name, &resources.settings, registry, models, &context);
+        let settings = &resources.settings;
+        let console = console::routes(name, settings, registry, models, model, &context);
         let custom = declarations.custom;
         let router = http::router_with(name, registry, queries, context, custom, console)
             .await

@@ -2,6 +2,7 @@
 
 use axum::Router;
 use es_console::{Console, DeclaredCommand, DeclaredState};
+use es_model::ApplicationModel;
 
 use crate::{
     command::{ParameterOrigin, Registry},
@@ -16,6 +17,7 @@ pub(super) fn routes(
     settings: &Settings,
     registry: &Registry,
     models: ReadModels,
+    model: ApplicationModel,
     context: &HttpContext,
 ) -> Option<Router> {
     if !settings.console {
@@ -30,6 +32,7 @@ pub(super) fn routes(
         commands: declared_commands(registry),
         event_types: registry.events().iter().map(|one| one.event_type).collect(),
         models,
+        model,
         read_models: context.positions.clone(),
         database: context.database.clone(),
         reactions: context.health.reactions.clone(),

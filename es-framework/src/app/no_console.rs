@@ -1,6 +1,7 @@
 //! The place of the console in a program that was compiled without it.
 
 use axum::Router;
+use es_model::ApplicationModel;
 
 use crate::{command::Registry, config::Settings, http::HttpContext, projection::ReadModels};
 
@@ -10,6 +11,7 @@ pub(super) fn routes(
     _: &Settings,
     _: &Registry,
     _: ReadModels,
+    _: ApplicationModel,
     _: &HttpContext,
 ) -> Option<Router> {
     None

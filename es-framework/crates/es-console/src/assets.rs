@@ -13,7 +13,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 /// The path of a file, its media type and its content.
 type ConsoleAsset = (&'static str, &'static str, &'static str);
 
-const ASSETS: [ConsoleAsset; 4] = [
+const ASSETS: [ConsoleAsset; 5] = [
     (
         "/console/assets/frame.css",
         STYLE,
@@ -24,6 +24,7 @@ const ASSETS: [ConsoleAsset; 4] = [
         STYLE,
         include_str!("assets/pages.css"),
     ),
+    ("/console/assets/model.css", STYLE, es_model::STYLE),
     (
         "/console/assets/keys.js",
         SCRIPT,

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use es_command::{reaction::ReactionStatuses, state::StateDescriptor};
 use es_event::{Subject, Upcasters};
+use es_model::ApplicationModel;
 use es_read::projection::{Database, ProgressRegistry, ReadModels};
 use es_runtime::{ApiToken, operator::OperatorClient};
 use es_store::EventStore;
@@ -25,6 +26,8 @@ pub struct Console {
     pub store: Arc<dyn EventStore>,
     /// The upcasters of old events.
     pub upcasters: Upcasters,
+    /// The model of the application.
+    pub model: ApplicationModel,
     /// The states of each subject.
     pub states: Vec<DeclaredState>,
     /// The commands that clients send.

@@ -38,17 +38,20 @@ pub(crate) enum Section {
     ReadModels,
     /// The reactions.
     Reactions,
+    /// The model of the application.
+    Model,
     /// Pages outside of the navigation.
     Other,
 }
 
 /// The entries of the navigation: a section, its address and its label.
-const NAVIGATION: [(Section, &str, &str); 5] = [
+const NAVIGATION: [(Section, &str, &str); 6] = [
     (Section::Overview, "/console/overview", "Overview"),
     (Section::Events, "/console", "Events"),
     (Section::Subjects, "/console/subjects", "Subjects"),
     (Section::ReadModels, "/console/read-models", "Read models"),
     (Section::Reactions, "/console/reactions", "Reactions"),
+    (Section::Model, "/console/model", "Model"),
 ];
 
 /// The frame of one page.
@@ -94,6 +97,9 @@ impl PageFrame<'_> {
                     link rel="stylesheet" href="/docs/style.css";
                     link rel="stylesheet" href="/console/assets/frame.css";
                     link rel="stylesheet" href="/console/assets/pages.css";
+                    @if self.section == Section::Model {
+                        link rel="stylesheet" href="/console/assets/model.css";
+                    }
                     script type="module" src="/console/assets/keys.js" {}
                     script type="module" src="/console/assets/live.js" {}
                 }

@@ -14,6 +14,7 @@ mod event_live;
 mod event_search;
 mod json_view;
 mod layout;
+mod model_view;
 mod notice;
 mod operator_action;
 mod overview;

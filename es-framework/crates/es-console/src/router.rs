@@ -20,6 +20,7 @@ use crate::{
     console::{Console, ConsoleLimits, ConsoleState},
     event_details, event_list, event_live,
     layout::Visitor,
+    model_view,
     notice::Notice,
     operator_action::OperatorAction,
     overview, row_list, state_view, subject_list, subject_timeline,
@@ -47,6 +48,7 @@ pub fn router(console: Console) -> Router {
         .route("/console/read-models", get(show_read_models))
         .route("/console/rows/{name}", get(show_rows))
         .route("/console/reactions", get(show_reactions))
+        .route("/console/model", get(show_model))
         .route(
             "/console/read-models/{name}/{command}",
             get(show_action::<true>).post(execute_action::<true>),
@@ -157,6 +159,16 @@ async fn show_reactions(
     Extension(visitor): Extension<Visitor>,
 ) -> Response {
     let page = component_list::show(&state.console, &visitor, ComponentKind::Reaction);
+    build_page(&state, &visitor, page).await
+}
+
+async fn show_model(
+    State(state): State<ConsoleState>,
+    Extension(visitor): Extension<Visitor>,
+    address: Uri,
+) -> Response {
+    let query = address.query().unwrap_or_default();
+    let page = async { model_view::show(&state.console, &visitor, query) };
     build_page(&state, &visitor, page).await
 }
 

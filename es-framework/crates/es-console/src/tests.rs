@@ -9,6 +9,7 @@ use axum::{
 };
 use es_command::reaction::ReactionStatuses;
 use es_event::{EventCandidate, EventType, Metadata, TraceContext, Upcasters, encode};
+use es_model::ApplicationModel;
 use es_read::projection::{Database, ProgressRegistry, ReadModels};
 use es_runtime::operator::{ComponentKind, OperatorClient};
 use es_store::{EventStore, memory::MemoryStore};
@@ -36,6 +37,7 @@ impl TestConsole {
             name: "library-service",
             store: store.clone(),
             upcasters: Upcasters::default(),
+            model: ApplicationModel::default(),
             states: vec![],
             commands: vec![],
             event_types: vec![TYPE],
@@ -102,7 +104,7 @@ fn form(path: &str) -> axum::http::request::Builder {
     Request::post(path).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
 }
 
-const PATHS: [&str; 11] = [
+const PATHS: [&str; 12] = [
     "/console",
     "/console/overview",
     "/console/read-models",
@@ -113,6 +115,7 @@ const PATHS: [&str; 11] = [
     "/console/subjects",
     "/console/subjects/books",
     "/console/states/Book",
+    "/console/model",
     "/console/nothing",
 ];
 

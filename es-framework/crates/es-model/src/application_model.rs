@@ -15,7 +15,7 @@ use crate::{
 
 /// The model of an application. Its JSON is documented in `docs/src/how-to/model.md`.
 #[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApplicationModel {
     /// The name of the application.

@@ -21,3 +21,4 @@ pub use application_model::ApplicationModel;
 pub use edge::{EdgeKind, ModelEdge};
 pub use finding::{FindingKind, ModelFinding};
 pub use node::{ModelNode, NodeKind};
+pub use svg::STYLE;

@@ -2,9 +2,10 @@
 
 use std::{fs, path::Path, process::Command};
 
+use reqwest::StatusCode;
 use serde_json::Value;
 
-use crate::support::python_environment::printed;
+use crate::support::{Library, get, python_environment::printed};
 
 const PICTURE: &str = "docs/src/images/library-model.svg";
 
@@ -59,4 +60,24 @@ fn the_model_is_a_mermaid_flowchart() {
     let flowchart = model(&["--format", "mermaid"]);
     assert!(flowchart.starts_with("flowchart LR\n"), "{flowchart}");
     assert!(flowchart.contains("BorrowBookCommand<br/>POST /books/borrow<br/>role reader"));
+}
+
+#[tokio::test]
+async fn the_console_shows_the_model_and_a_declaration() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let page = async |query: &str| {
+        let answer = get(&format!("{}/console/model{query}", library.url)).await;
+        (answer.status(), answer.text().await.unwrap())
+    };
+    let (status, whole) = page("").await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(whole.contains("<svg") && !whole.contains("id=\"declaration\""));
+    let (status, selected) = page("?node=command%3ABorrowBookCommand").await;
+    assert_eq!(status, StatusCode::OK);
+    let declared = selected.split("id=\"declaration\"").nth(1).unwrap();
+    assert!(declared.contains("src/book/borrow.rs:"), "{declared}");
+    assert!(declared.contains("node=event%3Acom.example.library.LoanOpenedEvent"));
+    let (status, _) = page("?node=command%3ALendBookCommand").await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
 }

@@ -15,7 +15,8 @@ use crate::{
 use xml_text::escape;
 
 /// The style of the picture.
-const STYLE: &str = include_str!("style.css");
+#[doc(hidden)]
+pub const STYLE: &str = include_str!("style.css");
 
 /// The first lines below the title of the picture: what the colours mean.
 const LEGEND: [(&str, &str); 6] = [
@@ -32,6 +33,13 @@ impl ApplicationModel {
     #[must_use]
     pub fn to_svg(&self) -> String {
         self.draw(Some(STYLE), &|_| None)
+    }
+
+    /// Returns the picture as an element for a page that has the style [`STYLE`]. A box is a link, if it has
+    /// an address.
+    #[must_use]
+    pub fn to_inline_svg(&self, address: &dyn Fn(&ModelNode) -> Option<String>) -> String {
+        self.draw(None, address)
     }
 
     fn draw(&self, style: Option<&str>, link: &dyn Fn(&ModelNode) -> Option<String>) -> String {

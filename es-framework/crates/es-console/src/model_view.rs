@@ -1,0 +1,202 @@
+//! The model of the application as a picture, and the declaration that was selected in it.
+
+use axum::response::Response;
+use es_model::{ApplicationModel, ModelEdge, ModelNode, NodeKind};
+use maud::{Markup, PreEscaped, html};
+
+use crate::{
+    console::Console,
+    json_view,
+    layout::{PageFrame, Section, Visitor},
+    notice::Notice,
+};
+
+/// The parameter with the id of the selected node.
+const NODE: &str = "node";
+
+/// Shows the picture, and the node in the query of the address.
+pub(crate) fn show(console: &Console, visitor: &Visitor, query: &str) -> Result<Response, Notice> {
+    let model = &console.model;
+    let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
+        .map_err(|error| Notice::invalid(format!("the address is not valid: {error}")))?;
+    let selected = match pairs.iter().find(|(name, _)| name == NODE) {
+        None => None,
+        Some((_, id)) => Some(
+            model
+                .node(id)
+                .ok_or_else(|| Notice::not_found("The model has no such declaration."))?,
+        ),
+    };
+    let frame = PageFrame {
+        application: console.name,
+        visitor,
+        section: Section::Model,
+        title: "Model",
+    };
+    // The picture escapes all texts itself.
+    let picture = PreEscaped(model.to_inline_svg(&|node| Some(address(node))));
+    Ok(frame.respond(&html! {
+        div.bar {
+            h1 { "Model" }
+            span.muted { "Select a box to see its declaration." }
+        }
+        @if !model.findings.is_empty() { (findings(model)) }
+        div.model-picture tabindex="0" role="region" aria-label="The picture of the model" { (picture) }
+        @if let Some(node) = selected { (declaration(model, node)) }
+    }))
+}
+
+/// Returns the address of the page with a node selected.
+fn address(node: &ModelNode) -> String {
+    let query = serde_urlencoded::to_string([(NODE, &node.id)]).unwrap_or_default();
+    format!("/console/model?{query}#declaration")
+}
+
+fn findings(model: &ApplicationModel) -> Markup {
+    html! {
+        section.card {
+            h2 { "Findings" }
+            ul {
+                @for finding in &model.findings {
+                    li.bad {
+                        (finding.message) " "
+                        @if let Some(node) = model.node(&finding.node) {
+                            a href=(address(node)) { (finding.file) ":" (finding.line) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn declaration(model: &ApplicationModel, node: &ModelNode) -> Markup {
+    let before = |edge: &&ModelEdge| edge.to == node.id;
+    let after = |edge: &&ModelEdge| edge.from == node.id;
+    let neighbours = [
+        (
+            "Comes from",
+            ids(model.edges.iter().filter(before).map(|edge| &edge.from)),
+        ),
+        (
+            "Leads to",
+            ids(model.edges.iter().filter(after).map(|edge| &edge.to)),
+        ),
+    ];
+    html! {
+        section.card #declaration tabindex="-1" {
+            h2 { bdi { (node.short_name()) } }
+            @for paragraph in node.documentation.split("\n\n").filter(|text| !text.is_empty()) {
+                p { (paragraph) }
+            }
+            dl.facts {
+                dt { "Declared" }
+                dd { code { (node.file) ":" (node.line) } " of " (node.package) }
+                @if let Some(route) = &node.route { dt { "Route" } dd { code { (route) } } }
+                @if let Some(role) = &node.role { dt { "Role" } dd { (role) } }
+                @if let Some(subject) = &node.subject { dt { "Subject" } dd { code { (subject) } } }
+                @for (label, ids) in neighbours {
+                    @if !ids.is_empty() {
+                        dt { (label) }
+                        dd {
+                            @for (index, other) in ids.iter().filter_map(|id| model.node(id)).enumerate() {
+                                @if index > 0 { ", " }
+                                a href=(address(other)) { (other.short_name()) }
+                            }
+                        }
+                    }
+                }
+                @if let Some((path, text)) = occurrences(node) {
+                    dt { "Occurrences" }
+                    dd { a href=(path) { (text) } }
+                }
+                @if let Some(finding) = model.finding(&node.id) {
+                    dt { "Finding" }
+                    dd.bad { (finding.message) }
+                }
+            }
+            @if let Some(schema) = &node.schema {
+                h2 { "Schema" }
+                pre { (json_view::pretty(&schema.to_string())) }
+            }
+        }
+    }
+}
+
+/// Returns the ids without repetitions, in order.
+fn ids<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
+    let mut ids: Vec<_> = all.collect();
+    ids.dedup();
+    ids
+}
+
+/// Returns the page that shows a declaration at work.
+fn occurrences(node: &ModelNode) -> Option<(String, &'static str)> {
+    match node.kind {
+        NodeKind::Event => {
+            let query = serde_urlencoded::to_string([("type", &node.name)]).ok()?;
+            Some((
+                format!("/console?{query}"),
+                "the newest events of this type",
+            ))
+        }
+        NodeKind::ReadModel => Some((format!("/console/rows/{}", node.name), "the rows")),
+        NodeKind::Reaction => Some(("/console/reactions".to_owned(), "the status")),
+        NodeKind::Command | NodeKind::State | NodeKind::Query => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event() -> ModelNode {
+        ModelNode {
+            id: "event:com.example.library.BookPurchasedEvent".to_owned(),
+            kind: NodeKind::Event,
+            name: "com.example.library.BookPurchasedEvent".to_owned(),
+            subject: Some("/books/{id}".to_owned()),
+            summary: String::new(),
+            documentation: "<script>alert(1)</script>".to_owned(),
+            route: None,
+            role: None,
+            package: "library-app",
+            file: "src/book/purchase.rs".to_owned(),
+            line: 7,
+            schema: Some(json!({ "type": "object", "description": "<script>" })),
+        }
+    }
+
+    #[test]
+    fn a_declaration_is_shown_as_text_with_a_link_to_its_events() {
+        let model = ApplicationModel {
+            nodes: vec![event()],
+            ..ApplicationModel::default()
+        };
+        let model = model.with_roles(&std::collections::BTreeSet::new());
+        let page = declaration(&model, &event()).into_string();
+        assert!(page.contains("src/book/purchase.rs:7"), "{page}");
+        assert!(
+            page.contains("/console?type=com.example.library.BookPurchasedEvent"),
+            "{page}"
+        );
+        assert!(
+            page.contains("no state, read model or reaction consumes"),
+            "{page}"
+        );
+        assert!(!page.contains("<script"), "{page}");
+        let address = address(&event());
+        let picture = model.to_inline_svg(&|_| Some(address.clone()));
+        assert!(
+            picture.contains(&format!("<a href=\"{address}\"")),
+            "{picture}"
+        );
+        // The policy of the pages forbids styles in a page.
+        assert!(
+            !picture.contains("<style") && !picture.contains("style="),
+            "{picture}"
+        );
+    }
+}
