@@ -172,6 +172,7 @@ mod tests {
     #[test]
     fn a_declaration_is_shown_as_text_with_a_link_to_its_events() {
         let model = ApplicationModel {
+            subjects: vec!["/books/{id}".to_owned()],
             nodes: vec![event()],
             ..ApplicationModel::default()
         };

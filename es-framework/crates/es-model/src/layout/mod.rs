@@ -29,6 +29,9 @@ const LANE_HEAD: u32 = 34;
 /// Space above the lanes, for the headings of the columns.
 const HEAD: u32 = 76;
 
+/// The width that the title and the legend need.
+const MIN_WIDTH: u32 = 860;
+
 /// A model with a place for each box and each line.
 #[derive(Debug)]
 pub(crate) struct ModelLayout<'a> {
@@ -92,7 +95,9 @@ impl<'a> ModelLayout<'a> {
             .collect();
         let places = column_places(model, &plan, &texts);
         let mut layout = Self {
-            width: right_edge(&places).saturating_add(MARGIN.saturating_mul(2)),
+            width: right_edge(&places)
+                .saturating_add(MARGIN.saturating_mul(2))
+                .max(MIN_WIDTH),
             height: HEAD,
             headings: headings(&plan, &places),
             lanes: Vec::new(),

@@ -239,6 +239,7 @@ fn tooltip(node: &ModelNode, finding: Option<&str>) -> String {
     if let Some(finding) = finding {
         let _ = write!(text, "\nFinding: {finding}.");
     }
-    let _ = write!(text, "\n{}:{}", node.file, node.line);
+    // Without the line, so that a committed picture changes with the model only.
+    let _ = write!(text, "\n{}", node.file);
     text
 }
