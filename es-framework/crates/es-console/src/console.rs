@@ -18,6 +18,7 @@ const STREAMS: usize = 16;
 const PAGE_WAIT: Duration = Duration::from_secs(5);
 
 /// The parts of an application that the console shows.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Console {
     /// The application's name.
@@ -57,6 +58,7 @@ pub struct Console {
 }
 
 /// A state that a command's handler takes, and the subjects that have it.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct DeclaredState {
     /// The state's type.
@@ -68,6 +70,7 @@ pub struct DeclaredState {
 }
 
 /// A command that clients send.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct DeclaredCommand {
     /// The type's name.

@@ -27,9 +27,11 @@ use crate::{
 };
 
 /// The path of the console.
+#[doc(hidden)]
 pub const PATH: &str = "/console";
 
 /// Returns the routes of the console.
+#[doc(hidden)]
 pub fn router(console: Console) -> Router {
     let state = ConsoleState {
         console: Arc::new(console),
