@@ -84,6 +84,7 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 /// | `subject = "/readers/{reader}"` | the event's own subject; `./notes/{number}` is a descendant of the command's subject | the command's subject |
 /// | `read_model = "books"` | a table with a row for each event and a column for each field, served at `/books` | none |
 /// | `from = PurchaseBookCommand` | the command whose fields the event takes by name and type: `command.into()` is the event; several stand in `from(…, …)` | a handler builds the event |
+/// | `informational` | no state, read model or reaction has to consume the event; this silences the warnings at start | the start warns about an event that nothing consumes |
 ///
 /// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct work
 /// as for `#[derive(Command)]`.
@@ -292,6 +293,7 @@ pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `name = "LoanReminder"` | the name in the event store; a reaction with another name starts from the beginning | the type's name |
 /// | `begin = new` | the reaction starts with the first event after its first start | `first`: the first event of the store |
 /// | `attempts = 16` | the number of attempts of a failing call before the reaction stops | 16 |
+/// | `repeats` | the commands may lead back to the events that start the reaction; this silences the warning at start | the start warns about a reaction that can start itself |
 ///
 /// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
 #[proc_macro_attribute]

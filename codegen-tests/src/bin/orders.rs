@@ -72,6 +72,7 @@ fn is_encrypted(offer: &str) -> Result<(), &'static str> {
 
 /// Books were ordered.
 #[derive(Event)]
+#[event(informational)]
 pub struct OrderPlacedEvent {
     pub shop: String,
     pub lines: Vec<OrderLine>,

@@ -20,4 +20,5 @@ mod reaction_instances;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../es-framework/tests/support/requirement.rs"]
 mod requirement;
+mod start_checks;
 mod validation;

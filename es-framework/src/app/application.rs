@@ -175,6 +175,7 @@ impl Application {
         let name = resources.name;
         declarations.log_routes();
         let model = declarations.model();
+        declarations.log_probable_mistakes(resources.auth.roles().as_ref());
         let services = declarations.services;
         let upcasters = declarations.registry.upcasters();
         let OpenedResources {

@@ -1,12 +1,12 @@
 //! The declarations that an application serves.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use clap::CommandFactory as _;
 use es_model::ApplicationModel;
 use es_runtime::hide_secrets_in_error;
 
-use super::App;
+use super::{App, start_checks};
 use crate::{
     Declaration, Error, Result,
     command::{Registry, Services},
@@ -46,6 +46,9 @@ impl App {
         let reactions = self.reactions.into_iter();
         let reactions = Reactions::new(reactions.filter(|one| is_served(one.declaration)))
             .map_err(|error| start_error(name, error))?;
+        if let Some(contradiction) = start_checks::find_contradiction(&registry, &models) {
+            return Err(start_error(name, contradiction));
+        }
         Ok(Declarations {
             name,
             queries: queries.routes(&models),
@@ -105,6 +108,36 @@ impl Declarations {
             &self.models,
             &self.queries,
         )
+    }
+
+    /// Logs one warning for each probable mistake in the declarations. `roles` are all roles that a caller
+    /// can have, if that is known.
+    pub(super) fn log_probable_mistakes(&self, roles: Option<&BTreeSet<String>>) {
+        let Self {
+            registry,
+            models,
+            reactions,
+            queries,
+            ..
+        } = self;
+        let mut warnings = start_checks::find_probable_mistakes(registry, models, reactions);
+        warnings.extend(self.unused_settings());
+        if let Some(roles) = roles {
+            warnings.extend(start_checks::find_unknown_roles(registry, queries, roles));
+        }
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+    }
+
+    /// Returns the settings of the served packages that no handler and no reaction takes.
+    fn unused_settings(&self) -> Vec<start_checks::DeclarationWarning> {
+        let declared =
+            settings::declared(|settings| is_served(&self.registry, settings.declaration));
+        let by_handlers = self.registry.services().map(|(service, _)| service);
+        let by_reactions = self.reactions.services().map(|(service, _)| service);
+        let used: Vec<_> = by_handlers.chain(by_reactions).collect();
+        start_checks::find_unused_settings(&declared, |settings| used.contains(&settings.service))
     }
 
     /// Logs the routes that the declarations lead to.

@@ -25,6 +25,7 @@ mod postgres_store;
 mod postgres_store;
 mod run;
 mod schema_lock_cli;
+mod start_checks;
 #[cfg(all(feature = "embedded", feature = "server"))]
 mod store_api;
 #[cfg(all(feature = "embedded", not(feature = "server")))]

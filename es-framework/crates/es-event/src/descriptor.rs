@@ -39,6 +39,9 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     /// subject.
     const SUBJECT: Option<&'static str> = None;
 
+    /// True if no state, read model or reaction has to consume the event.
+    const INFORMATIONAL: bool = false;
+
     /// Returns the event's subject, given the subject of the command that produced the event.
     ///
     /// # Errors
@@ -71,6 +74,8 @@ pub struct EventDescriptor {
     pub declaration: Declaration,
     /// The template of the event's subject. Without it, the event belongs to its command's subject.
     pub subject: Option<&'static str>,
+    /// True if no state, read model or reaction has to consume the event.
+    pub informational: bool,
     /// Returns the JSON schema of the payload.
     pub schema: fn() -> Schema,
     /// Deserializes a payload and serializes it again.
@@ -116,6 +121,7 @@ impl EventDescriptor {
             event_type: E::TYPE,
             declaration: E::DECLARATION,
             subject: E::SUBJECT,
+            informational: E::INFORMATIONAL,
             schema: || SchemaGenerator::default().into_root_schema_for::<E>(),
             recode: recode::<E>,
         }

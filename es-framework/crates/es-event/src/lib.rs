@@ -14,6 +14,7 @@ pub use facade::*;
 
 mod candidate;
 mod codec;
+mod const_text;
 mod declaration;
 mod descriptor;
 mod dialect;
@@ -39,6 +40,8 @@ mod upcasters;
 
 pub use candidate::{EventCandidate, InvalidData, compact_object};
 pub use codec::{StreamFailure, StreamLine, StreamLineParser};
+#[doc(hidden)]
+pub use const_text::are_equal;
 pub use declaration::Declaration;
 pub use descriptor::{Event, EventDescriptor, UnreadablePayload};
 pub use dialect::Dialect;

@@ -1,6 +1,6 @@
 //! The middleware that authenticates the caller of every request.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{
     Router,
@@ -60,6 +60,12 @@ impl Authenticator {
         self.tokens.clone()
     }
 
+    /// Returns the roles of all tokens, or `None` if an issuer can give others.
+    fn roles(&self) -> Option<BTreeSet<String>> {
+        let tokens = self.tokens.as_ref().filter(|_| self.issuer.is_none())?;
+        Some(tokens.current().roles())
+    }
+
     async fn caller(&self, headers: &HeaderMap) -> Result<Caller, AccessDenied> {
         let credential = bearer::read_credential(headers)?;
         // The tokens of a file have no dots.
@@ -71,6 +77,16 @@ impl Authenticator {
         let tokens = self.tokens.as_ref().map(FileWatcher::current);
         let caller = tokens.and_then(|tokens| tokens.find_caller(credential));
         caller.ok_or(AccessDenied::InvalidCredential)
+    }
+}
+
+impl Auth {
+    /// Returns all roles that a caller can have, if they are known.
+    pub(crate) fn roles(&self) -> Option<BTreeSet<String>> {
+        match self {
+            Self::Open => None,
+            Self::Guarded(authenticator) => authenticator.roles(),
+        }
     }
 }
 

@@ -106,6 +106,12 @@ impl Tokens {
         ))
     }
 
+    /// Returns the roles of all tokens.
+    pub(super) fn roles(&self) -> BTreeSet<String> {
+        let roles = self.0.iter().flat_map(|token| &token.roles);
+        roles.cloned().collect()
+    }
+
     pub(super) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

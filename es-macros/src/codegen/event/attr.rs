@@ -23,17 +23,20 @@ pub(crate) struct EventAttr {
     pub(crate) read_model: Option<LitStr>,
     /// The commands whose fields the event takes.
     pub(crate) from: Vec<Path>,
+    /// True if no declaration has to consume the event.
+    pub(crate) informational: bool,
     /// True if the attribute contains a package, even one that could not be parsed.
     pub(crate) has_package: bool,
 }
 
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "package",
     "name",
     "version",
     "subject",
     "read_model",
     "from",
+    "informational",
 ];
 
 /// Parses all `#[event(…)]` attributes of the struct as one.
@@ -67,6 +70,12 @@ impl EventAttr {
                 self.read_model = attribute::parse_text(meta, "read_model = \"books\"", errors);
             }
             "from" => self.from = commands(meta, errors),
+            "informational" => {
+                if !matches!(meta, Meta::Path(_)) {
+                    errors.record(meta, "`informational` has no value: write it alone");
+                }
+                self.informational = true;
+            }
             _ => {}
         }
     }

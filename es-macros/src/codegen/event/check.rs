@@ -25,6 +25,8 @@ pub(crate) struct CheckedEvent {
     pub(crate) read_model: Option<LitStr>,
     /// The commands that become the event.
     pub(crate) from: Vec<Path>,
+    /// True if no declaration has to consume the event.
+    pub(crate) informational: bool,
     pub(crate) fields: Vec<Field>,
 }
 
@@ -78,6 +80,7 @@ pub(crate) fn check(
         subject,
         read_model: attr.read_model,
         from: attr.from,
+        informational: attr.informational,
         fields: fields?,
     })
 }

@@ -21,7 +21,13 @@ pub(crate) fn expand(event: &CheckedEvent, framework: &Framework) -> TokenStream
         .subject
         .as_ref()
         .map(|subject| impl_subject(event, subject, framework));
-    let declaration = impl_event(&event.ident, &event.event_type.text, &subject, framework);
+    let informational = event.informational.then(|| {
+        quote!(
+            const INFORMATIONAL: bool = true;
+        )
+    });
+    let details = quote!(#informational #subject);
+    let declaration = impl_event(&event.ident, &event.event_type.text, &details, framework);
     let read_model = event
         .read_model
         .as_ref()
@@ -67,7 +73,7 @@ fn json(event: &CheckedEvent, framework: &Framework) -> TokenStream {
 fn impl_event(
     ident: &Ident,
     event_type: &str,
-    subject: &Option<TokenStream>,
+    details: &TokenStream,
     framework: &Framework,
 ) -> TokenStream {
     let declaration = declaration(ident, framework);
@@ -76,7 +82,7 @@ fn impl_event(
         impl #framework::event::Event for #ident {
             const TYPE: &'static str = #event_type;
             const DECLARATION: #framework::Declaration = #declaration;
-            #subject
+            #details
         }
 
         #[automatically_derived]
@@ -193,7 +199,7 @@ fn manifest() -> TokenStream {
 /// those mistakes.
 pub(crate) fn stub(ident: &Ident, commands: &[Path], framework: &Framework) -> TokenStream {
     let json = json_impls::stub(ident, framework);
-    let declaration = impl_event(ident, "", &None, framework);
+    let declaration = impl_event(ident, "", &TokenStream::new(), framework);
     quote! {
         #json
 

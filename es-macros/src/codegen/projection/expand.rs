@@ -25,6 +25,16 @@ pub(crate) fn expand(
         } = step;
         quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
     });
+    let of_subject: Vec<_> = steps
+        .iter()
+        .filter(|step| step.key.is_none())
+        .map(|step| {
+            let (conditions, event) = (&step.conditions, &step.event);
+            quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
+        })
+        .collect();
+    let of_subject = (!of_subject.is_empty())
+        .then(|| quote!(const EVENTS_OF_SUBJECT: &'static [&'static str] = &[#(#of_subject),*];));
     let steps_code = steps.iter().map(|step| step_code(step, framework));
     let needs_subject = steps.iter().any(|step| step.key.is_none());
     let subject_is_there = needs_subject.then(|| subject_is_there(model, forwarded, framework));
@@ -38,6 +48,7 @@ pub(crate) fn expand(
         #[automatically_derived]
         impl #module::Project for #model {
             const EVENTS: &'static [&'static str] = &[#(#types),*];
+            #of_subject
             const PROJECTION: #framework::Declaration = #declaration;
 
             fn change(

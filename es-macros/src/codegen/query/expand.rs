@@ -171,7 +171,10 @@ fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
             quote!(rows.page(context.paging()).await),
         ),
     };
+    let names_key = source.is_one.then(|| names_key(query, source, framework));
     quote! {
+        #names_key
+
         #[automatically_derived]
         impl #module::QueryHandler for #ident {
             type Output = #output;
@@ -186,6 +189,30 @@ fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
                 #last
             }
         }
+    }
+}
+
+/// Generates a check at compile time that a query of one row compares the key of the read model, because
+/// otherwise the row is any one of several.
+fn names_key(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> TokenStream {
+    let model = &source.model;
+    let compared = query.parameters.iter().filter_map(|parameter| {
+        let is_equal = matches!(parameter.filter.as_ref()?.kind, FilterKind::Equal);
+        let is_given = matches!(parameter.number, ValueCount::Required);
+        let column = column(source, row_field(parameter)?);
+        (is_equal && is_given).then(|| quote!(#column.comparison_index()))
+    });
+    let message = "`row` shows the row of one key, but no field of this query is the read model's key: name a field as the `#[key]` of the read model, or write `#[filter(eq, …)]` above the one that holds it; for several rows, write `rows = …`";
+    let span = query.ident.span();
+    let framework = framework.with_span(span);
+    quote_spanned! {span=>
+        const _: () = ::core::assert!(
+            #framework::query::names_key(
+                <#model as #framework::projection::ReadModel>::KEY,
+                &[#(#compared),*],
+            ),
+            #message,
+        );
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct ReactionAttr {
     pub(crate) name: Option<LitStr>,
     pub(crate) begin: Option<Ident>,
     pub(crate) attempts: Option<LitInt>,
+    /// True if the reaction may start itself.
+    pub(crate) repeats: bool,
 }
 
 /// The keys of `#[deadline(…)]`.
@@ -28,7 +30,7 @@ pub(crate) struct DeadlineAttr {
 
 /// Parses the arguments of `#[reaction]`.
 pub(crate) fn read(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr {
-    let mut keys = AttributeKeys::new("reaction", &["name", "begin", "attempts"]);
+    let mut keys = AttributeKeys::new("reaction", &["name", "begin", "attempts", "repeats"]);
     let mut read = ReactionAttr::default();
     for meta in attribute::parse(arguments, errors).unwrap_or_default() {
         match keys.recognize(&meta, errors) {
@@ -39,6 +41,12 @@ pub(crate) fn read(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr 
                 read.begin = attribute::parse_word(&meta, "begin = new", errors).cloned();
             }
             Some("attempts") => read.attempts = attempts(&meta, errors),
+            Some("repeats") => {
+                if !matches!(meta, Meta::Path(_)) {
+                    errors.record(&meta, "`repeats` has no value: write it alone");
+                }
+                read.repeats = true;
+            }
             _ => {}
         }
     }

@@ -17,6 +17,8 @@ pub(crate) struct CheckedReaction {
     /// The variant of `Begin`.
     pub(crate) begin: &'static str,
     pub(crate) attempts: Option<LitInt>,
+    /// True if the reaction may start itself.
+    pub(crate) repeats: bool,
     pub(crate) steps: Vec<ReactionStep>,
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn check(
         name: name?,
         begin: begin?,
         attempts: attr.attempts,
+        repeats: attr.repeats,
         steps,
     })
 }

@@ -22,12 +22,18 @@ pub(crate) fn expand(
         name,
         begin,
         attempts,
+        repeats,
         steps,
     } = reaction;
     let begin = format_ident!("{begin}");
     let attempts = attempts
         .as_ref()
         .map(|attempts| quote!(const ATTEMPTS: u32 = #attempts;));
+    let repeats = repeats.then(|| {
+        quote!(
+            const REPEATS: bool = true;
+        )
+    });
     let commands = commands(steps, framework);
     let steps = steps.iter().map(|step| step_code(step, framework));
     let at = framework.with_span(ty.span());
@@ -40,6 +46,7 @@ pub(crate) fn expand(
             const NAME: &'static str = #name;
             const START: #module::StartPosition = #module::StartPosition::#begin;
             #attempts
+            #repeats
             const STEPS: &'static [#module::ReactionStep] = &[#(#steps),*];
             const DECLARATION: #framework::Declaration = #declaration;
 
@@ -84,6 +91,10 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
         None => quote!(#module::ReactionTiming::Immediate),
         Some(deadline) => when(deadline, event, framework),
     };
+    let commands = match leads_to {
+        ReactionEffect::Commands(output) => quote!(<#output as #module::IntoCommands>::commands),
+        ReactionEffect::Call { .. } => quote!(::std::vec::Vec::new),
+    };
     let (action, parameters) = match leads_to {
         ReactionEffect::Commands(output) => (send(step, output, framework), quote!(&[])),
         ReactionEffect::Call {
@@ -101,6 +112,7 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
             when: #when,
             action: #action,
             parameters: #parameters,
+            commands: #commands,
         }
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Expr, GenericArgument, PathArguments, Type, TypePath, spanned::Spanned as _};
 
-use super::rule::Rule;
+use super::{bound::parse_integer_literal, rule::Rule};
 use crate::codegen::framework::Framework;
 
 /// A value with rules, for which the macro generates a check.
@@ -24,7 +24,8 @@ pub(crate) fn validation_statements(
     framework: &Framework,
 ) -> Vec<TokenStream> {
     let mut looks_inside = false;
-    let mut statements = vec![];
+    let rules = fields.iter().flat_map(|field| field.rules);
+    let mut statements: Vec<_> = rules.flat_map(Rule::bound_checks).collect();
     for field in fields {
         let rules = field.rules.iter();
         statements.extend(rules.map(|rule| field.check(rule, framework)));
@@ -93,6 +94,32 @@ impl ValueWithRules<'_> {
 }
 
 impl Rule {
+    /// Generates checks at compile time that some value is within the bounds. The parser has compared
+    /// whole numbers already, so these are for constants and fractions.
+    fn bound_checks(&self) -> Vec<TokenStream> {
+        let (min, max) = match self {
+            Self::Text { min, max } => {
+                let least = min.clone().unwrap_or_else(|| syn::parse_quote!(1));
+                (Some(least), Some(max.clone()))
+            }
+            Self::Range { min, max } | Self::Items { min, max } => (min.clone(), max.clone()),
+            Self::Each(rules) => return rules.iter().flat_map(Self::bound_checks).collect(),
+            Self::Characters(_) | Self::Pattern(_) | Self::Email | Self::Url | Self::With(_) => {
+                return vec![];
+            }
+        };
+        let (Some(min), Some(max)) = (min, max) else {
+            return vec![];
+        };
+        if parse_integer_literal(&min).is_some() && parse_integer_literal(&max).is_some() {
+            return vec![];
+        }
+        let message = "no value satisfies this rule, because its `min` is greater than its `max`";
+        vec![quote_spanned! {max.span()=>
+            const _: () = ::core::assert!(#min <= #max, #message);
+        }]
+    }
+
     /// Generates the call that checks `value`, which is a reference.
     fn call(&self, rules: &TokenStream, value: &TokenStream, span: Span) -> TokenStream {
         let end = |end: &Option<Expr>| match end {

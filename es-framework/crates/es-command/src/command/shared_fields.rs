@@ -1,6 +1,8 @@
 //! The fields that an event takes from a command: `#[event(from = …)]` writes a conversion that uses
 //! these traits, so that a field that differs has a message of its own.
 
+use es_event::are_equal;
+
 use super::Command;
 
 /// A command that has a field. `IS_FIELD` is the answer of [`has_field`].
@@ -53,38 +55,10 @@ impl<T> SameType<T> for T {
 pub const fn has_field<C: Command>(name: &str) -> bool {
     let mut fields = C::FIELDS;
     while let [field, rest @ ..] = fields {
-        if is_equal(field.as_bytes(), name.as_bytes()) {
+        if are_equal(field, name) {
             return true;
         }
         fields = rest;
     }
     false
-}
-
-/// Compares names at compile time, where `==` is not available.
-const fn is_equal(mut left: &[u8], mut right: &[u8]) -> bool {
-    while let ([first, left_rest @ ..], [other, right_rest @ ..]) = (left, right) {
-        if *first != *other {
-            return false;
-        }
-        (left, right) = (left_rest, right_rest);
-    }
-    left.is_empty() && right.is_empty()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_equal_only_as_a_whole() {
-        assert!(is_equal(b"id", b"id"));
-        assert!(is_equal(b"", b""));
-        for (left, right) in [("id", "i"), ("i", "id"), ("id", "ib"), ("", "id")] {
-            assert!(
-                !is_equal(left.as_bytes(), right.as_bytes()),
-                "{left} {right}"
-            );
-        }
-    }
 }

@@ -39,6 +39,8 @@ pub trait React: Send + Sync + 'static {
     const START: StartPosition;
     /// The number of attempts to make a call before the reaction is parked.
     const ATTEMPTS: u32 = 16;
+    /// True if the commands may lead back to the events that start the reaction.
+    const REPEATS: bool = false;
     /// The steps of the reaction.
     const STEPS: &'static [ReactionStep];
     /// The place of the reaction's declaration in the source.
@@ -111,6 +113,8 @@ pub struct ReactionStep {
     pub action: ReactionAction,
     /// The function's parameters besides the event.
     pub parameters: &'static [Parameter],
+    /// Returns the commands that the function may send.
+    pub commands: fn() -> Vec<CommandDescriptor>,
 }
 
 /// The time at which a step is executed.
@@ -323,6 +327,8 @@ pub struct ReactionDescriptor {
     pub start: StartPosition,
     /// The number of attempts to make a call.
     pub attempts: u32,
+    /// True if the commands may lead back to the events that start the reaction.
+    pub repeats: bool,
     /// The steps of the reaction.
     pub steps: &'static [ReactionStep],
     /// The place of the reaction's declaration in the source.
@@ -341,6 +347,7 @@ impl ReactionDescriptor {
             name: R::NAME,
             start: R::START,
             attempts: R::ATTEMPTS,
+            repeats: R::REPEATS,
             steps: R::STEPS,
             declaration: R::DECLARATION,
             commands: R::commands,

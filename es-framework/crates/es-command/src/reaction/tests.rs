@@ -75,6 +75,7 @@ impl React for Dunning {
         }),
         action: ReactionAction::Send(to_command),
         parameters: &[],
+        commands: Vec::new,
     }];
 }
 
@@ -91,6 +92,7 @@ impl React for Haste {
         when: ReactionTiming::Immediate,
         action: ReactionAction::Send(to_command),
         parameters: &[],
+        commands: Vec::new,
     }];
 }
 

@@ -36,6 +36,10 @@ pub struct ReadModelDescriptor {
     pub name: &'static str,
     /// The types of the events that the read model applies.
     pub events: &'static [&'static str],
+    /// The types of the events whose row's key stands in their subject.
+    pub events_of_subject: &'static [&'static str],
+    /// The template of the subject in which the key stands, or an empty text.
+    pub subject: &'static str,
     /// The columns, in the order of the fields.
     pub columns: &'static [ColumnDescriptor],
     /// The identity of the read model's rows.
@@ -85,6 +89,8 @@ impl ReadModelDescriptor {
         Self {
             name: R::TABLE,
             events: R::EVENTS,
+            events_of_subject: R::EVENTS_OF_SUBJECT,
+            subject: R::SUBJECT,
             columns: R::COLUMNS,
             identity: RowIdentity::Column(R::KEY),
             indexed: R::INDEXED,
@@ -103,6 +109,8 @@ impl ReadModelDescriptor {
         Self {
             name: E::TABLE,
             events: &[E::TYPE],
+            events_of_subject: &[],
+            subject: "",
             columns: E::COLUMNS,
             identity: RowIdentity::Event,
             indexed: &[],

@@ -103,6 +103,8 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
 pub trait Project: ReadModel {
     /// The types of the events that the read model applies.
     const EVENTS: &'static [&'static str];
+    /// The types of the events whose row's key stands in their subject.
+    const EVENTS_OF_SUBJECT: &'static [&'static str] = &[];
     /// The place of the projection.
     const PROJECTION: Declaration;
 

@@ -30,4 +30,6 @@ pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteTarget};
 pub use query_context::QueryContext;
 pub use query_handler::{Query, QueryHandler};
 pub use row_query::RowQuery;
+#[doc(hidden)]
+pub use typed_column::names_key;
 pub use typed_column::{Column, ColumnIndex, ComparedWith, OrderedValue, TextValue};

@@ -2,6 +2,7 @@
 
 use std::{fmt, marker::PhantomData};
 
+use es_event::are_equal;
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -248,6 +249,19 @@ pub trait TextValue: ColumnValue {}
 
 impl TextValue for String {}
 impl TextValue for Option<String> {}
+
+/// Returns whether one of the columns is this key.
+#[doc(hidden)]
+#[must_use]
+pub const fn names_key(key: &str, mut compared: &[ColumnIndex]) -> bool {
+    while let [first, rest @ ..] = compared {
+        if are_equal(first.column, key) {
+            return true;
+        }
+        compared = rest;
+    }
+    false
+}
 
 /// An index that a query needs on a column. [`Column::comparison_index`]
 /// and [`Column::search_index`] make it.

@@ -50,6 +50,7 @@ impl React for Calling {
             .boxed())
         }),
         parameters: check_services(&[Parameter::injected::<Phone>("phone")]),
+        commands: Vec::new,
     }];
 }
 
@@ -92,6 +93,7 @@ impl React for Panicking {
             panic!("no more invoices")
         }),
         parameters: &[],
+        commands: Vec::new,
     }];
 }
 

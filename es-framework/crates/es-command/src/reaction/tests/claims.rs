@@ -64,6 +64,7 @@ impl React for Writing {
             when: ReactionTiming::Immediate,
             action: ReactionAction::Call(send),
             parameters: POST,
+            commands: Vec::new,
         },
         ReactionStep {
             name: "copy",
@@ -71,6 +72,7 @@ impl React for Writing {
             when: ReactionTiming::Immediate,
             action: ReactionAction::Call(send),
             parameters: POST,
+            commands: Vec::new,
         },
     ];
 }
@@ -91,6 +93,7 @@ impl React for Reminding {
         }),
         action: ReactionAction::Call(send),
         parameters: POST,
+        commands: Vec::new,
     }];
 }
 

@@ -57,6 +57,7 @@ impl React for Posting {
             when: ReactionTiming::Immediate,
             action: ReactionAction::Call(post),
             parameters: check_services(&[Parameter::injected::<Letterbox>("letterbox")]),
+            commands: Vec::new,
         },
         ReactionStep {
             name: "remind",
@@ -67,6 +68,7 @@ impl React for Posting {
                 RemindPayerCommand { id }.send(commands)
             }),
             parameters: &[],
+            commands: Vec::new,
         },
     ];
 }
@@ -88,6 +90,7 @@ impl React for Dunning {
         }),
         action: ReactionAction::Call(post),
         parameters: check_services(&[Parameter::injected::<Letterbox>("letterbox")]),
+        commands: Vec::new,
     }];
 }
 

@@ -1,0 +1,135 @@
+//! The subjects on which events can occur, as templates.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{command::Registry, event::EventDescriptor};
+
+/// The templates of the subjects on which each event can occur, as far as the declarations say so.
+#[derive(Debug)]
+pub(super) struct EventPlaces {
+    by_event: BTreeMap<&'static str, BTreeSet<String>>,
+    /// The events that an upcaster makes of older ones, which may be anywhere.
+    upcast: BTreeSet<&'static str>,
+    /// False if a handler does not say which events it returns.
+    is_complete: bool,
+}
+
+impl EventPlaces {
+    /// Collects the subjects of the events that the handlers return.
+    pub(super) fn new(registry: &Registry) -> Self {
+        let mut by_event: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        let mut is_complete = true;
+        for command in registry.commands() {
+            let events = (command.events)();
+            is_complete &= !events.is_empty();
+            for event_type in events {
+                let declared = registry.events().iter();
+                let event = declared.clone().find(|one| one.event_type == event_type);
+                match event {
+                    Some(event) => {
+                        let place = place(event, command.subject);
+                        by_event.entry(event_type).or_default().insert(place);
+                    }
+                    None => is_complete = false,
+                }
+            }
+        }
+        let upcasters = registry.upcasters();
+        let upcast = upcasters.iter().flat_map(|upcaster| upcaster.to).copied();
+        Self {
+            by_event,
+            upcast: upcast.collect(),
+            is_complete,
+        }
+    }
+
+    /// Returns the subjects of an event, or `None` if the declarations do not say all of them. An event
+    /// that no handler returns may come from another service.
+    pub(super) fn of(&self, event_type: &str) -> Option<&BTreeSet<String>> {
+        let is_known = self.is_complete && !self.upcast.contains(event_type);
+        is_known.then(|| self.by_event.get(event_type)).flatten()
+    }
+
+    /// Returns the subjects of all these events, if none of them can occur in the scope.
+    pub(super) fn all_outside(
+        &self,
+        events: &[&'static str],
+        scope: SubjectScope<'_>,
+    ) -> Option<BTreeSet<&str>> {
+        let mut outside = BTreeSet::new();
+        for event in events {
+            let places = self.of(event)?;
+            if places.iter().any(|place| scope.contains(place)) {
+                return None;
+            }
+            outside.extend(places.iter().map(String::as_str));
+        }
+        (!outside.is_empty()).then_some(outside)
+    }
+
+    /// Returns each event that occurs on exactly this subject.
+    pub(super) fn events_on<'a>(
+        &'a self,
+        subject: &'a str,
+    ) -> impl Iterator<Item = &'static str> + 'a {
+        let scope = SubjectScope {
+            template: subject,
+            recursive: false,
+        };
+        let events = self.by_event.iter();
+        events
+            .filter(move |(_, places)| places.iter().any(|place| scope.is_equal(place)))
+            .map(|(event, _)| *event)
+    }
+}
+
+/// The subject of an event that a command with this subject leads to.
+fn place(event: &EventDescriptor, command_subject: &str) -> String {
+    match event.subject {
+        None => command_subject.to_owned(),
+        Some(own) => match own.strip_prefix('.') {
+            Some(below) => format!("{command_subject}{below}"),
+            None => own.to_owned(),
+        },
+    }
+}
+
+/// The subjects whose events something reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SubjectScope<'a> {
+    pub(super) template: &'a str,
+    /// True if the descendants belong to it.
+    pub(super) recursive: bool,
+}
+
+impl SubjectScope<'_> {
+    /// Returns whether a subject of the other template can be in this scope.
+    pub(super) fn contains(self, place: &str) -> bool {
+        let is_field = |segment: &str| segment.starts_with('{');
+        let mut place = segments(place);
+        let fits = segments(self.template).all(|expected| {
+            place.next().is_some_and(|segment| {
+                segment == expected || is_field(segment) || is_field(expected)
+            })
+        });
+        fits && (self.recursive || place.next().is_none())
+    }
+
+    /// Returns whether both templates are equal but for the names of fields.
+    pub(super) fn is_equal(self, place: &str) -> bool {
+        anonymous(self.template) == anonymous(place)
+    }
+}
+
+fn segments(template: &str) -> impl Iterator<Item = &str> {
+    template.split('/').filter(|segment| !segment.is_empty())
+}
+
+/// Removes the names of fields from a template.
+pub(super) fn anonymous(template: &str) -> String {
+    let segments = segments(template).map(|segment| match segment.starts_with('{') {
+        true => "{}",
+        false => segment,
+    });
+    segments.collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,145 @@
+//! Declarations that are probably mistaken. Each is one warning at start, and an attribute silences it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    declaration_warning::DeclarationWarning,
+    event_places::{EventPlaces, anonymous},
+    reaction_loops,
+};
+use crate::{
+    command::{ParameterOrigin, Registry},
+    event::EventDescriptor,
+    projection::ReadModels,
+    query::QueryRoute,
+    reaction::{ReactionTiming, Reactions},
+    state::StateDescriptor,
+};
+
+/// Returns the probable mistakes in the declarations, in a stable order.
+pub(in super::super) fn find_probable_mistakes(
+    registry: &Registry,
+    models: &ReadModels,
+    reactions: &Reactions,
+) -> Vec<DeclarationWarning> {
+    let consumed = consumed_events(registry, models, reactions);
+    let is_checked = |event: &&EventDescriptor| !event.informational;
+    let events = registry.events().iter().filter(is_checked);
+    let unconsumed = events.filter(|event| !consumed.contains(event.event_type));
+    let unconsumed = unconsumed.map(|event| DeclarationWarning::UnconsumedEvent {
+        event: event.event_type,
+        declaration: event.declaration,
+    });
+    let mut warnings: Vec<_> = unconsumed.collect();
+    warnings.extend(ignored_events(registry, &consumed));
+    warnings.extend(reaction_loops::find(registry, reactions));
+    warnings
+}
+
+/// The types of the events that something consumes.
+fn consumed_events(
+    registry: &Registry,
+    models: &ReadModels,
+    reactions: &Reactions,
+) -> BTreeSet<&'static str> {
+    let mut consumed = BTreeSet::new();
+    for (_, state) in states(registry) {
+        consumed.extend(state.events);
+    }
+    for table in models.iter() {
+        consumed.extend(table.model.events);
+    }
+    for step in reactions.iter().flat_map(|reaction| reaction.steps) {
+        consumed.insert(step.event);
+        if let ReactionTiming::Deadline(deadline) = step.when {
+            consumed.extend(deadline.unless);
+        }
+    }
+    let upcasters = registry.upcasters();
+    consumed.extend(upcasters.iter().map(|upcaster| upcaster.from));
+    consumed
+}
+
+/// The states that handlers take, each with its subject.
+fn states(registry: &Registry) -> impl Iterator<Item = (&'static str, StateDescriptor)> {
+    registry.commands().iter().flat_map(|command| {
+        let parameters = command.parameters.iter();
+        parameters.filter_map(|parameter| match parameter.origin {
+            ParameterOrigin::State(state) => {
+                Some((parameter.subject.unwrap_or(command.subject), state))
+            }
+            ParameterOrigin::Service(_) | ParameterOrigin::Metadata => None,
+        })
+    })
+}
+
+/// Returns the consumed events that no state of their subject has a function for. A subject may have
+/// several states, each for one decision, so one of them is enough.
+fn ignored_events(
+    registry: &Registry,
+    consumed: &BTreeSet<&'static str>,
+) -> Vec<DeclarationWarning> {
+    let places = EventPlaces::new(registry);
+    let mut by_subject: BTreeMap<String, Vec<(&str, StateDescriptor)>> = BTreeMap::new();
+    for (subject, state) in states(registry) {
+        let states = by_subject.entry(anonymous(subject)).or_default();
+        states.push((subject, state));
+    }
+    let mut warnings = vec![];
+    for states in by_subject.values() {
+        let Some((subject, first)) = states.first() else {
+            continue;
+        };
+        for event_type in places.events_on(subject) {
+            let is_known = states
+                .iter()
+                .any(|(_, state)| state.events.contains(&event_type));
+            let mut declared = registry.events().iter();
+            let event = declared.find(|event| event.event_type == event_type);
+            if let Some(event) = event
+                && !is_known
+                && !event.informational
+                && consumed.contains(event_type)
+            {
+                warnings.push(DeclarationWarning::IgnoredEvent {
+                    state: first.name,
+                    state_at: first.declaration,
+                    event: event_type,
+                    declaration: event.declaration,
+                    subject: (*subject).to_owned(),
+                });
+            }
+        }
+    }
+    warnings
+}
+
+/// Returns the roles that a command or a query requires and that nobody can have.
+pub(in super::super) fn find_unknown_roles(
+    registry: &Registry,
+    queries: &[QueryRoute],
+    roles: &BTreeSet<String>,
+) -> Vec<DeclarationWarning> {
+    let commands = registry.commands().iter();
+    let commands = commands
+        .filter(|command| !command.is_internal())
+        .map(|command| (command.role, command.name, command.declaration));
+    let queries = queries
+        .iter()
+        .map(|query| (query.role(), query.path.as_str(), query.declaration));
+    let mut known = roles.clone();
+    commands
+        .chain(queries)
+        .filter_map(|(role, name, declaration)| {
+            let role = role?;
+            // One warning for each role.
+            known
+                .insert(role.to_owned())
+                .then(|| DeclarationWarning::UnknownRole {
+                    role: role.to_owned(),
+                    name: name.to_owned(),
+                    declaration,
+                })
+        })
+        .collect()
+}
