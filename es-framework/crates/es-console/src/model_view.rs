@@ -162,6 +162,7 @@ mod tests {
             documentation: "<script>alert(1)</script>".to_owned(),
             route: None,
             role: None,
+            informational: false,
             package: "library-app",
             file: "src/book/purchase.rs".to_owned(),
             line: 7,

@@ -79,7 +79,7 @@ pub(crate) fn find_in(
 }
 
 fn unconsumed(node: &ModelNode, edges: &[ModelEdge]) -> Option<String> {
-    let is_consumed = edges.iter().any(|edge| edge.from == node.id);
+    let is_consumed = node.informational || edges.iter().any(|edge| edge.from == node.id);
     let name = &node.name;
     (!is_consumed).then(|| format!("no state, read model or reaction consumes the event {name}"))
 }

@@ -58,6 +58,7 @@ impl ModelBuilder {
         let subject = event.subject.map(|template| self.lanes.lane(template));
         let mut node = self.node(NodeKind::Event, event.event_type, event.declaration);
         node.subject = subject.or_else(|| votes.winner());
+        node.informational = event.informational;
         node.describe(Some((event.schema)().to_value()));
         self.nodes.push(node);
     }
@@ -218,6 +219,7 @@ impl ModelBuilder {
             documentation: String::new(),
             route: None,
             role: None,
+            informational: false,
             package: declaration.package,
             file: in_package(&declaration),
             line: declaration.line,

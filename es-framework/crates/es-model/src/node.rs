@@ -24,6 +24,9 @@ pub struct ModelNode {
     pub route: Option<String>,
     /// The role that a caller needs for the route.
     pub role: Option<String>,
+    /// True for an event that is recorded for readers outside of the application.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub informational: bool,
     /// The Cargo package.
     pub package: &'static str,
     /// The source file, relative to the package.

@@ -224,6 +224,19 @@ fn what_nothing_consumes_and_what_nobody_can_send_is_found() {
 }
 
 #[test]
+fn an_informational_event_needs_no_consumer() {
+    let ApplicationModel {
+        mut nodes, edges, ..
+    } = shop();
+    for node in &mut nodes {
+        node.informational = node.kind == NodeKind::Event;
+    }
+    let found = crate::finding::find_in(&nodes, &edges, None);
+    let kinds: Vec<_> = found.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [FindingKind::UnreachableCommand]);
+}
+
+#[test]
 fn the_pictures_are_those_that_are_kept() {
     let settings = insta::Settings::clone_current();
     settings.bind(|| {
@@ -271,6 +284,7 @@ fn node(kind: NodeKind, name: &str) -> ModelNode {
         documentation: String::new(),
         route: None,
         role: None,
+        informational: false,
         package: "rooms",
         file: "src/rooms.rs".to_owned(),
         line: 1,
