@@ -1,13 +1,15 @@
 //! Mounts the console.
 
+use std::sync::Arc;
+
 use axum::Router;
 use es_console::{Console, DeclaredCommand, DeclaredState};
 use es_model::ApplicationModel;
 
 use crate::{
-    command::{ParameterOrigin, Registry},
+    command::{CommandDescriptor, ParameterOrigin, Registry},
     config::Settings,
-    http::{HttpContext, auth::Auth},
+    http::{HttpContext, auth::Auth, openapi, operator::DryRunner},
     projection::ReadModels,
 };
 
@@ -29,7 +31,9 @@ pub(super) fn routes(
         store: context.health.store.clone(),
         upcasters: registry.upcasters(),
         states: declared_states(registry),
-        commands: declared_commands(registry),
+        commands: declared_commands(registry, &model),
+        dry_run: Arc::new(DryRunner::new(registry.commands().into(), context)),
+        command_size: context.limits.body_size,
         event_types: registry.events().iter().map(|one| one.event_type).collect(),
         models,
         model,
@@ -78,13 +82,24 @@ fn subject_shape(template: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-fn declared_commands(registry: &Registry) -> Vec<DeclaredCommand> {
+/// Returns the commands, first those that clients can send.
+fn declared_commands(registry: &Registry, model: &ApplicationModel) -> Vec<DeclaredCommand> {
     let commands = registry.commands().iter();
-    let sent_by_clients = commands.filter(|command| !command.is_internal());
-    sent_by_clients
-        .map(|command| DeclaredCommand {
+    let command = |command: &CommandDescriptor| {
+        let node = model.node(&format!("command:{}", command.name));
+        let documentation = node.map_or("", |node| node.documentation.as_str());
+        let (documentation, example) = openapi::split_documentation(documentation);
+        DeclaredCommand {
             name: command.name,
+            summary: command.summary,
+            documentation,
+            example,
             template: command.subject,
-        })
-        .collect()
+            path: (!command.is_internal()).then_some(command.path),
+            role: command.role,
+        }
+    };
+    let mut commands: Vec<_> = commands.map(command).collect();
+    commands.sort_by_key(|command| (command.path.is_none(), command.template, command.name));
+    commands
 }

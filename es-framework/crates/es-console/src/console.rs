@@ -8,7 +8,10 @@ use es_model::ApplicationModel;
 use es_read::projection::{Database, ProgressRegistry, ReadModels};
 use es_runtime::{ApiToken, operator::OperatorClient};
 use es_store::EventStore;
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::dry_run_service::DryRunService;
 
 /// The number of pages that are built at the same time.
 const PAGES: usize = 4;
@@ -31,8 +34,12 @@ pub struct Console {
     pub model: ApplicationModel,
     /// The states of each subject.
     pub states: Vec<DeclaredState>,
-    /// The commands that clients send.
+    /// The commands that clients and reactions send.
     pub commands: Vec<DeclaredCommand>,
+    /// Decides on commands without an append.
+    pub dry_run: Arc<dyn DryRunService>,
+    /// The longest JSON text of a command, in bytes.
+    pub command_size: usize,
     /// The declared event types.
     pub event_types: Vec<&'static str>,
     /// The positions of the read models.
@@ -69,14 +76,31 @@ pub struct DeclaredState {
     pub recursive: bool,
 }
 
-/// A command that clients send.
+/// A command of the application.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct DeclaredCommand {
     /// The type's name.
     pub name: &'static str,
-    /// The template of its subject.
+    /// The command's summary in one sentence.
+    pub summary: &'static str,
+    /// The documentation without its example.
+    pub documentation: String,
+    /// The declared example.
+    pub example: Option<Value>,
+    /// The template of its subject, with the names of members, such as `/books/{id}`.
     pub template: &'static str,
+    /// The path of its route, if clients can send it.
+    pub path: Option<&'static str>,
+    /// The role that a caller needs if authentication is on.
+    pub role: Option<&'static str>,
+}
+
+impl DeclaredCommand {
+    /// Returns whether a subject fits the template of the command's subject.
+    pub(crate) fn is_about(&self, subject: &Subject) -> bool {
+        fits_template(subject, self.template)
+    }
 }
 
 impl Console {
@@ -87,9 +111,9 @@ impl Console {
     }
 
     /// Returns the commands about a subject.
-    pub(crate) fn commands_of(&self, subject: &Subject) -> impl Iterator<Item = DeclaredCommand> {
-        let fits = |command: &&DeclaredCommand| fits_template(subject, command.template);
-        self.commands.iter().filter(fits).copied()
+    pub(crate) fn commands_of(&self, subject: &Subject) -> impl Iterator<Item = &DeclaredCommand> {
+        let commands = self.commands.iter();
+        commands.filter(move |command| command.is_about(subject))
     }
 }
 

@@ -7,7 +7,9 @@ use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
 use crate::{
+    command_list::form_path,
     console::Console,
+    dry_run_context::DryRunContext,
     event_list::{event_type, payload, table, time},
     json_view,
     layout::{PageFrame, Section, Visitor},
@@ -109,6 +111,10 @@ fn facts(
     let subject = event.subject.as_str();
     let metadata = event.metadata();
     let commands: Vec<_> = console.commands_of(&event.subject).collect();
+    let dry_run = DryRunContext {
+        subject: Some(event.subject.clone()),
+        at: Some(event.id),
+    };
     html! {
         dl.facts {
             dt { "Subject" }
@@ -137,10 +143,10 @@ fn facts(
             dt { "Predecessor" }
             dd { code { (event.predecessor_hash.to_string()) } }
             @if !commands.is_empty() {
-                dt { "Commands of the subject" }
+                dt { "Try after this event" }
                 dd {
                     @for command in commands {
-                        a.chip href={ "/docs#" (command.name) } { (command.name) } " "
+                        a.chip href=(dry_run.address(&form_path(command.name))) { (command.name) } " "
                     }
                 }
             }

@@ -34,6 +34,8 @@ pub(crate) enum Section {
     Overview,
     /// The tree of subjects.
     Subjects,
+    /// The commands and their dry runs.
+    Commands,
     /// The read models and their rows.
     ReadModels,
     /// The reactions.
@@ -45,10 +47,11 @@ pub(crate) enum Section {
 }
 
 /// The entries of the navigation: a section, its address and its label.
-const NAVIGATION: [(Section, &str, &str); 6] = [
+const NAVIGATION: [(Section, &str, &str); 7] = [
     (Section::Overview, "/console/overview", "Overview"),
     (Section::Events, "/console", "Events"),
     (Section::Subjects, "/console/subjects", "Subjects"),
+    (Section::Commands, "/console/commands", "Commands"),
     (Section::ReadModels, "/console/read-models", "Read models"),
     (Section::Reactions, "/console/reactions", "Reactions"),
     (Section::Model, "/console/model", "Model"),

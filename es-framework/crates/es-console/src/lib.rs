@@ -5,8 +5,14 @@
 
 mod access;
 mod assets;
+mod command_example;
+mod command_form;
+mod command_list;
 mod component_list;
 mod console;
+mod dry_run_context;
+mod dry_run_outcome;
+mod dry_run_service;
 mod event_details;
 mod event_filter;
 mod event_list;
@@ -31,5 +37,7 @@ mod text_view;
 
 #[doc(hidden)]
 pub use console::{Console, DeclaredCommand, DeclaredState};
+#[doc(hidden)]
+pub use dry_run_service::DryRunService;
 #[doc(hidden)]
 pub use router::{PATH, router};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Extension, Router,
     extract::{DefaultBodyLimit, Path, State},
-    http::{HeaderMap, StatusCode, Uri},
+    http::{HeaderMap, StatusCode, Uri, request::Parts},
     middleware,
     response::{IntoResponse as _, Redirect, Response},
     routing::{get, post},
@@ -16,7 +16,7 @@ use es_runtime::operator::ComponentKind;
 
 use crate::{
     access::{self, FORM_SIZE},
-    assets, component_list,
+    assets, command_form, command_list, component_list,
     console::{Console, ConsoleLimits, ConsoleState},
     event_details, event_list, event_live,
     layout::Visitor,
@@ -37,6 +37,9 @@ pub fn router(console: Console) -> Router {
         console: Arc::new(console),
         limits: ConsoleLimits::default(),
     };
+    // A form encodes a byte as up to three.
+    let command_size = state.console.command_size.saturating_mul(3);
+    let command_limit = DefaultBodyLimit::max(command_size.saturating_add(FORM_SIZE));
     let guard = middleware::from_fn_with_state(state.clone(), access::require_access);
     let guarded = Router::new()
         .route("/console", get(show_events))
@@ -47,6 +50,11 @@ pub fn router(console: Console) -> Router {
         .route("/console/subjects/{*subject}", get(show_subject))
         .route("/console/states/{name}", get(show_state))
         .route("/console/overview", get(show_overview))
+        .route(command_list::PATH, get(show_commands))
+        .route(
+            "/console/commands/{name}",
+            get(show_command).post(try_command).layer(command_limit),
+        )
         .route("/console/read-models", get(show_read_models))
         .route("/console/rows/{name}", get(show_rows))
         .route("/console/reactions", get(show_reactions))
@@ -172,6 +180,41 @@ async fn show_model(
     let query = address.query().unwrap_or_default();
     let page = async { model_view::show(&state.console, &visitor, query) };
     build_page(&state, &visitor, page).await
+}
+
+async fn show_commands(
+    State(state): State<ConsoleState>,
+    Extension(visitor): Extension<Visitor>,
+    address: Uri,
+) -> Response {
+    let query = address.query().unwrap_or_default();
+    let page = async { command_list::show(&state.console, &visitor, query) };
+    build_page(&state, &visitor, page).await
+}
+
+async fn show_command(
+    State(state): State<ConsoleState>,
+    Extension(visitor): Extension<Visitor>,
+    Path(name): Path<String>,
+    address: Uri,
+) -> Response {
+    let query = address.query().unwrap_or_default();
+    let page = async { command_form::show(&state.console, &visitor, &name, query) };
+    build_page(&state, &visitor, page).await
+}
+
+/// Makes a dry run. It has the limits of commands instead of a permit for pages, because slow dry runs would
+/// keep everyone from the pages.
+async fn try_command(
+    State(state): State<ConsoleState>,
+    Extension(visitor): Extension<Visitor>,
+    Path(name): Path<String>,
+    request: Parts,
+    body: Bytes,
+) -> Response {
+    let console = &state.console;
+    let page = command_form::execute(console, &visitor, &name, &request, &body).await;
+    page.unwrap_or_else(|notice| notice.respond(console.name, &visitor))
 }
 
 async fn show_rows(

@@ -9,7 +9,9 @@ use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
 use crate::{
+    command_list,
     console::{Console, DeclaredState},
+    dry_run_context::DryRunContext,
     event_list::{event_type, payload, time},
     json_view,
     layout::{PageFrame, Section, Visitor},
@@ -72,7 +74,7 @@ pub(crate) async fn show(
                 }
                 @if states.is_empty() { p.muted { "No command handler takes a state of this subject." } }
                 @if folded.is_too_long { p.missed { (too_long()) } }
-                (timeline(&subject, &states, &page.events, &folded))
+                (timeline(console, &subject, &states, &page.events, &folded))
                 (paging(&subject, &page))
             }
         } @else if subject == Subject::root() && children.is_empty() {
@@ -152,6 +154,7 @@ fn opener() -> Markup {
 
 /// Renders the events, newest first.
 fn timeline(
+    console: &Console,
     subject: &Subject,
     states: &[DeclaredState],
     events: &[RecordedEvent],
@@ -161,7 +164,7 @@ fn timeline(
         ol.timeline reversed {
             @for (index, event) in events.iter().enumerate().rev() {
                 li #{ "event-" (event.id) } {
-                    (event_part(subject, event))
+                    (event_part(console, subject, event))
                     @if let Some(steps) = folded.steps.get(index) {
                         (states_part(subject, event, states, steps))
                     }
@@ -171,7 +174,12 @@ fn timeline(
     }
 }
 
-fn event_part(subject: &Subject, event: &RecordedEvent) -> Markup {
+fn event_part(console: &Console, subject: &Subject, event: &RecordedEvent) -> Markup {
+    let has_commands = console.commands_of(&event.subject).next().is_some();
+    let dry_run = DryRunContext {
+        subject: Some(event.subject.clone()),
+        at: Some(event.id),
+    };
     html! {
         div.happened {
             div.line {
@@ -183,6 +191,9 @@ fn event_part(subject: &Subject, event: &RecordedEvent) -> Markup {
                 p { a href={ "/console/subjects" (event.subject) } { bdi { (event.subject) } } }
             }
             div.data { (json_view::short(payload(event), SUMMARY)) }
+            @if has_commands {
+                p { a.dry-run-link href=(dry_run.address(command_list::PATH)) { "Try a command after this event" } }
+            }
         }
     }
 }

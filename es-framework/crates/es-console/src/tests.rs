@@ -1,5 +1,7 @@
 //! Tests of the routes, without a socket.
 
+mod dry_runs;
+
 use std::sync::Arc;
 
 use axum::{
@@ -39,7 +41,9 @@ impl TestConsole {
             upcasters: Upcasters::default(),
             model: ApplicationModel::default(),
             states: vec![],
-            commands: vec![],
+            commands: dry_runs::declared(),
+            dry_run: Arc::new(dry_runs::EchoService),
+            command_size: 1_000,
             event_types: vec![TYPE],
             read_models: ProgressRegistry::default(),
             models: ReadModels::default(),
@@ -104,7 +108,7 @@ fn form(path: &str) -> axum::http::request::Builder {
     Request::post(path).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
 }
 
-const PATHS: [&str; 12] = [
+const PATHS: [&str; 14] = [
     "/console",
     "/console/overview",
     "/console/read-models",
@@ -116,6 +120,8 @@ const PATHS: [&str; 12] = [
     "/console/subjects/books",
     "/console/states/Book",
     "/console/model",
+    "/console/commands",
+    "/console/commands/BorrowBookCommand",
     "/console/nothing",
 ];
 

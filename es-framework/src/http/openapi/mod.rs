@@ -44,6 +44,16 @@ pub(super) use document_route::{OpenApiDocument, PATH};
 /// The version of the specification that the document follows.
 const OPENAPI: &str = "3.1.1";
 
+/// Splits a doc comment into its sentences and its first example.
+#[cfg(feature = "console")]
+pub(crate) fn split_documentation(documentation: &str) -> (String, Option<Value>) {
+    let text = text::DocComment::read(documentation);
+    (
+        text.sentences().to_owned(),
+        text.examples.into_iter().next(),
+    )
+}
+
 /// The document of the application of this name.
 pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) -> Value {
     let mut schemas = Schemas::default();

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{client::OperatorArguments, dry_run};
+use super::{client::OperatorArguments, dry_run, dry_runner};
 use crate::{Error, Result, event::EventId};
 
 /// The name of the subcommand.
@@ -29,8 +29,8 @@ pub(super) fn command() -> Command {
     let body = Arg::new(BODY).value_name("JSON").help(
         "The command as a JSON object with all its members. Without it, standard input is read",
     );
-    let at = Arg::new(dry_run::AT)
-        .long(dry_run::AT)
+    let at = Arg::new(dry_runner::AT)
+        .long(dry_runner::AT)
         .value_name("EVENT_ID")
         .value_parser(clap::value_parser!(EventId))
         .help("Decide as of this event instead of now");
@@ -64,8 +64,8 @@ pub(super) async fn execute(matches: &ArgMatches) -> Result<String> {
         None => read_standard_input()?,
     };
     let mut path = dry_run::PATH.replace("{name}", name);
-    if let Some(at) = matches.get_one::<EventId>(dry_run::AT) {
-        path.push_str(&format!("?{}={at}", dry_run::AT));
+    if let Some(at) = matches.get_one::<EventId>(dry_runner::AT) {
+        path.push_str(&format!("?{}={at}", dry_runner::AT));
     }
     let response = api.send_body(Method::POST, &path, Some(body)).await?;
     if text(FORMAT) == Some("json") {

@@ -5,12 +5,17 @@ mod authorization;
 mod client;
 mod client_tls;
 mod component;
+#[cfg(feature = "console")]
+mod console_dry_run;
 mod dry_run;
 mod dry_run_subcommand;
+mod dry_runner;
 mod host;
 mod openapi;
 pub(crate) mod operator_subcommand;
 mod routes;
 
+#[cfg(feature = "console")]
+pub(crate) use dry_runner::DryRunner;
 pub(super) use openapi::operations;
 pub(super) use routes::routes;

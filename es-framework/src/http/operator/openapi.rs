@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     component::{COMPONENTS, CommandTexts as _, OperatorSurface as _},
-    dry_run,
+    dry_run, dry_runner,
 };
 use crate::{
     http::{
@@ -115,7 +115,7 @@ fn dry_run_operation() -> Operation {
         "schema": { "type": "string" },
     });
     let at = json!({
-        "name": dry_run::AT,
+        "name": dry_runner::AT,
         "in": "query",
         "description": "The last event that the states contain. Without it, they contain all events.",
         "schema": { "type": "string", "pattern": "^[0-9]{1,18}$" },

@@ -21,6 +21,16 @@ fn picture(name: &str) -> PathBuf {
 /// The distance of the content from the top of the page.
 const CONTENT_TOP: &str =
     "return Math.round(document.querySelector('main').getBoundingClientRect().top)";
+/// The pages that have to fit a phone: the name of the picture, and the path.
+const PHONE_PAGES: [(&str, &str); 7] = [
+    ("events", "/console"),
+    ("event", "/console/events/2"),
+    ("overview", "/console/overview"),
+    ("read-models", "/console/read-models"),
+    ("subjects", "/console/subjects"),
+    ("commands", "/console/commands"),
+    ("command", "/console/commands/BorrowBookCommand"),
+];
 const OVERFLOW: &str = "return document.documentElement.scrollWidth - innerWidth";
 
 /// Records the life of a copy: it is purchased, lent and returned.
@@ -95,14 +105,7 @@ async fn an_event_appears_live_and_its_subject_shows_its_states() {
     browser.picture(&picture("events-dark")).await;
     browser.emulate_phone().await;
     let subject = format!("/console/subjects/books/{id}");
-    for (name, path) in [
-        ("events", "/console"),
-        ("timeline", &subject),
-        ("event", "/console/events/2"),
-        ("overview", "/console/overview"),
-        ("read-models", "/console/read-models"),
-        ("subjects", "/console/subjects"),
-    ] {
+    for (name, path) in PHONE_PAGES.into_iter().chain([("timeline", &*subject)]) {
         browser.open(&format!("{}{path}", library.url)).await;
         browser
             .picture(&picture(&format!("{name}-phone-dark")))
@@ -217,6 +220,90 @@ async fn an_operator_signs_in_and_rebuilds_a_read_model() {
     assert!(rows.text().await.unwrap().contains("The Lord of the Rings"));
     let reactions = get(&format!("{}/console/reactions", library.url)).await;
     assert!(reactions.text().await.unwrap().contains("LoanReminder"));
+}
+
+/// Encodes each byte of a text for a form.
+fn form_value(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// Sends the form of a borrow.
+async fn send_form(library: &Library, json: &Value, at: &str, token: &str) -> (StatusCode, String) {
+    let url = format!("{}/console/commands/BorrowBookCommand", library.url);
+    let body = format!("json={}&at={at}", form_value(&json.to_string()));
+    let request = client().post(url).bearer_auth(token).body(body);
+    let request = request.header("content-type", "application/x-www-form-urlencoded");
+    let answer = request.send().await.unwrap();
+    (answer.status(), answer.text().await.unwrap())
+}
+
+/// Registers a reader with event 0, and purchases a copy with event 1.
+async fn register_and_purchase(library: &Library, reader: Uuid, copy: Uuid) {
+    let ada = json!({ "id": reader, "name": "Ada" }).to_string();
+    let registered = post(&format!("{}/readers/register", library.url), ada).await;
+    assert_eq!(registered.status(), StatusCode::CREATED);
+    let purchased = library.purchase(&book(copy)).await;
+    assert_eq!(purchased.status(), StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn an_operator_tries_a_command_before_and_after_an_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let (reader, copy) = (Uuid::new_v4(), Uuid::new_v4());
+    register_and_purchase(&library, reader, copy).await;
+    let borrow = json!({ "id": copy, "reader": reader });
+    let (status, before) = send_form(&library, &borrow, "0", TOKEN).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(before.contains("Rejected as of event 0"), "{before}");
+    assert!(before.contains(&format!("/books/{copy} does not exist")));
+    for at in ["1", ""] {
+        let (_, after) = send_form(&library, &borrow, at, TOKEN).await;
+        assert!(after.contains("Accepted as of event 1"), "{after}");
+        assert!(after.contains("BookBorrowedEvent") && after.contains("LoanOpenedEvent"));
+    }
+    let (_, invalid) = send_form(&library, &json!({ "id": copy }), "", TOKEN).await;
+    assert!(invalid.contains("Rejected") && invalid.contains("<bdi>/reader</bdi>"));
+    let (status, later) = send_form(&library, &borrow, "7", TOKEN).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert!(later.contains("the newest event is 1"), "{later}");
+    // Everyone on this machine sees the form, but only an operator may send it.
+    let (status, _) = send_form(&library, &borrow, "", "wrong").await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    assert_eq!(library.stored_events().await.len(), 2);
+    let log = library.process.log();
+    assert!(
+        log.contains("an operator made a dry run of a command"),
+        "{log}"
+    );
+}
+
+#[tokio::test]
+async fn a_timeline_leads_to_the_form_of_a_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let copy = Uuid::new_v4();
+    register_and_purchase(&library, Uuid::new_v4(), copy).await;
+    let page = async |path: &str| {
+        let path = path.replace("&amp;", "&");
+        let answer = get(&format!("{}{path}", library.url)).await;
+        answer.text().await.unwrap()
+    };
+    let query = format!("?subject=%2Fbooks%2F{copy}&amp;at=1");
+    let timeline = page(&format!("/console/subjects/books/{copy}")).await;
+    assert!(timeline.contains(&format!("/console/commands{query}")));
+    let list = page(&format!("/console/commands{query}")).await;
+    let link = format!("/console/commands/BorrowBookCommand{query}");
+    assert!(
+        list.contains(&link) && !list.contains("RegisterReader"),
+        "{list}"
+    );
+    let form = page(&link).await;
+    let example = format!("&quot;id&quot;: &quot;{copy}&quot;");
+    assert!(
+        form.contains(&example) && form.contains("to make a dry run"),
+        "{form}"
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 // Keys: `/` goes to the first field, the arrows go through the rows, Enter opens one.
 
-const list = () => [...document.querySelectorAll("table.events tbody tr, ol.timeline > li, ul.subjects > li")];
+const list = () => [...document.querySelectorAll("table.events tbody tr, ol.timeline > li, ul.subjects > li, ul.commands > li")];
 
 function isTyping(target) {
   return target.closest("input, select, textarea, summary, button") !== null;

@@ -1,0 +1,198 @@
+//! The form of one command, and the result of its dry run.
+
+use axum::{
+    http::{StatusCode, request::Parts},
+    response::Response,
+};
+use bytes::Bytes;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    access::check_form,
+    command_example::starting_json,
+    command_list::{facts, form_path},
+    console::{Console, DeclaredCommand},
+    dry_run_context::DryRunContext,
+    dry_run_outcome::DryRunOutcome,
+    json_view,
+    layout::{PageFrame, Section, Visitor, form_token_field},
+    notice::Notice,
+};
+
+/// The fields of the form.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CommandForm {
+    /// The command as a JSON text.
+    json: String,
+    /// The last event that the states contain. If it is empty, they contain all events.
+    at: String,
+}
+
+/// The page of one command.
+struct CommandPage<'a> {
+    console: &'a Console,
+    visitor: &'a Visitor,
+    command: &'a DeclaredCommand,
+    form: CommandForm,
+    result: Option<DryRunOutcome>,
+}
+
+/// Shows the form with the example of the command.
+pub(crate) fn show(
+    console: &Console,
+    visitor: &Visitor,
+    name: &str,
+    query: &str,
+) -> Result<Response, Notice> {
+    let command = find(console, name)?;
+    let context = DryRunContext::parse(query)?;
+    let unknown = Value::Null;
+    let schema = schema(console, command).unwrap_or(&unknown);
+    let form = CommandForm {
+        json: starting_json(command, schema, context.subject.as_ref()),
+        at: context.at.map(|at| at.to_string()).unwrap_or_default(),
+    };
+    let page = CommandPage {
+        console,
+        visitor,
+        command,
+        form,
+        result: None,
+    };
+    Ok(page.respond())
+}
+
+/// Makes the dry run of a form.
+pub(crate) async fn execute(
+    console: &Console,
+    visitor: &Visitor,
+    name: &str,
+    request: &Parts,
+    body: &Bytes,
+) -> Result<Response, Notice> {
+    let command = find(console, name)?;
+    check_form(console, &request.headers, visitor, body)?;
+    let form: CommandForm = serde_urlencoded::from_bytes(body)
+        .map_err(|error| Notice::invalid(format!("The form is not valid: {error}.")))?;
+    let service = &console.dry_run;
+    let decision = service.decide(command.name, form.at.trim(), &form.json, request);
+    let result = DryRunOutcome::parse(&decision.await)?;
+    let page = CommandPage {
+        console,
+        visitor,
+        command,
+        form,
+        result: Some(result),
+    };
+    Ok(page.respond())
+}
+
+fn find<'a>(console: &'a Console, name: &str) -> Result<&'a DeclaredCommand, Notice> {
+    let command = console.commands.iter().find(|command| command.name == name);
+    command.ok_or_else(|| Notice::not_found("The application has no such command."))
+}
+
+fn schema<'a>(console: &'a Console, command: &DeclaredCommand) -> Option<&'a Value> {
+    let node = console.model.node(&node_id(command))?;
+    node.schema.as_ref()
+}
+
+/// Returns the id of a command in the model.
+fn node_id(command: &DeclaredCommand) -> String {
+    format!("command:{}", command.name)
+}
+
+impl CommandPage<'_> {
+    fn respond(&self) -> Response {
+        let frame = PageFrame {
+            application: self.console.name,
+            visitor: self.visitor,
+            section: Section::Commands,
+            title: self.command.name,
+        };
+        let result = self.result.as_ref();
+        let status = result.map_or(StatusCode::OK, DryRunOutcome::status);
+        frame.respond_with(status, &self.render())
+    }
+
+    fn render(&self) -> Markup {
+        let paragraphs = self.command.documentation.split("\n\n");
+        html! {
+            div.bar {
+                h1 { (self.command.name) }
+                (self.links())
+            }
+            @for paragraph in paragraphs.filter(|text| !text.is_empty()) { p { (paragraph) } }
+            div.columns {
+                section.card { (self.form()) }
+                section.card {
+                    h2 { "Declaration" }
+                    (facts(self.command))
+                    @if let Some(schema) = schema(self.console, self.command) {
+                        details.schema {
+                            summary { "Schema" }
+                            (json_view::pretty(&schema.to_string()))
+                        }
+                    }
+                }
+            }
+            @if let Some(result) = &self.result { (result.render()) }
+        }
+    }
+
+    fn links(&self) -> Markup {
+        let node = serde_urlencoded::to_string([("node", node_id(self.command))]);
+        html! {
+            div.steps {
+                @if let Ok(node) = node {
+                    a.quiet-link href={ "/console/model?" (node) "#declaration" } { "In the model" }
+                }
+                @if self.command.path.is_some() {
+                    a.quiet-link href={ "/docs#" (self.command.name) } { "Send it on the try-it page" }
+                }
+            }
+        }
+    }
+
+    fn form(&self) -> Markup {
+        // The result is below the form, out of sight on a phone.
+        let action = format!("{}#result", form_path(self.command.name));
+        let rows = self.form.json.lines().count().clamp(6, 20);
+        html! {
+            form method="post" action=(action) {
+                div.field {
+                    label for="json" { "Command" }
+                    // A browser ignores the first line break.
+                    textarea #json name="json" rows=(rows) required spellcheck="false" autocomplete="off" dir="ltr" {
+                        "\n" (self.form.json)
+                    }
+                }
+                div.field {
+                    label for="at" { "As of event" }
+                    input #at name="at" value=(self.form.at) placeholder="now" inputmode="numeric" autocomplete="off" aria-describedby="at-hint";
+                    p.muted #at-hint { "The last event that the states contain. Empty means now." }
+                }
+                (self.button())
+            }
+        }
+    }
+
+    /// Renders the button for those who may make dry runs.
+    fn button(&self) -> Markup {
+        html! {
+            @match self.visitor {
+                Visitor::SignedInOperator { form_token } => {
+                    (form_token_field(form_token))
+                    button.send type="submit" { "Dry run" }
+                },
+                Visitor::OperatorClient => button.send type="submit" { "Dry run" },
+                Visitor::Reader | Visitor::Stranger => p {
+                    a href="/console/sign-in" { "Sign in as operator" } " to make a dry run."
+                },
+            }
+        }
+    }
+}

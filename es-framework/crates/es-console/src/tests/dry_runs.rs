@@ -1,0 +1,158 @@
+//! Tests of the commands, their forms and their dry runs.
+
+use axum::{
+    body::Body,
+    http::{Request, StatusCode, header, request::Parts},
+};
+use futures_util::future::{BoxFuture, FutureExt as _, ready};
+use serde_json::{Value, json};
+
+use super::{TYPE, TestConsole, form};
+use crate::{DeclaredCommand, DryRunService};
+
+const FORM: &str = "/console/commands/BorrowBookCommand";
+
+/// Accepts every JSON text, with an event that contains it.
+#[derive(Debug)]
+pub(super) struct EchoService;
+
+impl DryRunService for EchoService {
+    fn decide<'a>(
+        &'a self,
+        command: &'a str,
+        at: &'a str,
+        json: &'a str,
+        _: &'a Parts,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        assert_eq!(command, "BorrowBookCommand");
+        let decision = match serde_json::from_str::<Value>(json) {
+            _ if at == "7" => {
+                let detail = "at: event 7 is not recorded";
+                return ready(Err(problem(detail).to_string())).boxed();
+            }
+            Ok(value) => json!({
+                "at": Some(at).filter(|at| !at.is_empty()),
+                "events": [{
+                    "subject": "/books/1",
+                    "type": TYPE,
+                    "data": { "metadata": {}, "payload": value },
+                }],
+                "reply": value,
+                "problem": null,
+            }),
+            Err(error) => json!({
+                "at": null,
+                "events": [],
+                "reply": null,
+                "problem": problem(&error.to_string()),
+            }),
+        };
+        ready(Ok(decision.to_string())).boxed()
+    }
+}
+
+fn problem(detail: &str) -> Value {
+    let violation = json!({ "pointer": "/<b>", "message": "is <i>wrong" });
+    let errors = [&violation, &violation];
+    json!({ "status": 400, "title": "<b>Not valid", "detail": detail, "errors": errors })
+}
+
+pub(super) fn declared() -> Vec<DeclaredCommand> {
+    vec![DeclaredCommand {
+        name: "BorrowBookCommand",
+        summary: "Lends a copy.",
+        documentation: "Lends a copy.\n\nOnly <once>.".to_owned(),
+        example: Some(json!({ "id": "1", "reader": "ada" })),
+        template: "/books/{id}",
+        path: Some("/books/borrow"),
+        role: Some("reader"),
+    }]
+}
+
+/// Sends the form with the credential of operators.
+async fn try_json(console: &TestConsole, json: &str, at: &str) -> (StatusCode, String) {
+    let body = serde_urlencoded::to_string([("json", json), ("at", at)]).unwrap();
+    let request = form(FORM).header(header::AUTHORIZATION, "Bearer secret");
+    let (status, _, page) = console.send(request.body(Body::from(body)).unwrap()).await;
+    (status, page)
+}
+
+#[tokio::test]
+async fn a_timeline_leads_to_a_form_that_is_filled() {
+    let console = TestConsole::new(true).await;
+    console.record("/books/42", json!({})).await;
+    console.record("/readers/ada", json!({})).await;
+    let timeline = console.page("/console/subjects/books/42").await;
+    let list = "/console/commands?subject=%2Fbooks%2F42&amp;at=0";
+    assert!(timeline.contains(list), "{timeline}");
+    let reader = console.page("/console/subjects/readers/ada").await;
+    assert!(!reader.contains("Try a command"), "{reader}");
+    let commands = console.page(&list.replace("&amp;", "&")).await;
+    let link = format!("{FORM}?subject=%2Fbooks%2F42&amp;at=0");
+    assert!(commands.contains(&link), "{commands}");
+    assert!(console.page("/console/events/0").await.contains(&link));
+    let page = console.page(&link.replace("&amp;", "&")).await;
+    assert!(
+        page.contains("&quot;id&quot;: &quot;42&quot;") && page.contains("name=\"at\" value=\"0\""),
+        "{page}"
+    );
+    assert!(page.contains("Only &lt;once&gt;.") && page.contains("/docs#BorrowBookCommand"));
+    let none = console.page("/console/commands?subject=/readers/ada").await;
+    assert!(none.contains("No command is about this subject"), "{none}");
+    for wrong in ["?at=x", "?subject=books"] {
+        let path = format!("/console/commands{wrong}");
+        assert_eq!(console.get(&path).await.0, StatusCode::BAD_REQUEST);
+    }
+}
+
+#[tokio::test]
+async fn a_dry_run_is_for_operators_and_declared_commands() {
+    let console = TestConsole::new(true).await;
+    let page = console.page(FORM).await;
+    assert!(page.contains("to make a dry run") && !page.contains("type=\"submit\""));
+    let reader = form(FORM).body(Body::from("json=%7B%7D&at=")).unwrap();
+    assert_eq!(console.send(reader).await.0, StatusCode::FORBIDDEN);
+    let unknown = "/console/commands/LendBookCommand";
+    assert_eq!(console.get(unknown).await.0, StatusCode::NOT_FOUND);
+    let request = form(unknown).header(header::AUTHORIZATION, "Bearer secret");
+    let request = request.body(Body::from("json=%7B%7D")).unwrap();
+    assert_eq!(console.send(request).await.0, StatusCode::NOT_FOUND);
+    let foreign = Request::post(FORM)
+        .header("sec-fetch-site", "cross-site")
+        .header(header::AUTHORIZATION, "Bearer secret");
+    let foreign = foreign.body(Body::from("json=%7B%7D")).unwrap();
+    assert_eq!(console.send(foreign).await.0, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn the_result_is_below_the_form_which_keeps_its_input() {
+    let console = TestConsole::new(true).await;
+    let (status, page) = try_json(&console, r#"{"id":"42"}"#, " 3 ").await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(page.contains("Accepted as of event 3") && page.contains("/books/1"));
+    assert!(page.contains("{&quot;id&quot;:&quot;42&quot;}") && page.contains("Reply"));
+    let (status, page) = try_json(&console, "{\"id\":", "").await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(page.contains("Rejected without any event"), "{page}");
+    assert!(page.contains("EOF while parsing") && page.contains("is &lt;i&gt;wrong"));
+    assert!(page.contains("{&quot;id&quot;:</textarea>"), "{page}");
+    let (status, page) = try_json(&console, "{}", "7").await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert!(page.contains("No decision") && page.contains("event 7 is not recorded"));
+    let (status, _) = try_json(&console, &"x".repeat(20_000), "").await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn hostile_json_stays_text() {
+    let console = TestConsole::new(true).await;
+    let hostile = "{\"</textarea><script>alert(1)</script>\":\"</pre><img src=x>\u{202e}\"}";
+    for json in [hostile, &hostile[..40]] {
+        let (_, page) = try_json(&console, json, "\"><script>alert(2)</script>").await;
+        assert!(
+            !page.contains("<script>alert") && !page.contains("<img src=x"),
+            "{page}"
+        );
+        assert_eq!(page.matches("</textarea>").count(), 1, "{page}");
+    }
+}

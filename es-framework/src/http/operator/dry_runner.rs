@@ -1,0 +1,189 @@
+//! Dry runs: decides on a command as of an event, within the limits of commands, and writes nothing. The HTTP
+//! route and the console share it.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderName, request::Parts};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    command::{CommandBus, CommandDescriptor, CommandError, CommandRequest, DryRun, NewEvent},
+    event::{EventId, InvalidEventId},
+    http::{HttpContext, Problem, RequestLimits, context, limits::ConcurrencyLimit, problem::kind},
+    net::PeerAddress,
+    store::{EventStore, newest_id},
+};
+
+/// The name of the query parameter with the last event of the past.
+pub(super) const AT: &str = "at";
+
+/// Decides on the commands of an application without an append.
+#[derive(Debug, Clone)]
+pub(crate) struct DryRunner {
+    commands: Arc<[CommandDescriptor]>,
+    bus: CommandBus,
+    store: Arc<dyn EventStore>,
+    metadata_headers: Vec<HeaderName>,
+    limits: RequestLimits,
+}
+
+/// The response to a dry run.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DryRunResponse {
+    command: &'static str,
+    /// The last event that the states contain.
+    at: Option<String>,
+    accepted: bool,
+    subject: Option<String>,
+    events: Vec<EventResponse>,
+    reply: Option<Box<RawValue>>,
+    /// The problem that the sender of the command would get.
+    problem: Option<Box<RawValue>>,
+}
+
+/// An event that the command would append.
+#[derive(Debug, Serialize)]
+struct EventResponse {
+    subject: String,
+    r#type: String,
+    data: Box<RawValue>,
+}
+
+impl DryRunner {
+    /// Creates a runner for these commands.
+    pub(crate) fn new(commands: Arc<[CommandDescriptor]>, context: &HttpContext) -> Self {
+        Self {
+            commands,
+            bus: context.bus.clone(),
+            store: Arc::clone(&context.health.store),
+            metadata_headers: context.metadata_headers.clone(),
+            limits: context.limits,
+        }
+    }
+
+    /// Returns the command with this name.
+    pub(super) fn find_command(&self, name: &str) -> Result<&CommandDescriptor, Problem> {
+        let command = self.commands.iter().find(|command| command.name == name);
+        command.ok_or_else(|| {
+            let name: String = name.chars().take(200).collect();
+            let detail = format!("the application has no command {name}");
+            Problem::new(kind::NOT_FOUND, detail)
+        })
+    }
+
+    /// Decides on a command as of an event, or as of now. The caller has checked that an operator asks for it.
+    pub(super) async fn run(
+        &self,
+        command: &CommandDescriptor,
+        at: Option<&str>,
+        body: &[u8],
+        request: &Parts,
+    ) -> Result<DryRunResponse, Problem> {
+        if body.len() > self.limits.body_size {
+            return Err(Problem::too_large(self.limits.body_size));
+        }
+        let Some(gate) = request.extensions.get::<ConcurrencyLimit>() else {
+            return Err(Problem::internal(&"the request has no concurrency limit"));
+        };
+        let _place = gate.acquire()?;
+        let at = self.position(at).await?;
+        let peer = request.extensions.get::<PeerAddress>();
+        tracing::info!(
+            command = command.name,
+            at = at.map(EventId::get),
+            peer = peer.map(|peer| peer.0.to_string()),
+            "an operator made a dry run of a command"
+        );
+        let run = self.decide(command, body, &request.headers, at);
+        // A tenth earlier than the limit of all requests, whose problem says that the outcome is unknown.
+        let time = self.limits.request_time;
+        let time = time.saturating_sub(time.checked_div(10).unwrap_or_default());
+        let response = tokio::time::timeout(time, run).await;
+        response.unwrap_or_else(|_| Err(Problem::took_too_long(time)))
+    }
+
+    /// Returns the last event that the dry run takes into account: the given one, or the newest.
+    async fn position(&self, at: Option<&str>) -> Result<Option<EventId>, Problem> {
+        let at = at.map(str::parse::<EventId>).transpose();
+        let at = at.map_err(|error: InvalidEventId| {
+            let detail = format!("{AT}: {error}");
+            Problem::new(kind::INVALID_PARAMETER, detail)
+        })?;
+        let newest = newest_id(&*self.store).await?;
+        match at {
+            None => Ok(newest),
+            Some(at) if newest >= Some(at) => Ok(Some(at)),
+            Some(at) => {
+                let newest = newest.map_or("there is no event yet".to_owned(), |newest| {
+                    format!("the newest event is {newest}")
+                });
+                let detail = format!("{AT}: event {at} is not recorded; {newest}");
+                Err(Problem::new(kind::INVALID_PARAMETER, detail))
+            }
+        }
+    }
+
+    /// Runs the command up to its decision. A rejection is a result, not an error.
+    async fn decide(
+        &self,
+        command: &CommandDescriptor,
+        body: &[u8],
+        headers: &HeaderMap,
+        at: Option<EventId>,
+    ) -> Result<DryRunResponse, Problem> {
+        let command_context = context::read_command_context(headers, &self.metadata_headers)?;
+        let request = CommandRequest {
+            body,
+            path_parameters: &[],
+            context: &command_context,
+        };
+        let empty = DryRunResponse {
+            command: command.name,
+            at: at.map(|at| at.to_string()),
+            accepted: false,
+            subject: None,
+            events: Vec::new(),
+            reply: None,
+            problem: None,
+        };
+        match (command.dry_run)(&self.bus, request, at).await {
+            Ok(run) => Ok(accepted(run, empty)),
+            Err(error) if is_rejection(&error) => {
+                let problem = RawValue::from_string(Problem::from(error).to_json());
+                let problem = Some(problem.map_err(|error| Problem::internal(&error))?);
+                Ok(DryRunResponse { problem, ..empty })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn accepted(run: DryRun, empty: DryRunResponse) -> DryRunResponse {
+    let event = |event: NewEvent| EventResponse {
+        subject: event.subject.to_string(),
+        r#type: event.event_type.as_str().to_owned(),
+        data: event.data,
+    };
+    DryRunResponse {
+        accepted: true,
+        subject: Some(run.subject.to_string()),
+        events: run.events.into_iter().map(event).collect(),
+        reply: run.reply,
+        ..empty
+    }
+}
+
+/// Returns whether the framework or the handler rejects the command because of its values or of the states.
+const fn is_rejection(error: &CommandError) -> bool {
+    matches!(
+        error,
+        CommandError::Malformed(_)
+            | CommandError::Invalid(_)
+            | CommandError::AlreadyExists(_)
+            | CommandError::NotFound(_)
+            | CommandError::NotAsExpected { .. }
+            | CommandError::Rejected(_)
+    )
+}
