@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use es_console::{Console, DeclaredCommand, DeclaredState};
+use es_event::subject_template;
 use es_model::ApplicationModel;
 
 use crate::{
@@ -65,21 +66,12 @@ fn declared_states(registry: &Registry) -> Vec<DeclaredState> {
         }
     }
     let key = |state: &DeclaredState| {
-        let shape = subject_shape(state.template);
+        let shape = subject_template::shape(state.template);
         (state.descriptor.name, shape, state.recursive)
     };
     states.sort_by_key(key);
     states.dedup_by_key(|state| key(state));
     states
-}
-
-/// Returns a template without the names of its fields, which differ between commands.
-fn subject_shape(template: &str) -> String {
-    let segments = template.split('/').map(|segment| match segment {
-        field if field.starts_with('{') => "{}",
-        fixed => fixed,
-    });
-    segments.collect::<Vec<_>>().join("/")
 }
 
 /// Returns the commands, first those that clients can send.

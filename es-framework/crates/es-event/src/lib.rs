@@ -32,6 +32,8 @@ mod raw_event;
 mod recorded_event;
 pub mod schema_lock;
 mod subject;
+#[doc(hidden)]
+pub mod subject_template;
 mod subject_value;
 mod time;
 mod trace;

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use es_event::subject_template::shape;
+
 /// The lanes that were named, with the first template of each.
 #[derive(Debug, Default)]
 pub(crate) struct SubjectLanes(BTreeMap<String, String>);
@@ -14,12 +16,7 @@ pub(crate) struct LaneVotes(BTreeMap<String, usize>);
 impl SubjectLanes {
     /// Returns the lane of a template.
     pub(crate) fn lane(&mut self, template: &str) -> String {
-        let anonymous = |part| match str::starts_with(part, '{') {
-            true => "{}",
-            false => part,
-        };
-        let shape: Vec<_> = template.split('/').map(anonymous).collect();
-        let known = self.0.entry(shape.join("/"));
+        let known = self.0.entry(shape(template));
         known.or_insert_with(|| template.to_owned()).clone()
     }
 

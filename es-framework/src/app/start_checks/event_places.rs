@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use es_event::subject_template::{is_field, segments, shape};
+
 use crate::{command::Registry, event::EventDescriptor};
 
 /// The templates of the subjects on which each event can occur, as far as the declarations say so.
@@ -105,7 +107,6 @@ pub(super) struct SubjectScope<'a> {
 impl SubjectScope<'_> {
     /// Returns whether a subject of the other template can be in this scope.
     pub(super) fn contains(self, place: &str) -> bool {
-        let is_field = |segment: &str| segment.starts_with('{');
         let mut place = segments(place);
         let fits = segments(self.template).all(|expected| {
             place.next().is_some_and(|segment| {
@@ -117,19 +118,6 @@ impl SubjectScope<'_> {
 
     /// Returns whether both templates are equal but for the names of fields.
     pub(super) fn is_equal(self, place: &str) -> bool {
-        anonymous(self.template) == anonymous(place)
+        shape(self.template) == shape(place)
     }
-}
-
-fn segments(template: &str) -> impl Iterator<Item = &str> {
-    template.split('/').filter(|segment| !segment.is_empty())
-}
-
-/// Removes the names of fields from a template.
-pub(super) fn anonymous(template: &str) -> String {
-    let segments = segments(template).map(|segment| match segment.starts_with('{') {
-        true => "{}",
-        false => segment,
-    });
-    segments.collect::<Vec<_>>().join("/")
 }

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    declaration_warning::DeclarationWarning,
-    event_places::{EventPlaces, anonymous},
-    reaction_loops,
-};
+use es_event::subject_template::shape;
+
+use super::{declaration_warning::DeclarationWarning, event_places::EventPlaces, reaction_loops};
 use crate::{
     command::{ParameterOrigin, Registry},
     event::EventDescriptor,
@@ -82,7 +80,7 @@ fn ignored_events(
     let places = EventPlaces::new(registry);
     let mut by_subject: BTreeMap<String, Vec<(&str, StateDescriptor)>> = BTreeMap::new();
     for (subject, state) in states(registry) {
-        let states = by_subject.entry(anonymous(subject)).or_default();
+        let states = by_subject.entry(shape(subject)).or_default();
         states.push((subject, state));
     }
     let mut warnings = vec![];

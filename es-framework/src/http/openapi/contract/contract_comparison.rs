@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use es_event::subject_template::shape;
 use serde_json::Value;
 
 use super::{
@@ -92,23 +93,13 @@ fn operations(document: &Value) -> BTreeMap<(String, &str), (&str, &Value)> {
         let operations = item.as_object().into_iter().flatten();
         for (method, operation) in operations {
             if METHODS.contains(&method.as_str()) {
-                let key = (anonymous(path), method.as_str());
+                // No request contains the names of the path parameters.
+                let key = (shape(path), method.as_str());
                 found.insert(key, (path.as_str(), operation));
             }
         }
     }
     found
-}
-
-/// Removes the names of the path parameters, which no request contains.
-fn anonymous(path: &str) -> String {
-    let segments = path
-        .split('/')
-        .map(|segment| match segment.starts_with('{') {
-            true => "{}",
-            false => segment,
-        });
-    segments.collect::<Vec<_>>().join("/")
 }
 
 impl fmt::Display for ContractComparison {
