@@ -48,6 +48,35 @@ pub enum ComponentKind {
     Reaction,
 }
 
+impl OperatorCommand {
+    /// Returns the last segment of its paths, which is also the name of the subcommand.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Rebuild => "rebuild",
+            Self::Retry => "retry",
+            Self::Skip => "skip",
+        }
+    }
+}
+
+impl ComponentKind {
+    /// Returns the commands that components of this kind take.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn commands(self) -> &'static [OperatorCommand] {
+        match self {
+            Self::ReadModel => &[
+                OperatorCommand::Rebuild,
+                OperatorCommand::Retry,
+                OperatorCommand::Skip,
+            ],
+            Self::Reaction => &[OperatorCommand::Retry, OperatorCommand::Skip],
+        }
+    }
+}
+
 impl fmt::Display for ComponentKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

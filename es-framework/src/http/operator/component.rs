@@ -9,23 +9,7 @@ use crate::{
 pub(super) const COMPONENTS: [ComponentKind; 2] =
     [ComponentKind::ReadModel, ComponentKind::Reaction];
 
-/// The texts of a command.
-pub(super) trait CommandTexts {
-    /// Returns the last segment of the path, which is also the name of the subcommand.
-    fn verb(self) -> &'static str;
-}
-
-impl CommandTexts for OperatorCommand {
-    fn verb(self) -> &'static str {
-        match self {
-            Self::Rebuild => "rebuild",
-            Self::Retry => "retry",
-            Self::Skip => "skip",
-        }
-    }
-}
-
-/// The surface by which operators reach a kind of component: paths, subcommand, commands, problems.
+/// The surface by which operators reach a kind of component: paths, subcommand, problems.
 pub(super) trait OperatorSurface {
     /// Returns the path that shows the status of all components.
     fn path(self) -> &'static str;
@@ -38,9 +22,6 @@ pub(super) trait OperatorSurface {
 
     /// Returns the JSON member that names a component.
     fn member(self) -> &'static str;
-
-    /// Returns the commands that the component takes.
-    fn commands(self) -> &'static [OperatorCommand];
 
     /// Returns the sentence that describes an operator's command in OpenAPI and in the help.
     fn description(self, command: OperatorCommand) -> &'static str;
@@ -75,17 +56,6 @@ impl OperatorSurface for ComponentKind {
         match self {
             Self::ReadModel => "readModel",
             Self::Reaction => "reaction",
-        }
-    }
-
-    fn commands(self) -> &'static [OperatorCommand] {
-        match self {
-            Self::ReadModel => &[
-                OperatorCommand::Rebuild,
-                OperatorCommand::Retry,
-                OperatorCommand::Skip,
-            ],
-            Self::Reaction => &[OperatorCommand::Retry, OperatorCommand::Skip],
         }
     }
 

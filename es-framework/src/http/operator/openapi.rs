@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    component::{COMPONENTS, CommandTexts as _, OperatorSurface as _},
+    component::{COMPONENTS, OperatorSurface as _},
     dry_run, dry_runner,
 };
 use crate::{

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     client::OperatorArguments,
-    component::{COMPONENTS, CommandTexts as _, OperatorSurface as _},
+    component::{COMPONENTS, OperatorSurface as _},
     dry_run_subcommand,
 };
 use crate::{
