@@ -117,7 +117,7 @@ fn declaration(model: &ApplicationModel, node: &ModelNode) -> Markup {
             }
             @if let Some(schema) = &node.schema {
                 h2 { "Schema" }
-                pre { (json_view::pretty(&schema.to_string())) }
+                (json_view::pretty(&schema.to_string()))
             }
         }
     }

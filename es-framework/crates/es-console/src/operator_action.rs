@@ -32,14 +32,6 @@ pub(crate) const fn label(command: OperatorCommand) -> &'static str {
     }
 }
 
-const fn verb(command: OperatorCommand) -> &'static str {
-    match command {
-        OperatorCommand::Rebuild => "rebuild",
-        OperatorCommand::Retry => "retry",
-        OperatorCommand::Skip => "skip",
-    }
-}
-
 /// Returns the path of the list of components.
 pub(crate) const fn list_path(kind: ComponentKind) -> &'static str {
     match kind {
@@ -50,7 +42,7 @@ pub(crate) const fn list_path(kind: ComponentKind) -> &'static str {
 
 /// Returns the path of the page of a command.
 pub(crate) fn action_path(kind: ComponentKind, name: &str, command: OperatorCommand) -> String {
-    format!("{}/{name}/{}", list_path(kind), verb(command))
+    format!("{}/{name}/{}", list_path(kind), command.verb())
 }
 
 impl OperatorAction {
@@ -71,15 +63,8 @@ impl OperatorAction {
                 reactions.find(|reaction| *reaction == name)
             }
         };
-        let commands = match kind {
-            ComponentKind::ReadModel => &[
-                OperatorCommand::Rebuild,
-                OperatorCommand::Retry,
-                OperatorCommand::Skip,
-            ][..],
-            ComponentKind::Reaction => &[OperatorCommand::Retry, OperatorCommand::Skip],
-        };
-        let command = commands.iter().find(|one| verb(**one) == verb_in_path);
+        let mut commands = kind.commands().iter();
+        let command = commands.find(|command| command.verb() == verb_in_path);
         match name.zip(command) {
             Some((name, command)) => Ok(Self {
                 kind,
@@ -178,7 +163,7 @@ impl OperatorAction {
             ComponentKind::Reaction => &console.reaction_operator,
         };
         tracing::info!(
-            command = verb(command),
+            command = command.verb(),
             component = name,
             "an operator sends a command from the console"
         );

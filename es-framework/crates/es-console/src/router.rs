@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Router,
-    extract::{DefaultBodyLimit, Path, State},
+    extract::{DefaultBodyLimit, FromRequestParts, Path, State, rejection::ExtensionRejection},
     http::{HeaderMap, StatusCode, Uri, request::Parts},
     middleware,
     response::{IntoResponse as _, Redirect, Response},
@@ -22,13 +22,16 @@ use crate::{
     layout::Visitor,
     model_view,
     notice::Notice,
-    operator_action::OperatorAction,
+    operator_action::{OperatorAction, list_path},
     overview, row_list, state_view, subject_list, subject_timeline,
 };
 
 /// The path of the console.
 #[doc(hidden)]
 pub const PATH: &str = "/console";
+
+/// The component and its command in a path.
+type ActionPath = Path<(String, String)>;
 
 /// Returns the routes of the console.
 #[doc(hidden)]
@@ -55,19 +58,12 @@ pub fn router(console: Console) -> Router {
             "/console/commands/{name}",
             get(show_command).post(try_command).layer(command_limit),
         )
-        .route("/console/read-models", get(show_read_models))
         .route("/console/rows/{name}", get(show_rows))
-        .route("/console/reactions", get(show_reactions))
         .route("/console/model", get(show_model))
-        .route(
-            "/console/read-models/{name}/{command}",
-            get(show_action::<true>).post(execute_action::<true>),
-        )
-        .route(
-            "/console/reactions/{name}/{command}",
-            get(show_action::<false>).post(execute_action::<false>),
-        )
-        .route("/console/sign-out", post(access::sign_out))
+        .route("/console/sign-out", post(access::sign_out));
+    let guarded = [ComponentKind::ReadModel, ComponentKind::Reaction]
+        .into_iter()
+        .fold(guarded, component_routes)
         .route_layer(guard);
     let open = Router::new()
         .route("/console/", get(async || Redirect::permanent(PATH)))
@@ -79,190 +75,162 @@ pub fn router(console: Console) -> Router {
     assets::routes(router).layer(DefaultBodyLimit::max(FORM_SIZE))
 }
 
-/// Builds a page while it holds one of the permits for pages.
-async fn build_page(
-    state: &ConsoleState,
-    visitor: &Visitor,
-    page: impl Future<Output = Result<Response, Notice>>,
-) -> Response {
-    let name = state.console.name;
-    let Some(_permit) = state.limits.acquire_page().await else {
-        return Notice::busy().respond(name, visitor);
-    };
-    page.await
-        .unwrap_or_else(|notice| notice.respond(name, visitor))
-}
-
-async fn show_events(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
+/// A request for a page. The reader has passed the guard.
+struct PageRequest {
+    state: ConsoleState,
+    visitor: Visitor,
     address: Uri,
-) -> Response {
-    let query = address.query().unwrap_or_default();
-    let page = event_list::show(&state.console, &visitor, query);
-    build_page(&state, &visitor, page).await
 }
 
-async fn show_event(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-    Path(id): Path<String>,
-) -> Response {
-    let page = event_details::show(&state.console, &visitor, &id);
-    build_page(&state, &visitor, page).await
+impl FromRequestParts<ConsoleState> for PageRequest {
+    type Rejection = ExtensionRejection;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &ConsoleState,
+    ) -> Result<Self, ExtensionRejection> {
+        let Extension(visitor) = Extension::from_request_parts(parts, state).await?;
+        Ok(Self {
+            state: state.clone(),
+            visitor,
+            address: parts.uri.clone(),
+        })
+    }
 }
 
-async fn show_root(
-    state: State<ConsoleState>,
-    visitor: Extension<Visitor>,
-    address: Uri,
-) -> Response {
-    show_subject(state, visitor, Path(String::new()), address).await
+impl PageRequest {
+    fn console(&self) -> &Console {
+        &self.state.console
+    }
+
+    fn query(&self) -> &str {
+        self.address.query().unwrap_or_default()
+    }
+
+    /// Responds with a page that is built while it holds one of the permits for pages.
+    async fn respond(&self, page: impl Future<Output = Result<Response, Notice>>) -> Response {
+        let Some(_permit) = self.state.limits.acquire_page().await else {
+            return Notice::busy().respond(self.console().name, &self.visitor);
+        };
+        self.respond_with(page.await)
+    }
+
+    /// Responds with a page, or with the notice instead of it.
+    fn respond_with(&self, page: Result<Response, Notice>) -> Response {
+        page.unwrap_or_else(|notice| notice.respond(self.console().name, &self.visitor))
+    }
 }
 
-async fn show_subject(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-    Path(subject): Path<String>,
-    address: Uri,
-) -> Response {
-    let (console, query) = (&state.console, address.query().unwrap_or_default());
+async fn show_events(request: PageRequest) -> Response {
+    let page = event_list::show(request.console(), &request.visitor, request.query());
+    request.respond(page).await
+}
+
+async fn show_event(request: PageRequest, Path(id): Path<String>) -> Response {
+    let page = event_details::show(request.console(), &request.visitor, &id);
+    request.respond(page).await
+}
+
+async fn show_root(request: PageRequest) -> Response {
+    show_subject(request, Path(String::new())).await
+}
+
+async fn show_subject(request: PageRequest, Path(subject): Path<String>) -> Response {
+    let (console, query) = (request.console(), request.query());
     let page = async {
         let subject = format!("/{subject}").parse();
         let subject = subject
             .map_err(|error: es_event::InvalidSubject| Notice::invalid(error.to_string()))?;
         let children = subject_list::children(console, &subject, query).await?;
-        subject_timeline::show(console, &visitor, subject, children, query).await
+        subject_timeline::show(console, &request.visitor, subject, children, query).await
     };
-    build_page(&state, &visitor, page).await
+    request.respond(page).await
 }
 
-async fn show_state(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-    Path(name): Path<String>,
-    address: Uri,
-) -> Response {
-    let query = address.query().unwrap_or_default();
-    let page = state_view::show(&state.console, &visitor, &name, query);
-    build_page(&state, &visitor, page).await
+async fn show_state(request: PageRequest, Path(name): Path<String>) -> Response {
+    let page = state_view::show(request.console(), &request.visitor, &name, request.query());
+    request.respond(page).await
 }
 
-async fn show_overview(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-) -> Response {
-    let page = overview::show(&state.console, &visitor);
-    build_page(&state, &visitor, page).await
+async fn show_overview(request: PageRequest) -> Response {
+    let page = overview::show(request.console(), &request.visitor);
+    request.respond(page).await
 }
 
-async fn show_read_models(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-) -> Response {
-    let page = component_list::show(&state.console, &visitor, ComponentKind::ReadModel);
-    build_page(&state, &visitor, page).await
+async fn show_components(request: PageRequest, kind: ComponentKind) -> Response {
+    let page = component_list::show(request.console(), &request.visitor, kind);
+    request.respond(page).await
 }
 
-async fn show_reactions(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-) -> Response {
-    let page = component_list::show(&state.console, &visitor, ComponentKind::Reaction);
-    build_page(&state, &visitor, page).await
+async fn show_model(request: PageRequest) -> Response {
+    let page = async { model_view::show(request.console(), &request.visitor, request.query()) };
+    request.respond(page).await
 }
 
-async fn show_model(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-    address: Uri,
-) -> Response {
-    let query = address.query().unwrap_or_default();
-    let page = async { model_view::show(&state.console, &visitor, query) };
-    build_page(&state, &visitor, page).await
+async fn show_commands(request: PageRequest) -> Response {
+    let page = async { command_list::show(request.console(), &request.visitor, request.query()) };
+    request.respond(page).await
 }
 
-async fn show_commands(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-    address: Uri,
-) -> Response {
-    let query = address.query().unwrap_or_default();
-    let page = async { command_list::show(&state.console, &visitor, query) };
-    build_page(&state, &visitor, page).await
-}
-
-async fn show_command(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-    Path(name): Path<String>,
-    address: Uri,
-) -> Response {
-    let query = address.query().unwrap_or_default();
-    let page = async { command_form::show(&state.console, &visitor, &name, query) };
-    build_page(&state, &visitor, page).await
+async fn show_command(request: PageRequest, Path(name): Path<String>) -> Response {
+    let query = request.query();
+    let page = async { command_form::show(request.console(), &request.visitor, &name, query) };
+    request.respond(page).await
 }
 
 /// Makes a dry run. It has the limits of commands instead of a permit for pages, because slow dry runs would
 /// keep everyone from the pages.
 async fn try_command(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
+    request: PageRequest,
     Path(name): Path<String>,
-    request: Parts,
+    parts: Parts,
     body: Bytes,
 ) -> Response {
-    let console = &state.console;
-    let page = command_form::execute(console, &visitor, &name, &request, &body).await;
-    page.unwrap_or_else(|notice| notice.respond(console.name, &visitor))
+    let (console, visitor) = (request.console(), &request.visitor);
+    let page = command_form::execute(console, visitor, &name, &parts, &body).await;
+    request.respond_with(page)
 }
 
-async fn show_rows(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-    Path(name): Path<String>,
-    address: Uri,
-) -> Response {
-    let query = address.query().unwrap_or_default();
-    let page = row_list::show(&state.console, &visitor, &name, query);
-    build_page(&state, &visitor, page).await
+async fn show_rows(request: PageRequest, Path(name): Path<String>) -> Response {
+    let page = row_list::show(request.console(), &request.visitor, &name, request.query());
+    request.respond(page).await
 }
 
-/// Returns the kind of component that a route is for.
-const fn component_kind(is_read_model: bool) -> ComponentKind {
-    match is_read_model {
-        true => ComponentKind::ReadModel,
-        false => ComponentKind::Reaction,
-    }
+async fn show_action(request: PageRequest, kind: ComponentKind, path: ActionPath) -> Response {
+    let Path((name, command)) = path;
+    let console = request.console();
+    let action = OperatorAction::find(console, kind, &name, &command);
+    request.respond_with(action.map(|action| action.show(console, &request.visitor)))
 }
 
-async fn show_action<const IS_READ_MODEL: bool>(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-    Path((name, command)): Path<(String, String)>,
-) -> Response {
-    let console = &state.console;
-    let kind = component_kind(IS_READ_MODEL);
-    match OperatorAction::find(console, kind, &name, &command) {
-        Ok(action) => action.show(console, &visitor),
-        Err(notice) => notice.respond(console.name, &visitor),
-    }
-}
-
-async fn execute_action<const IS_READ_MODEL: bool>(
-    State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
-    Path((name, command)): Path<(String, String)>,
+async fn execute_action(
+    request: PageRequest,
+    kind: ComponentKind,
+    path: ActionPath,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let console = &state.console;
-    let kind = component_kind(IS_READ_MODEL);
+    let Path((name, command)) = path;
+    let console = request.console();
     let page = async {
         let action = OperatorAction::find(console, kind, &name, &command)?;
-        action.execute(console, &visitor, &headers, &body).await
+        let visitor = &request.visitor;
+        action.execute(console, visitor, &headers, &body).await
     };
-    build_page(&state, &visitor, page).await
+    request.respond(page).await
+}
+
+/// Adds the pages of the components of a kind and of their commands.
+fn component_routes(router: Router<ConsoleState>, kind: ComponentKind) -> Router<ConsoleState> {
+    let path = list_path(kind);
+    let list = move |request| show_components(request, kind);
+    let show = move |request, path| show_action(request, kind, path);
+    let execute =
+        move |request, path, headers, body| execute_action(request, kind, path, headers, body);
+    router.route(path, get(list)).route(
+        &format!("{path}/{{name}}/{{command}}"),
+        get(show).post(execute),
+    )
 }
 
 async fn stream_events(

@@ -1,7 +1,10 @@
 //! The rows of a read model, a page at a time.
 
 use axum::response::Response;
-use es_read::query::{Page, QueryError, QueryParameters, browse_rows};
+use es_read::{
+    projection::Table,
+    query::{Page, QueryError, QueryParameters, browse_rows},
+};
 use maud::{Markup, html};
 use serde_json::{Map, Value, value::RawValue};
 
@@ -27,7 +30,7 @@ pub(crate) async fn show(
     let Some(table) = console.models.get(name) else {
         return Err(Notice::not_found("There is no read model of this name."));
     };
-    let page = load(console, name, query).await;
+    let page = load(console, table, query).await;
     let page = page.map_err(|error| Notice::unavailable(error.to_string()))?;
     let columns: Vec<_> = table
         .model
@@ -58,15 +61,13 @@ pub(crate) async fn show(
 
 async fn load(
     console: &Console,
-    name: &str,
+    table: &Table,
     query: &str,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
     let given: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap_or_default();
     let cursor = given.into_iter().find(|(name, _)| name == "cursor");
     let limit = ("limit".to_owned(), PAGE.to_owned());
     let parameters = QueryParameters::new([limit].into_iter().chain(cursor))?;
-    let undeclared = || QueryError::invalid("name", "no read model has this name");
-    let table = console.models.get(name).ok_or_else(undeclared)?;
     browse_rows(&console.database, table, parameters).await
 }
 

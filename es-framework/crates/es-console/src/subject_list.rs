@@ -86,7 +86,7 @@ impl ChildSubjects {
 }
 
 /// Returns the last segment of a subject.
-fn own_segment(subject: &Subject) -> &str {
+pub(crate) fn own_segment(subject: &Subject) -> &str {
     let text = subject.as_str();
     text.rsplit('/').next().unwrap_or(text)
 }

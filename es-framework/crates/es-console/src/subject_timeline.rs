@@ -18,7 +18,7 @@ use crate::{
     notice::Notice,
     state_fold::{FoldedPage, FoldedState, fold_page, too_long},
     state_view,
-    subject_list::ChildSubjects,
+    subject_list::{ChildSubjects, own_segment},
 };
 
 /// The number of events on a page.
@@ -120,18 +120,17 @@ fn heading(subject: &Subject) -> Markup {
         path.push(parent);
     }
     path.reverse();
-    let own = subject.as_str().rsplit('/').next().unwrap_or_default();
     html! {
         div.bar {
             h1.subject-path {
                 @if subject == &Subject::root() { "Subjects" }
                 @else {
                     @for parent in &path {
-                        @let name = parent.as_str().rsplit('/').next().unwrap_or_default();
+                        @let name = own_segment(parent);
                         a href={ "/console/subjects" (parent) } { @if name.is_empty() { "Subjects" } @else { bdi { (name) } } }
                         span.gap { " / " }
                     }
-                    bdi { (own) }
+                    bdi { (own_segment(subject)) }
                 }
             }
             a.quiet-link href={ "/console?subject=" (subject) } { "In the event stream" }
