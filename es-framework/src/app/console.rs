@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use es_console::{Console, DeclaredCommand, DeclaredState};
 use es_event::subject_template;
+use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
 
 use crate::{
@@ -35,6 +36,7 @@ pub(super) fn routes(
         commands: declared_commands(registry, &model),
         dry_run: Arc::new(DryRunner::new(registry.commands().into(), context)),
         command_size: context.limits.body_size,
+        query_limits: query_limits(settings),
         event_types: registry.events().iter().map(|one| one.event_type).collect(),
         models,
         model,
@@ -48,6 +50,18 @@ pub(super) fn routes(
         is_tls: context.browsers.tls,
         shutdown: context.live.shutdown(),
     }))
+}
+
+/// Returns the limits of an EventQL query. It has to end before the time of the request does.
+fn query_limits(settings: &Settings) -> QueryLimits {
+    let limits = settings.eventql_limits();
+    let time = limits.time.min(
+        settings
+            .http_request_seconds
+            .checked_div(2)
+            .unwrap_or_default(),
+    );
+    QueryLimits { time, ..limits }
 }
 
 /// Returns each state that a handler takes, once for each shape of a subject.

@@ -1,8 +1,6 @@
 //! The limits that follow from the settings.
 
 use super::Settings;
-#[cfg(all(feature = "embedded", feature = "server"))]
-use crate::eventql;
 use crate::{Error, Result, http::RequestLimits, net};
 
 /// Number of headers beyond the limit that are still read, so that the response can name the limit.
@@ -99,9 +97,9 @@ impl Settings {
     }
 
     /// The limits of an EventQL query.
-    #[cfg(all(feature = "embedded", feature = "server"))]
-    pub(crate) fn eventql_limits(&self) -> eventql::QueryLimits {
-        eventql::QueryLimits {
+    #[cfg(any(feature = "console", all(feature = "embedded", feature = "server")))]
+    pub(crate) fn eventql_limits(&self) -> es_eventql::QueryLimits {
+        es_eventql::QueryLimits {
             time: self.event_store_query_seconds,
             memory: self.event_store_query_memory,
         }

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use es_command::{reaction::ReactionStatuses, state::StateDescriptor};
 use es_event::{Subject, Upcasters, subject_template::fits};
+use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
 use es_read::projection::{Database, ProgressRegistry, ReadModels};
 use es_runtime::{ApiToken, operator::OperatorClient};
@@ -17,7 +18,9 @@ use crate::dry_run_service::DryRunService;
 const PAGES: usize = 4;
 /// The number of live event streams that are open at the same time.
 const STREAMS: usize = 16;
-/// Time that a request for a page waits for its turn.
+/// The number of EventQL queries that run at the same time.
+pub(crate) const QUERIES: usize = 2;
+/// Time that a request for a page or a query waits for its turn.
 const PAGE_WAIT: Duration = Duration::from_secs(5);
 
 /// The parts of an application that the console shows.
@@ -40,6 +43,8 @@ pub struct Console {
     pub dry_run: Arc<dyn DryRunService>,
     /// The longest JSON text of a command, in bytes.
     pub command_size: usize,
+    /// The limits of an EventQL query.
+    pub query_limits: QueryLimits,
     /// The declared event types.
     pub event_types: Vec<&'static str>,
     /// The positions of the read models.
@@ -124,11 +129,13 @@ pub(crate) struct ConsoleState {
     pub(crate) limits: ConsoleLimits,
 }
 
-/// Bounds the work of the console: the number of pages that are built and of streams that are open.
+/// Bounds the work of the console: the number of pages that are built, of streams that are open and of queries
+/// that run.
 #[derive(Debug, Clone)]
 pub(crate) struct ConsoleLimits {
     pages: Arc<Semaphore>,
     streams: Arc<Semaphore>,
+    queries: Arc<Semaphore>,
 }
 
 impl Default for ConsoleLimits {
@@ -136,6 +143,7 @@ impl Default for ConsoleLimits {
         Self {
             pages: Arc::new(Semaphore::new(PAGES)),
             streams: Arc::new(Semaphore::new(STREAMS)),
+            queries: Arc::new(Semaphore::new(QUERIES)),
         }
     }
 }
@@ -143,12 +151,38 @@ impl Default for ConsoleLimits {
 impl ConsoleLimits {
     /// Waits for the right to build a page, for a limited time.
     pub(crate) async fn acquire_page(&self) -> Option<OwnedSemaphorePermit> {
-        let permit = Arc::clone(&self.pages).acquire_owned();
-        tokio::time::timeout(PAGE_WAIT, permit).await.ok()?.ok()
+        acquire(&self.pages).await
+    }
+
+    /// Waits for the right to run an EventQL query, for a limited time.
+    pub(crate) async fn acquire_query(&self) -> Option<OwnedSemaphorePermit> {
+        acquire(&self.queries).await
     }
 
     /// Acquires the right to open a stream, unless too many are open.
     pub(crate) fn acquire_stream(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.streams).try_acquire_owned().ok()
+    }
+}
+
+async fn acquire(permits: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    let permit = Arc::clone(permits).acquire_owned();
+    tokio::time::timeout(PAGE_WAIT, permit).await.ok()?.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn one_query_too_many_waits() {
+        let limits = ConsoleLimits::default();
+        let (first, second) = (limits.acquire_query().await, limits.acquire_query().await);
+        assert!(first.is_some() && second.is_some());
+        assert!(limits.acquire_query().now_or_never().is_none());
+        drop(second);
+        assert!(limits.acquire_query().await.is_some());
     }
 }

@@ -2,7 +2,7 @@
 
 use es_event::{EventId, InvalidEventId, InvalidSubject, Subject};
 
-use crate::notice::Notice;
+use crate::{notice::Notice, query_values::QueryValues};
 
 /// The subject and the event that a command is tried after.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -16,27 +16,20 @@ pub(crate) struct DryRunContext {
 impl DryRunContext {
     /// Reads the query of an address.
     pub(crate) fn parse(query: &str) -> Result<Self, Notice> {
-        let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
-            .map_err(|error| Notice::invalid(format!("The address is not valid: {error}.")))?;
-        let mut context = Self::default();
-        for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
-            match name.as_str() {
-                "subject" => {
-                    let subject = value.parse().map_err(|error: InvalidSubject| {
-                        Notice::invalid(format!("The subject is not valid: {error}."))
-                    })?;
-                    context.subject = Some(subject);
-                }
-                "at" => {
-                    let at = value.parse().map_err(|error: InvalidEventId| {
-                        Notice::invalid(format!("The event is not valid: {error}."))
-                    })?;
-                    context.at = Some(at);
-                }
-                _ => {}
-            }
-        }
-        Ok(context)
+        let values = QueryValues::parse(query);
+        let subject = match values.get("subject") {
+            "" => None,
+            subject => Some(subject.parse().map_err(|error: InvalidSubject| {
+                Notice::invalid(format!("The subject is not valid: {error}."))
+            })?),
+        };
+        let at = match values.get("at") {
+            "" => None,
+            at => Some(at.parse().map_err(|error: InvalidEventId| {
+                Notice::invalid(format!("The event is not valid: {error}."))
+            })?),
+        };
+        Ok(Self { subject, at })
     }
 
     /// Returns the address of a page with this context.

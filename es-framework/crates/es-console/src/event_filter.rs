@@ -3,7 +3,7 @@
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use jiff::Timestamp;
 
-use crate::text_view::short_type;
+use crate::{query_values::QueryValues, text_view::short_type};
 
 /// The longest text to search for, in bytes.
 const TEXT: usize = 200;
@@ -30,7 +30,7 @@ pub(crate) struct EventFilter {
 /// The values of the address as they were entered, and the mistakes in them.
 #[derive(Debug, Default)]
 pub(crate) struct FilterInput {
-    values: Vec<(String, String)>,
+    values: QueryValues,
     /// The filter of all values without a mistake.
     pub(crate) filter: EventFilter,
     /// The mistakes: the name of the field, and a sentence.
@@ -47,14 +47,12 @@ const FIELDS: [&str; 7] = ["subject", "exact", "type", "from", "to", "text", "tr
 impl FilterInput {
     /// Reads the query of an address.
     pub(crate) fn parse(query: &str, event_types: &[&'static str]) -> Self {
-        let values = serde_urlencoded::from_str(query).unwrap_or_default();
         let mut input = Self {
-            values,
+            values: QueryValues::parse(query),
             ..Self::default()
         };
-        let id = |input: &Self, name| input.value(name).parse().ok();
-        input.before = id(&input, "before");
-        input.after = id(&input, "after");
+        input.before = input.values.parsed("before");
+        input.after = input.values.parsed("after");
         input.read_subject();
         input.read_type(event_types);
         input.filter.from = input.read_time("from");
@@ -66,8 +64,7 @@ impl FilterInput {
 
     /// Returns the entered value of a field.
     pub(crate) fn value(&self, name: &str) -> &str {
-        let found = self.values.iter().find(|(key, _)| key == name);
-        found.map_or("", |(_, value)| value.trim())
+        self.values.get(name)
     }
 
     /// Returns the mistake of a field.

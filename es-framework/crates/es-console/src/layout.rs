@@ -34,6 +34,8 @@ pub(crate) enum Section {
     Overview,
     /// The tree of subjects.
     Subjects,
+    /// The editor of EventQL queries.
+    EventQl,
     /// The commands and their dry runs.
     Commands,
     /// The read models and their rows.
@@ -47,10 +49,11 @@ pub(crate) enum Section {
 }
 
 /// The entries of the navigation: a section, its address and its label.
-const NAVIGATION: [(Section, &str, &str); 7] = [
+const NAVIGATION: [(Section, &str, &str); 8] = [
     (Section::Overview, "/console/overview", "Overview"),
     (Section::Events, "/console", "Events"),
     (Section::Subjects, "/console/subjects", "Subjects"),
+    (Section::EventQl, "/console/eventql", "EventQL"),
     (Section::Commands, "/console/commands", "Commands"),
     (Section::ReadModels, "/console/read-models", "Read models"),
     (Section::Reactions, "/console/reactions", "Reactions"),
@@ -105,6 +108,9 @@ impl PageFrame<'_> {
                     }
                     script type="module" src="/console/assets/keys.js" {}
                     script type="module" src="/console/assets/live.js" {}
+                    @if self.section == Section::EventQl {
+                        script type="module" src="/console/assets/eventql.js" {}
+                    }
                 }
                 body {
                     a.skip href="#main" { "Skip to the content" }

@@ -9,6 +9,7 @@ use crate::{
     json_view,
     layout::{PageFrame, Section, Visitor},
     notice::Notice,
+    query_values::QueryValues,
 };
 
 /// The parameter with the id of the selected node.
@@ -17,11 +18,9 @@ const NODE: &str = "node";
 /// Shows the picture, and the node in the query of the address.
 pub(crate) fn show(console: &Console, visitor: &Visitor, query: &str) -> Result<Response, Notice> {
     let model = &console.model;
-    let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
-        .map_err(|error| Notice::invalid(format!("the address is not valid: {error}")))?;
-    let selected = match pairs.iter().find(|(name, _)| name == NODE) {
-        None => None,
-        Some((_, id)) => Some(
+    let selected = match QueryValues::parse(query).get(NODE) {
+        "" => None,
+        id => Some(
             model
                 .node(id)
                 .ok_or_else(|| Notice::not_found("The model has no such declaration."))?,

@@ -12,13 +12,14 @@ use axum::{
 };
 
 use bytes::Bytes;
+use es_eventql::MAX_LENGTH;
 use es_runtime::operator::ComponentKind;
 
 use crate::{
     access::{self, FORM_SIZE},
     assets, command_form, command_list, component_list,
     console::{Console, ConsoleLimits, ConsoleState},
-    event_details, event_list, event_live,
+    event_details, event_list, event_live, eventql_editor,
     layout::Visitor,
     model_view,
     notice::Notice,
@@ -43,6 +44,8 @@ pub fn router(console: Console) -> Router {
     // A form encodes a byte as up to three.
     let command_size = state.console.command_size.saturating_mul(3);
     let command_limit = DefaultBodyLimit::max(command_size.saturating_add(FORM_SIZE));
+    let query_limit = MAX_LENGTH.saturating_mul(3).saturating_add(FORM_SIZE);
+    let query_limit = DefaultBodyLimit::max(query_limit);
     let guard = middleware::from_fn_with_state(state.clone(), access::require_access);
     let guarded = Router::new()
         .route("/console", get(show_events))
@@ -57,6 +60,10 @@ pub fn router(console: Console) -> Router {
         .route(
             "/console/commands/{name}",
             get(show_command).post(try_command).layer(command_limit),
+        )
+        .route(
+            eventql_editor::PATH,
+            get(show_editor).post(run_query).layer(query_limit),
         )
         .route("/console/rows/{name}", get(show_rows))
         .route("/console/model", get(show_model))
@@ -189,6 +196,17 @@ async fn try_command(
     let (console, visitor) = (request.console(), &request.visitor);
     let page = command_form::execute(console, visitor, &name, &parts, &body).await;
     request.respond_with(page)
+}
+
+async fn show_editor(request: PageRequest) -> Response {
+    let page = async { Ok(eventql_editor::show(request.console(), &request.visitor)) };
+    request.respond(page).await
+}
+
+/// Runs an EventQL query. Queries have permits of their own, because they may run longer than pages.
+async fn run_query(request: PageRequest, parts: Parts, body: Bytes) -> Response {
+    let (state, visitor) = (&request.state, &request.visitor);
+    request.respond_with(eventql_editor::run(state, visitor, &parts, &body).await)
 }
 
 async fn show_rows(request: PageRequest, Path(name): Path<String>) -> Response {

@@ -13,6 +13,7 @@ use crate::{
     json_view,
     layout::{PageFrame, Section, Visitor},
     notice::Notice,
+    query_values::QueryValues,
 };
 
 /// The number of rows on a page.
@@ -64,10 +65,11 @@ async fn load(
     table: &Table,
     query: &str,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
-    let given: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap_or_default();
-    let cursor = given.into_iter().find(|(name, _)| name == "cursor");
-    let limit = ("limit".to_owned(), PAGE.to_owned());
-    let parameters = QueryParameters::new([limit].into_iter().chain(cursor))?;
+    let values = QueryValues::parse(query);
+    let given = [("limit", PAGE), ("cursor", values.get("cursor"))];
+    let given = given.iter().filter(|(_, value)| !value.is_empty());
+    let parameters =
+        QueryParameters::new(given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))?;
     browse_rows(&console.database, table, parameters).await
 }
 

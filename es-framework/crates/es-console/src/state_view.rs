@@ -12,6 +12,7 @@ use crate::{
     json_view,
     layout::{PageFrame, Section, Visitor},
     notice::Notice,
+    query_values::QueryValues,
     state_fold::{FoldedState, StateFailure, fold_until},
     text_view::shortened,
 };
@@ -194,15 +195,13 @@ pub(crate) async fn show(
     name: &str,
     query: &str,
 ) -> Result<Response, Notice> {
-    let parameters: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap_or_default();
-    let value = |wanted: &str| {
-        let found = parameters.iter().find(|(name, _)| name == wanted);
-        found.map_or("", |(_, value)| value.as_str())
-    };
-    let subject: Subject = value("subject")
+    let values = QueryValues::parse(query);
+    let subject: Subject = values
+        .get("subject")
         .parse()
         .map_err(|error: es_event::InvalidSubject| Notice::invalid(error.to_string()))?;
-    let event: EventId = value("event")
+    let event: EventId = values
+        .get("event")
         .parse()
         .map_err(|error: es_event::InvalidEventId| Notice::invalid(error.to_string()))?;
     let states = console.states_of(&subject);

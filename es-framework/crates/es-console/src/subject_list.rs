@@ -6,7 +6,7 @@ use es_event::Subject;
 use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
-use crate::{console::Console, notice::Notice, text_view::grouped};
+use crate::{console::Console, notice::Notice, query_values::QueryValues, text_view::grouped};
 
 /// The number of subjects on a page.
 const PAGE: usize = 100;
@@ -31,9 +31,7 @@ pub(crate) async fn children(
     base: &Subject,
     query: &str,
 ) -> Result<ChildSubjects, Notice> {
-    let parameters: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap_or_default();
-    let after = parameters.into_iter().find(|(name, _)| name == "after");
-    let after = after.and_then(|(_, subject)| subject.parse::<Subject>().ok());
+    let after = QueryValues::parse(query).parsed::<Subject>("after");
     let begin = Instant::now();
     let mut subjects = console.store.read_subjects(base.clone());
     let mut found = ChildSubjects::default();

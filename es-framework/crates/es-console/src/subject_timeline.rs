@@ -16,6 +16,7 @@ use crate::{
     json_view,
     layout::{PageFrame, Section, Visitor},
     notice::Notice,
+    query_values::QueryValues,
     state_fold::{FoldedPage, FoldedState, fold_page, too_long},
     state_view,
     subject_list::{ChildSubjects, own_segment},
@@ -42,7 +43,8 @@ pub(crate) async fn show(
 ) -> Result<Response, Notice> {
     let states = console.states_of(&subject);
     let is_recursive = states.iter().any(|state| state.recursive);
-    let before = before(query);
+    // The event before which the page ends.
+    let before = QueryValues::parse(query).parsed::<EventId>("before");
     let page = load_page(&*console.store, &subject, is_recursive, before).await?;
     if page.events.is_empty() && children.is_empty() && subject != Subject::root() {
         return Err(Notice::not_found(format!(
@@ -81,13 +83,6 @@ pub(crate) async fn show(
             p.empty { "No event is recorded yet." }
         }
     }))
-}
-
-/// Reads the event before which the page ends.
-fn before(query: &str) -> Option<EventId> {
-    let parameters: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap_or_default();
-    let before = parameters.into_iter().find(|(name, _)| name == "before")?;
-    before.1.parse().ok()
 }
 
 async fn load_page(

@@ -1,6 +1,7 @@
 //! Tests of the routes, without a socket.
 
 mod dry_runs;
+mod eventql;
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use axum::{
 };
 use es_command::reaction::ReactionStatuses;
 use es_event::{EventCandidate, EventType, Metadata, TraceContext, Upcasters, encode};
+use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
 use es_read::projection::{Database, ProgressRegistry, ReadModels};
 use es_runtime::operator::{ComponentKind, OperatorClient};
@@ -44,6 +46,7 @@ impl TestConsole {
             commands: dry_runs::declared(),
             dry_run: Arc::new(dry_runs::EchoService),
             command_size: 1_000,
+            query_limits: QueryLimits::DEFAULT,
             event_types: vec![TYPE],
             read_models: ProgressRegistry::default(),
             models: ReadModels::default(),
@@ -108,7 +111,7 @@ fn form(path: &str) -> axum::http::request::Builder {
     Request::post(path).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
 }
 
-const PATHS: [&str; 14] = [
+const PATHS: [&str; 15] = [
     "/console",
     "/console/overview",
     "/console/read-models",
@@ -121,6 +124,7 @@ const PATHS: [&str; 14] = [
     "/console/states/Book",
     "/console/model",
     "/console/commands",
+    "/console/eventql",
     "/console/commands/BorrowBookCommand",
     "/console/nothing",
 ];

@@ -112,3 +112,29 @@ impl Aggregate {
             .map_or("", |(_, name, ..)| name)
     }
 }
+
+/// Returns the names of the functions.
+#[doc(hidden)]
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    FUNCTIONS.iter().map(|(_, name, ..)| *name)
+}
+
+/// Returns the names of the aggregates.
+#[doc(hidden)]
+pub fn aggregate_names() -> impl Iterator<Item = &'static str> {
+    AGGREGATES.iter().map(|(_, name, ..)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_names_every_function() {
+        let page = include_str!("../../../../docs/src/reference/eventql.md");
+        for name in function_names().chain(aggregate_names()) {
+            let is_named = [format!("`{name}`"), format!("`{name}(")];
+            assert!(is_named.iter().any(|text| page.contains(text)), "{name}");
+        }
+    }
+}

@@ -28,6 +28,8 @@ use serde_json::value::RawValue;
 use ast::Statement;
 
 pub use event_source::{EventSource, ReadHint};
+#[doc(hidden)]
+pub use function::{aggregate_names, function_names};
 pub use query_error::{QueryError, QueryErrorKind, QueryErrorPayload};
 pub use query_limits::{MAX_LENGTH, QueryLimits};
 pub use token::{Token, TokenKind};

@@ -22,12 +22,13 @@ fn picture(name: &str) -> PathBuf {
 const CONTENT_TOP: &str =
     "return Math.round(document.querySelector('main').getBoundingClientRect().top)";
 /// The pages that have to fit a phone: the name of the picture, and the path.
-const PHONE_PAGES: [(&str, &str); 7] = [
+const PHONE_PAGES: [(&str, &str); 8] = [
     ("events", "/console"),
     ("event", "/console/events/2"),
     ("overview", "/console/overview"),
     ("read-models", "/console/read-models"),
     ("subjects", "/console/subjects"),
+    ("eventql", "/console/eventql"),
     ("commands", "/console/commands"),
     ("command", "/console/commands/BorrowBookCommand"),
 ];

@@ -20,7 +20,7 @@ addEventListener("keydown", (event) => {
     return;
   }
   if (event.key === "/") {
-    document.querySelector("form.filter input")?.focus();
+    document.querySelector("form.filter input, form.editor textarea")?.focus();
   } else if (event.key === "ArrowDown" || event.key === "j") {
     move(1);
   } else if (event.key === "ArrowUp" || event.key === "k") {

@@ -1,0 +1,42 @@
+//! The values in the query of an address.
+
+use std::str::FromStr;
+
+/// The values in the query of an address, as they were entered.
+#[derive(Debug, Default)]
+pub(crate) struct QueryValues(Vec<(String, String)>);
+
+impl QueryValues {
+    /// Reads the query of an address.
+    pub(crate) fn parse(query: &str) -> Self {
+        Self(serde_urlencoded::from_str(query).unwrap_or_default())
+    }
+
+    /// Returns the first value of this name without the spaces around it. A missing value is empty.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        let found = self.0.iter().find(|(key, _)| key == name);
+        found.map_or("", |(_, value)| value.trim())
+    }
+
+    /// Parses the first value of this name. Returns `None` if it is missing or not valid.
+    pub(crate) fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.get(name).parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_value_of_a_name_counts() {
+        let values = QueryValues::parse("a=+%C3%BC+&b=7&b=8&c");
+        assert_eq!(
+            [values.get("a"), values.get("c"), values.get("d")],
+            ["ü", "", ""]
+        );
+        assert_eq!(values.parsed::<u8>("b"), Some(7));
+        assert_eq!(values.parsed::<u8>("a"), None);
+        assert_eq!(QueryValues::parse("%ff=&&=").get("a"), "");
+    }
+}
