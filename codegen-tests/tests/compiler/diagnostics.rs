@@ -1,5 +1,5 @@
 //! Every wrong use of a macro has its own message, and every message has a case in `ui`. Correct uses are
-//! modules of `tests/accepted.rs`: with a program to link, trybuild would build all dependencies again
+//! modules of `accepted.rs`: with a program to link, trybuild would build all dependencies again
 //! instead of checking them.
 
 #[test]

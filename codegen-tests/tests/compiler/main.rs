@@ -1,4 +1,4 @@
-//! Diagnostics of the macros, the tutorial, and an application outside the workspace.
+//! Accepted uses of the macros, their diagnostics, the tutorial, and an application outside the workspace.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod accepted;
 #[path = "../../../es-framework/tests/support/cargo.rs"]
 mod cargo;
 mod diagnostics;

@@ -54,7 +54,9 @@ pub(crate) fn paths_below(folder: &Path, found: &mut BTreeSet<String>) {
 /// The folders of the crates whose code is checked.
 fn packages() -> Vec<PathBuf> {
     let mut packages = entries(&project().join("es-framework/crates"));
-    packages.extend(["es-framework", "es-macros", "library-app"].map(|name| project().join(name)));
+    packages.extend(
+        ["cargo-es", "es-framework", "es-macros", "library-app"].map(|name| project().join(name)),
+    );
     packages.retain(|package| package.join("src").is_dir());
     packages
 }

@@ -10,20 +10,20 @@ use facade::es::prelude::*;
 
 #[derive(Command)]
 #[command(subject = "/books/{id}")]
-#[es(crate = "crate::command_framework_behind_a_facade::facade::es")]
+#[es(crate = "crate::accepted::command_framework_behind_a_facade::facade::es")]
 struct PurchaseBookCommand {
     id: Uuid,
 }
 
 #[derive(Event)]
 #[event(package = "com.example.library")]
-#[es(crate = "crate::command_framework_behind_a_facade::facade::es")]
+#[es(crate = "crate::accepted::command_framework_behind_a_facade::facade::es")]
 struct BookPurchasedEvent {
     id: Uuid,
 }
 
 #[handler]
-#[es(crate = "crate::command_framework_behind_a_facade::facade::es")]
+#[es(crate = "crate::accepted::command_framework_behind_a_facade::facade::es")]
 fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
     BookPurchasedEvent { id: command.id }
 }

@@ -1,0 +1,53 @@
+//! `cargo es add command`: a command, its event and its handler.
+
+use super::{NewModule, declarations};
+use crate::{
+    application::ScaffoldTarget, command_line::CommandArguments, error::ScaffoldError,
+    rustfmt_layout, source_template,
+};
+
+const TEMPLATE: &str = include_str!("../../templates/add/command.rs");
+
+pub(super) fn write(
+    application: &ScaffoldTarget,
+    arguments: &CommandArguments,
+) -> Result<NewModule, ScaffoldError> {
+    let (command, event) = (arguments.name.type_name(), arguments.event.type_name());
+    application.check_new(&command)?;
+    application.check_new(&event)?;
+    let fields = arguments.subject.complete(&arguments.fields)?;
+    let mut attribute = vec![format!("subject = \"{}\"", arguments.subject.as_str())];
+    if arguments.pristine {
+        attribute.push("condition = pristine".to_owned());
+    }
+    let name = arguments.name.stem().snake_case();
+    let head =
+        rustfmt_layout::function_head(0, &name, &[format!("command: {command}")], Some(&event));
+    let samples = fields
+        .iter()
+        .map(|field| (field.name.clone(), field.field_type.sample()));
+    let sample = rustfmt_layout::struct_literal(8, &command, &samples.collect::<Vec<_>>());
+    let sentence =
+        format!("decide when {command} is rejected, and write a scenario for each reason");
+    let text = source_template::fill(
+        TEMPLATE,
+        &[
+            ("command", &command),
+            ("event", &event),
+            ("command summary", &arguments.name.stem().sentence()),
+            ("event summary", &arguments.event.stem().sentence()),
+            (
+                "attribute",
+                &rustfmt_layout::attribute("command", &attribute),
+            ),
+            (
+                "fields",
+                &rustfmt_layout::struct_body(&declarations(&fields)),
+            ),
+            ("handler", &head),
+            ("sample", &sample),
+            ("panic", &rustfmt_layout::panic_line(&sentence)),
+        ],
+    );
+    Ok(NewModule { name, text })
+}

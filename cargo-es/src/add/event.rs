@@ -1,0 +1,35 @@
+//! `cargo es add event`: an event with a subject of its own.
+
+use super::{NewModule, declarations};
+use crate::{
+    application::ScaffoldTarget, command_line::EventArguments, error::ScaffoldError,
+    rustfmt_layout, source_template,
+};
+
+const TEMPLATE: &str = include_str!("../../templates/add/event.rs");
+
+pub(super) fn write(
+    application: &ScaffoldTarget,
+    arguments: &EventArguments,
+) -> Result<NewModule, ScaffoldError> {
+    let event = arguments.name.type_name();
+    application.check_new(&event)?;
+    let fields = arguments.subject.complete(&arguments.fields)?;
+    let attribute = [format!("subject = \"{}\"", arguments.subject.as_str())];
+    let sentence = format!("decide which handler records {event}, and write its scenario");
+    let text = source_template::fill(
+        TEMPLATE,
+        &[
+            ("event", &event),
+            ("summary", &arguments.name.stem().sentence()),
+            ("attribute", &rustfmt_layout::attribute("event", &attribute)),
+            (
+                "fields",
+                &rustfmt_layout::struct_body(&declarations(&fields)),
+            ),
+            ("panic", &rustfmt_layout::panic_line(&sentence)),
+        ],
+    );
+    let name = arguments.name.stem().snake_case();
+    Ok(NewModule { name, text })
+}

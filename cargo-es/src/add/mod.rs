@@ -1,0 +1,89 @@
+//! The subcommand `add`: one file for a declaration, with a test that fails until somebody has decided.
+
+mod command;
+mod event;
+mod query;
+mod reaction;
+mod read_model;
+mod state;
+
+use std::path::Path;
+
+use crate::{
+    application::ScaffoldTarget, command_line::Declaration, declared_type::DeclaredType,
+    error::ScaffoldError, field::Field, names::TypeName, rustfmt_layout,
+};
+
+/// The text of a new module.
+pub(crate) struct NewModule {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// Writes the declaration into the application around a folder. Returns a report.
+pub(crate) fn run(folder: &Path, declaration: &Declaration) -> Result<String, ScaffoldError> {
+    let application = ScaffoldTarget::find(folder)?;
+    let module = match declaration {
+        Declaration::Command(arguments) => command::write(&application, arguments),
+        Declaration::Event(arguments) => event::write(&application, arguments),
+        Declaration::State(arguments) => state::write(&application, arguments),
+        Declaration::ReadModel(arguments) => read_model::write(&application, arguments),
+        Declaration::Query(arguments) => query::write(&application, arguments),
+        Declaration::Reaction(arguments) => reaction::write(&application, arguments),
+    }?;
+    application.write_module(&module.name, &module.text)
+}
+
+fn declarations(fields: &[Field]) -> Vec<String> {
+    fields.iter().map(Field::declaration).collect()
+}
+
+/// Returns the functions of a state or a read model, one for each event. The first one creates the value,
+/// with the fields that the event has.
+fn functions_of_events(events: &[(&TypeName, &DeclaredType)], fields: &[Field]) -> Vec<String> {
+    let mut functions = Vec::new();
+    for (name, event) in events {
+        let is_first = functions.is_empty();
+        let values: Vec<_> = fields.iter().map(|field| event.value_of(field)).collect();
+        let takes_event = is_first && values.iter().any(Option::is_some);
+        let parameter = if takes_event { "event" } else { "_" };
+        let mut parameters = vec![format!("{parameter}: &{}", event.name)];
+        if !is_first {
+            parameters.insert(0, "&mut self".to_owned());
+        }
+        let output = is_first.then_some("Self");
+        let head = rustfmt_layout::function_head(4, &name.snake_case(), &parameters, output);
+        if !is_first {
+            functions.push(format!("    {head}}}\n"));
+            continue;
+        }
+        let values = fields.iter().zip(values).map(|(field, value)| {
+            let value = value.unwrap_or_else(|| field.field_type.zero().to_owned());
+            (field.name.clone(), value)
+        });
+        let literal = rustfmt_layout::struct_literal(8, "Self", &values.collect::<Vec<_>>());
+        functions.push(format!("    {head}\n        {literal}\n    }}\n"));
+    }
+    functions
+}
+
+/// Finds the events of a state or a read model, each of which may have one function.
+fn events_of<'a>(
+    application: &'a ScaffoldTarget,
+    names: &'a [crate::names::EventName],
+) -> Result<Vec<(&'a TypeName, &'a DeclaredType)>, ScaffoldError> {
+    let mut events = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        if names.iter().take(index).any(|earlier| earlier == name) {
+            let name = name.type_name();
+            return Err(ScaffoldError::new(format!("{name} is named twice")));
+        }
+        events.push((name.stem(), application.event(name)?));
+    }
+    Ok(events)
+}
+
+fn import_paths(events: &[(&TypeName, &DeclaredType)]) -> String {
+    let paths = events.iter().map(|(_, event)| event.path.clone());
+    rustfmt_layout::imports(paths.collect())
+}

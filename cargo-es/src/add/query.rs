@@ -1,0 +1,89 @@
+//! `cargo es add query`: a query on a read model.
+
+use super::{NewModule, declarations};
+use crate::{
+    application::ScaffoldTarget, command_line::QueryArguments, declared_type::DeclaredType,
+    error::ScaffoldError, rustfmt_layout, source_template,
+};
+
+const TEMPLATE: &str = include_str!("../../templates/add/query.rs");
+
+pub(super) fn write(
+    application: &ScaffoldTarget,
+    arguments: &QueryArguments,
+) -> Result<NewModule, ScaffoldError> {
+    let query = arguments.name.as_str();
+    application.check_new(query)?;
+    let model = application.read_model(&arguments.read_model)?;
+    let fields = match arguments.path.has_fields() {
+        true => keys(arguments, model)?,
+        false => filters(arguments, model)?,
+    };
+    let member = if arguments.path.has_fields() {
+        "row"
+    } else {
+        "rows"
+    };
+    let attribute = [
+        format!("path = \"{}\"", arguments.path.as_str()),
+        format!("{member} = {}", model.name),
+    ];
+    let sentence = format!("decide which rows {query} returns, and compare them with `query`");
+    let text = source_template::fill(
+        TEMPLATE,
+        &[
+            ("query", query),
+            (
+                "imports",
+                &rustfmt_layout::imports(vec![model.path.clone()]),
+            ),
+            ("summary", &arguments.name.sentence()),
+            ("attribute", &rustfmt_layout::attribute("query", &attribute)),
+            ("fields", &rustfmt_layout::struct_body(&fields)),
+            ("panic", &rustfmt_layout::panic_line(&sentence)),
+        ],
+    );
+    let name = arguments.name.snake_case();
+    Ok(NewModule { name, text })
+}
+
+/// The key of a query that returns one row.
+fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ScaffoldError> {
+    let fields = arguments.path.complete(&arguments.fields)?;
+    let path = arguments.path.as_str();
+    for field in &fields {
+        model.check_field(&field.name, field.field_type)?;
+        if !path.contains(&format!("{{{}}}", field.name)) {
+            return Err(ScaffoldError::new(format!(
+                "the path {path} names one row, which no other field `{}` can select",
+                field.name
+            )));
+        }
+    }
+    Ok(declarations(&fields))
+}
+
+/// The filters of a query that returns rows.
+fn filters(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ScaffoldError> {
+    let mut filters = Vec::new();
+    for field in arguments.path.complete(&arguments.fields)? {
+        let (name, field_type) = (&field.name, field.field_type);
+        if !field_type.is_scalar() {
+            let text = field_type.text();
+            return Err(ScaffoldError::new(format!(
+                "the filter `{name}` cannot be a {text}: every filter is optional"
+            )));
+        }
+        model.check_field(name, field_type)?;
+        let filter = if field_type.is_string() {
+            "contains"
+        } else {
+            "eq"
+        };
+        let text = field_type.text();
+        filters.push(format!(
+            "#[filter({filter})]\n    pub {name}: Option<{text}>,"
+        ));
+    }
+    Ok(filters)
+}

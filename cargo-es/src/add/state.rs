@@ -1,0 +1,36 @@
+//! `cargo es add state`: a state, which handlers take to decide.
+
+use super::{NewModule, declarations, events_of, functions_of_events, import_paths};
+use crate::{
+    application::ScaffoldTarget, command_line::StateArguments, error::ScaffoldError,
+    field::check_distinct, rustfmt_layout, source_template,
+};
+
+const TEMPLATE: &str = include_str!("../../templates/add/state.rs");
+
+pub(super) fn write(
+    application: &ScaffoldTarget,
+    arguments: &StateArguments,
+) -> Result<NewModule, ScaffoldError> {
+    let state = arguments.name.as_str();
+    application.check_new(state)?;
+    check_distinct(&arguments.fields)?;
+    let events = events_of(application, &arguments.events)?;
+    let functions = functions_of_events(&events, &arguments.fields);
+    let sentence =
+        format!("decide what each event changes in {state}, and compare it with `then_state`");
+    let fields = declarations(&arguments.fields);
+    let text = source_template::fill(
+        TEMPLATE,
+        &[
+            ("state", state),
+            ("imports", &import_paths(&events)),
+            ("summary", &arguments.name.sentence()),
+            ("fields", &rustfmt_layout::struct_body(&fields)),
+            ("functions", &functions.join("\n")),
+            ("panic", &rustfmt_layout::panic_line(&sentence)),
+        ],
+    );
+    let name = arguments.name.snake_case();
+    Ok(NewModule { name, text })
+}

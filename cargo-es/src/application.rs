@@ -1,0 +1,132 @@
+//! The application around the current folder.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    declared_type::{DeclaredType, find_all},
+    error::ScaffoldError,
+    files, module_line,
+    names::{CommandName, EventName, TypeName},
+};
+
+/// An application that declarations are added to.
+#[derive(Debug)]
+pub(crate) struct ScaffoldTarget {
+    folder: PathBuf,
+    /// The file with the `mod` lines.
+    root: PathBuf,
+    root_text: String,
+    types: Vec<DeclaredType>,
+}
+
+impl ScaffoldTarget {
+    /// Reads the application in this folder or in a folder around it.
+    pub(crate) fn find(folder: &Path) -> Result<Self, ScaffoldError> {
+        let manifest = folder.ancestors().map(|folder| folder.join("Cargo.toml"));
+        let Some(manifest) = manifest.into_iter().find(|path| path.is_file()) else {
+            return Err(ScaffoldError::new(
+                "there is no application here: run this in the folder of one, or write one with `cargo es new`",
+            ));
+        };
+        check_manifest(&manifest)?;
+        let folder = manifest.parent().unwrap_or(folder).to_owned();
+        let roots = ["src/main.rs", "src/lib.rs"].map(|root| folder.join(root));
+        let Some(root) = roots.into_iter().find(|root| root.is_file()) else {
+            let folder = folder.display();
+            return Err(ScaffoldError::new(format!(
+                "{folder} has neither src/main.rs nor src/lib.rs"
+            )));
+        };
+        let root_text =
+            fs::read_to_string(&root).map_err(|error| ScaffoldError::io(&root, &error))?;
+        let types = find_all(&folder)?;
+        Ok(Self {
+            folder,
+            root,
+            root_text,
+            types,
+        })
+    }
+
+    /// Fails if the application declares a type of this name.
+    pub(crate) fn check_new(&self, name: &str) -> Result<(), ScaffoldError> {
+        match self.types.iter().find(|declared| declared.name == name) {
+            None => Ok(()),
+            Some(declared) => Err(ScaffoldError::new(format!(
+                "{name} exists in {}",
+                declared.file.display()
+            ))),
+        }
+    }
+
+    pub(crate) fn event(&self, name: &EventName) -> Result<&DeclaredType, ScaffoldError> {
+        self.declared("event", &name.type_name())
+    }
+
+    pub(crate) fn command(&self, name: &CommandName) -> Result<&DeclaredType, ScaffoldError> {
+        self.declared("command", &name.type_name())
+    }
+
+    pub(crate) fn read_model(&self, name: &TypeName) -> Result<&DeclaredType, ScaffoldError> {
+        self.declared("read model", name.as_str())
+    }
+
+    fn declared(&self, noun: &str, name: &str) -> Result<&DeclaredType, ScaffoldError> {
+        let found = self.types.iter().find(|declared| declared.name == name);
+        found.ok_or_else(|| {
+            ScaffoldError::new(format!(
+                "there is no {noun} {name} below {}: add it first",
+                self.folder.join("src").display()
+            ))
+        })
+    }
+
+    /// Writes the file of a new module and its `mod` line. Returns a report.
+    pub(crate) fn write_module(&self, module: &str, text: &str) -> Result<String, ScaffoldError> {
+        let source = self.root.parent().unwrap_or(&self.folder);
+        let (file, folder) = (source.join(format!("{module}.rs")), source.join(module));
+        for path in [&file, &folder] {
+            if path.exists() {
+                return Err(ScaffoldError::new(format!("{} exists", path.display())));
+            }
+        }
+        let root = self.relative(&self.root);
+        if module_line::declares(&self.root_text, module) {
+            return Err(ScaffoldError::new(format!(
+                "{root} has a module `{module}`"
+            )));
+        }
+        let root_text = module_line::add(&self.root_text, module);
+        files::add_module((&file, text), (&self.root, &root_text))?;
+        let file = self.relative(&file);
+        Ok(format!(
+            "{file} is new, and {root} has the line `mod {module};`.\n`cargo test {module}::` says what to decide.\n"
+        ))
+    }
+
+    fn relative(&self, path: &Path) -> String {
+        let relative = path.strip_prefix(&self.folder).unwrap_or(path);
+        relative.display().to_string()
+    }
+}
+
+/// Fails unless the manifest is that of an application.
+fn check_manifest(manifest: &Path) -> Result<(), ScaffoldError> {
+    let text = fs::read_to_string(manifest).map_err(|error| ScaffoldError::io(manifest, &error))?;
+    let table: toml::Table = text
+        .parse()
+        .map_err(|_| ScaffoldError::new(format!("{} is no TOML", manifest.display())))?;
+    let depends = table
+        .get("dependencies")
+        .is_some_and(|dependencies| dependencies.get("es-framework").is_some());
+    if table.contains_key("package") && depends {
+        return Ok(());
+    }
+    Err(ScaffoldError::new(format!(
+        "{} is no application, for it has no dependency `es-framework`",
+        manifest.display()
+    )))
+}

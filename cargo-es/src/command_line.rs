@@ -1,0 +1,137 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+
+use crate::{
+    field::Field,
+    names::{CommandName, EventName, PackageName, TypeName},
+    subject::{PathTemplate, SubjectTemplate},
+};
+
+/// Writes applications of es-framework, and features of applications.
+#[derive(Debug, Parser)]
+#[command(name = "cargo-es", bin_name = "cargo es", version)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) subcommand: Subcommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Subcommand {
+    /// Writes a new application with one feature and its tests
+    New(NewArguments),
+    /// Adds a declaration to the application: one file with a test that fails until you have decided
+    #[command(subcommand)]
+    Add(Declaration),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArguments {
+    /// The name of the application, of its Cargo package and of its folder
+    pub(crate) name: PackageName,
+    /// The folder of a checkout of es-framework, instead of the released version
+    #[arg(long, value_name = "PATH")]
+    pub(crate) framework_path: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Declaration {
+    /// Adds a command with its event and its handler
+    Command(CommandArguments),
+    /// Adds an event with a subject of its own
+    Event(EventArguments),
+    /// Adds a state, which handlers take to decide
+    State(StateArguments),
+    /// Adds a read model and its projection
+    ReadModel(ReadModelArguments),
+    /// Adds a query on a read model
+    Query(QueryArguments),
+    /// Adds a reaction, which sends a command after an event
+    Reaction(ReactionArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CommandArguments {
+    /// The name in the imperative, such as BorrowBook
+    pub(crate) name: CommandName,
+    /// The subject of its event, such as "/books/{id}"
+    #[arg(long)]
+    pub(crate) subject: SubjectTemplate,
+    /// A field, such as reader:Uuid; a field `id` of the subject needs no option, and is a Uuid
+    #[arg(long = "field", value_name = "NAME:TYPE")]
+    pub(crate) fields: Vec<Field>,
+    /// The name of its event in the past tense, such as BookBorrowed
+    #[arg(long)]
+    pub(crate) event: EventName,
+    /// Rejects the command if the subject has an event already
+    #[arg(long)]
+    pub(crate) pristine: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EventArguments {
+    /// The name in the past tense, such as LoanOpened
+    pub(crate) name: EventName,
+    /// Its subject, such as "/readers/{reader}"
+    #[arg(long)]
+    pub(crate) subject: SubjectTemplate,
+    /// A field, such as reader:Uuid; a field `id` of the subject needs no option, and is a Uuid
+    #[arg(long = "field", value_name = "NAME:TYPE")]
+    pub(crate) fields: Vec<Field>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StateArguments {
+    /// The name of the thing, such as Book
+    pub(crate) name: TypeName,
+    /// An event that changes it; the first one creates it
+    #[arg(long = "event", value_name = "EVENT", required = true)]
+    pub(crate) events: Vec<EventName>,
+    /// A field, such as lent:bool
+    #[arg(long = "field", value_name = "NAME:TYPE")]
+    pub(crate) fields: Vec<Field>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadModelArguments {
+    /// The name of a row, such as OpenLoan
+    pub(crate) name: TypeName,
+    /// The subject whose last field is the key of a row, such as "/books/{id}"
+    #[arg(long)]
+    pub(crate) subject: SubjectTemplate,
+    /// An event that changes a row; the first one creates it
+    #[arg(long = "event", value_name = "EVENT", required = true)]
+    pub(crate) events: Vec<EventName>,
+    /// A column, such as title:String; a key `id` needs no option, and is a Uuid
+    #[arg(long = "field", value_name = "NAME:TYPE")]
+    pub(crate) fields: Vec<Field>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QueryArguments {
+    /// The name in the imperative, such as BrowseLoans
+    pub(crate) name: TypeName,
+    /// The read model whose rows it returns
+    #[arg(long)]
+    pub(crate) read_model: TypeName,
+    /// The path of its route, such as /loans; with a key, as in "/loans/{id}", it returns one row
+    #[arg(long)]
+    pub(crate) path: PathTemplate,
+    /// A column that clients filter by, such as title:String
+    #[arg(long = "field", value_name = "NAME:TYPE")]
+    pub(crate) fields: Vec<Field>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReactionArguments {
+    /// The name, such as LoanReminder
+    pub(crate) name: TypeName,
+    /// The event that starts it
+    #[arg(long)]
+    pub(crate) event: EventName,
+    /// The command that it sends
+    #[arg(long)]
+    pub(crate) command: CommandName,
+}

@@ -1,0 +1,24 @@
+//! The error of every subcommand.
+
+use std::{fmt, path::Path};
+
+/// One sentence about the reason why nothing was written.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ScaffoldError(String);
+
+impl ScaffoldError {
+    pub(crate) fn new(sentence: impl Into<String>) -> Self {
+        Self(sentence.into())
+    }
+
+    /// A file or folder cannot be read or written.
+    pub(crate) fn io(path: &Path, error: &std::io::Error) -> Self {
+        Self(format!("{}: {error}", path.display()))
+    }
+}
+
+impl fmt::Display for ScaffoldError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}

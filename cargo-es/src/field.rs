@@ -1,0 +1,219 @@
+//! Fields of declarations, as the command line names them: `reader:Uuid`.
+
+use std::str::FromStr;
+
+use crate::{error::ScaffoldError, names::check_field_name};
+
+/// A field with its type.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) field_type: FieldType,
+}
+
+/// A type that fields of commands, events, states and read models can have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct FieldType {
+    container: Option<Container>,
+    scalar: &'static Scalar,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Container {
+    Option,
+    Vec,
+}
+
+/// A type without parameters, with Rust expressions of two values.
+#[derive(Debug, PartialEq)]
+struct Scalar {
+    name: &'static str,
+    sample: &'static str,
+    zero: &'static str,
+    is_copy: bool,
+    /// True if its text can fill a segment of a subject.
+    names_subject: bool,
+}
+
+const fn integer(name: &'static str) -> Scalar {
+    Scalar {
+        name,
+        sample: "1",
+        zero: "0",
+        is_copy: true,
+        names_subject: true,
+    }
+}
+
+const fn value(name: &'static str, sample: &'static str, zero: &'static str) -> Scalar {
+    Scalar {
+        name,
+        sample,
+        zero,
+        is_copy: true,
+        names_subject: false,
+    }
+}
+
+static SCALARS: &[Scalar] = &[
+    Scalar {
+        names_subject: true,
+        ..value("Uuid", "Uuid::from_u128(1)", "Uuid::nil()")
+    },
+    Scalar {
+        is_copy: false,
+        names_subject: true,
+        ..value("String", "\"text\".into()", "String::new()")
+    },
+    value("bool", "true", "false"),
+    integer("i32"),
+    integer("i64"),
+    integer("u32"),
+    integer("u64"),
+    value("f64", "1.0", "0.0"),
+    value(
+        "Timestamp",
+        "Timestamp::UNIX_EPOCH",
+        "Timestamp::UNIX_EPOCH",
+    ),
+];
+
+impl Field {
+    /// The key of a subject that needs no option.
+    pub(crate) fn id() -> Result<Self, ScaffoldError> {
+        "id:Uuid".parse().map_err(ScaffoldError::new)
+    }
+
+    /// Returns its line in a struct.
+    pub(crate) fn declaration(&self) -> String {
+        format!("pub {}: {},", self.name, self.field_type.text())
+    }
+}
+
+impl FieldType {
+    /// Returns the type as Rust code.
+    pub(crate) fn text(self) -> String {
+        let scalar = self.scalar.name;
+        match self.container {
+            None => scalar.to_owned(),
+            Some(Container::Option) => format!("Option<{scalar}>"),
+            Some(Container::Vec) => format!("Vec<{scalar}>"),
+        }
+    }
+
+    /// Returns a value for tests as Rust code.
+    pub(crate) fn sample(self) -> String {
+        let sample = self.scalar.sample;
+        match self.container {
+            None => sample.to_owned(),
+            Some(Container::Option) => format!("Some({sample})"),
+            Some(Container::Vec) => format!("vec![{sample}]"),
+        }
+    }
+
+    /// Returns the value of a field that nothing has set.
+    pub(crate) fn zero(self) -> &'static str {
+        match self.container {
+            None => self.scalar.zero,
+            Some(Container::Option) => "None",
+            Some(Container::Vec) => "Vec::new()",
+        }
+    }
+
+    pub(crate) fn is_scalar(self) -> bool {
+        self.container.is_none()
+    }
+
+    pub(crate) fn is_string(self) -> bool {
+        self.is_scalar() && self.scalar.name == "String"
+    }
+
+    pub(crate) fn is_copy(self) -> bool {
+        self.container != Some(Container::Vec) && self.scalar.is_copy
+    }
+
+    /// Returns whether a value can fill a segment of a subject.
+    pub(crate) fn names_subject(self) -> bool {
+        self.is_scalar() && self.scalar.names_subject
+    }
+}
+
+impl FromStr for Field {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((name, type_text)) = text.split_once(':') else {
+            return Err("a field has a name and a type, as in `reader:Uuid`".to_owned());
+        };
+        let (name, type_text) = (name.trim(), type_text.trim());
+        check_field_name(name)?;
+        let field_type = type_text
+            .parse()
+            .map_err(|error| format!("the field `{name}` has {error}"))?;
+        let name = name.to_owned();
+        Ok(Self { name, field_type })
+    }
+}
+
+impl FromStr for FieldType {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let inside = |container: &str| text.strip_prefix(container)?.strip_suffix('>');
+        let (container, name) = match (inside("Option<"), inside("Vec<")) {
+            (Some(name), _) => (Some(Container::Option), name),
+            (_, Some(name)) => (Some(Container::Vec), name),
+            _ => (None, text),
+        };
+        let Some(scalar) = SCALARS.iter().find(|scalar| scalar.name == name) else {
+            let known: Vec<_> = SCALARS.iter().map(|scalar| scalar.name).collect();
+            return Err(format!(
+                "the unknown type `{text}`: write {}, or one of them in Option<…> or Vec<…>",
+                known.join(", ")
+            ));
+        };
+        Ok(Self { container, scalar })
+    }
+}
+
+/// Fails if two fields have one name.
+pub(crate) fn check_distinct(fields: &[Field]) -> Result<(), ScaffoldError> {
+    for (index, field) in fields.iter().enumerate() {
+        if fields
+            .iter()
+            .take(index)
+            .any(|earlier| earlier.name == field.name)
+        {
+            let name = &field.name;
+            return Err(ScaffoldError::new(format!("there are two fields `{name}`")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_has_a_name_and_a_known_type() {
+        let field: Field = "authors: Vec<String>".parse().unwrap();
+        assert_eq!(field.declaration(), "pub authors: Vec<String>,");
+        assert_eq!(field.field_type.sample(), "vec![\"text\".into()]");
+        let unknown = "reader:Reader".parse::<Field>().unwrap_err();
+        assert_eq!(
+            unknown,
+            "the field `reader` has the unknown type `Reader`: write Uuid, String, bool, i32, i64, u32, u64, f64, Timestamp, or one of them in Option<…> or Vec<…>"
+        );
+        for text in [
+            "reader",
+            "reader:",
+            ":Uuid",
+            "a:Option<Vec<u32>>",
+            "a:Option<u32",
+            "Ä:u32",
+        ] {
+            assert!(text.parse::<Field>().is_err(), "{text}");
+        }
+    }
+}

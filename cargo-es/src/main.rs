@@ -1,0 +1,55 @@
+//! The program `cargo-es`, which Cargo starts for `cargo es`. It writes applications and features of
+//! applications, and needs no network.
+
+mod add;
+mod application;
+mod command_line;
+mod declared_type;
+mod error;
+mod field;
+mod files;
+mod module_line;
+mod names;
+mod new;
+mod rustfmt_layout;
+mod source_template;
+mod subject;
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use clap::Parser as _;
+
+use command_line::{CommandLine, Subcommand};
+use error::ScaffoldError;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing can be done about a standard error that is closed.
+            let _ = writeln!(io::stderr(), "error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), ScaffoldError> {
+    // Cargo passes the name of the subcommand as the first argument.
+    let is_cargo_subcommand = |(index, argument): &(usize, String)| *index == 1 && argument == "es";
+    let arguments = std::env::args().enumerate();
+    let arguments = arguments.filter(|argument| !is_cargo_subcommand(argument));
+    let command_line = CommandLine::parse_from(arguments.map(|(_, argument)| argument));
+    let folder = std::env::current_dir().map_err(|error| {
+        ScaffoldError::new(format!("the current folder cannot be read: {error}"))
+    })?;
+    let report = match command_line.subcommand {
+        Subcommand::New(arguments) => new::run(&folder, &arguments)?,
+        Subcommand::Add(declaration) => add::run(&folder, &declaration)?,
+    };
+    io::stdout()
+        .write_all(report.as_bytes())
+        .map_err(|error| ScaffoldError::new(format!("standard output cannot be written: {error}")))
+}

@@ -1,0 +1,203 @@
+//! Templates of subjects and paths, such as `/books/{id}`.
+
+use std::str::FromStr;
+
+use crate::{
+    error::ScaffoldError,
+    field::{Field, check_distinct},
+    names::check_field_name,
+};
+
+/// Longer templates would not fit into one line.
+const MAX_LENGTH: usize = 70;
+
+/// The template of a subject.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SubjectTemplate(Segments);
+
+/// The template of the path of a route.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PathTemplate(Segments);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Segments {
+    text: String,
+    fields: Vec<String>,
+}
+
+impl SubjectTemplate {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Returns the name of the field in the last segment that has one: the key of a read model.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.0.fields.last().map(String::as_str)
+    }
+
+    /// Returns the fields of a declaration: those of the command line, after an `id` that the template
+    /// names and the command line does not.
+    ///
+    /// # Errors
+    /// Fails if the template names any other field that the command line does not, or one whose type
+    /// cannot be a part of a subject.
+    pub(crate) fn complete(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+        self.0.complete("subject", fields)
+    }
+}
+
+impl PathTemplate {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0.text
+    }
+
+    pub(crate) fn has_fields(&self) -> bool {
+        !self.0.fields.is_empty()
+    }
+
+    /// As [`SubjectTemplate::complete`].
+    pub(crate) fn complete(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+        self.0.complete("path", fields)
+    }
+}
+
+impl FromStr for SubjectTemplate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let segments = Segments::parse("subject", text)?;
+        match text.starts_with("/{") {
+            // The first segment is the first part of the route, too.
+            true => Err("a subject starts with fixed text, as in `/books/{id}`".to_owned()),
+            false => Ok(Self(segments)),
+        }
+    }
+}
+
+impl FromStr for PathTemplate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Segments::parse("path", text).map(Self)
+    }
+}
+
+impl Segments {
+    fn parse(noun: &str, text: &str) -> Result<Self, String> {
+        let Some(rest) = text.strip_prefix('/') else {
+            return Err(format!("a {noun} starts with `/`, as in `/books/{{id}}`"));
+        };
+        if text.len() > MAX_LENGTH {
+            return Err(format!("a {noun} has at most {MAX_LENGTH} characters here"));
+        }
+        let mut fields = Vec::new();
+        for segment in rest.split('/') {
+            if segment.is_empty() {
+                return Err(format!(
+                    "a {noun} has a text or a field after each `/`, as in `/books/{{id}}`"
+                ));
+            }
+            let inside = segment
+                .strip_prefix('{')
+                .and_then(|rest| rest.strip_suffix('}'));
+            if let Some(field) = inside {
+                check_field_name(field)?;
+                if fields.iter().any(|earlier| earlier == field) {
+                    return Err(format!("the {noun} holds `{{{field}}}` twice"));
+                }
+                fields.push(field.to_owned());
+            } else if let Some(foreign) = segment.chars().find(|one| !is_allowed(*one)) {
+                return Err(format!(
+                    "a {noun} holds ASCII letters, digits, `-`, `_` and whole segments in braces, not {foreign:?} in `{segment}`"
+                ));
+            }
+        }
+        let text = text.to_owned();
+        Ok(Self { text, fields })
+    }
+
+    fn complete(&self, noun: &str, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+        check_distinct(fields)?;
+        let mut fields = fields.to_vec();
+        for name in &self.fields {
+            match fields.iter().find(|field| field.name == *name) {
+                Some(field) if !field.field_type.names_subject() => {
+                    return Err(ScaffoldError::new(format!(
+                        "`{name}` is a part of the {noun}, which a {} cannot be: make it a Uuid, a String or an integer",
+                        field.field_type.text()
+                    )));
+                }
+                Some(_) => {}
+                None if name == "id" => fields.insert(0, Field::id()?),
+                None => {
+                    return Err(ScaffoldError::new(format!(
+                        "the {noun} {} names a field `{name}` that is missing: add `--field {name}:Uuid`",
+                        self.text
+                    )));
+                }
+            }
+        }
+        Ok(fields)
+    }
+}
+
+fn is_allowed(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "-_".contains(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject(text: &str) -> SubjectTemplate {
+        text.parse().unwrap()
+    }
+
+    fn error_of(subject_text: &str, field: &str) -> String {
+        let fields = [field.parse().unwrap()];
+        let error = subject(subject_text).complete(&fields).unwrap_err();
+        error.to_string()
+    }
+
+    #[test]
+    fn an_id_needs_no_option_and_any_other_field_of_a_subject_does() {
+        let reader: Field = "reader:Uuid".parse().unwrap();
+        let fields = subject("/books/{id}").complete(std::slice::from_ref(&reader));
+        assert_eq!(fields.unwrap(), [Field::id().unwrap(), reader]);
+        assert_eq!(
+            error_of("/readers/{reader}", "id:Uuid"),
+            "the subject /readers/{reader} names a field `reader` that is missing: add `--field reader:Uuid`"
+        );
+        assert_eq!(
+            error_of("/books/{id}", "id:f64"),
+            "`id` is a part of the subject, which a f64 cannot be: make it a Uuid, a String or an integer"
+        );
+    }
+
+    #[test]
+    fn subjects_that_do_not_compile_are_refused() {
+        for text in [
+            "",
+            "books",
+            "/",
+            "//",
+            "/books/",
+            "/books//{id}",
+            "/books/{id",
+            "/books/id}",
+            "/{id}",
+            "/books/{}",
+            "/books/a{id}",
+            "/books/{id}/{id}",
+            "/books/{Id}",
+            "/books/{type}",
+            "/bücher",
+            "/a b",
+            "/a\"b",
+            &format!("/{}", "a".repeat(70)),
+        ] {
+            assert!(text.parse::<SubjectTemplate>().is_err(), "{text}");
+        }
+        assert_eq!(subject("/rooms/{room}/rows/{row}").key(), Some("row"));
+    }
+}

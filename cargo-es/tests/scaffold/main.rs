@@ -1,0 +1,18 @@
+//! The program `cargo-es`, as somebody uses it: its errors, the format of its files, and an application
+//! that is compiled and run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../../es-framework/tests/support/cargo.rs"]
+mod cargo;
+mod errors;
+mod generated_application;
+mod scratch_folder;
+mod source_format;

@@ -1,0 +1,53 @@
+//! rustfmt changes nothing in generated files.
+
+use std::{path::Path, process::Command};
+
+use crate::scratch_folder::{empty_folder, new_application, run_es};
+
+/// Adds a declaration of each kind, with names of this many letters.
+fn add_each_kind(folder: &Path, length: usize) {
+    let name = |first: char| format!("{first}{}", "x".repeat(length - 1));
+    let [command, event, state, model, query, reaction] = ['C', 'E', 'S', 'M', 'Q', 'R'].map(name);
+    let (field, path) = (name('f'), name('p'));
+    for arguments in [
+        format!(
+            "command {command} --event {event} --pristine --subject /books/{{id}}/{path} --field {field}:u32"
+        ),
+        format!("event G{event} --subject /{path}"),
+        format!("state {state} --event {event} --event BookPurchased --field {field}:u32"),
+        format!(
+            "state T{state} --event BookPurchased --event {event} --field {field}:Vec<Timestamp>"
+        ),
+        format!(
+            "read-model {model} --subject /books/{{id}} --event {event} --field {field}:Option<String>"
+        ),
+        format!("query {query} --read-model {model} --path /{path} --field id:Uuid"),
+        format!("query P{query} --read-model {model} --path /{path}/{{id}}"),
+        format!("reaction {reaction} --event {event} --command {command}"),
+    ] {
+        let output = run_es(folder, &format!("add {arguments}"));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        // Two of the names have one letter more.
+        let is_too_long = errors.contains("at most 36");
+        assert!(
+            output.status.success() || is_too_long,
+            "{arguments}: {errors}"
+        );
+    }
+}
+
+#[test]
+fn rustfmt_changes_nothing() {
+    let folder = new_application(&empty_folder("source-format"), "a");
+    for length in [1, 7, 15, 25, 30, 33, 36] {
+        add_each_kind(&folder, length);
+    }
+    let output = Command::new("rustfmt")
+        .args(["--check", "--edition", "2024", "src/main.rs"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let difference = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{difference}{errors}");
+}

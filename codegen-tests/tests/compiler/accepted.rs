@@ -1,0 +1,51 @@
+//! Every correct use of a macro compiles without a warning and works. Each case in `ui/*/pass` is a module
+//! of this one, so the cases need no build of their own.
+
+#![allow(dead_code, reason = "most cases only have to compile")]
+#![allow(
+    clippy::all,
+    clippy::restriction,
+    reason = "the cases are written as applications may write them"
+)]
+
+macro_rules! cases {
+    ($($name:ident: $path:literal,)*) => {
+        $(#[path = $path] mod $name;)*
+
+        /// The files that are modules of this binary.
+        const FILES: &[&str] = &[$($path),*];
+    };
+}
+
+cases! {
+    command_framework_behind_a_facade: "../../ui/command/pass/framework_behind_a_facade.rs",
+    command_names_that_shadow_std: "../../ui/command/pass/names_that_shadow_std.rs",
+    event_from_several_commands: "../../ui/event/pass/from_several_commands.rs",
+    event_pinned_package_and_fields_of_all_kinds: "../../ui/event/pass/pinned_package_and_fields_of_all_kinds.rs",
+    evolve_every_form: "../../ui/evolve/pass/every_form.rs",
+    handler_every_parameter: "../../ui/handler/pass/every_parameter.rs",
+    handler_every_return_type: "../../ui/handler/pass/every_return_type.rs",
+    item_conditional: "../../ui/item/pass/conditional.rs",
+    item_in_a_function: "../../ui/item/pass/in_a_function.rs",
+    item_itself: "../../ui/item/pass/itself.rs",
+    item_names_of_the_language: "../../ui/item/pass/names_of_the_language.rs",
+    reaction_names_that_shadow_std: "../../ui/reaction/pass/names_that_shadow_std.rs",
+    read_model_columns_of_all_kinds: "../../ui/read_model/pass/columns_of_all_kinds.rs",
+    rejection_sorts_shapes_and_odd_names: "../../ui/rejection/pass/sorts_shapes_and_odd_names.rs",
+    settings_values_of_all_kinds: "../../ui/settings/pass/values_of_all_kinds.rs",
+    upcast_every_return_type: "../../ui/upcast/pass/every_return_type.rs",
+    value_every_shape: "../../ui/value/pass/every_shape.rs",
+}
+
+#[test]
+fn every_case_is_a_module() {
+    let mut files = Vec::new();
+    for folder in std::fs::read_dir("ui").unwrap() {
+        let folder = folder.unwrap().path();
+        for case in std::fs::read_dir(folder.join("pass")).into_iter().flatten() {
+            files.push(format!("../../{}", case.unwrap().path().display()));
+        }
+    }
+    files.sort_unstable();
+    assert_eq!(files, FILES);
+}
