@@ -19,7 +19,7 @@ use crate::{
     eventql_table::table,
     layout::{PageFrame, Section, Visitor, form_token_field},
     notice::Notice,
-    text_view::{shortened, size_text},
+    text_view::{counted, shortened, size_text},
 };
 
 /// The path of the page.
@@ -231,8 +231,7 @@ fn result(query: &str, run: &EventQlRun) -> Markup {
         div.bar {
             h2 {
                 @match &run.end {
-                    EventQlEnd::Complete if count == 1 => "1 row",
-                    EventQlEnd::Complete => { (count) " rows" },
+                    EventQlEnd::Complete => (counted(u64::try_from(count).unwrap_or_default(), "row")),
                     EventQlEnd::TooManyRows | EventQlEnd::TooLarge => { "The first " (count) " rows" },
                     EventQlEnd::Failure(_) | EventQlEnd::Busy => span.bad { "✗ No complete result" },
                 }

@@ -5,6 +5,8 @@
 
 mod access;
 mod assets;
+mod bar_chart;
+mod command_charts;
 mod command_example;
 mod command_form;
 mod command_list;

@@ -4,16 +4,19 @@ use std::time::{Duration, Instant};
 
 use axum::response::Response;
 use es_event::EventId;
+use es_runtime::metrics::commands_of_last_hour;
 use es_store::{EventStore, StoreError, newest_id};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
 use crate::{
+    bar_chart::{BarChart, ChartBar},
+    command_charts,
     console::Console,
     event_search::first_event_where,
     layout::{PageFrame, Section, Visitor},
     notice::Notice,
-    text_view::{grouped, shortened, size_text},
+    text_view::{counted, grouped, shortened, size_text},
 };
 
 /// The number of bars of the chart.
@@ -54,6 +57,7 @@ pub(crate) async fn show(console: &Console, visitor: &Visitor) -> Result<Respons
     Ok(frame.respond(&html! {
         div.bar { h1 { "Overview" } }
         (chart_card(&counts))
+        div.columns { (command_charts::cards(&commands_of_last_hour(), Timestamp::now())) }
         div.components {
             (store_card(console, newest, &health))
             (components_card(console, newest, size))
@@ -91,42 +95,33 @@ async fn count_events(
 fn chart_card(counts: &EventCounts) -> Markup {
     let sum = counts.parts.iter().map(|(_, count)| count).sum();
     let most = counts.parts.iter().map(|(_, count)| *count).max();
-    let most = most.unwrap_or_default();
+    let bar = |(from, count): &(Timestamp, u64)| ChartBar {
+        title: format!(
+            "{} UTC: {}",
+            from.strftime("%H:%M"),
+            counted(*count, "event")
+        ),
+        height: *count,
+        filled: *count,
+    };
+    let title = "Events of the last hour";
+    let chart = BarChart {
+        title,
+        places: BARS,
+        bars: counts.parts.iter().map(bar).collect(),
+    };
     html! {
         section.card {
             h2 {
-                "Events of the last hour"
+                (title)
                 span.muted {
-                    (grouped(sum)) " events, at most " (grouped(most)) " in " (MINUTES) " minutes"
+                    (counted(sum, "event")) ", at most " (grouped(most.unwrap_or_default())) " in " (MINUTES) " minutes"
                     @if counts.is_incomplete { "; the store took too long to count older ones" }
                 }
             }
-            (chart(counts, most))
+            (chart.render())
         }
     }
-}
-
-fn chart(counts: &EventCounts, most: u64) -> Markup {
-    // Parts that are missing leave their place at the left free.
-    let missing = usize::try_from(BARS)
-        .unwrap_or_default()
-        .saturating_sub(counts.parts.len());
-    html! {
-        svg.chart viewBox="0 0 300 60" preserveAspectRatio="none" role="img" aria-label="Events of the last hour" {
-            @for (index, (from, count)) in counts.parts.iter().enumerate() {
-                @let height = bar_height(*count, most);
-                rect x=(index.saturating_add(missing).saturating_mul(10)) y=(60_u64.saturating_sub(height)) width="8" height=(height) {
-                    title { (from.strftime("%H:%M").to_string()) " UTC: " (grouped(*count)) " events" }
-                }
-            }
-        }
-    }
-}
-
-/// Returns the height of a bar. A part without events has a line at the bottom.
-fn bar_height(count: u64, most: u64) -> u64 {
-    let share = count.saturating_mul(58).checked_div(most);
-    share.unwrap_or_default().saturating_add(1)
 }
 
 fn store_card(console: &Console, newest: Option<EventId>, health: &Result<(), String>) -> Markup {
@@ -184,19 +179,5 @@ fn lag_text(lag: u64, is_stopped: bool) -> Markup {
     html! {
         (grouped(lag)) " events"
         @if is_stopped { " " span.badge.bad { "stopped" } }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_fit_into_the_chart() {
-        assert_eq!(
-            [bar_height(0, 0), bar_height(0, 7), bar_height(7, 7)],
-            [1, 1, 59]
-        );
-        assert!(bar_height(u64::MAX, u64::MAX) <= 60);
     }
 }

@@ -383,7 +383,8 @@ async fn the_overview_counts_the_events_of_the_last_hour() {
         page.contains("1,200 events, at most 1,200 in 2 minutes"),
         "{page}"
     );
-    assert_eq!(page.matches("<rect").count(), 30);
+    // 30 bars of events, and 60 minutes with the times and the conflicts of commands.
+    assert_eq!(page.matches("class=\"part\"").count(), 150);
 }
 
 #[tokio::test]

@@ -107,6 +107,14 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Returns a number of things, such as `1 event` or `1,000 events`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{} {thing}s", grouped(number)),
+    }
+}
+
 /// Returns the last segment of an event type, without a version.
 pub(crate) fn short_type(event_type: &str) -> &str {
     let is_version = |segment: &str| {
@@ -169,6 +177,10 @@ mod tests {
         assert_eq!(
             [grouped(0), grouped(999), grouped(1_000), grouped(1_234_567)],
             ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            [counted(0, "event"), counted(1, "event")],
+            ["0 events", "1 event"]
         );
         assert_eq!(
             short_type("com.example.library.BookPurchasedEvent"),

@@ -308,6 +308,28 @@ async fn a_timeline_leads_to_the_form_of_a_command() {
 }
 
 #[tokio::test]
+async fn the_overview_shows_the_times_and_the_conflicts_of_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let copy = Uuid::new_v4();
+    register_and_purchase(&library, Uuid::new_v4(), copy).await;
+    let stale = client()
+        .post(format!("{}/books/return", library.url))
+        .header("content-type", "application/json")
+        .header("if-match", "\"0\"")
+        .body(json!({ "id": copy }).to_string());
+    let stale = stale.send().await.unwrap();
+    assert_eq!(stale.status(), StatusCode::PRECONDITION_FAILED);
+    let overview = get(&format!("{}/console/overview", library.url)).await;
+    let overview = overview.text().await.unwrap();
+    assert!(overview.contains("3 commands, mean "), "{overview}");
+    assert!(
+        overview.contains("1 decision met a changed subject"),
+        "{overview}"
+    );
+}
+
+#[tokio::test]
 async fn a_setting_turns_the_console_off() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded_with(folder.path(), &[("CONSOLE", "false")]);

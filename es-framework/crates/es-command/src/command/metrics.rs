@@ -12,6 +12,9 @@ use es_runtime::{
 };
 use es_store::{AppendError, StoreError};
 
+/// The outcome of a command whose subject has changed.
+const CONFLICT: &str = "conflict";
+
 /// The labels of a handled command: its name, its outcome and the reason.
 type OutcomeLabels = (&'static str, &'static str, &'static str);
 
@@ -22,8 +25,12 @@ static APPENDED: LazyLock<MetricHandles<&'static str, Histogram>> =
 static RETRIED: LazyLock<MetricHandles<&'static str, Counter>> =
     LazyLock::new(MetricHandles::default);
 
-/// Counts a handled command by its outcome.
-pub(super) fn count_command(command: &'static str, result: &Result<CommandOutcome, CommandError>) {
+/// Counts a handled command by its outcome, and records its time.
+pub(super) fn count_command(
+    command: &'static str,
+    result: &Result<CommandOutcome, CommandError>,
+    duration: Duration,
+) {
     let (outcome, reason) = result
         .as_ref()
         .err()
@@ -39,6 +46,10 @@ pub(super) fn count_command(command: &'static str, result: &Result<CommandOutcom
     HANDLED.record_with((command, outcome, reason), register, |counter| {
         counter.increment(1);
     });
+    registry::record_command(duration);
+    if outcome == CONFLICT {
+        registry::record_conflict();
+    }
 }
 
 /// Counts a retry after a conflict.
@@ -48,6 +59,7 @@ pub(super) fn count_retry(command: &'static str) {
         registry::counter(&COMMAND_RETRIES, &labels)
     };
     RETRIED.record_with(command, register, |counter| counter.increment(1));
+    registry::record_conflict();
 }
 
 /// Records the duration of an append.
@@ -57,7 +69,7 @@ pub(super) fn record_append(
 ) {
     let outcome = match appended {
         Ok(_) => "recorded",
-        Err(AppendError::Conflict(_)) => "conflict",
+        Err(AppendError::Conflict(_)) => CONFLICT,
         Err(AppendError::Schema(_)) => "refused",
         Err(AppendError::Unknown { .. }) => "unknown",
         Err(AppendError::Store(_)) => "failed",
@@ -79,8 +91,8 @@ impl CommandError {
             Self::AlreadyExists(_) => ("rejected", "already-exists"),
             Self::NotFound(_) => ("rejected", "not-found"),
             Self::Rejected(rejection) => ("rejected", rejection.name()),
-            Self::NotAsExpected { .. } => ("conflict", "changed-meanwhile"),
-            Self::Contended(_) => ("conflict", "contended"),
+            Self::NotAsExpected { .. } => (CONFLICT, "changed-meanwhile"),
+            Self::Contended(_) => (CONFLICT, "contended"),
             Self::Unknown { .. } => ("unknown", "outcome-unknown"),
             Self::Store(StoreError::Unavailable { .. }) => ("failed", "event-store-unavailable"),
             Self::Store(StoreError::Full(_)) => ("failed", "event-store-full"),

@@ -11,6 +11,8 @@
 //! conflict is never appended again, so each attempt decides on a clone of the parsed command.
 //! A clone of a purchase copies three short strings; parsing and validating it again costs more.
 
+use std::time::Instant;
+
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{
@@ -35,8 +37,9 @@ pub(super) fn handle_request<'a, C: Handle>(
     request: CommandRequest<'a>,
 ) -> BoxFuture<'a, Result<CommandOutcome, CommandError>> {
     async move {
+        let begin = Instant::now();
         let result = parse_and_handle::<C>(bus, request).await;
-        metrics::count_command(C::NAME, &result);
+        metrics::count_command(C::NAME, &result, begin.elapsed());
         result
     }
     .boxed()

@@ -2,6 +2,7 @@
 //! of labels, and labels contain only names that the application declares.
 
 mod catalogue;
+mod command_history;
 mod commit_metrics;
 mod handles;
 mod process;
@@ -20,6 +21,8 @@ pub use catalogue::{
     READ_MODEL_STOPPED, STATE_LOOKUPS, STATE_REBUILD, STORE_COMMIT_APPENDS, STORE_COMMIT_DURATION,
     STORE_COMMIT_EVENTS, SUBSCRIPTION_RECONNECTS,
 };
+#[doc(hidden)]
+pub use command_history::{CommandMinute, commands_of_last_hour, record_command, record_conflict};
 pub use commit_metrics::record_commit;
 pub use handles::MetricHandles;
 
