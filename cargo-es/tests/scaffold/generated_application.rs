@@ -2,17 +2,16 @@
 //! where somebody has to decide, and it serves clients.
 
 use std::{
-    fs,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{Read as _, Write as _},
     net::TcpStream,
-    path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    path::PathBuf,
     time::Duration,
 };
 
 use crate::{
-    cargo::cargo,
-    scratch_folder::{checkout, empty_folder, es, new_application, target_directory},
+    running_service::RunningService,
+    scratch_folder::{empty_folder, es, new_application},
+    shared_build::{run_cargo, share_build},
 };
 
 /// One declaration of each kind, with the message of its test.
@@ -57,71 +56,12 @@ fn write_application() -> PathBuf {
     for (arguments, _) in ADDED {
         es(&folder, &format!("add {arguments}"));
     }
-    // With the profile and the lock file of the workspace, Cargo reuses its build.
-    let root = checkout();
-    let outside = fs::read_to_string(root.join("codegen-tests/outside/Cargo.toml")).unwrap();
-    let profile = &outside[outside.find("[profile.dev]").unwrap()..];
-    fs::create_dir(folder.join(".cargo")).unwrap();
-    fs::write(folder.join(".cargo/config.toml"), profile).unwrap();
-    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    share_build(&folder);
     folder
 }
 
-/// Runs Cargo with clippy in the place of the compiler: clippy compiles, too, so that nothing needs to be
-/// compiled twice.
-fn run_cargo(folder: &Path, arguments: &[&str]) -> Output {
-    let print = ["--print", "sysroot"];
-    let sysroot = Command::new("rustc")
-        .args(print)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    let sysroot = String::from_utf8(sysroot.stdout).unwrap();
-    let clippy = Path::new(sysroot.trim()).join("bin/clippy-driver");
-    cargo()
-        .args(arguments)
-        .args(["--quiet", "--offline"])
-        .env("CARGO_TARGET_DIR", target_directory())
-        .env("RUSTC_WORKSPACE_WRAPPER", clippy)
-        .env_remove("RUST_BACKTRACE")
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-/// A running application.
-struct GeneratedService {
-    child: Child,
-    address: String,
-}
-
-impl Drop for GeneratedService {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn start(folder: &Path) -> GeneratedService {
-    let mut child = Command::new(target_directory().join("debug/my-library"))
-        .env("HTTP_PORT", "0")
-        .env("EVENT_STORE_PORT", "0")
-        .env_remove("RUST_LOG")
-        .current_dir(folder)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mark = "my-library listens on http://";
-    let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
-    let after_mark = |line: String| line.split_once(mark).map(|(_, rest)| rest.to_owned());
-    let address = log.find_map(|line| after_mark(line.unwrap())).unwrap();
-    // A full pipe would block the process.
-    std::thread::spawn(move || log.for_each(drop));
-    GeneratedService { child, address }
-}
-
 /// Sends a request and returns the response.
-fn send(service: &GeneratedService, request: &str, body: &str) -> String {
+fn send(service: &RunningService, request: &str, body: &str) -> String {
     let mut socket = TcpStream::connect(&service.address).unwrap();
     socket
         .set_read_timeout(Some(Duration::from_secs(60)))
@@ -159,7 +99,7 @@ fn a_generated_application_compiles_fails_where_it_has_to_and_runs() {
     let output = run_cargo(&folder, &["build"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && errors.is_empty(), "{errors}");
-    let service = start(&folder);
+    let service = RunningService::start(&folder, "my-library");
     let book = format!(r#"{{"id":"{COPY}","title":"The Hobbit","numPages":310}}"#);
     let response = send(&service, "POST /books/purchase", &book);
     assert!(response.starts_with("HTTP/1.1 201 Created"), "{response}");

@@ -1,5 +1,5 @@
-//! The program `cargo-es`, as somebody uses it: its errors, the format of its files, and an application
-//! that is compiled and run.
+//! The program `cargo-es`, as somebody uses it: its errors, the format of its files, an application that
+//! is compiled and run, and the tutorial.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,5 +14,10 @@
 mod cargo;
 mod errors;
 mod generated_application;
+#[path = "../../../es-framework/tests/support/requirement.rs"]
+mod requirement;
+mod running_service;
 mod scratch_folder;
+mod shared_build;
 mod source_format;
+mod tutorial;

@@ -1,8 +1,11 @@
 //! rustfmt changes nothing in generated files.
 
-use std::{path::Path, process::Command};
+use std::path::Path;
 
-use crate::scratch_folder::{empty_folder, new_application, run_es};
+use crate::{
+    scratch_folder::{empty_folder, new_application, run_es},
+    shared_build::check_format,
+};
 
 /// Adds a declaration of each kind, with names of this many letters.
 fn add_each_kind(folder: &Path, length: usize) {
@@ -42,12 +45,5 @@ fn rustfmt_changes_nothing() {
     for length in [1, 7, 15, 25, 30, 33, 36] {
         add_each_kind(&folder, length);
     }
-    let output = Command::new("rustfmt")
-        .args(["--check", "--edition", "2024", "src/main.rs"])
-        .current_dir(&folder)
-        .output()
-        .unwrap();
-    let difference = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{difference}{errors}");
+    check_format(&folder);
 }

@@ -1,4 +1,4 @@
-//! Accepted uses of the macros, their diagnostics, the tutorial, and an application outside the workspace.
+//! Accepted uses of the macros, their diagnostics, an application outside the workspace, and the links of the book.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,6 +15,3 @@ mod cargo;
 mod diagnostics;
 mod documentation;
 mod outside_application;
-#[path = "../../../es-framework/tests/support/requirement.rs"]
-mod requirement;
-mod tutorial;
