@@ -54,6 +54,16 @@ impl Problem {
         self.kind.status
     }
 
+    /// Returns the last segment of the problem's type.
+    pub(crate) const fn name(&self) -> &'static str {
+        self.kind.name
+    }
+
+    /// Returns the sentence about this occurrence.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     pub(super) fn no_such_path(path: &str) -> Self {
         let path: String = path.chars().take(200).collect();
         Self::new(

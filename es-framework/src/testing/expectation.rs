@@ -10,6 +10,7 @@ use super::event_json::event_to_json;
 use crate::{
     command::{CommandError, CommandOutcome, IntoDecision, Rejection, UntypedDecision},
     event::{DecodeError, Metadata, RecordedEvent, Subject, Upcasters},
+    http::Problem,
     state::Evolve,
 };
 
@@ -67,6 +68,55 @@ impl CommandExpectation {
         let expected = self.expected(events);
         assert_same("the events", &expected, &self.new);
         self
+    }
+
+    /// Expects exactly these new events in this order: the subject, the type and the JSON of the payload of each.
+    ///
+    /// # Panics
+    /// Other events were recorded.
+    #[track_caller]
+    pub fn then_json<'a>(
+        self,
+        events: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
+    ) -> Self {
+        self.expect_success();
+        let expected = events.into_iter().map(|(subject, event_type, payload)| {
+            event_to_json(&parse_subject(subject), event_type, payload)
+        });
+        let expected = expected.collect::<Result<Vec<_>, _>>();
+        let expected = expected.unwrap_or_else(|error| failed(&error));
+        assert_same("the events", &expected, &self.new);
+        self
+    }
+
+    /// Expects this reply, written as JSON.
+    ///
+    /// # Panics
+    /// The handler gave another reply, or none, or the text is not JSON.
+    #[track_caller]
+    pub fn then_reply_json(self, reply: &str) -> Self {
+        let reply: Value = serde_json::from_str(reply).unwrap_or_else(|error| failed(&error));
+        self.then_reply(reply)
+    }
+
+    /// Expects that the command fails with this problem: the last segment of its type, such as `not-found`, and its
+    /// detail.
+    ///
+    /// # Panics
+    /// The command had another outcome.
+    #[track_caller]
+    pub fn then_problem(self, name: &str, detail: &str) {
+        match self.result {
+            Ok(_) => failed(&format!(
+                "expected the problem {name}, {}",
+                actual(&self.result)
+            )),
+            Err(error) => {
+                let problem = Problem::from(error);
+                let found = format!("{}: {}", problem.name(), problem.detail());
+                assert_same("the problem", &format!("{name}: {detail}"), &found);
+            }
+        }
     }
 
     /// Expects this reply.

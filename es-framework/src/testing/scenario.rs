@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use clap::builder::Resettable;
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
 use super::{
     expectation::{CommandExpectation, parse_subject},
     scenario_runner::{PastEvent, ScenarioRunner},
 };
 use crate::{
-    command::{Clock, CommandBus, CommandContext, Handle, Inject, ParameterOrigin, Services},
-    event::{Event, Metadata, UpcasterDescriptor, Upcasters},
+    command::{
+        Clock, CommandBus, CommandContext, CommandDescriptor, CommandRequest, Handle, Inject,
+        Parameter, ParameterOrigin, Services, handle_command,
+    },
+    event::{Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
     settings::SettingsDescriptor,
     store::{EventStore, memory::MemoryStore},
 };
@@ -92,6 +96,28 @@ impl Scenario {
         self
     }
 
+    /// Adds a past event as the store keeps it: its type and its payload as JSON. Upcasters apply to it, so
+    /// an old event type needs no Rust type.
+    ///
+    /// # Panics
+    /// The text is not a subject, a type or JSON.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn event_json(mut self, subject: &str, event_type: &str, payload: &str) -> Self {
+        let subject = parse_subject(subject);
+        let event_type = match event_type.parse() {
+            Ok(event_type) => event_type,
+            Err(error) => panic!("{error}"),
+        };
+        let payload = match RawValue::from_string(payload.to_owned()) {
+            Ok(payload) => payload,
+            Err(error) => panic!("the payload of {event_type} is not JSON: {error}"),
+        };
+        self.past
+            .push(PastEvent::from_json(subject, event_type, payload));
+        self
+    }
+
     /// Sets the clock to a time such as `2026-07-01T12:00:00Z`.
     ///
     /// # Panics
@@ -149,8 +175,78 @@ impl Scenario {
             Ok(subject) => subject,
             Err(error) => panic!("the command has no subject: {error}"),
         };
+        let (runner, bus, past, context) = self.prepare(subject, C::PARAMETERS);
+        let handle = handle_command(&bus, &command, &context);
+        match runner.run(past, handle) {
+            Ok(then) => then,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Runs a command of this name through the production pipeline, beginning with the JSON that a client sends.
+    /// Each past event needs a subject of its own. The console writes tests in this form.
+    ///
+    /// ```standalone_crate
+    /// use es_framework::{prelude::*, testing::given};
+    /// # #[derive(Event)]
+    /// # struct BookPurchasedEvent {}
+    /// # #[derive(Event)]
+    /// # struct BookRemovedEvent {}
+    /// # #[derive(State)]
+    /// # struct Book {}
+    /// # #[evolve]
+    /// # impl Book {
+    /// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
+    /// # }
+    /// # #[derive(Command)]
+    /// # #[command(subject = "/books/{id}")]
+    /// # struct RemoveBookCommand { id: String }
+    /// # #[handler]
+    /// # fn remove(_: &Book, _: RemoveBookCommand) -> BookRemovedEvent { BookRemovedEvent {} }
+    ///
+    /// given()
+    ///     .event_json("/books/42", "com.example.library.BookPurchasedEvent", "{}")
+    ///     .when_json("RemoveBookCommand", r#"{"id":"42"}"#)
+    ///     .then_json([("/books/42", "com.example.library.BookRemovedEvent", "{}")]);
+    ///
+    /// given()
+    ///     .when_json("RemoveBookCommand", r#"{"id":"42"}"#)
+    ///     .then_problem("not-found", "/books/42 does not exist");
+    /// ```
+    ///
+    /// # Panics
+    /// No command has this name, or the scenario is impossible.
+    #[track_caller]
+    #[must_use = "nothing is tested before one of the functions that begin with `then`"]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn when_json(self, command: &str, json: &str) -> CommandExpectation {
+        let declared = inventory::iter::<CommandDescriptor>;
+        let Some(descriptor) = declared.into_iter().find(|one| one.name == command) else {
+            panic!("no command of this program has the name {command}");
+        };
+        let (runner, bus, past, context) = self.prepare(Subject::root(), descriptor.parameters);
+        let request = CommandRequest {
+            body: json.as_bytes(),
+            path_parameters: &[],
+            context: &context,
+        };
+        let handle = (descriptor.execute)(&bus, request);
+        match runner.run(past, handle) {
+            Ok(then) => then,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Returns the parts with which a command runs.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    fn prepare(
+        self,
+        subject: Subject,
+        parameters: &[Parameter],
+    ) -> (ScenarioRunner, CommandBus, Vec<PastEvent>, CommandContext) {
         let store = MemoryStore::new();
-        let services = with_default_settings::<C>(self.services);
+        let services = with_default_settings(self.services, parameters);
         let upcasters = match Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied()) {
             Ok(upcasters) => upcasters,
             Err(error) => panic!("{error}"),
@@ -159,10 +255,7 @@ impl Scenario {
             .with_services(services)
             .with_upcasters(upcasters.clone());
         let runner = ScenarioRunner::new(store, subject, upcasters);
-        match runner.run(self.past, bus, command, self.context) {
-            Ok(then) => then,
-            Err(error) => panic!("{error}"),
-        }
+        (runner, bus, self.past, self.context)
     }
 }
 
@@ -170,8 +263,8 @@ impl Scenario {
 /// environment of the test has no effect.
 #[allow(clippy::panic, reason = "a test fails by panicking")]
 #[track_caller]
-fn with_default_settings<C: Handle>(mut services: Services) -> Services {
-    for parameter in C::PARAMETERS {
+fn with_default_settings(mut services: Services, parameters: &[Parameter]) -> Services {
+    for parameter in parameters {
         let ParameterOrigin::Service(service) = parameter.origin else {
             continue;
         };

@@ -1,25 +1,23 @@
 //! Runs a test: appends the past events, handles the command, and reads the new events.
 
 use futures_util::TryStreamExt as _;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use super::{event_json::event_to_json, expectation::CommandExpectation};
 use crate::{
-    command::{
-        CommandBus, CommandContext, CommandError, CommandOutcome, Handle, HandlerError,
-        UntypedDecision, handle_command,
-    },
-    event::{Event, EventCandidate, Metadata, RecordedEvent, Subject, Upcasters},
+    command::{CommandError, CommandOutcome, HandlerError, NewEvent, UntypedDecision},
+    event::{Event, EventCandidate, EventType, Metadata, RecordedEvent, Subject, Upcasters},
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
 };
 
 /// A past event of a scenario.
 pub(super) struct PastEvent {
     subject: Option<Subject>,
-    push: PushEvent,
+    encode: EncodeEvent,
 }
 
-type PushEvent = Box<dyn FnOnce(&mut UntypedDecision) -> Result<(), HandlerError> + Send>;
+/// Returns the event as the store keeps it. Takes the subject of an event that does not have its own.
+type EncodeEvent = Box<dyn FnOnce(Subject) -> Result<Vec<NewEvent>, HandlerError> + Send>;
 
 impl std::fmt::Debug for PastEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -29,8 +27,34 @@ impl std::fmt::Debug for PastEvent {
 
 impl PastEvent {
     pub(super) fn new<E: Event>(subject: Option<Subject>, event: E) -> Self {
-        let push: PushEvent = Box::new(move |decision| decision.push(&event));
-        Self { subject, push }
+        let encode: EncodeEvent = Box::new(move |subject| {
+            let mut decision = UntypedDecision::new(subject, Metadata::default());
+            decision.push(&event)?;
+            Ok(decision.into_parts().0)
+        });
+        Self { subject, encode }
+    }
+
+    /// Creates an event from its type and the JSON of its payload, as the store keeps it.
+    pub(super) fn from_json(
+        subject: Subject,
+        event_type: EventType,
+        payload: Box<RawValue>,
+    ) -> Self {
+        let encode: EncodeEvent = Box::new(move |subject| {
+            let data = crate::event::encode(&Metadata::default(), &payload);
+            let data = data.map_err(|reason| HandlerError::Encode {
+                what: event_type.as_str().to_owned().into(),
+                reason,
+            })?;
+            Ok(vec![NewEvent {
+                subject,
+                event_type,
+                data,
+            }])
+        });
+        let subject = Some(subject);
+        Self { subject, encode }
     }
 }
 
@@ -55,16 +79,14 @@ impl ScenarioRunner {
     }
 
     /// Runs a test on its own thread and runtime, because the test itself may be asynchronous.
-    pub(super) fn run<C: Handle>(
+    pub(super) fn run(
         self,
         past: Vec<PastEvent>,
-        bus: CommandBus,
-        command: C,
-        context: CommandContext,
+        handle: impl Future<Output = Result<CommandOutcome, CommandError>> + Send,
     ) -> Result<CommandExpectation, ScenarioError> {
         let test = async {
             let before = self.write(past).await?;
-            let result = handle_command(&bus, &command, &context).await;
+            let result = handle.await;
             self.then(before, result).await
         };
         let run = || {
@@ -80,12 +102,9 @@ impl ScenarioRunner {
     /// Appends the past events and returns their number.
     pub(super) async fn write(&self, past: Vec<PastEvent>) -> Result<usize, ScenarioError> {
         let mut candidates = Vec::new();
-        for PastEvent { subject, push } in past {
+        for PastEvent { subject, encode } in past {
             let subject = subject.unwrap_or_else(|| self.subject.clone());
-            let mut decision = UntypedDecision::new(subject, Metadata::default());
-            push(&mut decision)?;
-            let (events, _) = decision.into_parts();
-            candidates.extend(events.into_iter().map(|event| EventCandidate {
+            candidates.extend(encode(subject)?.into_iter().map(|event| EventCandidate {
                 source: "test".into(),
                 subject: event.subject,
                 event_type: event.event_type,
@@ -120,8 +139,10 @@ impl ScenarioRunner {
         let events: Vec<RecordedEvent> = events.try_collect().await?;
         let new = events.iter().skip(before).map(recorded_event_to_json);
         let new = new.collect::<Result<_, _>>()?;
+        // The subject of a command in JSON is known only now.
+        let subject = result.as_ref().map(|outcome| outcome.subject.clone());
         Ok(CommandExpectation::new(
-            self.subject,
+            subject.unwrap_or(self.subject),
             self.upcasters,
             events,
             new,

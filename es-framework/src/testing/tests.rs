@@ -76,6 +76,40 @@ fn another_outcome_is_named() {
     assert_eq!(text, "the handler was expected to reply, and did not");
 }
 
+#[test]
+fn a_problem_is_compared_by_its_name_and_its_detail() {
+    let twice = || given().event(planted()).when(plant());
+    twice().then_problem("already-exists", "/trees/t1 already exists");
+    let text = printed(|| twice().then_problem("already-exists", "/trees/t2 already exists"));
+    assert!(text.contains("- already-exists: /trees/t2"), "{text}");
+    let text = printed(|| planting().then_problem("gone", ""));
+    assert_eq!(
+        text,
+        "expected the problem gone, but the command was carried out"
+    );
+}
+
+#[test]
+fn events_in_json_are_compared_and_read() {
+    let tree = r#"{"kind":"oak","numLeaves":7}"#;
+    let planted = ("/trees/t1", "com.example.garden.TreePlantedEvent", tree);
+    planting().then_json([planted]);
+    let (subject, event_type, payload) = planted;
+    let past = || given().event_json(subject, event_type, payload);
+    past().when(plant()).then_already_exists();
+    assert!(printed(|| drop(planting().then_json([]))).contains("+   \"subject\": \"/trees/t1\""));
+    let text = printed(|| drop(given().event_json("/a", "com.example.garden.A", "{")));
+    assert!(
+        text.starts_with("the payload of com.example.garden.A is not JSON"),
+        "{text}"
+    );
+    let text = printed(|| drop(past().when_json("FellTreeCommand", "{}")));
+    assert_eq!(
+        text,
+        "no command of this program has the name FellTreeCommand"
+    );
+}
+
 #[tokio::test]
 async fn a_test_may_be_asynchronous() {
     planting().then(planted());

@@ -13,7 +13,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 /// The path of a file, its media type and its content.
 type ConsoleAsset = (&'static str, &'static str, &'static str);
 
-const ASSETS: [ConsoleAsset; 6] = [
+const ASSETS: [ConsoleAsset; 7] = [
     (
         "/console/assets/frame.css",
         STYLE,
@@ -34,6 +34,11 @@ const ASSETS: [ConsoleAsset; 6] = [
         "/console/assets/live.js",
         SCRIPT,
         include_str!("assets/live.js"),
+    ),
+    (
+        "/console/assets/copy.js",
+        SCRIPT,
+        include_str!("assets/copy.js"),
     ),
     (
         "/console/assets/eventql.js",

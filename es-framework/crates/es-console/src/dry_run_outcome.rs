@@ -5,7 +5,12 @@ use maud::{Markup, html};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use crate::{event_list::event_type, json_view, notice::Notice, text_view::isolated};
+use crate::{
+    event_list::event_type,
+    json_view,
+    notice::Notice,
+    text_view::{escape_controls, isolated},
+};
 
 /// The result of a dry run.
 #[derive(Debug)]
@@ -23,6 +28,15 @@ pub(crate) struct DryRunDecision {
     events: Vec<DryRunEvent>,
     reply: Option<Box<RawValue>>,
     problem: Option<DryRunProblem>,
+    test: Option<CopiedTest>,
+}
+
+/// The dry run as the source code of a test, or the reason for which there is none.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum CopiedTest {
+    Code(String),
+    Reason(String),
 }
 
 /// An event that the command would append.
@@ -127,6 +141,10 @@ impl DryRunDecision {
                     }
                 },
             }
+            @if let Some(test) = &self.test {
+                h2 { "Copy as test" }
+                (test.render())
+            }
         }
     }
 
@@ -146,6 +164,28 @@ impl DryRunDecision {
                         (json_view::pretty(shown_data(&event.data)))
                     }
                 }
+            }
+        }
+    }
+}
+
+impl CopiedTest {
+    fn render(&self) -> Markup {
+        html! {
+            @match self {
+                Self::Code(code) => {
+                    p.muted {
+                        "This test of the application passes as long as the command has this result. It contains the "
+                        "values of the events, so replace personal data before you commit it."
+                    }
+                    div.copied-test {
+                        // The script shows the button.
+                        button.quiet.copy type="button" hidden { "Copy" }
+                        span.state.muted role="status" {}
+                        pre #test-code tabindex="0" dir="ltr" { code { (escape_controls(code)) } }
+                    }
+                },
+                Self::Reason(reason) => p.missed { (isolated(reason)) },
             }
         }
     }

@@ -108,6 +108,9 @@ impl PageFrame<'_> {
                     }
                     script type="module" src="/console/assets/keys.js" {}
                     script type="module" src="/console/assets/live.js" {}
+                    @if self.section == Section::Commands {
+                        script type="module" src="/console/assets/copy.js" {}
+                    }
                     @if self.section == Section::EventQl {
                         script type="module" src="/console/assets/eventql.js" {}
                     }

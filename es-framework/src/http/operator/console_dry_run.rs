@@ -1,11 +1,38 @@
-//! The dry runs of the console.
+//! The dry runs of the console. The result contains the dry run as a test.
+
+use std::sync::Arc;
 
 use axum::http::request::Parts;
 use es_console::DryRunService;
 use futures_util::future::{BoxFuture, FutureExt as _};
+use jiff::Timestamp;
+use serde::Serialize;
 
-use super::dry_runner::{DryRunResponse, DryRunner};
-use crate::http::Problem;
+use super::{
+    copied_test::DryRunTest,
+    dry_runner::{DryRunResponse, DryRunner},
+};
+use crate::{
+    command::{Clock, ReadRecorder},
+    event::DecodeError,
+    http::Problem,
+};
+
+/// The result of a dry run, and its test.
+#[derive(Debug, Serialize)]
+struct TestedDryRun {
+    #[serde(flatten)]
+    response: DryRunResponse,
+    test: CopiedTest,
+}
+
+/// The source code of a test, or the reason for which there is none.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum CopiedTest {
+    Code(String),
+    Reason(String),
+}
 
 impl DryRunService for DryRunner {
     fn decide<'a>(
@@ -16,16 +43,52 @@ impl DryRunService for DryRunner {
         request: &'a Parts,
     ) -> BoxFuture<'a, Result<String, String>> {
         async move {
-            let command = self.find_command(command)?;
             let at = Some(at).filter(|at| !at.is_empty());
-            let response = self.run(command, at, json.as_bytes(), request).await?;
-            to_json(&response)
+            let run = self.run_as_test(command, at, json, request).await?;
+            serde_json::to_string(&run).map_err(|error| Problem::internal(&error))
         }
         .map(|result: Result<String, Problem>| result.map_err(|problem| problem.to_json()))
         .boxed()
     }
 }
 
-fn to_json(response: &DryRunResponse) -> Result<String, Problem> {
-    serde_json::to_string(response).map_err(|error| Problem::internal(&error))
+impl DryRunner {
+    /// Makes a dry run at a time that a test can repeat, and remembers the events that it reads.
+    async fn run_as_test(
+        &self,
+        command: &str,
+        at: Option<&str>,
+        json: &str,
+        request: &Parts,
+    ) -> Result<TestedDryRun, Problem> {
+        let command = self.find_command(command)?;
+        let time = whole_second(self.clock().now());
+        let recorder = Arc::new(ReadRecorder::new(self.store()));
+        let runner = self.with_parts(Arc::clone(&recorder) as _, Clock::at(time));
+        let response = runner.run(command, at, json.as_bytes(), request).await?;
+        let code = |past: Vec<_>| {
+            let test = DryRunTest {
+                command,
+                json,
+                time,
+                past: &past,
+                response: &response,
+            };
+            test.to_rust()
+        };
+        let test = match recorder.events().map(code) {
+            Some(Ok(code)) => CopiedTest::Code(code),
+            Some(Err(error)) => CopiedTest::Reason(undecodable(&error)),
+            None => CopiedTest::Reason(ReadRecorder::limit()),
+        };
+        Ok(TestedDryRun { response, test })
+    }
+}
+
+fn whole_second(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
+
+fn undecodable(error: &DecodeError) -> String {
+    format!("An event cannot be a part of a test: {error}.")
 }

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, request::Parts};
-use serde::Serialize;
+use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;
 
+#[cfg(feature = "console")]
+use crate::command::Clock;
 use crate::{
     command::{CommandBus, CommandDescriptor, CommandError, CommandRequest, DryRun, NewEvent},
     event::{EventId, InvalidEventId},
@@ -34,21 +36,33 @@ pub(crate) struct DryRunner {
 pub(super) struct DryRunResponse {
     command: &'static str,
     /// The last event that the states contain.
-    at: Option<String>,
+    pub(super) at: Option<String>,
     accepted: bool,
     subject: Option<String>,
-    events: Vec<EventResponse>,
-    reply: Option<Box<RawValue>>,
+    pub(super) events: Vec<EventResponse>,
+    pub(super) reply: Option<Box<RawValue>>,
     /// The problem that the sender of the command would get.
-    problem: Option<Box<RawValue>>,
+    pub(super) problem: Option<DryRunProblem>,
+}
+
+/// The problem that the sender of the command would get.
+#[derive(Debug)]
+pub(super) struct DryRunProblem(pub(super) Problem);
+
+impl Serialize for DryRunProblem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawValue::from_string(self.0.to_json())
+            .map_err(S::Error::custom)?
+            .serialize(serializer)
+    }
 }
 
 /// An event that the command would append.
 #[derive(Debug, Serialize)]
-struct EventResponse {
-    subject: String,
-    r#type: String,
-    data: Box<RawValue>,
+pub(super) struct EventResponse {
+    pub(super) subject: String,
+    pub(super) r#type: String,
+    pub(super) data: Box<RawValue>,
 }
 
 impl DryRunner {
@@ -61,6 +75,27 @@ impl DryRunner {
             metadata_headers: context.metadata_headers.clone(),
             limits: context.limits,
         }
+    }
+
+    /// Returns a runner that reads from this store, and whose handlers take this clock.
+    #[cfg(feature = "console")]
+    pub(super) fn with_parts(&self, store: Arc<dyn EventStore>, clock: Clock) -> Self {
+        Self {
+            bus: self.bus.reading_from(store).with_clock(clock),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the clock of the application.
+    #[cfg(feature = "console")]
+    pub(super) fn clock(&self) -> Clock {
+        self.bus.clock()
+    }
+
+    /// Returns the event store.
+    #[cfg(feature = "console")]
+    pub(super) fn store(&self) -> Arc<dyn EventStore> {
+        Arc::clone(&self.store)
     }
 
     /// Returns the command with this name.
@@ -151,8 +186,7 @@ impl DryRunner {
         match (command.dry_run)(&self.bus, request, at).await {
             Ok(run) => Ok(accepted(run, empty)),
             Err(error) if is_rejection(&error) => {
-                let problem = RawValue::from_string(Problem::from(error).to_json());
-                let problem = Some(problem.map_err(|error| Problem::internal(&error))?);
+                let problem = Some(DryRunProblem(Problem::from(error)));
                 Ok(DryRunResponse { problem, ..empty })
             }
             Err(error) => Err(error.into()),

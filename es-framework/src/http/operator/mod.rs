@@ -7,6 +7,8 @@ mod client_tls;
 mod component;
 #[cfg(feature = "console")]
 mod console_dry_run;
+#[cfg(feature = "console")]
+mod copied_test;
 mod dry_run;
 mod dry_run_subcommand;
 mod dry_runner;

@@ -109,11 +109,32 @@ impl CommandBus {
     /// Returns a bus that reads the events up to this one, or none, and can append nothing. It uses no cached states
     /// and no snapshots, because they may contain later events.
     pub(super) fn as_of(&self, last: Option<EventId>) -> Self {
-        let store: Arc<dyn EventStore> = Arc::new(PastStore::new(Arc::clone(&self.store), last));
+        self.reading_from(Arc::new(PastStore::new(Arc::clone(&self.store), last)))
+    }
+
+    /// Returns a bus over another view of the store, without cached states and snapshots.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn reading_from(&self, store: Arc<dyn EventStore>) -> Self {
         Self {
             states: self.states.without_cache(Arc::clone(&store)),
             store,
             ..self.clone()
         }
+    }
+
+    /// Returns the clock that handlers take.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.services.clock()
+    }
+
+    /// Returns a bus whose handlers take this clock.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_clock(&self, clock: Clock) -> Self {
+        let services = Services::clone(&self.services).with(clock);
+        self.clone().with_services(services)
     }
 }

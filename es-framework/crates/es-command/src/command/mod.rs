@@ -22,6 +22,7 @@ mod parse;
 mod past_store;
 mod pipeline;
 mod random_numbers;
+mod read_recorder;
 mod registry;
 mod rejection;
 mod retry;
@@ -46,6 +47,8 @@ pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceType, Servi
 pub use outcome::CommandOutcome;
 pub use pipeline::handle_command;
 pub use random_numbers::RandomNumbers;
+#[doc(hidden)]
+pub use read_recorder::ReadRecorder;
 pub use registry::{Registry, RegistryBuilder};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 #[doc(hidden)]

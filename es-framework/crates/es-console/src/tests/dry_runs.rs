@@ -39,12 +39,14 @@ impl DryRunService for EchoService {
                 }],
                 "reply": value,
                 "problem": null,
+                "test": { "code": format!("#[test] </code></pre>{json}") },
             }),
             Err(error) => json!({
                 "at": null,
                 "events": [],
                 "reply": null,
                 "problem": problem(&error.to_string()),
+                "test": { "reason": "<b>too many" },
             }),
         };
         ready(Ok(decision.to_string())).boxed()
@@ -131,9 +133,11 @@ async fn the_result_is_below_the_form_which_keeps_its_input() {
     assert_eq!(status, StatusCode::OK);
     assert!(page.contains("Accepted as of event 3") && page.contains("/books/1"));
     assert!(page.contains("{&quot;id&quot;:&quot;42&quot;}") && page.contains("Reply"));
+    assert!(page.contains("Copy as test") && page.contains("#[test] &lt;/code&gt;"));
     let (status, page) = try_json(&console, "{\"id\":", "").await;
     assert_eq!(status, StatusCode::OK);
     assert!(page.contains("Rejected without any event"), "{page}");
+    assert!(page.contains("&lt;b&gt;too many") && !page.contains("test-code"));
     assert!(page.contains("EOF while parsing") && page.contains("is &lt;i&gt;wrong"));
     assert!(page.contains("{&quot;id&quot;:</textarea>"), "{page}");
     let (status, page) = try_json(&console, "{}", "7").await;
