@@ -1,0 +1,159 @@
+//! Cases of `query`: paths and roles.
+
+mod no_path {
+    //! The path is missing.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+        title: String,
+    }
+
+    #[derive(ReadModel)]
+    #[read_model(table = "book_copies", subject = "/books/{id}")]
+    struct BookCopy {
+        #[key]
+        id: Uuid,
+        title: String,
+    }
+
+    #[projection]
+    impl BookCopy {
+        fn purchased(event: &BookPurchasedEvent) -> Self {
+            Self { id: event.id, title: event.title.clone() }
+        }
+    }
+
+    #[derive(Query)]
+    #[query(rows = BookCopy)]
+    struct BrowseStock {}
+}
+
+mod optional_field_in_the_path {
+    //! What stands in the path is always there.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+        title: String,
+    }
+
+    #[derive(ReadModel)]
+    #[read_model(table = "book_copies", subject = "/books/{id}")]
+    struct BookCopy {
+        #[key]
+        id: Uuid,
+        title: String,
+    }
+
+    #[projection]
+    impl BookCopy {
+        fn purchased(event: &BookPurchasedEvent) -> Self {
+            Self { id: event.id, title: event.title.clone() }
+        }
+    }
+
+    #[derive(Query)]
+    #[query(path = "/books/{id}", row = BookCopy)]
+    struct BrowseStock {
+        id: Option<Uuid>,
+    }
+}
+
+mod path_with_unknown_field {
+    //! The path names no field.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+        title: String,
+    }
+
+    #[derive(ReadModel)]
+    #[read_model(table = "book_copies", subject = "/books/{id}")]
+    struct BookCopy {
+        #[key]
+        id: Uuid,
+        title: String,
+    }
+
+    #[projection]
+    impl BookCopy {
+        fn purchased(event: &BookPurchasedEvent) -> Self {
+            Self { id: event.id, title: event.title.clone() }
+        }
+    }
+
+    #[derive(Query)]
+    #[query(path = "/books/{idd}", row = BookCopy)]
+    struct BrowseStock {
+        id: Uuid,
+    }
+}
+
+mod path_without_slash {
+    //! A path starts with a slash.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+        title: String,
+    }
+
+    #[derive(ReadModel)]
+    #[read_model(table = "book_copies", subject = "/books/{id}")]
+    struct BookCopy {
+        #[key]
+        id: Uuid,
+        title: String,
+    }
+
+    #[projection]
+    impl BookCopy {
+        fn purchased(event: &BookPurchasedEvent) -> Self {
+            Self { id: event.id, title: event.title.clone() }
+        }
+    }
+
+    #[derive(Query)]
+    #[query(path = "books", rows = BookCopy)]
+    struct BrowseStock {}
+}
+
+mod role_of_two_words {
+    //! A role that is two words.
+
+    use es_framework::prelude::*;
+
+    #[derive(Query)]
+    #[query(path = "/books/{id}", role = "staff, reader")]
+    struct FindCopy {
+        id: Uuid,
+    }
+}
+
+mod role_without_quotation_marks {
+    //! A role that is no text.
+
+    use es_framework::prelude::*;
+
+    #[derive(Query)]
+    #[query(path = "/books/{id}", role = staff)]
+    struct FindCopy {
+        id: Uuid,
+    }
+}
+
+fn main() {}

@@ -1,8 +1,0 @@
-//! A state that can never be.
-
-use es_framework::prelude::*;
-
-#[derive(State)]
-enum Book {}
-
-fn main() {}

@@ -1,8 +1,0 @@
-//! A value that can never be.
-
-use es_framework::prelude::*;
-
-#[derive(Value)]
-enum Price {}
-
-fn main() {}

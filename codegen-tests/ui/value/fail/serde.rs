@@ -1,0 +1,88 @@
+//! Cases of `value`: serde.
+
+mod field_without_a_name_in_json {
+    //! A name that serde cannot put into camelCase.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    struct Price {
+        währung: String,
+    }
+}
+
+mod misspelt_shape {
+    //! A misspelt key above the value.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    #[serde(tga = "kind")]
+    enum Price {
+        Free,
+        Fixed { cents: u32 },
+    }
+}
+
+mod serde_default {
+    //! A key that only the fields may have.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value, Default)]
+    #[serde(default)]
+    struct Price {
+        cents: u32,
+    }
+}
+
+mod serde_rename_all {
+    //! The names of a value are in camelCase.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    #[serde(rename_all = "UPPERCASE")]
+    enum Status {
+        Available,
+    }
+}
+
+mod two_fields_with_one_member {
+    //! Two fields that are one member of the JSON.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    struct Price {
+        in_cents: u32,
+        #[serde(rename = "inCents")]
+        cents: u32,
+    }
+}
+
+mod two_variants_with_one_name {
+    //! Two variants that are one word in JSON.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    enum Price {
+        Low,
+        #[serde(rename = "low")]
+        Reduced,
+    }
+}
+
+mod variant_without_a_name_in_json {
+    //! A name that serde cannot put into camelCase.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    enum Price {
+        Ermäßigt,
+    }
+}
+
+fn main() {}
