@@ -51,9 +51,21 @@ impl ScaffoldTarget {
         })
     }
 
+    /// Returns the folder of the application.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns all types of this name.
+    pub(crate) fn types(&self, name: &str) -> impl Iterator<Item = &DeclaredType> {
+        self.types
+            .iter()
+            .filter(move |declared| declared.name == name)
+    }
+
     /// Fails if the application declares a type of this name.
     pub(crate) fn check_new(&self, name: &str) -> Result<(), ScaffoldError> {
-        match self.types.iter().find(|declared| declared.name == name) {
+        match self.types(name).next() {
             None => Ok(()),
             Some(declared) => Err(ScaffoldError::new(format!(
                 "{name} exists in {}",
@@ -75,8 +87,7 @@ impl ScaffoldTarget {
     }
 
     fn declared(&self, noun: &str, name: &str) -> Result<&DeclaredType, ScaffoldError> {
-        let found = self.types.iter().find(|declared| declared.name == name);
-        found.ok_or_else(|| {
+        self.types(name).next().ok_or_else(|| {
             ScaffoldError::new(format!(
                 "there is no {noun} {name} below {}: add it first",
                 self.folder.join("src").display()

@@ -25,6 +25,15 @@ pub(crate) enum Subcommand {
     /// Adds a declaration to the application: one file with a test that fails until you have decided
     #[command(subcommand)]
     Add(Declaration),
+    /// Compiles the application, and shows what the framework derived from a declaration
+    Explain(ExplainArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The name of a declared type, such as BorrowBookCommand, or the type of an event
+    #[arg(value_name = "TYPE")]
+    pub(crate) name: String,
 }
 
 #[derive(Debug, Args)]

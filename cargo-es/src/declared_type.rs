@@ -21,6 +21,8 @@ pub(crate) struct DeclaredType {
     pub(crate) path: String,
     /// The source file, relative to the application.
     pub(crate) file: PathBuf,
+    /// The line of its name, from one.
+    pub(crate) line: u64,
     /// The names of the public fields of a struct, with their types as written.
     fields: Vec<(String, String)>,
 }
@@ -100,19 +102,21 @@ fn find_in(
         return Ok(());
     }
     let text = fs::read_to_string(file).map_err(|error| ScaffoldError::io(file, &error))?;
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
+    let mut lines = text.lines().zip(1..);
+    while let Some((line, number)) = lines.next() {
         let Some(name) = declared_name(line) else {
             continue;
         };
         let has_fields = line.trim_end().ends_with('{');
         let body = lines
             .clone()
+            .map(|(line, _)| line)
             .take_while(|line| has_fields && !line.starts_with('}'));
         types.push(DeclaredType {
             path: path_of(file, relative, name),
             name: name.to_owned(),
             file: relative.to_owned(),
+            line: number,
             fields: body.filter_map(field_in).collect(),
         });
     }

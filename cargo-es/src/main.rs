@@ -6,6 +6,8 @@ mod application;
 mod command_line;
 mod declared_type;
 mod error;
+mod explain;
+mod explanation;
 mod field;
 mod files;
 mod module_line;
@@ -48,6 +50,7 @@ fn run() -> Result<(), ScaffoldError> {
     let report = match command_line.subcommand {
         Subcommand::New(arguments) => new::run(&folder, &arguments)?,
         Subcommand::Add(declaration) => add::run(&folder, &declaration)?,
+        Subcommand::Explain(arguments) => explain::run(&folder, &arguments.name)?,
     };
     io::stdout()
         .write_all(report.as_bytes())

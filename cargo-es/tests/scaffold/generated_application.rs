@@ -4,14 +4,14 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
 use crate::{
     running_service::RunningService,
     scratch_folder::{empty_folder, es, new_application},
-    shared_build::{run_cargo, share_build},
+    shared_build::{explain, run_cargo, share_build},
 };
 
 /// One declaration of each kind, with the message of its test.
@@ -76,6 +76,72 @@ fn send(service: &RunningService, request: &str, body: &str) -> String {
     response
 }
 
+/// Each kind of declaration is explained: with what it is connected, and with a derived name.
+fn check_explanations(folder: &Path) {
+    for (name, lines) in [
+        (
+            "BorrowBookCommand",
+            [
+                "Command at src/borrow_book.rs:8",
+                "  route         POST /books/borrow",
+            ],
+        ),
+        (
+            "BookBorrowedEvent",
+            [
+                "  event type    com.example.my_library.BookBorrowedEvent",
+                "  recorded by   BorrowBookCommand",
+            ],
+        ),
+        (
+            "OpenLoan",
+            [
+                "  table         open_loans",
+                "  answers       BrowseLoans, FindLoan",
+            ],
+        ),
+        (
+            "FindLoan",
+            [
+                "  route         GET /loans/{id}",
+                "  reads         open_loans",
+            ],
+        ),
+        (
+            "LoanReminder",
+            [
+                "Reaction at src/loan_reminder.rs:",
+                "  sends         BorrowBookCommand",
+            ],
+        ),
+        (
+            "com.example.my_library.BookPurchasedEvent",
+            [
+                "  subject       /books/{id}",
+                "  starts        LoanReminder",
+            ],
+        ),
+    ] {
+        let output = explain(folder, name);
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            output.status.success() && errors.is_empty(),
+            "{name}: {errors}"
+        );
+        for line in lines {
+            assert!(printed.contains(line), "{name}: {printed}");
+        }
+    }
+    // No handler takes this state yet.
+    let output = explain(folder, "Book");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && errors.contains("state that a handler takes"),
+        "{errors}"
+    );
+}
+
 #[test]
 fn a_generated_application_compiles_fails_where_it_has_to_and_runs() {
     let folder = write_application();
@@ -99,6 +165,7 @@ fn a_generated_application_compiles_fails_where_it_has_to_and_runs() {
     let output = run_cargo(&folder, &["build"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && errors.is_empty(), "{errors}");
+    check_explanations(&folder);
     let service = RunningService::start(&folder, "my-library");
     let book = format!(r#"{{"id":"{COPY}","title":"The Hobbit","numPages":310}}"#);
     let response = send(&service, "POST /books/purchase", &book);

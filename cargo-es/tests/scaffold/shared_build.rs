@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -21,20 +21,41 @@ pub(crate) fn share_build(folder: &Path) {
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
 }
 
-/// Runs Cargo with clippy in the place of the compiler: clippy compiles, too, so that nothing needs to be
-/// compiled twice.
-pub(crate) fn run_cargo(folder: &Path, arguments: &[&str]) -> Output {
+fn clippy_driver(folder: &Path) -> PathBuf {
     let mut rustc = Command::new("rustc");
     let sysroot = rustc.args(["--print", "sysroot"]).current_dir(folder);
     let sysroot = String::from_utf8(sysroot.output().unwrap().stdout).unwrap();
-    let clippy = Path::new(sysroot.trim()).join("bin/clippy-driver");
+    Path::new(sysroot.trim()).join("bin/clippy-driver")
+}
+
+/// Runs Cargo with clippy in the place of the compiler: clippy compiles, too, so that nothing needs to be
+/// compiled twice.
+pub(crate) fn run_cargo(folder: &Path, arguments: &[&str]) -> Output {
     cargo()
         .args(arguments)
         .args(["--quiet", "--offline"])
         .env("CARGO_TARGET_DIR", target_directory())
-        .env("RUSTC_WORKSPACE_WRAPPER", clippy)
+        .env("RUSTC_WORKSPACE_WRAPPER", clippy_driver(folder))
         .env_remove("RUST_BACKTRACE")
         .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+/// Runs `cargo es explain` with the environment of [`run_cargo`], so that the application is not compiled
+/// again.
+pub(crate) fn explain(folder: &Path, name: &str) -> Output {
+    let mut explain = Command::new(env!("CARGO_BIN_EXE_cargo-es"));
+    for (variable, value) in cargo().get_envs() {
+        if value.is_none() {
+            explain.env_remove(variable);
+        }
+    }
+    let explain = explain.args(["es", "explain", name]).current_dir(folder);
+    let explain = explain.env("CARGO_TARGET_DIR", target_directory());
+    explain
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("RUSTC_WORKSPACE_WRAPPER", clippy_driver(folder))
         .output()
         .unwrap()
 }

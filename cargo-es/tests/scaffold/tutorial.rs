@@ -11,7 +11,7 @@ use crate::{
     requirement::require_program,
     running_service::RunningService,
     scratch_folder::{checkout, empty_folder},
-    shared_build::{check_format, run_cargo, share_build},
+    shared_build::{check_format, explain, run_cargo, share_build},
 };
 
 /// A block of the page.
@@ -124,6 +124,13 @@ fn the_tutorial_leads_where_it_says() {
             "{printed}{errors}"
         );
     }
+    let explained = explain(&application, "BorrowBookCommand");
+    let reference = fs::read_to_string(checkout().join("docs/src/reference/cargo-es.md")).unwrap();
+    let explained = String::from_utf8(explained.stdout).unwrap();
+    assert!(
+        reference.contains(&explained) && explained.len() > 99,
+        "{explained}"
+    );
     if !require_program("curl", "curl") {
         return;
     }
