@@ -40,9 +40,8 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), ScaffoldError> {
     // Cargo passes the name of the subcommand as the first argument.
-    let is_cargo_subcommand = |(index, argument): &(usize, String)| *index == 1 && argument == "es";
-    let arguments = std::env::args().enumerate();
-    let arguments = arguments.filter(|argument| !is_cargo_subcommand(argument));
+    let arguments = std::env::args_os().enumerate();
+    let arguments = arguments.filter(|(index, argument)| *index != 1 || argument != "es");
     let command_line = CommandLine::parse_from(arguments.map(|(_, argument)| argument));
     let folder = std::env::current_dir().map_err(|error| {
         ScaffoldError::new(format!("the current folder cannot be read: {error}"))

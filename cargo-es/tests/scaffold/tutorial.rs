@@ -140,6 +140,8 @@ fn the_tutorial_leads_where_it_says() {
     let requests: Vec<_> = requests.collect();
     let statuses = ["201 Created", "", "", "204 No Content"];
     assert_eq!(requests.len(), statuses.len());
+    let readme = fs::read_to_string(application.join("README.md")).unwrap();
+    assert!(readme.contains(requests[0].1.text), "{readme}");
     for ((index, block), status) in requests.into_iter().zip(statuses) {
         let shown = &blocks[index + 1];
         assert_eq!(shown.language, "json", "{}", block.text);
