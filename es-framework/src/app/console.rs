@@ -33,6 +33,7 @@ pub(super) fn routes(
         store: context.health.store.clone(),
         upcasters: registry.upcasters(),
         states: declared_states(registry),
+        snapshots: context.bus.snapshots(),
         commands: declared_commands(registry, &model),
         dry_run: Arc::new(DryRunner::new(registry.commands().into(), context)),
         command_size: context.limits.body_size,

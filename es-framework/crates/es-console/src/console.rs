@@ -2,8 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use es_command::{reaction::ReactionStatuses, state::StateDescriptor};
-use es_event::{Subject, Upcasters, subject_template::fits};
+use es_command::{
+    reaction::ReactionStatuses,
+    state::{Snapshots, StateDescriptor},
+};
+use es_event::{EventId, Subject, Upcasters, subject_template::fits};
 use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
 use es_read::projection::{Database, ProgressRegistry, ReadModels};
@@ -37,6 +40,8 @@ pub struct Console {
     pub model: ApplicationModel,
     /// The states of each subject.
     pub states: Vec<DeclaredState>,
+    /// The snapshots of the states.
+    pub snapshots: Option<Snapshots>,
     /// The commands that clients and reactions send.
     pub commands: Vec<DeclaredCommand>,
     /// Decides on commands without an append.
@@ -113,6 +118,18 @@ impl Console {
     pub(crate) fn states_of(&self, subject: &Subject) -> Vec<DeclaredState> {
         let has_state = |state: &&DeclaredState| fits(state.template, subject);
         self.states.iter().filter(has_state).copied().collect()
+    }
+
+    /// Returns the last event of the snapshot of a state, if there is one.
+    pub(crate) async fn snapshot_of(
+        &self,
+        subject: &Subject,
+        state: DeclaredState,
+    ) -> Option<EventId> {
+        let snapshots = self.snapshots.as_ref()?;
+        let (module, name) = (state.descriptor.declaration.module, state.descriptor.name);
+        let event = snapshots.last_event(module, name, subject, state.recursive);
+        event.await
     }
 
     /// Returns the commands about a subject.

@@ -128,6 +128,7 @@ pub(crate) fn step(
     subject: &Subject,
     event: EventId,
     folded: &FoldedState,
+    is_snapshot: bool,
 ) -> Markup {
     let name = state.descriptor.name;
     let address = format!("/console/states/{name}?subject={subject}&event={event}");
@@ -136,6 +137,7 @@ pub(crate) fn step(
             h3 {
                 a href=(address) title="Show the whole state" { (name) }
                 @if folded.is_unchanged() { span.muted { "unchanged" } }
+                @if is_snapshot { span.chip title="Commands start from this stored state" { "snapshot" } }
             }
             @match &folded.after {
                 Err(failure) => p.bad { (shortened(&failure.to_string(), 300)) },

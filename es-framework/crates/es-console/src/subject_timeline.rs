@@ -27,6 +27,9 @@ const PAGE: usize = 20;
 /// The number of tokens of its data that an event shows.
 const SUMMARY: usize = 80;
 
+/// A state and the last event of its snapshot.
+type MarkedState = (DeclaredState, Option<EventId>);
+
 /// The events of a page, oldest first, and whether there are older ones.
 struct TimelinePage {
     events: Vec<RecordedEvent>,
@@ -52,6 +55,10 @@ pub(crate) async fn show(
         )));
     }
     let folded = fold_page(console, &subject, &states, &page.events).await?;
+    let mut marked = Vec::new();
+    for state in states {
+        marked.push((state, console.snapshot_of(&subject, state).await));
+    }
     let title = match subject == Subject::root() {
         true => "Subjects".to_owned(),
         false => subject.to_string(),
@@ -74,9 +81,9 @@ pub(crate) async fn show(
                         a.quiet-link href={ "/console/subjects" (subject) } { "To the newest" }
                     }
                 }
-                @if states.is_empty() { p.muted { "No command handler takes a state of this subject." } }
+                @if marked.is_empty() { p.muted { "No command handler takes a state of this subject." } }
                 @if folded.is_too_long { p.missed { (too_long()) } }
-                (timeline(console, &subject, &states, &page.events, &folded))
+                (timeline(console, &subject, &marked, &page.events, &folded))
                 (paging(&subject, &page))
             }
         } @else if subject == Subject::root() && children.is_empty() {
@@ -150,7 +157,7 @@ fn opener() -> Markup {
 fn timeline(
     console: &Console,
     subject: &Subject,
-    states: &[DeclaredState],
+    states: &[MarkedState],
     events: &[RecordedEvent],
     folded: &FoldedPage,
 ) -> Markup {
@@ -195,13 +202,13 @@ fn event_part(console: &Console, subject: &Subject, event: &RecordedEvent) -> Ma
 fn states_part(
     subject: &Subject,
     event: &RecordedEvent,
-    states: &[DeclaredState],
+    states: &[MarkedState],
     steps: &[FoldedState],
 ) -> Markup {
     html! {
         div.states {
-            @for (state, folded) in states.iter().zip(steps) {
-                (state_view::step(*state, subject, event.id, folded))
+            @for ((state, snapshot), folded) in states.iter().zip(steps) {
+                (state_view::step(*state, subject, event.id, folded, *snapshot == Some(event.id)))
             }
         }
     }

@@ -43,6 +43,7 @@ impl TestConsole {
             upcasters: Upcasters::default(),
             model: ApplicationModel::default(),
             states: vec![],
+            snapshots: None,
             commands: dry_runs::declared(),
             dry_run: Arc::new(dry_runs::EchoService),
             command_size: 1_000,

@@ -330,6 +330,43 @@ async fn the_overview_shows_the_times_and_the_conflicts_of_commands() {
 }
 
 #[tokio::test]
+async fn a_timeline_marks_the_snapshot_of_a_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let (reader, copy) = (Uuid::new_v4(), Uuid::new_v4());
+    register_and_purchase(&library, reader, copy).await;
+    let returned = json!({
+        "source": "library-service",
+        "subject": format!("/books/{copy}"),
+        "type": "com.example.library.BookReturnedEvent",
+        "data": {
+            "metadata": {},
+            "payload": { "id": copy, "reader": reader, "lateFeeCents": 0 },
+        },
+    });
+    let written = client()
+        .post(format!("{}/api/v1/write-events", library.store_url))
+        .bearer_auth(TOKEN)
+        .body(json!({ "events": vec![returned; 600] }).to_string());
+    assert_eq!(written.send().await.unwrap().status(), StatusCode::OK);
+    let timeline = format!("{}/console/subjects/books/{copy}", library.url);
+    let page = async || get(&timeline).await.text().await.unwrap();
+    assert!(!page().await.contains(">snapshot<"));
+    // The command reads all events, so it saves the state before its own event.
+    let borrow = json!({ "id": copy, "reader": reader }).to_string();
+    let borrowed = post(&format!("{}/books/borrow", library.url), borrow).await;
+    assert_eq!(borrowed.status(), StatusCode::OK);
+    let page = eventually("the snapshot is marked", async || {
+        Some(page().await).filter(|page| page.contains(">snapshot<"))
+    })
+    .await;
+    let (_, marked) = page.split_once("id=\"event-601\"").unwrap();
+    let (marked, _) = marked.split_once("</li>").unwrap();
+    assert!(marked.contains(">snapshot<"), "{marked}");
+    assert_eq!(page.matches(">snapshot<").count(), 1);
+}
+
+#[tokio::test]
 async fn a_setting_turns_the_console_off() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded_with(folder.path(), &[("CONSOLE", "false")]);

@@ -123,6 +123,13 @@ impl CommandBus {
         }
     }
 
+    /// Returns the snapshots of the states.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn snapshots(&self) -> Option<Snapshots> {
+        self.states.snapshots().cloned()
+    }
+
     /// Returns the clock that handlers take.
     #[doc(hidden)]
     #[must_use]

@@ -93,6 +93,11 @@ impl StateLoader {
         Self { snapshots, ..self }
     }
 
+    /// Returns the snapshots of the states.
+    pub(crate) const fn snapshots(&self) -> Option<&Snapshots> {
+        self.snapshots.as_ref()
+    }
+
     /// Returns a loader that reads another store, with an empty cache and without snapshots.
     pub(crate) fn without_cache(&self, store: Arc<dyn EventStore>) -> Self {
         Self::new(store).with_upcasters(self.upcasters.clone())

@@ -107,7 +107,7 @@ impl Snapshots {
         subject: &Subject,
         recursive: bool,
     ) -> Option<(S, LastEvent)> {
-        let name = name::<S>(subject, recursive);
+        let name = name(S::DECLARATION.module, S::NAME, subject, recursive);
         if !lock(&self.names).contains(&name) {
             return None;
         }
@@ -120,6 +120,29 @@ impl Snapshots {
         let (json, latest) = tokio::task::spawn_blocking(load).await.ok().flatten()?;
         let state = serde_json::from_str(&json).map_err(SnapshotError::from);
         self.log_error("read", state).map(|state| (state, latest))
+    }
+
+    /// Returns the last event of the stored state of this module and name. Returns `None` if there is no snapshot or
+    /// it cannot be read.
+    #[doc(hidden)]
+    pub async fn last_event(
+        &self,
+        module: &str,
+        state: &str,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Option<EventId> {
+        let name = name(module, state, subject, recursive);
+        if !lock(&self.names).contains(&name) {
+            return None;
+        }
+        let snapshots = self.clone();
+        let load = move || {
+            snapshots
+                .with_database("read", |database| database.load_last_event(&name))
+                .flatten()
+        };
+        tokio::task::spawn_blocking(load).await.ok().flatten()
     }
 
     pub(super) fn save<S: Evolve>(
@@ -137,7 +160,8 @@ impl Snapshots {
             tracing::debug!(%subject, bytes = json.len(), "a state is too long for a snapshot");
             return;
         }
-        let (snapshots, name) = (self.clone(), name::<S>(subject, recursive));
+        let name = name(S::DECLARATION.module, S::NAME, subject, recursive);
+        let snapshots = self.clone();
         tokio::task::spawn_blocking(move || {
             snapshots.with_database("written", |database| database.save(name, &json, latest))
         });
@@ -174,10 +198,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Returns the name of the snapshot of a state.
-fn name<S: Evolve>(subject: &Subject, recursive: bool) -> String {
+fn name(module: &str, state: &str, subject: &Subject, recursive: bool) -> String {
     let below = if recursive { "/**" } else { "" };
-    let module = S::DECLARATION.module;
-    format!("{module}::{} {subject}{below}", S::NAME)
+    format!("{module}::{state} {subject}{below}")
 }
 
 impl SnapshotDatabase {
@@ -228,6 +251,16 @@ impl SnapshotDatabase {
             .map(|(id, hash)| LastEvent { id, hash });
         let latest = latest.ok_or(SnapshotError::Invalid("its last event is missing"))?;
         Ok(Some((json, latest)))
+    }
+
+    fn load_last_event(&self, name: &str) -> Result<Option<EventId>, SnapshotError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT event_id FROM snapshots WHERE name = ?1 AND program = ?2")?;
+        let id = statement
+            .query_row(params![name, self.program], |row| row.get::<_, i64>(0))
+            .optional()?;
+        Ok(id.and_then(|id| u64::try_from(id).ok().and_then(EventId::new)))
     }
 
     fn save(&self, name: String, json: &str, latest: LastEvent) -> Result<(), SnapshotError> {

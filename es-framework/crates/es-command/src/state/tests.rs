@@ -15,7 +15,7 @@ use serde_json::{json, value::to_raw_value};
 
 use super::{Evolve as _, RebuiltState, Snapshots, State as _, StateLoader};
 use crate::prelude::*;
-use es_event::{Event as _, EventCandidate, EventType, RecordedEvent, Subject};
+use es_event::{Event as _, EventCandidate, EventId, EventType, RecordedEvent, Subject};
 use es_store::{
     AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
     memory::MemoryStore,
@@ -239,6 +239,16 @@ async fn a_long_subject_is_read_from_its_snapshot_after_a_restart() {
     store.pay("/accounts/1", 9).await;
     assert_eq!(restarted(&store, &file).await.state, account(609, 601));
     assert_eq!(store.count(), 2, "the event it ends with, and the new one");
+    let snapshots = Snapshots::in_file(file.clone());
+    let (module, name) = (Account::DECLARATION.module, Account::NAME);
+    let last = async |name, at| {
+        snapshots
+            .last_event(module, name, &subject(at), false)
+            .await
+    };
+    assert_eq!(last(name, "/accounts/1").await, EventId::new(600));
+    assert_eq!(last(name, "/accounts/2").await, None);
+    assert_eq!(last("Other", "/accounts/1").await, None);
     for file in std::fs::read_dir(file.parent().unwrap()).unwrap() {
         let mode = file.unwrap().metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "only the owner can read it");
