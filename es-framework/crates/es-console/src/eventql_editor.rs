@@ -148,10 +148,10 @@ impl EventQlPage<'_> {
                     summary { "Reference" }
                     (reference(self.console.event_types.first().copied()))
                 }
-            }
-            // The script puts the result of another run in its place.
-            section.query-result #result tabindex="-1" aria-label="Result" {
-                @if let Some(run) = &self.run { (result(self.query, run)) }
+                // The script puts the result of another run in its place.
+                section.query-result #result tabindex="-1" aria-label="Result" {
+                    @if let Some(run) = &self.run { (result(self.query, run)) }
+                }
             }
         }
     }
@@ -181,7 +181,7 @@ impl EventQlPage<'_> {
             p.muted #limits {
                 "Runs in this application over its event store (" (shortened(&self.console.store.description(), 200))
                 "). Limits: " (ROWS) " rows, " (size_text(ROWS_SIZE)) " of results, "
-                (limits.time.as_secs()) " seconds, " (size_text(limits.memory)) " of memory, "
+                (limits.time.as_secs_f64()) " seconds, " (size_text(limits.memory)) " of memory, "
                 (QUERIES) " queries at once."
             }
         }

@@ -1,6 +1,7 @@
 //! The library service as its clients see it: commands, queries and the pages.
 
 mod console;
+mod console_walk;
 mod copied_tests;
 mod eventql_editor;
 mod how_to_pages;

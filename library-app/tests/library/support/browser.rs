@@ -137,6 +137,17 @@ impl Browser {
         assert_eq!(answer, Value::Null, "{xpath}");
     }
 
+    /// Presses and releases a key.
+    pub(crate) async fn press(&self, key: &str) {
+        let keys = [
+            json!({ "type": "keyDown", "value": key }),
+            json!({ "type": "keyUp", "value": key }),
+        ];
+        let keyboard = json!({ "type": "key", "id": "keyboard", "actions": keys });
+        self.post("/actions", json!({ "actions": [keyboard] }))
+            .await;
+    }
+
     /// Shows pages as a phone of 390 by 844 pixels does; a window cannot be that narrow.
     pub(crate) async fn emulate_phone(&self) {
         let screen = json!({ "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true });

@@ -1,0 +1,195 @@
+//! A walk through the console in a real browser, as an operator uses it.
+
+use std::path::Path;
+
+use reqwest::StatusCode;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::support::{Library, TOKEN, book, browser::Browser, eventually, post};
+
+/// A query that takes longer than the test.
+const ENDLESS: &str = "FROM a IN events FROM b IN events FROM c IN events FROM d IN events FROM e IN events \
+    FROM f IN events FROM g IN events FROM h IN events PROJECT INTO COUNT()";
+
+/// A browser of an operator, and the service.
+struct Walk {
+    browser: Browser,
+    library: Library,
+    reader: Uuid,
+    copy: Uuid,
+}
+
+impl Walk {
+    async fn open(&self, path: &str) {
+        let url = format!("{}{path}", self.library.url);
+        self.browser.open(&url).await;
+    }
+
+    /// Checks that the page is not wider than the window, and takes its picture.
+    async fn check_width(&self, name: &str) {
+        let overflow = "return document.documentElement.scrollWidth - innerWidth";
+        let overflow = self.browser.run(overflow).await;
+        assert!(overflow.as_i64() <= Some(0), "{name}: {overflow}");
+        let width = self.browser.run("return innerWidth").await;
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let file = file.join(format!("console-{name}-{width}.png"));
+        self.browser.picture(&file).await;
+    }
+
+    async fn sign_in(&self) {
+        self.open("/console/sign-in").await;
+        self.browser.fill("API token", TOKEN).await;
+        self.browser.click("//button[text()='Sign in']").await;
+        self.browser
+            .text("//*[@id='live'][@data-state='live']")
+            .await;
+    }
+
+    /// Purchases the copy, and waits until the event appears.
+    async fn watch_purchase(&self) {
+        let purchased = self.library.purchase(&book(self.copy)).await;
+        assert_eq!(purchased.status(), StatusCode::CREATED);
+        let row = "//tbody[@id='rows']/tr[1][contains(., 'BookPurchasedEvent')]";
+        self.browser.text(row).await;
+        self.browser.press("/").await;
+        let focused = self.browser.run("return document.activeElement.name").await;
+        assert_eq!(focused, "subject");
+        let subject = "//tbody[@id='rows']//a[contains(@href, '/console/subjects/books/')]";
+        self.browser.click(subject).await;
+        let newest = self.browser.text("//ol[@class='timeline']/li[1]").await;
+        assert!(newest.contains("available"), "{newest}");
+        self.check_width("timeline").await;
+    }
+
+    /// Makes dry runs of a borrow after the purchase and before it.
+    async fn try_borrow(&self) {
+        let browser = &self.browser;
+        browser
+            .click("//a[text()='Try a command after this event']")
+            .await;
+        browser.click("//h2/a[text()='BorrowBookCommand']").await;
+        let borrow = json!({ "id": self.copy, "reader": self.reader }).to_string();
+        browser.fill("Command", &borrow).await;
+        browser.click("//button[text()='Dry run']").await;
+        let accepted = browser
+            .text("//*[@id='result'][contains(., 'Accepted as of event 1')]")
+            .await;
+        assert!(accepted.contains("LoanOpenedEvent"), "{accepted}");
+        browser.click("//button[text()='Copy']").await;
+        browser
+            .text("//*[@role='status'][contains(., 'Copied') or contains(., 'Selected')]")
+            .await;
+        let code = browser.text("//*[@id='test-code']").await;
+        assert!(code.contains("fn borrow_book_is_accepted()"), "{code}");
+        self.check_width("accepted").await;
+        browser.fill("As of event", "0").await;
+        browser.click("//button[text()='Dry run']").await;
+        let rejected = browser
+            .text("//*[@id='result'][contains(., 'Rejected as of event 0')]")
+            .await;
+        assert!(rejected.contains("does not exist"), "{rejected}");
+        assert!(rejected.contains(".then_problem("), "{rejected}");
+        self.check_width("rejected").await;
+    }
+
+    async fn rebuild(&self) {
+        self.open("/console/read-models").await;
+        let rebuild = "//a[contains(@href, '/book_copies/rebuild')]";
+        self.browser.click(rebuild).await;
+        self.browser.click("//button[text()='Rebuild']").await;
+        eventually("the read model is rebuilt", async || {
+            self.open("/console/read-models").await;
+            let page = self.browser.text("//main").await;
+            (page.matches("up to date").count() == 2).then_some(())
+        })
+        .await;
+        self.check_width("read-models").await;
+    }
+
+    async fn run_query(&self) {
+        let browser = &self.browser;
+        self.open("/console/eventql").await;
+        browser.click("//button[text()='Run']").await;
+        let rows = browser
+            .text("//*[@id='result'][contains(., '12 rows')]")
+            .await;
+        assert!(
+            rows.contains("subject") && rows.contains("BookPurchasedEvent"),
+            "{rows}"
+        );
+        self.check_width("eventql").await;
+    }
+
+    /// Runs queries without leaving the page: one with a mistake, and one that is cancelled.
+    async fn cancel_query(&self) {
+        let browser = &self.browser;
+        browser.run("window.isSamePage = true").await;
+        browser
+            .fill("Query", "FROM e IN events PROJECT INTO f")
+            .await;
+        browser.click("//button[text()='Run']").await;
+        let mark = browser.text("//*[@id='result']//mark").await;
+        assert_eq!(mark, "f");
+        browser.fill("Query", ENDLESS).await;
+        browser.click("//button[text()='Run']").await;
+        browser.click("//button[text()='Cancel']").await;
+        browser
+            .text("//*[@role='status'][text()='Cancelled.']")
+            .await;
+        assert_eq!(browser.run("return window.isSamePage").await, true);
+    }
+
+    async fn see_model(&self) {
+        self.open("/console/model").await;
+        self.browser
+            .click("//*[local-name()='svg']//*[local-name()='a'][1]")
+            .await;
+        self.browser.text("//*[@id='declaration']").await;
+        self.check_width("model").await;
+        self.open("/console/overview").await;
+        let overview = self.browser.text("//main").await;
+        assert!(
+            overview.contains("Command times of the last hour"),
+            "{overview}"
+        );
+        self.check_width("overview").await;
+    }
+}
+
+#[tokio::test]
+async fn an_operator_walks_through_the_console() {
+    let Some(browser) = Browser::start().await else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let (reader, copy) = (Uuid::from_u128(100), Uuid::from_u128(1));
+    let ada = json!({ "id": reader, "name": "Ada" }).to_string();
+    let registered = post(&format!("{}/readers/register", library.url), ada).await;
+    assert_eq!(registered.status(), StatusCode::CREATED);
+    let walk = Walk {
+        browser,
+        library,
+        reader,
+        copy,
+    };
+    walk.sign_in().await;
+    walk.watch_purchase().await;
+    walk.try_borrow().await;
+    walk.rebuild().await;
+    for _ in 0..10 {
+        let purchased = walk.library.purchase(&book(Uuid::new_v4())).await;
+        assert_eq!(purchased.status(), StatusCode::CREATED);
+    }
+    walk.run_query().await;
+    walk.cancel_query().await;
+    walk.see_model().await;
+    // On a phone, the same pages have the same buttons.
+    walk.browser.emulate_phone().await;
+    walk.open(&format!("/console/subjects/books/{copy}")).await;
+    walk.try_borrow().await;
+    walk.run_query().await;
+    walk.see_model().await;
+    walk.browser.quit().await;
+}
