@@ -21,12 +21,16 @@ const CLAUSES: [ReferenceEntry; 7] = [
 ];
 
 /// The parts of expressions.
-const EXPRESSIONS: [ReferenceEntry; 5] = [
+const EXPRESSIONS: [ReferenceEntry; 6] = [
     (
         "== != < <= > >= CONTAINS",
         "values of different kinds do not compare",
     ),
-    ("+ - * / %", "numbers; / is exact"),
+    (
+        "[\"a\", \"b\"] CONTAINS value",
+        "true for an element of a list",
+    ),
+    ("+ - * / %", "numbers; 7 / 2 is 3.5"),
     ("e.data.payload.title", "a missing member is null"),
     (
         "e.id AS INT",
