@@ -5,6 +5,8 @@
 pub(super) enum ClientBreak {
     OperationRemoved,
     OperationRenamed,
+    CredentialRequired,
+    RoleRequired,
     MemberRefused,
     MemberRequired,
     ValueRefused,
@@ -28,6 +30,8 @@ impl ClientBreak {
             Self::OperationRenamed => {
                 "clients that a generator wrote lose the function of this name"
             }
+            Self::CredentialRequired => "clients that send none get the status 401",
+            Self::RoleRequired => "clients whose token does not allow it get the status 403 or 401",
             Self::MemberRefused => "clients that send it get the status 422",
             Self::MemberRequired => "clients that do not send it get the status 422",
             Self::ValueRefused => "clients that send such a value get the status 422 or 400",
@@ -52,6 +56,11 @@ impl ClientBreak {
                 "or keep it beside its successor until no client calls it",
             ],
             Self::OperationRenamed => &["restore the type's name and keep the new one for later"],
+            Self::CredentialRequired => &["restore the access without a credential"],
+            Self::RoleRequired => &[
+                "restore the role in #[command(role = \"…\")] or #[query(role = \"…\")]",
+                "or give the new role to the tokens of all clients first",
+            ],
             Self::MemberRefused => &[
                 "restore the field; an `Option` that the handler ignores is enough",
                 "or restore its name with #[serde(rename = \"…\")]",

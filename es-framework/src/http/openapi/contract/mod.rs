@@ -4,6 +4,7 @@
 //! A request has to take what it took, so it may become wider. A response has to stay within what it
 //! was, so it may become narrower.
 
+mod access_comparison;
 mod client_break;
 mod contract_comparison;
 mod operation_change;

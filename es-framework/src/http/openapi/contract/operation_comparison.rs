@@ -1,11 +1,11 @@
-//! Compares the parameters, the request and the responses of one operation.
+//! Compares the name, the access, the parameters, the request and the responses of one operation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::{
-    DocumentReader,
+    DocumentReader, access_comparison,
     client_break::ClientBreak,
     operation_change::OperationChange,
     schema_comparison::{Direction, SchemaComparison},
@@ -28,6 +28,9 @@ pub(super) fn compare(
         changes: vec![],
     };
     comparison.names(before, after);
+    comparison
+        .changes
+        .extend(access_comparison::compare(before, after));
     comparison.parameters(before, after);
     comparison.request(before, after);
     comparison.responses(before, after);

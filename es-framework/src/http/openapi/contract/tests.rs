@@ -79,6 +79,28 @@ fn generated_clients_need_the_operation_id() {
 }
 
 #[test]
+fn another_role_breaks_clients_and_no_role_does_not() {
+    let access = |security: Value| operation(&json!({ "security": security }));
+    let role = |role: &str| access(json!([{ "bearer": [role] }, {}]));
+    let open = access(json!([{ "bearer": [] }, {}]));
+    assert_breaks(
+        &role("reader"),
+        &role("staff"),
+        "it requires the credential bearer with the role staff, and required the credential bearer with the role reader",
+    );
+    assert_breaks(&open, &role("staff"), "with the role staff");
+    assert_compatible(
+        &role("staff"),
+        &open,
+        "can be called with the credential bearer",
+    );
+    assert_compatible(&open, &open, "the API has not changed");
+    let closed = access(json!([{ "operator": [] }]));
+    assert_breaks(&operation(&json!({})), &closed, "required no credential");
+    assert_breaks(&open, &closed, "it requires the credential operator");
+}
+
+#[test]
 fn a_narrower_type_breaks_those_who_send_it_and_not_those_who_read_it() {
     for (wide, narrow, text) in [
         (
