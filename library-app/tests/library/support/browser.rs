@@ -194,6 +194,14 @@ impl Drop for Browser {
 }
 
 fn start_driver() -> (Child, String) {
+    // The driver takes a free port of one family of addresses, and exits if another process has the same
+    // port of the other family.
+    let mut attempts = (0..10).map(|_| try_to_start_driver());
+    let driver = attempts.find_map(|driver| driver);
+    driver.expect("chromedriver says on which port it is")
+}
+
+fn try_to_start_driver() -> Option<(Child, String)> {
     let mut driver = Command::new("chromedriver");
     driver.arg("--port=0").stdout(Stdio::piped());
     let mut driver = driver.stderr(Stdio::null()).spawn().unwrap();
@@ -205,10 +213,14 @@ fn start_driver() -> (Child, String) {
             .1;
         port.parse::<u16>().ok()
     });
+    let Some(port) = port else {
+        // Its output has ended, so it has, too.
+        driver.wait().unwrap();
+        return None;
+    };
     // A full pipe would block the driver.
     std::thread::spawn(move || lines.for_each(drop));
-    let port = port.expect("chromedriver says on which port it is");
-    (driver, format!("http://127.0.0.1:{port}"))
+    Some((driver, format!("http://127.0.0.1:{port}")))
 }
 
 fn capabilities() -> Value {
