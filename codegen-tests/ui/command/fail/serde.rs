@@ -27,7 +27,7 @@ mod serde_default {
 }
 
 mod serde_deny_unknown_fields {
-    //! What a command does anyway.
+    //! Every command refuses unknown members.
 
     use es_framework::prelude::*;
 

@@ -1,15 +1,17 @@
 //! Cases of `evolve`: item shapes.
 
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
 mod a_generic_impl {
     //! A state is of one type.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     struct Shelf<T>(T);
 
@@ -24,25 +26,19 @@ mod a_generic_impl {
 mod a_trait_impl {
     //! The functions are no trait's.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(State)]
     struct Book {
         copies: u32,
     }
 
-    trait Purchased {
+    trait Purchase {
         fn purchased(event: &BookPurchasedEvent) -> Self;
     }
 
     #[evolve]
-    impl Purchased for Book {
+    impl Purchase for Book {
         fn purchased(_: &BookPurchasedEvent) -> Self {
             Self { copies: 1 }
         }
@@ -52,13 +48,7 @@ mod a_trait_impl {
 mod async_function {
     //! A state follows from its events alone.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(State)]
     struct Book {
@@ -76,13 +66,7 @@ mod async_function {
 mod extern_function {
     //! The framework calls functions of Rust.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(State)]
     struct Book {
@@ -100,13 +84,7 @@ mod extern_function {
 mod generic_function {
     //! A function is for one kind of event.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(State)]
     struct Book {
@@ -124,13 +102,7 @@ mod generic_function {
 mod no_event {
     //! A function that follows from nothing.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(State)]
     struct Book {
@@ -148,13 +120,7 @@ mod no_event {
 mod no_function {
     //! No event leads to the state.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(State)]
     struct Book {
@@ -168,7 +134,7 @@ mod no_function {
 mod on_a_module {
     //! The attribute stands above something else altogether.
 
-    use es_framework::prelude::*;
+    use super::*;
 
     #[evolve]
     mod book {}
@@ -177,7 +143,7 @@ mod on_a_module {
 mod on_a_struct {
     //! The attribute stands above the state instead of its `impl`.
 
-    use es_framework::prelude::*;
+    use super::*;
 
     #[evolve]
     #[derive(State)]
@@ -189,7 +155,7 @@ mod on_a_struct {
 mod on_an_enum {
     //! The attribute stands above the state instead of its `impl`.
 
-    use es_framework::prelude::*;
+    use super::*;
 
     #[evolve]
     #[derive(State)]
@@ -201,13 +167,7 @@ mod on_an_enum {
 mod unsafe_function {
     //! The framework calls no unsafe code.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(State)]
     struct Book {

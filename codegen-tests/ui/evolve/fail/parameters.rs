@@ -1,7 +1,7 @@
 //! Cases of `evolve`: parameters.
 
 mod arguments {
-    //! What a state follows from are the functions alone.
+    //! The functions alone say which events a state follows from.
 
     use es_framework::prelude::*;
 
@@ -71,7 +71,7 @@ mod change_that_returns {
 }
 
 mod event_by_mutable_reference {
-    //! What happened does not change.
+    //! An event does not change.
 
     use es_framework::prelude::*;
 

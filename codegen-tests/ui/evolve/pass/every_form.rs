@@ -17,7 +17,7 @@ macro_rules! events {
 
 events!(PurchasedEvent FoundEvent LentEvent ReturnedEvent SoldEvent);
 
-/// What is known of a copy.
+/// A copy in its state.
 #[derive(State)]
 enum Copy {
     Available { id: Uuid },

@@ -1,4 +1,4 @@
-//! What is not compiled is not there for the macros either, wherever the condition stands.
+//! The macros leave out an item that is not compiled, wherever the condition stands.
 
 #![deny(warnings)]
 

@@ -41,7 +41,7 @@ enum Status {
 
 #[derive(Settings)]
 struct Settings {
-    /// What is played.
+    /// A film.
     #[setting(default = "chess")]
     r#type: String,
 }

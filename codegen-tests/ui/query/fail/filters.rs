@@ -1,31 +1,33 @@
 //! Cases of `query`: filters.
 
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+    title: String,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    title: String,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id, title: event.title.clone() }
+    }
+}
+
 mod filter_without_arguments {
     //! A filter says how.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = BookCopy)]
@@ -38,29 +40,7 @@ mod filter_without_arguments {
 mod filter_without_rows {
     //! A query by hand compares nothing by itself.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books")]
@@ -73,29 +53,7 @@ mod filter_without_rows {
 mod misspelt_filter {
     //! A filter is misspelt.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = BookCopy)]
@@ -108,29 +66,7 @@ mod misspelt_filter {
 mod no_filter {
     //! A field is not compared.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = BookCopy)]
@@ -142,29 +78,7 @@ mod no_filter {
 mod two_filters {
     //! A field is compared once.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = BookCopy)]

@@ -1,31 +1,33 @@
 //! Cases of `query`: paths and roles.
 
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+    title: String,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    title: String,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id, title: event.title.clone() }
+    }
+}
+
 mod no_path {
     //! The path is missing.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(rows = BookCopy)]
@@ -33,31 +35,9 @@ mod no_path {
 }
 
 mod optional_field_in_the_path {
-    //! What stands in the path is always there.
+    //! A field in the path is not optional.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books/{id}", row = BookCopy)]
@@ -69,29 +49,7 @@ mod optional_field_in_the_path {
 mod path_with_unknown_field {
     //! The path names no field.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books/{idd}", row = BookCopy)]
@@ -103,29 +61,7 @@ mod path_with_unknown_field {
 mod path_without_slash {
     //! A path starts with a slash.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "books", rows = BookCopy)]
@@ -135,7 +71,7 @@ mod path_without_slash {
 mod role_of_two_words {
     //! A role that is two words.
 
-    use es_framework::prelude::*;
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books/{id}", role = "staff, reader")]
@@ -147,7 +83,7 @@ mod role_of_two_words {
 mod role_without_quotation_marks {
     //! A role that is no text.
 
-    use es_framework::prelude::*;
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books/{id}", role = staff)]

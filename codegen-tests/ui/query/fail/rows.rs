@@ -1,31 +1,33 @@
 //! Cases of `query`: rows.
 
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+    title: String,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    title: String,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: &BookPurchasedEvent) -> Self {
+        Self { id: event.id, title: event.title.clone() }
+    }
+}
+
 mod list_compared_as_one {
     //! A list holds several values.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = BookCopy)]
@@ -38,29 +40,7 @@ mod list_compared_as_one {
 mod misspelt_key {
     //! A key of the attribute is misspelt.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(pat = "/books", rows = BookCopy)]
@@ -70,29 +50,7 @@ mod misspelt_key {
 mod one_of_without_a_list {
     //! Several values are a list.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = BookCopy)]
@@ -105,29 +63,7 @@ mod one_of_without_a_list {
 mod order_of_one_row {
     //! One row is in order.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books/{id}", row = BookCopy, order = title)]
@@ -139,29 +75,7 @@ mod order_of_one_row {
 mod order_that_is_no_field {
     //! Rows are sorted by a field.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = BookCopy, order = "title")]
@@ -171,29 +85,7 @@ mod order_that_is_no_field {
 mod parameter_of_the_paging {
     //! The paging has parameters of its own.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = BookCopy)]
@@ -206,29 +98,7 @@ mod parameter_of_the_paging {
 mod rows_and_row {
     //! A query has one answer.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = BookCopy, row = BookCopy)]
@@ -238,29 +108,7 @@ mod rows_and_row {
 mod rows_in_quotation_marks {
     //! A read model is a type.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-        title: String,
-    }
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}")]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-        title: String,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            Self { id: event.id, title: event.title.clone() }
-        }
-    }
+    use super::*;
 
     #[derive(Query)]
     #[query(path = "/books", rows = "BookCopy")]

@@ -226,7 +226,7 @@ mod nothing_follows {
 }
 
 mod parameter_that_is_no_event {
-    //! What comes first is an event.
+    //! The first parameter is an event.
 
     use es_framework::prelude::*;
 
@@ -304,7 +304,7 @@ mod service_by_value {
 }
 
 mod unless_nothing {
-    //! What cancels a deadline is named.
+    //! `unless` names the event that cancels a deadline.
 
     use es_framework::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What follows is handled by somebody.
+//! The command of a reaction has a handler.
 
 use es_framework::prelude::*;
 

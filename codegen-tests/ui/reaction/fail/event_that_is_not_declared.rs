@@ -1,4 +1,4 @@
-//! What comes first is declared as an event.
+//! The first parameter is a declared event.
 
 use es_framework::prelude::*;
 

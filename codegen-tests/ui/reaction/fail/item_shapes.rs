@@ -1,31 +1,33 @@
 //! Cases of `reaction`: item shapes.
 
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookBorrowedEvent {
+    id: Uuid,
+    due_at: Timestamp,
+}
+
+#[derive(Command)]
+#[command(subject = "/books/{id}", internal)]
+struct RemindReaderCommand {
+    id: Uuid,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct ReaderRemindedEvent {}
+
+#[handler]
+fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
+    ReaderRemindedEvent {}
+}
+
 mod a_constant {
     //! A reaction holds functions.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
-
-    #[derive(Command)]
-    #[command(subject = "/books/{id}", internal)]
-    struct RemindReaderCommand {
-        id: Uuid,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct ReaderRemindedEvent {}
-
-    #[handler]
-    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
-        ReaderRemindedEvent {}
-    }
+    use super::*;
 
     struct LoanReminder;
 
@@ -42,14 +44,7 @@ mod a_constant {
 mod a_struct {
     //! A reaction is a block.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
+    use super::*;
 
     // The functions are missing.
 
@@ -60,29 +55,7 @@ mod a_struct {
 mod a_trait {
     //! A reaction is no trait.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
-
-    #[derive(Command)]
-    #[command(subject = "/books/{id}", internal)]
-    struct RemindReaderCommand {
-        id: Uuid,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct ReaderRemindedEvent {}
-
-    #[handler]
-    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
-        ReaderRemindedEvent {}
-    }
+    use super::*;
 
     trait Remind {
         fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand;
@@ -101,29 +74,7 @@ mod a_trait {
 mod extern_function {
     //! The framework calls functions of Rust.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
-
-    #[derive(Command)]
-    #[command(subject = "/books/{id}", internal)]
-    struct RemindReaderCommand {
-        id: Uuid,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct ReaderRemindedEvent {}
-
-    #[handler]
-    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
-        ReaderRemindedEvent {}
-    }
+    use super::*;
 
     struct LoanReminder;
 
@@ -138,29 +89,7 @@ mod extern_function {
 mod generic_block {
     //! A reaction has no generic parameters.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
-
-    #[derive(Command)]
-    #[command(subject = "/books/{id}", internal)]
-    struct RemindReaderCommand {
-        id: Uuid,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct ReaderRemindedEvent {}
-
-    #[handler]
-    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
-        ReaderRemindedEvent {}
-    }
+    use super::*;
 
     struct LoanReminder<T>(T);
 
@@ -175,29 +104,7 @@ mod generic_block {
 mod generic_function {
     //! A function follows from one kind of event.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
-
-    #[derive(Command)]
-    #[command(subject = "/books/{id}", internal)]
-    struct RemindReaderCommand {
-        id: Uuid,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct ReaderRemindedEvent {}
-
-    #[handler]
-    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
-        ReaderRemindedEvent {}
-    }
+    use super::*;
 
     struct LoanReminder;
 
@@ -212,29 +119,7 @@ mod generic_function {
 mod no_event {
     //! Something has to happen first.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
-
-    #[derive(Command)]
-    #[command(subject = "/books/{id}", internal)]
-    struct RemindReaderCommand {
-        id: Uuid,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct ReaderRemindedEvent {}
-
-    #[handler]
-    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
-        ReaderRemindedEvent {}
-    }
+    use super::*;
 
     struct LoanReminder;
 
@@ -249,14 +134,7 @@ mod no_event {
 mod no_function {
     //! A reaction without a function reacts to nothing.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
+    use super::*;
 
     struct LoanReminder;
 
@@ -267,29 +145,7 @@ mod no_function {
 mod unsafe_function {
     //! A function is called by safe code.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
-
-    #[derive(Command)]
-    #[command(subject = "/books/{id}", internal)]
-    struct RemindReaderCommand {
-        id: Uuid,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct ReaderRemindedEvent {}
-
-    #[handler]
-    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
-        ReaderRemindedEvent {}
-    }
+    use super::*;
 
     struct LoanReminder;
 
@@ -304,29 +160,7 @@ mod unsafe_function {
 mod with_self {
     //! A reaction remembers nothing.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookBorrowedEvent {
-        id: Uuid,
-        due_at: Timestamp,
-    }
-
-    #[derive(Command)]
-    #[command(subject = "/books/{id}", internal)]
-    struct RemindReaderCommand {
-        id: Uuid,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct ReaderRemindedEvent {}
-
-    #[handler]
-    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
-        ReaderRemindedEvent {}
-    }
+    use super::*;
 
     struct LoanReminder;
 

@@ -1,4 +1,4 @@
-//! What cancels a deadline is an event.
+//! An event cancels a deadline.
 
 use es_framework::prelude::*;
 

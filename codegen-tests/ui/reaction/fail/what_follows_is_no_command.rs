@@ -1,4 +1,4 @@
-//! What follows is a command.
+//! A reaction sends a command.
 
 use es_framework::prelude::*;
 

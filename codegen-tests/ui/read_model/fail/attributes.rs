@@ -1,15 +1,17 @@
 //! Cases of `read_model`: attributes.
 
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
 mod column_of_the_framework {
     //! A column is named as one of the framework.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books/{id}")]
@@ -36,13 +38,7 @@ mod column_of_the_framework {
 mod inline_given_twice {
     //! The mode is given twice.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", inline, subject = "/books/{id}", inline)]
@@ -68,13 +64,7 @@ mod inline_given_twice {
 mod inline_with_a_value {
     //! The mode has a value.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books/{id}", inline = 3)]
@@ -100,13 +90,7 @@ mod inline_with_a_value {
 mod misspelt_key {
     //! A key of the attribute is misspelt.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(tabel = "book_copies", subject = "/books/{id}")]
@@ -132,13 +116,7 @@ mod misspelt_key {
 mod no_table {
     //! The table is missing.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(subject = "/books/{id}")]
@@ -164,13 +142,7 @@ mod no_table {
 mod table_of_the_framework {
     //! The names of the framework are its own.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "es_checkpoint", subject = "/books/{id}")]
@@ -196,13 +168,7 @@ mod table_of_the_framework {
 mod table_with_invalid_character {
     //! A table is named in lower-case letters.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "Book copies", subject = "/books/{id}")]
@@ -228,13 +194,7 @@ mod table_with_invalid_character {
 mod version_that_is_no_number {
     //! The version is a number.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books/{id}", version = "2")]

@@ -1,15 +1,17 @@
 //! Cases of `read_model`: keys.
 
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.tests")]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
 mod key_with_arguments {
     //! The key has arguments.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books/{id}")]
@@ -35,13 +37,7 @@ mod key_with_arguments {
 mod no_key {
     //! No field tells the rows apart.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books/{id}")]
@@ -66,13 +62,7 @@ mod no_key {
 mod optional_key {
     //! A key may be missing.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books/{id}")]
@@ -98,13 +88,7 @@ mod optional_key {
 mod two_keys {
     //! Two fields tell the rows apart.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books/{id}")]
@@ -132,13 +116,7 @@ mod two_keys {
 mod subject_with_another_field {
     //! The subject gives a field that is not the key.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books/{isbn}")]
@@ -165,13 +143,7 @@ mod subject_with_another_field {
 mod subject_with_misspelt_field {
     //! The subject misspells the key.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books/{ident}")]
@@ -197,13 +169,7 @@ mod subject_with_misspelt_field {
 mod subject_without_the_key {
     //! The subject does not give the key.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.tests")]
-    struct BookPurchasedEvent {
-        id: Uuid,
-    }
+    use super::*;
 
     #[derive(ReadModel)]
     #[read_model(table = "book_copies", subject = "/books")]

@@ -1,4 +1,4 @@
-//! What an application provides is declared as a service.
+//! A provided value is declared as a service.
 
 use es_framework::prelude::*;
 

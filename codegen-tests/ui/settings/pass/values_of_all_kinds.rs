@@ -17,7 +17,7 @@ impl FromStr for Branch {
     }
 }
 
-/// What the library allows its readers.
+/// The rules for readers.
 #[derive(Settings)]
 struct Lending {
     /// How many days a copy is lent for.
@@ -35,7 +35,7 @@ struct Lending {
     /// Which letter.
     #[setting(default = 'a')]
     letter: char,
-    /// What it is called.
+    /// The name.
     #[setting(default = "library")]
     name: String,
     /// Where it is.
@@ -45,7 +45,7 @@ struct Lending {
     folder: PathBuf,
     /// Which one it is.
     branch: Branch,
-    /// What sort.
+    /// The sort.
     r#type: Option<String>,
 }
 

@@ -1,21 +1,23 @@
 //! Cases of `upcast`: item shapes.
 
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library", name = "BookPurchasedEvent")]
+struct BookPurchasedV1 {
+    pages: String,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", version = 2)]
+struct BookPurchasedEvent {
+    pages: u32,
+}
+
 mod a_generic_function {
     //! An upcaster with a type parameter.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     fn pages_became_a_number<T>(_: BookPurchasedV1) -> BookPurchasedEvent {
@@ -26,19 +28,7 @@ mod a_generic_function {
 mod a_method {
     //! A method.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     struct Upcasters;
 
@@ -53,19 +43,7 @@ mod a_method {
 mod a_reference {
     //! An upcaster that borrows the old event.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     fn pages_became_a_number(_: &BookPurchasedV1) -> BookPurchasedEvent {
@@ -76,19 +54,7 @@ mod a_reference {
 mod an_async_function {
     //! An upcaster that is asynchronous.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     async fn pages_became_a_number(_: BookPurchasedV1) -> BookPurchasedEvent {
@@ -99,19 +65,7 @@ mod an_async_function {
 mod an_extern_function {
     //! An upcaster for another language.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     extern "C" fn pages_became_a_number(_: BookPurchasedV1) -> BookPurchasedEvent {
@@ -122,19 +76,7 @@ mod an_extern_function {
 mod an_unsafe_function {
     //! An upcaster that is unsafe.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     unsafe fn pages_became_a_number(_: BookPurchasedV1) -> BookPurchasedEvent {
@@ -145,19 +87,7 @@ mod an_unsafe_function {
 mod on_a_struct {
     //! The attribute on a struct.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     struct PagesBecameANumber;

@@ -1,21 +1,23 @@
 //! Cases of `upcast`: parameters.
 
+use es_framework::prelude::*;
+
+#[derive(Event)]
+#[event(package = "com.example.library", name = "BookPurchasedEvent")]
+struct BookPurchasedV1 {
+    pages: String,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library", version = 2)]
+struct BookPurchasedEvent {
+    pages: u32,
+}
+
 mod a_tuple_parameter {
     //! An upcaster that takes several events at once.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     fn pages_became_a_number(_: (BookPurchasedV1, BookPurchasedV1)) -> BookPurchasedEvent {
@@ -26,19 +28,7 @@ mod a_tuple_parameter {
 mod impl_trait_return_type {
     //! An upcaster that does not name the event that it makes.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     fn pages_became_a_number(_: BookPurchasedV1) -> impl Event {
@@ -49,19 +39,7 @@ mod impl_trait_return_type {
 mod never_return_type {
     //! An upcaster that never returns.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     fn pages_became_a_number(_: BookPurchasedV1) -> ! {
@@ -72,19 +50,7 @@ mod never_return_type {
 mod no_parameter {
     //! An upcaster that takes nothing.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     fn pages_became_a_number() -> BookPurchasedEvent {
@@ -95,19 +61,7 @@ mod no_parameter {
 mod parameter_with_attribute {
     //! An attribute on the parameter.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     fn pages_became_a_number(#[subject("/books/{id}")] _: BookPurchasedV1) -> BookPurchasedEvent {
@@ -118,19 +72,7 @@ mod parameter_with_attribute {
 mod two_parameters {
     //! An upcaster that takes more than the old event.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast]
     fn pages_became_a_number(_: BookPurchasedV1, today: Timestamp) -> BookPurchasedEvent {
@@ -141,19 +83,7 @@ mod two_parameters {
 mod with_arguments {
     //! Arguments of the attribute.
 
-    use es_framework::prelude::*;
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", name = "BookPurchasedEvent")]
-    struct BookPurchasedV1 {
-        pages: String,
-    }
-
-    #[derive(Event)]
-    #[event(package = "com.example.library", version = 2)]
-    struct BookPurchasedEvent {
-        pages: u32,
-    }
+    use super::*;
 
     #[upcast(from = "BookPurchasedEvent")]
     fn pages_became_a_number(_: BookPurchasedV1) -> BookPurchasedEvent {
