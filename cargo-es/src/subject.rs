@@ -55,6 +55,10 @@ impl PathTemplate {
         !self.0.fields.is_empty()
     }
 
+    pub(crate) fn has_field(&self, name: &str) -> bool {
+        self.0.fields.iter().any(|field| field == name)
+    }
+
     /// As [`SubjectTemplate::complete`].
     pub(crate) fn complete(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
         self.0.complete("path", fields)
@@ -66,10 +70,11 @@ impl FromStr for SubjectTemplate {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let segments = Segments::parse("subject", text)?;
-        match text.starts_with("/{") {
-            // The first segment is the first part of the route, too.
-            true => Err("a subject starts with fixed text, as in `/books/{id}`".to_owned()),
-            false => Ok(Self(segments)),
+        // The first segment is the first part of the route, too.
+        if text.starts_with("/{") {
+            Err("a subject starts with fixed text, as in `/books/{id}`".to_owned())
+        } else {
+            Ok(Self(segments))
         }
     }
 }

@@ -137,9 +137,10 @@ async fn in_turns(rounds: usize, bus: &CommandBus, ids: [&str; 2], writes: bool)
     for _ in 0..rounds {
         for (id, times) in ids.iter().zip(&mut times) {
             let begin = Instant::now();
-            match writes {
-                true => carry_out(bus, id).await,
-                false => refuse(bus, id).await,
+            if writes {
+                carry_out(bus, id).await
+            } else {
+                refuse(bus, id).await
             }
             times.push(begin.elapsed());
         }
@@ -253,9 +254,12 @@ async fn contention(store: &EmbeddedStore, folder: &Path, seconds: f64) {
     ] {
         let id = format!("shared-{clients}-{instances}");
         fill(store, &id, 1).await;
-        let name = |client| match shared {
-            true => id.clone(),
-            false => format!("own-{client}"),
+        let name = |client| {
+            if shared {
+                id.clone()
+            } else {
+                format!("own-{client}")
+            }
         };
         let mut seen = contend(&buses[..instances], clients, seconds, name).await;
         seen.waits.sort();

@@ -15,14 +15,10 @@ pub(super) fn write(
     let query = arguments.name.as_str();
     application.check_new(query)?;
     let model = application.read_model(&arguments.read_model)?;
-    let fields = match arguments.path.has_fields() {
-        true => keys(arguments, model)?,
-        false => filters(arguments, model)?,
-    };
-    let member = if arguments.path.has_fields() {
-        "row"
+    let (member, fields) = if arguments.path.has_fields() {
+        ("row", keys(arguments, model)?)
     } else {
-        "rows"
+        ("rows", filters(arguments, model)?)
     };
     let attribute = [
         format!("path = \"{}\"", arguments.path.as_str()),
@@ -50,12 +46,12 @@ pub(super) fn write(
 /// The key of a query that returns one row.
 fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ScaffoldError> {
     let fields = arguments.path.complete(&arguments.fields)?;
-    let path = arguments.path.as_str();
     for field in &fields {
         model.check_field(&field.name, field.field_type)?;
-        if !path.contains(&format!("{{{}}}", field.name)) {
+        if !arguments.path.has_field(&field.name) {
             return Err(ScaffoldError::new(format!(
-                "the path {path} names one row, which no other field `{}` can select",
+                "the path {} names one row, which no other field `{}` can select",
+                arguments.path.as_str(),
                 field.name
             )));
         }

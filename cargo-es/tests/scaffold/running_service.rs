@@ -6,7 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::scratch_folder::target_directory;
+use crate::cargo::target_directory;
 
 /// The process, which ends with this value.
 pub(crate) struct RunningService {

@@ -13,12 +13,6 @@ pub(crate) fn checkout() -> PathBuf {
     manifest.parent().unwrap().to_owned()
 }
 
-/// The target directory of the workspace, so that Cargo builds shared dependencies once.
-pub(crate) fn target_directory() -> &'static Path {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    scratch.parent().unwrap()
-}
-
 /// Makes an empty folder. Its name never changes, so that Cargo keeps one build of what stands in it.
 pub(crate) fn empty_folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))

@@ -6,10 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
-use crate::{
-    cargo::cargo,
-    scratch_folder::{checkout, target_directory},
-};
+use crate::{cargo::cargo, scratch_folder::checkout};
 
 /// Gives an application the lock file and the profile of the workspace, so that Cargo reuses its build.
 pub(crate) fn share_build(folder: &Path) {
@@ -34,7 +31,6 @@ pub(crate) fn run_cargo(folder: &Path, arguments: &[&str]) -> Output {
     cargo()
         .args(arguments)
         .args(["--quiet", "--offline"])
-        .env("CARGO_TARGET_DIR", target_directory())
         .env("RUSTC_WORKSPACE_WRAPPER", clippy_driver(folder))
         .env_remove("RUST_BACKTRACE")
         .current_dir(folder)
@@ -47,13 +43,14 @@ pub(crate) fn run_cargo(folder: &Path, arguments: &[&str]) -> Output {
 pub(crate) fn explain(folder: &Path, name: &str) -> Output {
     let mut explain = Command::new(env!("CARGO_BIN_EXE_cargo-es"));
     for (variable, value) in cargo().get_envs() {
-        if value.is_none() {
-            explain.env_remove(variable);
-        }
+        match value {
+            Some(value) => explain.env(variable, value),
+            None => explain.env_remove(variable),
+        };
     }
-    let explain = explain.args(["es", "explain", name]).current_dir(folder);
-    let explain = explain.env("CARGO_TARGET_DIR", target_directory());
     explain
+        .args(["es", "explain", name])
+        .current_dir(folder)
         .env("CARGO_NET_OFFLINE", "true")
         .env("RUSTC_WORKSPACE_WRAPPER", clippy_driver(folder))
         .output()

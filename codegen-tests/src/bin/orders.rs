@@ -64,9 +64,10 @@ pub enum Address {
 }
 
 fn is_encrypted(offer: &str) -> Result<(), &'static str> {
-    match offer.starts_with("https://") {
-        true => Ok(()),
-        false => Err("must begin with https://"),
+    if offer.starts_with("https://") {
+        Ok(())
+    } else {
+        Err("must begin with https://")
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::cargo::cargo;
+use crate::cargo::{cargo, target_directory};
 
 const COPY: &str = "11111111-1111-4111-8111-111111111111";
 const TOKEN: &str = "0123456789abcdef";
@@ -21,19 +21,12 @@ fn build() -> PathBuf {
     fs::copy(root.join("Cargo.lock"), outside.join("Cargo.lock")).unwrap();
     let output = cargo()
         .args(["build", "--quiet", "--offline"])
-        .env("CARGO_TARGET_DIR", target_directory())
         .current_dir(&outside)
         .output()
         .unwrap();
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaints}");
     target_directory().join("debug/outside")
-}
-
-/// The target directory of the workspace, so that cargo builds shared dependencies once.
-fn target_directory() -> &'static Path {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    scratch.parent().unwrap_or(scratch)
 }
 
 /// A running application and its address.

@@ -151,9 +151,10 @@ fn share_calls(store: &str, count: u32) {
 
     write_letter(&first.1, count);
     let unanswered = next();
-    let (killed, left) = match unanswered.sender == first.0.0.id() {
-        true => (first, second),
-        false => (second, first),
+    let (killed, left) = if unanswered.sender == first.0.0.id() {
+        (first, second)
+    } else {
+        (second, first)
     };
     assert_eq!(unanswered.sender, killed.0.0.id());
     // While the call runs, the other instance does not make it.
@@ -183,9 +184,10 @@ fn an_instance_that_stops_lets_its_call_end_and_leaves_the_others_to_another_ins
     );
     write_letter(&first.1, 0);
     let running = next();
-    let (stopping, other) = match running.sender == first.0.0.id() {
-        true => (first, second),
-        false => (second, first),
+    let (stopping, other) = if running.sender == first.0.0.id() {
+        (first, second)
+    } else {
+        (second, first)
     };
     stopping.0.terminate();
     let first_key = running.thank();

@@ -31,9 +31,10 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
         let _place = gate.acquire()?;
         let parameters = (in_path, in_query);
         let request = QueryRequest::new(Arc::clone(&route), surface, uri, parameters, headers)?;
-        match live::is_requested(&request.headers) {
-            true => live::respond(request).await,
-            false => Ok(ok_or_not_modified(&request.run().await?, &request.headers)),
+        if live::is_requested(&request.headers) {
+            live::respond(request).await
+        } else {
+            Ok(ok_or_not_modified(&request.run().await?, &request.headers))
         }
     };
     (mounted, get(handler))

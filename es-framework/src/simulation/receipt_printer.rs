@@ -56,9 +56,10 @@ impl ReceiptPrinter {
     pub(super) async fn print(&self, text: String, key: &str) -> Result<(), PrinterFailure> {
         let world = &self.world;
         let begun = world.elapsed();
-        match world.happens(world.faults().slow_call) {
-            true => world.pause(500, 5_000).await,
-            false => world.pause(0, 5).await,
+        if world.happens(world.faults().slow_call) {
+            world.pause(500, 5_000).await
+        } else {
+            world.pause(0, 5).await
         }
         if world.happens(world.faults().failed_call) {
             world.record(self.instance, format_args!("cannot print {text}"));

@@ -71,9 +71,10 @@ impl SimulatedClient {
         let world = &self.world;
         // Only a key tells a tip from the tip of another client.
         let has_key = matches!(operation, Operation::TipWallet { .. }) || world.happens(800);
-        let key: Option<IdempotencyKey> = match has_key {
-            true => format!("operation-{number}").parse().ok(),
-            false => None,
+        let key: Option<IdempotencyKey> = if has_key {
+            format!("operation-{number}").parse().ok()
+        } else {
+            None
         };
         let mut attempts = Vec::new();
         while attempts.len() < ATTEMPTS {
@@ -107,9 +108,10 @@ impl SimulatedClient {
         let world = &self.world;
         let who = format!("client {}", self.number);
         let instance = self.draw_instance();
-        let patience = match world.happens(world.faults().lost_client) {
-            true => Duration::from_millis(world.between(1, 100)),
-            false => Duration::from_secs(30),
+        let patience = if world.happens(world.faults().lost_client) {
+            Duration::from_millis(world.between(1, 100))
+        } else {
+            Duration::from_secs(30)
         };
         let retry = if key.is_some() {
             "may repeat"

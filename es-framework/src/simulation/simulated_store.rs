@@ -78,9 +78,10 @@ impl StoreServer {
         loop {
             self.has_arrived.notified().await;
             let world = &self.world;
-            match world.happens(world.faults().slow_flush) {
-                true => world.pause(20, 400).await,
-                false => world.pause(1, 5).await,
+            if world.happens(world.faults().slow_flush) {
+                world.pause(20, 400).await
+            } else {
+                world.pause(1, 5).await
             }
             let mut batch = std::mem::take(&mut *lock(&self.unflushed));
             if world.happens(world.faults().reordered_batch) {
@@ -231,9 +232,10 @@ impl StoreConnection {
         if self.server.is_down() {
             return Err(unavailable("connection refused"));
         }
-        match world.happens(world.faults().failed_read) {
-            true => Err(unavailable("the request failed")),
-            false => Ok(()),
+        if world.happens(world.faults().failed_read) {
+            Err(unavailable("the request failed"))
+        } else {
+            Ok(())
         }
     }
 
@@ -285,9 +287,10 @@ impl EventStore for StoreConnection {
         match tokio::time::timeout(ANSWER_TIMEOUT, answered).await {
             Ok(Ok(answer)) => {
                 world.travel().await;
-                match world.happens(world.faults().lost_answer) {
-                    true => Err(self.unknown("the answer was lost")),
-                    false => answer,
+                if world.happens(world.faults().lost_answer) {
+                    Err(self.unknown("the answer was lost"))
+                } else {
+                    answer
                 }
             }
             Ok(Err(_)) => Err(self.unknown("the store crashed")),

@@ -1,7 +1,7 @@
 //! The official client for Rust against the program `event-store`. Its tests are a package outside the
 //! workspace, because the client turns on features of dependencies that the framework ships with.
 
-use std::{path::Path, process::Output};
+use std::process::Output;
 
 use crate::support::{cargo::cargo, python_environment::printed, requirement::require};
 
@@ -34,13 +34,10 @@ fn fetch_dependencies() -> Result<(), String> {
     })
 }
 
-/// Runs Cargo for the package, with the target directory of the workspace, so that it builds shared
-/// dependencies once.
+/// Runs Cargo for the package.
 fn run_cargo(arguments: &[&str]) -> Output {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     cargo()
         .args(arguments)
-        .env("CARGO_TARGET_DIR", scratch.parent().unwrap())
         .env(
             "CARGO_BIN_EXE_event-store",
             env!("CARGO_BIN_EXE_event-store"),

@@ -31,9 +31,10 @@ struct ReadEventsCase {
 fn bound() -> impl Strategy<Value = Bound> {
     (0_u64..45, any::<bool>()).prop_map(|(id, inclusive)| {
         let id = EventId::new(id).unwrap();
-        match inclusive {
-            true => Bound::Inclusive(id),
-            false => Bound::Exclusive(id),
+        if inclusive {
+            Bound::Inclusive(id)
+        } else {
+            Bound::Exclusive(id)
         }
     })
 }

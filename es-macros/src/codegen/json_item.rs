@@ -58,15 +58,16 @@ pub(crate) fn is_fieldless_enum(item: &DeriveInput) -> bool {
 
 fn check_generics(generics: &Generics, noun: ItemNoun, errors: &mut Errors) {
     let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
-    let message = match generics.params.iter().any(is_lifetime) {
-        true => format!(
+    let message = if generics.params.iter().any(is_lifetime) {
+        format!(
             "{} owns what it holds: remove the lifetime",
             noun.indefinite
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "{} has no generic parameters: write the types out",
             noun.indefinite
-        ),
+        )
     };
     generics::check(generics, &message, errors);
 }

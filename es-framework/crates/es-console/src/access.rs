@@ -12,7 +12,7 @@ use axum::{
 use bytes::Bytes;
 use es_runtime::bearer;
 use maud::{Markup, html};
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     console::{Console, ConsoleState},
@@ -132,12 +132,25 @@ pub(crate) fn check_form(
         .zip(token)
         .zip(session)
         .is_some_and(|((form, token), session)| session.owns_form(token, &form.form));
-    match is_own {
-        true => Ok(()),
-        false => Err(Notice::forbidden(
+    if is_own {
+        Ok(())
+    } else {
+        Err(Notice::forbidden(
             "The form belongs to an earlier session. Go back, reload the page and try again.",
-        )),
+        ))
     }
+}
+
+/// Checks a form as [`check_form`] does, and reads its fields.
+pub(crate) fn read_form<T: DeserializeOwned>(
+    console: &Console,
+    headers: &HeaderMap,
+    visitor: &Visitor,
+    body: &Bytes,
+) -> Result<T, Notice> {
+    check_form(console, headers, visitor, body)?;
+    serde_urlencoded::from_bytes(body)
+        .map_err(|error| Notice::invalid(format!("The form is not valid: {error}.")))
 }
 
 /// `GET /console/sign-in`.

@@ -10,14 +10,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    access::check_form,
+    access::read_form,
     command_example::starting_json,
     command_list::{facts, form_path},
     console::{Console, DeclaredCommand},
     dry_run_context::DryRunContext,
     dry_run_outcome::DryRunOutcome,
     json_view,
-    layout::{PageFrame, Section, Visitor, form_token_field},
+    layout::{PageFrame, Section, Visitor, operator_controls},
     notice::Notice,
 };
 
@@ -74,9 +74,7 @@ pub(crate) async fn execute(
     body: &Bytes,
 ) -> Result<Response, Notice> {
     let command = find(console, name)?;
-    check_form(console, &request.headers, visitor, body)?;
-    let form: CommandForm = serde_urlencoded::from_bytes(body)
-        .map_err(|error| Notice::invalid(format!("The form is not valid: {error}.")))?;
+    let form: CommandForm = read_form(console, &request.headers, visitor, body)?;
     let service = &console.dry_run;
     let decision = service.decide(command.name, form.at.trim(), &form.json, request);
     let result = DryRunOutcome::parse(&decision.await)?;
@@ -161,6 +159,7 @@ impl CommandPage<'_> {
         // The result is below the form, out of sight on a phone.
         let action = format!("{}#result", form_path(self.command.name));
         let rows = self.form.json.lines().count().clamp(6, 20);
+        let button = html! { button.send type="submit" { "Dry run" } };
         html! {
             form method="post" action=(action) {
                 div.field {
@@ -175,23 +174,7 @@ impl CommandPage<'_> {
                     input #at name="at" value=(self.form.at) placeholder="now" inputmode="numeric" autocomplete="off" aria-describedby="at-hint";
                     p.muted #at-hint { "The last event that the states contain. Empty means now." }
                 }
-                (self.button())
-            }
-        }
-    }
-
-    /// Renders the button for those who may make dry runs.
-    fn button(&self) -> Markup {
-        html! {
-            @match self.visitor {
-                Visitor::SignedInOperator { form_token } => {
-                    (form_token_field(form_token))
-                    button.send type="submit" { "Dry run" }
-                },
-                Visitor::OperatorClient => button.send type="submit" { "Dry run" },
-                Visitor::Reader | Visitor::Stranger => p {
-                    a href="/console/sign-in" { "Sign in as operator" } " to make a dry run."
-                },
+                (operator_controls(self.visitor, &button, "to make a dry run"))
             }
         }
     }

@@ -161,10 +161,10 @@ impl FilterInput {
     fn read_trace(&mut self) {
         let trace = self.value("trace").to_lowercase();
         let is_id = trace.len() == 32 && trace.bytes().all(|byte| byte.is_ascii_hexdigit());
-        match trace.is_empty() {
-            true => {}
-            false if is_id => self.filter.trace = Some(trace),
-            false => self.reject("trace", "A trace id has 32 hexadecimal digits."),
+        if is_id {
+            self.filter.trace = Some(trace);
+        } else if !trace.is_empty() {
+            self.reject("trace", "A trace id has 32 hexadecimal digits.");
         }
     }
 }

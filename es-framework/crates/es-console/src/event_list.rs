@@ -31,9 +31,10 @@ pub(crate) async fn show(
         after: None,
         before: input.before,
     };
-    let found = match input.mistakes.is_empty() {
-        true => search(&*console.store, &input.filter, range, PAGE).await?,
-        false => FoundEvents::default(),
+    let found = if input.mistakes.is_empty() {
+        search(&*console.store, &input.filter, range, PAGE).await?
+    } else {
+        FoundEvents::default()
     };
     let frame = PageFrame {
         application: console.name,

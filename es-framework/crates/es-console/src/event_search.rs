@@ -67,9 +67,10 @@ pub(crate) async fn search(
 }
 
 fn read_options(filter: &EventFilter, range: SearchRange, most: usize) -> ReadOptions {
-    let most = match filter.needs_search() {
-        true => SEARCHED_EVENTS,
-        false => u64::try_from(most).unwrap_or(SEARCHED_EVENTS),
+    let most = if filter.needs_search() {
+        SEARCHED_EVENTS
+    } else {
+        u64::try_from(most).unwrap_or(SEARCHED_EVENTS)
     };
     ReadOptions {
         recursive: !filter.exact || filter.subject.is_none(),

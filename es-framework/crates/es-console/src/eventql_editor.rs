@@ -11,13 +11,13 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::{
-    access::check_form,
+    access::read_form,
     console::{Console, ConsoleState, QUERIES},
     eventql_error,
     eventql_reference::reference,
     eventql_run::{EventQlEnd, EventQlRun, ROWS, ROWS_SIZE},
     eventql_table::table,
-    layout::{PageFrame, Section, Visitor, form_token_field},
+    layout::{PageFrame, Section, Visitor, operator_controls},
     notice::Notice,
     text_view::{counted, shortened, size_text},
 };
@@ -64,9 +64,7 @@ pub(crate) async fn run(
     body: &Bytes,
 ) -> Result<Response, Notice> {
     let console = &*state.console;
-    check_form(console, &request.headers, visitor, body)?;
-    let form: EventQlForm = serde_urlencoded::from_bytes(body)
-        .map_err(|error| Notice::invalid(format!("The form is not valid: {error}.")))?;
+    let form: EventQlForm = read_form(console, &request.headers, visitor, body)?;
     // Forms end lines with CR LF.
     let query = form.query.replace("\r\n", "\n");
     let run = match state.limits.acquire_query().await {
@@ -170,7 +168,7 @@ impl EventQlPage<'_> {
                     }
                     (self.limits())
                 }
-                (self.buttons())
+                div.buttons { (operator_controls(self.visitor, &run_buttons(), "to run queries")) }
             }
         }
     }
@@ -183,24 +181,6 @@ impl EventQlPage<'_> {
                 "). Limits: " (ROWS) " rows, " (size_text(ROWS_SIZE)) " of results, "
                 (limits.time.as_secs_f64()) " seconds, " (size_text(limits.memory)) " of memory, "
                 (QUERIES) " queries at once."
-            }
-        }
-    }
-
-    /// Renders the buttons for those who may run queries.
-    fn buttons(&self) -> Markup {
-        html! {
-            div.buttons {
-                @match self.visitor {
-                    Visitor::SignedInOperator { form_token } => {
-                        (form_token_field(form_token))
-                        (run_buttons())
-                    },
-                    Visitor::OperatorClient => (run_buttons()),
-                    Visitor::Reader | Visitor::Stranger => p {
-                        a href="/console/sign-in" { "Sign in as operator" } " to run queries."
-                    },
-                }
             }
         }
     }

@@ -28,9 +28,10 @@ impl MarkedLine {
         let column = |token: &Token| usize::try_from(token.column).unwrap_or(usize::MAX);
         let begin = column(first).saturating_sub(1).min(line.len());
         let length = last.text.chars().count();
-        let end = match last.line == first.line {
-            true => column(last).saturating_sub(1).saturating_add(length),
-            false => line.len(),
+        let end = if last.line == first.line {
+            column(last).saturating_sub(1).saturating_add(length)
+        } else {
+            line.len()
         };
         let end = end
             .min(begin.saturating_add(MARKED))

@@ -58,9 +58,10 @@ enum TableRow<'a> {
 
 impl<'a> TableRow<'a> {
     fn parse(row: &'a RawValue) -> Self {
-        match row.get().starts_with('{') {
-            true => Self::Members(serde_json::from_str(row.get()).unwrap_or_default()),
-            false => Self::Value(row),
+        if row.get().starts_with('{') {
+            Self::Members(serde_json::from_str(row.get()).unwrap_or_default())
+        } else {
+            Self::Value(row)
         }
     }
 

@@ -124,9 +124,10 @@ fn push_value(page: &mut String, token: JsonToken<'_>, is_coloured: bool) {
         JsonToken::Mark(_) => return,
     };
     let text = escape_controls(text);
-    let markup = match is_coloured {
-        true => html! { bdi class=(class) { (text) } },
-        false => html! { (text) },
+    let markup = if is_coloured {
+        html! { bdi class=(class) { (text) } }
+    } else {
+        html! { (text) }
     };
     page.push_str(&markup.into_string());
 }

@@ -174,7 +174,23 @@ impl PageFrame<'_> {
     }
 }
 
+/// Renders the controls that send an operator's form. Others are asked to sign in, for this purpose.
+pub(crate) fn operator_controls(visitor: &Visitor, controls: &Markup, purpose: &str) -> Markup {
+    html! {
+        @match visitor {
+            Visitor::SignedInOperator { form_token } => {
+                (form_token_field(form_token))
+                (controls)
+            },
+            Visitor::OperatorClient => (controls),
+            Visitor::Reader | Visitor::Stranger => p {
+                a href="/console/sign-in" { "Sign in as operator" } " " (purpose) "."
+            },
+        }
+    }
+}
+
 /// Renders the hidden field with the token of a form.
-pub(crate) fn form_token_field(form_token: &str) -> Markup {
+fn form_token_field(form_token: &str) -> Markup {
     html! { input type="hidden" name="form" value=(form_token); }
 }

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use crate::{
     access::check_form,
     console::Console,
-    layout::{PageFrame, Section, Visitor, form_token_field},
+    layout::{PageFrame, Section, Visitor, operator_controls},
     notice::Notice,
 };
 
@@ -131,15 +131,13 @@ impl OperatorAction {
 
     fn form(self, visitor: &Visitor) -> Markup {
         let path = action_path(self.kind, self.name, self.command);
+        let controls = html! {
+            button.send type="submit" { (label(self.command)) }
+            a.quiet-link href=(list_path(self.kind)) { "Cancel" }
+        };
         html! {
-            @if let Visitor::SignedInOperator { form_token } = visitor {
-                form.inline method="post" action=(path) {
-                    (form_token_field(form_token))
-                    button.send type="submit" { (label(self.command)) }
-                    a.quiet-link href=(list_path(self.kind)) { "Cancel" }
-                }
-            } @else {
-                p { a href="/console/sign-in" { "Sign in as operator" } " to do this." }
+            form.inline method="post" action=(path) {
+                (operator_controls(visitor, &controls, "to do this"))
             }
         }
     }

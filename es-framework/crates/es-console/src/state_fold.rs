@@ -165,9 +165,10 @@ pub(crate) async fn fold_until(
     let until = Some(Bound::Inclusive(event));
     let is_whole = fold_stored(console, subject, until, &mut folding).await?;
     let [folding] = folding;
-    Ok(match is_whole {
-        true => folding.to_json(),
-        false => Err(StateFailure(too_long())),
+    Ok(if is_whole {
+        folding.to_json()
+    } else {
+        Err(StateFailure(too_long()))
     })
 }
 

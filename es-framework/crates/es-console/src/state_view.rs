@@ -57,9 +57,10 @@ fn values_of(state: Option<&Value>) -> Option<StateValues> {
 fn collect(path: String, value: &Value, values: &mut StateValues) -> bool {
     match value {
         Value::Object(members) if !members.is_empty() => members.iter().all(|(name, member)| {
-            let path = match path.is_empty() {
-                true => name.clone(),
-                false => format!("{path}.{name}"),
+            let path = if path.is_empty() {
+                name.clone()
+            } else {
+                format!("{path}.{name}")
             };
             collect(path, member, values)
         }),

@@ -59,9 +59,10 @@ pub(crate) async fn show(
     for state in states {
         marked.push((state, console.snapshot_of(&subject, state).await));
     }
-    let title = match subject == Subject::root() {
-        true => "Subjects".to_owned(),
-        false => subject.to_string(),
+    let title = if subject == Subject::root() {
+        "Subjects".to_owned()
+    } else {
+        subject.to_string()
     };
     let frame = PageFrame {
         application: console.name,

@@ -58,17 +58,21 @@ fn is_uuid(text: &str) -> bool {
     let is_separator = |index| matches!(index, 8 | 13 | 18 | 23);
     let mut bytes = text.bytes().enumerate();
     text.len() == 36
-        && bytes.all(|(index, byte)| match is_separator(index) {
-            true => byte == b'-',
-            false => byte.is_ascii_hexdigit(),
+        && bytes.all(|(index, byte)| {
+            if is_separator(index) {
+                byte == b'-'
+            } else {
+                byte.is_ascii_hexdigit()
+            }
         })
 }
 
 /// Renders a value in a list: the beginning of a UUID, or the beginning of a long text.
 pub(crate) fn brief(text: &str, most: usize) -> Markup {
-    match is_uuid(text) {
-        true => html! { span title=(text) { (split_after(text, 8).0) "…" } },
-        false => shortened(text, most),
+    if is_uuid(text) {
+        html! { span title=(text) { (split_after(text, 8).0) "…" } }
+    } else {
+        shortened(text, most)
     }
 }
 

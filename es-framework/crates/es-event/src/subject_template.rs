@@ -20,10 +20,9 @@ pub fn is_field(segment: &str) -> bool {
 #[doc(hidden)]
 #[must_use]
 pub fn shape(template: &str) -> String {
-    let segments = template.split('/').map(|segment| match is_field(segment) {
-        true => "{}",
-        false => segment,
-    });
+    let segments = template
+        .split('/')
+        .map(|segment| if is_field(segment) { "{}" } else { segment });
     segments.collect::<Vec<_>>().join("/")
 }
 

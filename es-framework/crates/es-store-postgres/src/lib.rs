@@ -229,11 +229,12 @@ fn check_texts(candidates: &[EventCandidate]) -> Result<(), StoreError> {
     let is_broken = candidates
         .iter()
         .any(|candidate| candidate.source.contains('\0'));
-    match is_broken {
-        true => Err(StoreError::Refused(
+    if is_broken {
+        Err(StoreError::Refused(
             "a source contains the character U+0000, which PostgreSQL cannot store".into(),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -107,9 +107,10 @@ impl Chunks for BoundedLog {
             .for_each(|event| state.record_seen(SeenEvent::of(event)));
         let size = chunk.events.iter().map(|event| event.data.get().len());
         let is_large = size.fold(0, usize::saturating_add) >= limits.bytes;
-        let next = match is_large {
-            true => chunk.count.max(1),
-            false => limits.events.saturating_mul(2),
+        let next = if is_large {
+            chunk.count.max(1)
+        } else {
+            limits.events.saturating_mul(2)
         };
         let most = state.limits.chunk_events;
         self.step.store(next.min(most), Ordering::Relaxed);

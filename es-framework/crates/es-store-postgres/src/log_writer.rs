@@ -181,9 +181,10 @@ impl LogWriter {
         let address = &self.state.description;
         let may_be_stored = batch.may_be_stored();
         for append in batch.appends {
-            let _ = append.answer.send(Err(match may_be_stored {
-                true => error.unknown_at(address),
-                false => error.at(address).into(),
+            let _ = append.answer.send(Err(if may_be_stored {
+                error.unknown_at(address)
+            } else {
+                error.at(address).into()
             }));
         }
     }

@@ -84,9 +84,12 @@ impl EndRecord {
             file: database.to_owned(),
             reason,
         };
-        let count = |statement| match is_empty {
-            true => Ok(0),
-            false => count(connection, statement).map_err(|error| broken(error.to_string())),
+        let count = |statement| {
+            if is_empty {
+                Ok(0)
+            } else {
+                count(connection, statement).map_err(|error| broken(error.to_string()))
+            }
         };
         let file = database.to_owned();
         let found = count("SELECT ifnull(max(id), -1) + 1 FROM events")?;

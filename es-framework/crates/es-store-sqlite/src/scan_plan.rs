@@ -129,13 +129,12 @@ fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, DiskError> {
         return Ok(false);
     }
     if !scan.recursive {
-        return match text(row, 1)? == scan.subject.as_str() {
-            true => Ok(true),
-            false => {
-                row::verify(row)?;
-                let reason = "the index lists an event of another subject";
-                Err(DiskError::Broken(reason.into()))
-            }
+        return if text(row, 1)? == scan.subject.as_str() {
+            Ok(true)
+        } else {
+            row::verify(row)?;
+            let reason = "the index lists an event of another subject";
+            Err(DiskError::Broken(reason.into()))
         };
     }
     let base = scan.subject.as_str().trim_end_matches('/');

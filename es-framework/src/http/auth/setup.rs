@@ -27,13 +27,15 @@ impl Auth {
     /// The settings contradict each other, or let other machines in without authentication.
     pub(crate) fn check_settings(name: &str, settings: &Settings) -> Result<()> {
         let is_guarded = settings.auth_tokens_file.is_some() || settings.auth_issuer.is_some();
-        match is_guarded {
-            true if settings.http_open => Err(Error::new(
+        if is_guarded && settings.http_open {
+            return Err(Error::new(
                 "HTTP_OPEN lets everyone call, and AUTH_TOKENS_FILE and AUTH_ISSUER do not: leave one of them out",
-            )),
-            true => Ok(()),
-            false => check_without_authentication(name, settings),
+            ));
         }
+        if is_guarded {
+            return Ok(());
+        }
+        check_without_authentication(name, settings)
     }
 }
 

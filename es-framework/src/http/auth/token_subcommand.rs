@@ -54,9 +54,10 @@ struct TokensFileArguments {
 }
 
 fn word(text: &str) -> Result<String, &'static str> {
-    match is_word(text) {
-        true => Ok(text.to_owned()),
-        false => Err("1 to 64 letters, digits and . _ : @ - are taken"),
+    if is_word(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("1 to 64 letters, digits and . _ : @ - are taken")
     }
 }
 

@@ -65,9 +65,10 @@ impl CertificateChains {
             "notBefore": validity.not_before.to_string(),
             "notAfter": validity.not_after.to_string(),
         });
-        match validity.is_valid() {
-            true => self.valid.push(chain),
-            false => self.invalid.push(chain),
+        if validity.is_valid() {
+            self.valid.push(chain)
+        } else {
+            self.invalid.push(chain)
         }
     }
 

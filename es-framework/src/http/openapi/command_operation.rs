@@ -104,9 +104,10 @@ fn with_answers(
         });
     }
     let done = |status| OpenApiResponse::new(status, "The command succeeded.", &ANSWERED);
-    let operation = match always {
-        true => operation,
-        false => operation.with_answer(done(204)),
+    let operation = if always {
+        operation
+    } else {
+        operation.with_answer(done(204))
     };
     match schema {
         None => operation,

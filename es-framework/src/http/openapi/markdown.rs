@@ -195,9 +195,10 @@ fn any_of(document: &Value, schema: &Value) -> String {
     }
     let kinds = schema["anyOf"].as_array().into_iter().flatten();
     let kinds: Vec<_> = kinds.map(|one| kind(document, one)).collect();
-    match kinds.is_empty() {
-        true => "anything".to_owned(),
-        false => kinds.join(" or "),
+    if kinds.is_empty() {
+        "anything".to_owned()
+    } else {
+        kinds.join(" or ")
     }
 }
 

@@ -89,11 +89,12 @@ fn check(
     if comparison.is_breaking() {
         return Err(Error::new(format!("{file}: {comparison}")));
     }
-    let hint = match committed == *document {
-        true => String::new(),
-        false => format!(
+    let hint = if committed == *document {
+        String::new()
+    } else {
+        format!(
             "\nthe file is out of date: write it with the subcommand `openapi > {file}` and commit it"
-        ),
+        )
     };
     Ok(format!("{file}: {comparison}{hint}\n"))
 }
@@ -108,10 +109,11 @@ fn read(file: &Path) -> Result<Value> {
     })?;
     let document: Value = serde_json::from_str(&text)
         .map_err(|error| Error::because(format!("{name} is not JSON"), error))?;
-    match document.get("paths").is_some_and(Value::is_object) {
-        true => Ok(document),
-        false => Err(Error::new(format!(
+    if document.get("paths").is_some_and(Value::is_object) {
+        Ok(document)
+    } else {
+        Err(Error::new(format!(
             "{name} is no OpenAPI document: it has no object `paths`"
-        ))),
+        )))
     }
 }

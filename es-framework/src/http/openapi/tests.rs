@@ -30,12 +30,13 @@ fn garden() -> Value {
 
 /// Returns a path without the names of its parameters.
 fn shape(path: &str) -> String {
-    let segments = path
-        .split('/')
-        .map(|segment| match segment.starts_with('{') {
-            true => "{}",
-            false => segment,
-        });
+    let segments = path.split('/').map(|segment| {
+        if segment.starts_with('{') {
+            "{}"
+        } else {
+            segment
+        }
+    });
     segments.collect::<Vec<_>>().join("/")
 }
 

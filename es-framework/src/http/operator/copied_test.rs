@@ -112,9 +112,10 @@ impl DryRunTest<'_> {
                 "\n            (\n                {subject:?},\n                {type:?},\n                {payload},\n            ),"
             )?;
         }
-        match self.response.events.is_empty() {
-            true => write!(code, "])")?,
-            false => write!(code, "\n        ])")?,
+        if self.response.events.is_empty() {
+            write!(code, "])")?
+        } else {
+            write!(code, "\n        ])")?
         }
         if let Some(reply) = &self.response.reply {
             write!(

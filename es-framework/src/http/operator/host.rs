@@ -19,15 +19,17 @@ impl FromStr for Host {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Ok(address) = text.parse::<IpAddr>() {
             // An application that listens on all addresses is reached on this one.
-            return Ok(Self::Address(match address.is_unspecified() {
-                true => Ipv4Addr::LOCALHOST.into(),
-                false => address,
+            return Ok(Self::Address(if address.is_unspecified() {
+                Ipv4Addr::LOCALHOST.into()
+            } else {
+                address
             }));
         }
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
-        match (1..=253).contains(&text.len()) && text.chars().all(is_of_name) {
-            true => Ok(Self::Name(text.to_owned())),
-            false => Err("it is no address and no host name"),
+        if (1..=253).contains(&text.len()) && text.chars().all(is_of_name) {
+            Ok(Self::Name(text.to_owned()))
+        } else {
+            Err("it is no address and no host name")
         }
     }
 }

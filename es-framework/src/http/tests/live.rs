@@ -98,9 +98,10 @@ async fn a_client_that_takes_nothing_loses_its_place_to_another() {
             plant(&garden, &format!("t{number}"), &tree).await;
             let mut other = open(address, path).await;
             let answer = until(&mut other, "\r\n\r\n").await;
-            match answer.starts_with("HTTP/1.1 200") {
-                true => return answer,
-                false => assert!(answer.starts_with("HTTP/1.1 503"), "{answer}"),
+            if answer.starts_with("HTTP/1.1 200") {
+                return answer;
+            } else {
+                assert!(answer.starts_with("HTTP/1.1 503"), "{answer}")
             }
         }
         unreachable!("there are enough numbers")
@@ -121,9 +122,10 @@ impl QueryHandler for FadingQuery {
     type Output = u32;
 
     async fn handle(self, _: &QueryContext<'_>) -> Result<u32, QueryError> {
-        match IS_GONE.load(Ordering::Relaxed) {
-            true => Err(QueryError::NotFound),
-            false => Ok(7),
+        if IS_GONE.load(Ordering::Relaxed) {
+            Err(QueryError::NotFound)
+        } else {
+            Ok(7)
         }
     }
 }

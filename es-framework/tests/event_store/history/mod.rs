@@ -113,9 +113,10 @@ fn places(
         let is_complete = positions.iter().copied().eq(place.clone())
             && log[place.clone()].iter().eq(events)
             && sent.eq(events.iter().cloned());
-        match is_complete {
-            true => Ok(Some(place)),
-            false => Err(Violation::NotAsAcknowledged(number)),
+        if is_complete {
+            Ok(Some(place))
+        } else {
+            Err(Violation::NotAsAcknowledged(number))
         }
     };
     positions.iter().enumerate().map(place).collect()
@@ -214,9 +215,12 @@ impl Order<'_> {
                 recursive,
                 seen,
             } => {
-                let belongs = |event: &&ObservedEvent| match recursive {
-                    true => event.subject.is_within(base),
-                    false => event.subject == *base,
+                let belongs = |event: &&ObservedEvent| {
+                    if *recursive {
+                        event.subject.is_within(base)
+                    } else {
+                        event.subject == *base
+                    }
                 };
                 self.log[..length].iter().filter(belongs).eq(seen)
             }

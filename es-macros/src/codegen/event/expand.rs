@@ -105,17 +105,18 @@ fn impl_subject(
         let field = event.field(name);
         field.map_or_else(|| name.to_owned(), |field| field.member.clone())
     });
-    let (text, command, body) = match is_below {
-        true => (
+    let (text, command, body) = if *is_below {
+        (
             format!(".{text}"),
             quote!(command),
             quote!(command.below(&[#(#parts),*])),
-        ),
-        false => (
+        )
+    } else {
+        (
             text,
             quote!(_command),
             quote!(#framework::event::Subject::fill_template(&[#(#parts),*])),
-        ),
+        )
     };
     quote! {
         const SUBJECT: ::core::option::Option<&'static str> =

@@ -103,9 +103,10 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
     let recorded = step
         .takes_recorded
         .then(|| quote!(let recorded = ::core::clone::Clone::clone(event.recorded());));
-    let mut arguments = match step.by_reference {
-        true => quote!(&happened),
-        false => quote!(happened),
+    let mut arguments = if step.by_reference {
+        quote!(&happened)
+    } else {
+        quote!(happened)
     };
     if step.takes_recorded {
         arguments.extend(quote!(, &recorded));

@@ -185,9 +185,10 @@ fn parameter(
     if let Some(filter) = &filter {
         let takes_several = filter.kind == FilterKind::OneOf;
         if takes_several != (number == ValueCount::Several) {
-            let message = match takes_several {
-                true => "`one_of` compares with several values: write `Vec<…>`",
-                false => "a `Vec` holds several values: write `#[filter(one_of)]` above it",
+            let message = if takes_several {
+                "`one_of` compares with several values: write `Vec<…>`"
+            } else {
+                "a `Vec` holds several values: write `#[filter(one_of)]` above it"
             };
             errors.record(&field.ty, message);
         }

@@ -56,9 +56,10 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
         quote!(const DESCRIPTION: &'static str = #text;)
     });
     let described = described(query, framework);
-    let parameters = match query.parameters.is_empty() {
-        true => quote!(_),
-        false => quote!(parameters),
+    let parameters = if query.parameters.is_empty() {
+        quote!(_)
+    } else {
+        quote!(parameters)
     };
     quote! {
         #[automatically_derived]
@@ -155,21 +156,23 @@ fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
     let filters = parameters.filter_map(|parameter| filter(parameter, source));
     let order = source.order.as_ref().map(|order| {
         let column = column(source, &order.field);
-        let sort = match order.descending {
-            true => quote!(sort_descending),
-            false => quote!(sort),
+        let sort = if order.descending {
+            quote!(sort_descending)
+        } else {
+            quote!(sort)
         };
         quote_spanned!(order.field.span()=> let rows = rows.#sort(#column);)
     });
-    let (output, last) = match source.is_one {
-        true => (
+    let (output, last) = if source.is_one {
+        (
             quote!(#model),
             quote!(rows.first().await?.ok_or(#module::QueryError::NotFound)),
-        ),
-        false => (
+        )
+    } else {
+        (
             quote!(#module::Page<#model>),
             quote!(rows.page(context.paging()).await),
-        ),
+        )
     };
     let names_key = source.is_one.then(|| names_key(query, source, framework));
     quote! {

@@ -275,9 +275,10 @@ async fn take_over(folder: &Path, database: &str) {
     let found = read_own_writes([&first, &second], PURCHASES).await;
     assert_eq!(found, 2 * PURCHASES);
     let stands_by = |library: &Library| library.process.log().contains("stands by");
-    let (mut projecting, left) = match stands_by(&first) {
-        true => (second, first),
-        false => (first, second),
+    let (mut projecting, left) = if stands_by(&first) {
+        (second, first)
+    } else {
+        (first, second)
     };
     assert!(!stands_by(&projecting) && stands_by(&left));
     projecting.process.kill();

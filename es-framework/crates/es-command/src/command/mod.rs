@@ -22,6 +22,7 @@ mod parse;
 mod past_store;
 mod pipeline;
 mod random_numbers;
+mod read_only;
 mod read_recorder;
 mod registry;
 mod rejection;

@@ -10,6 +10,8 @@ use es_store::{
     StoreError,
 };
 
+use super::read_only::{refuse_append, refuse_observation};
+
 /// The events of a store up to one of them. Nothing can be appended.
 #[derive(Debug)]
 pub(super) struct PastStore {
@@ -31,7 +33,7 @@ impl EventStore for PastStore {
         _: Vec<EventCandidate>,
         _: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        Err(AppendError::Store(refused("append events")))
+        refuse_append()
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
@@ -47,7 +49,7 @@ impl EventStore for PastStore {
     }
 
     fn observe(&self, _: Subject, _: ObserveOptions) -> EventStream {
-        stream::iter([Err(refused("subscribe to events"))]).boxed()
+        refuse_observation()
     }
 
     async fn health(&self) -> Result<(), StoreError> {
@@ -61,8 +63,4 @@ impl EventStore for PastStore {
             None => format!("{store} before its first event"),
         }
     }
-}
-
-fn refused(action: &str) -> StoreError {
-    StoreError::Refused(format!("a dry run cannot {action}"))
 }

@@ -5,12 +5,14 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
 use es_store::{
     AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
 };
+
+use super::read_only::{refuse_append, refuse_observation};
 
 /// The number of events that are remembered.
 const EVENTS: usize = 100;
@@ -79,7 +81,7 @@ impl EventStore for ReadRecorder {
         _: Vec<EventCandidate>,
         _: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        Err(AppendError::Store(refused("append events")))
+        refuse_append()
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
@@ -95,7 +97,7 @@ impl EventStore for ReadRecorder {
     }
 
     fn observe(&self, _: Subject, _: ObserveOptions) -> EventStream {
-        stream::iter([Err(refused("subscribe to events"))]).boxed()
+        refuse_observation()
     }
 
     async fn health(&self) -> Result<(), StoreError> {
@@ -105,8 +107,4 @@ impl EventStore for ReadRecorder {
     fn description(&self) -> String {
         self.store.description()
     }
-}
-
-fn refused(action: &str) -> StoreError {
-    StoreError::Refused(format!("a dry run cannot {action}"))
 }

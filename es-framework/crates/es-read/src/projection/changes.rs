@@ -38,9 +38,10 @@ impl ReadModelWatcher {
             })
         });
         let models: Vec<_> = models.collect();
-        match models.is_empty() {
-            true => std::future::pending().await,
-            false => drop(select_all(models).await),
+        if models.is_empty() {
+            std::future::pending().await
+        } else {
+            drop(select_all(models).await)
         }
     }
 }

@@ -73,9 +73,10 @@ pub struct Table {
 impl Table {
     /// Returns the name in the database.
     pub(crate) fn name(&self) -> Cow<'static, str> {
-        match self.is_shadow {
-            true => format!("es_next_{}", self.model.name).into(),
-            false => self.model.name.into(),
+        if self.is_shadow {
+            format!("es_next_{}", self.model.name).into()
+        } else {
+            self.model.name.into()
         }
     }
 

@@ -295,9 +295,10 @@ impl ProjectionPipeline {
             }
             let Some(changes) = changes else { continue };
             if let Some(last) = events.last().map(Checkpoint::from_event) {
-                let to = match simulation::has(Defect::CheckpointFirstEvent) {
-                    true => events.first().map_or(last, Checkpoint::from_event),
-                    false => last,
+                let to = if simulation::has(Defect::CheckpointFirstEvent) {
+                    events.first().map_or(last, Checkpoint::from_event)
+                } else {
+                    last
                 };
                 let from = model.progress.position();
                 let step = CheckpointStep { from, to };

@@ -83,10 +83,11 @@ pub(super) fn create_gin_index_statement(table: &Table) -> Option<String> {
 
 /// Returns the expression of the text that a search in a column compares, in lower case.
 pub(super) fn searched_text_expression(table: &Table, column: &str) -> String {
-    match table.searched.contains(column) {
-        true => lowercase_column(column),
+    if table.searched.contains(column) {
+        lowercase_column(column)
+    } else {
         // No query declares the search, so SQL ignores the case of ASCII letters only.
-        false => format!("lower({})", quote_name(column)),
+        format!("lower({})", quote_name(column))
     }
 }
 

@@ -55,10 +55,7 @@ pub(super) enum IndexNameSet {
 impl IndexNameSet {
     /// Returns the names that are free, given whether the first ones are taken.
     pub(super) const fn free(is_taken: bool) -> Self {
-        match is_taken {
-            true => Self::Second,
-            false => Self::First,
-        }
+        if is_taken { Self::Second } else { Self::First }
     }
 }
 
@@ -246,9 +243,10 @@ pub(super) fn definition_hash(table: &Table) -> String {
 /// Returns the part of a definition that the statements of queries depend on.
 pub(super) fn layout_hash(table: &Table) -> String {
     // Queries of searched columns need the search index.
-    let search_index = match table.searched.is_empty() {
-        true => String::new(),
-        false => format!(" fts5 trigram {:?}", table.searched),
+    let search_index = if table.searched.is_empty() {
+        String::new()
+    } else {
+        format!(" fts5 trigram {:?}", table.searched)
     };
     short_hash(&format!(
         "{:?} {:?}{search_index}",
@@ -294,9 +292,10 @@ fn insert_statement(table: &Table, columns: &[WrittenColumn], values: &str) -> S
     let set: Vec<_> = changed
         .map(|name| format!("{name} = excluded.{name}"))
         .collect();
-    let on_conflict = match is_event(table) || set.is_empty() {
-        true => format!("({key}) DO NOTHING"),
-        false => format!("({key}) DO UPDATE SET {}", set.join(", ")),
+    let on_conflict = if is_event(table) || set.is_empty() {
+        format!("({key}) DO NOTHING")
+    } else {
+        format!("({key}) DO UPDATE SET {}", set.join(", "))
     };
     format!(
         "INSERT INTO {} ({}) {values} ON CONFLICT {on_conflict}",

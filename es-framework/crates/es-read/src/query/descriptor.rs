@@ -127,9 +127,10 @@ fn parse<Q: QueryHandler>(
     mut parameters: QueryParameters,
 ) -> Result<Box<dyn ErasedQuery>, QueryError> {
     let query = Q::parse(&mut parameters)?;
-    let paging = match Q::PAGED {
-        true => PageParameters::parse(&mut parameters)?,
-        false => PageParameters::default(),
+    let paging = if Q::PAGED {
+        PageParameters::parse(&mut parameters)?
+    } else {
+        PageParameters::default()
     };
     parameters.check_all_taken()?;
     Ok(Box::new(ParsedQuery { query, paging }))

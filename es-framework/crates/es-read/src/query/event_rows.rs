@@ -74,12 +74,11 @@ pub async fn browse_rows(
     };
     let cells = vec![Cell::Integer(after), paging.limit_plus_one()];
     let rows = database.fetch_rows(table, statement, cells).await?;
-    let total = match paging.total {
-        true => {
-            let count = format!("SELECT count(*) FROM {}", quote_name(table.model.name));
-            Some(database.fetch_count(count, Vec::new()).await?)
-        }
-        false => None,
+    let total = if paging.total {
+        let count = format!("SELECT count(*) FROM {}", quote_name(table.model.name));
+        Some(database.fetch_count(count, Vec::new()).await?)
+    } else {
+        None
     };
     let page = Page::new(rows, &paging, total, |last| {
         let (position, by) = (last.place, None);

@@ -81,9 +81,10 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         let database = self.rows.database;
         let table = self.rows.table()?;
         let filter = self.rows.filter_sql(table)?;
-        let total = match paging.total {
-            true => Some(self.count(table, &filter).await?),
-            false => None,
+        let total = if paging.total {
+            Some(self.count(table, &filter).await?)
+        } else {
+            None
         };
         let only = only.to_sql(database, table)?;
         let columns = self.column_list();

@@ -311,9 +311,12 @@ fn check_query(query: &QueryDescriptor, models: &ReadModels) -> Result<(), Queri
 
 /// Returns a path without the names of its parameters: `/books/{id}` and `/books/{isbn}` are one route.
 fn shape(path: &str) -> String {
-    let anonymous = |segment| match str::starts_with(segment, '{') {
-        true => "{}",
-        false => segment,
+    let anonymous = |segment| {
+        if str::starts_with(segment, '{') {
+            "{}"
+        } else {
+            segment
+        }
     };
     path.split('/').map(anonymous).collect::<Vec<_>>().join("/")
 }

@@ -108,9 +108,10 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     pub async fn page(self, paging: &PageParameters) -> Result<Page<R>, QueryError> {
         let table = self.table()?;
         let filter = self.filter_sql(table)?;
-        let total = match paging.total {
-            true => Some(self.count(table, &filter).await?),
-            false => None,
+        let total = if paging.total {
+            Some(self.count(table, &filter).await?)
+        } else {
+            None
         };
         let rows = self.load_page(table, filter, paging).await?;
         let page = Page::new(rows, paging, total, |last| Ok(self.cursor_after(last)))?;

@@ -183,9 +183,10 @@ async fn older() -> (EventSourcingDbStore, Arc<Mutex<Vec<Value>>>) {
         let body: Value = serde_json::from_str(&body).unwrap();
         let is_text = body["schema"].is_string();
         sent.lock().unwrap().push(body);
-        match is_text {
-            true => (StatusCode::OK, "{}"),
-            false => (StatusCode::BAD_REQUEST, "schema: expected string\n"),
+        if is_text {
+            (StatusCode::OK, "{}")
+        } else {
+            (StatusCode::BAD_REQUEST, "schema: expected string\n")
         }
     };
     let router = Router::new().route("/api/v1/register-event-schema", post(handler));

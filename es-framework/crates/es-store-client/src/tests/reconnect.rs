@@ -233,9 +233,10 @@ async fn neighbours_that_are_not_linked_are_broken_if_that_is_checked() {
             });
             assert_eq!(next(&mut events).await.unwrap(), 0);
             let second = next(&mut events).await;
-            match verify_chain {
-                true => assert!(matches!(second, Err(StoreError::Corrupt { .. }))),
-                false => assert_eq!(second.unwrap(), 1),
+            if verify_chain {
+                assert!(matches!(second, Err(StoreError::Corrupt { .. })))
+            } else {
+                assert_eq!(second.unwrap(), 1)
             }
         }
     }

@@ -32,9 +32,10 @@ impl Cluster {
             server.query(lsn).trim().parse::<u64>().unwrap()
         };
         let [first, second] = &self.standbys;
-        let (promoted, other) = match received(first) >= received(second) {
-            true => (first, second),
-            false => (second, first),
+        let (promoted, other) = if received(first) >= received(second) {
+            (first, second)
+        } else {
+            (second, first)
         };
         promoted.query("SELECT pg_promote()");
         other.follow(promoted);

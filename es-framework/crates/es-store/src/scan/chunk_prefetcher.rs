@@ -81,9 +81,10 @@ impl<C: Chunks> ChunkPrefetcher<C> {
     /// chunk. Otherwise it is the whole rest, because the start of the chunk after it is unknown.
     fn split_off(&mut self) -> Option<ScanPart<C>> {
         let scan = self.rest.take()?;
-        let (scan, rest) = match scan.is_everything() {
-            true => scan.split(C::EVENTS),
-            false => (scan, None),
+        let (scan, rest) = if scan.is_everything() {
+            scan.split(C::EVENTS)
+        } else {
+            (scan, None)
         };
         self.rest = rest;
         Some(ScanPart { scan, chunk: None })

@@ -94,9 +94,10 @@ async fn fetch(client: &Client, issuer: &str, at: &Url) -> Result<IssuerKeys, Fe
         .take(MAX_KEYS)
         .filter_map(key)
         .collect();
-    match keys.is_empty() {
-        true => Err(FetchError::NoKeys),
-        false => Ok(keys),
+    if keys.is_empty() {
+        Err(FetchError::NoKeys)
+    } else {
+        Ok(keys)
     }
 }
 

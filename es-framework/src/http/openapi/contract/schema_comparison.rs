@@ -119,10 +119,12 @@ impl<'a> SchemaComparison<'a> {
         (old_schema, old): (&'a Value, &SchemaShape<'a>),
         (new_schema, new): (&'a Value, &SchemaShape<'a>),
     ) {
-        let forms = |schema: &'a Value, shape: &SchemaShape<'a>| match shape.alternatives.is_empty()
-        {
-            true => vec![schema],
-            false => shape.alternatives.clone(),
+        let forms = |schema: &'a Value, shape: &SchemaShape<'a>| {
+            if shape.alternatives.is_empty() {
+                vec![schema]
+            } else {
+                shape.alternatives.clone()
+            }
         };
         let (old, new) = (forms(old_schema, old), forms(new_schema, new));
         let fits = |old: &&'a Value, new: &&'a Value| {
@@ -174,9 +176,10 @@ impl<'a> SchemaComparison<'a> {
             name(&new.types),
             name(&old.types)
         );
-        match is_within {
-            true => self.add_compatible(&text),
-            false => self.add_breaking(&text),
+        if is_within {
+            self.add_compatible(&text)
+        } else {
+            self.add_breaking(&text)
         }
         is_within
     }
@@ -353,9 +356,10 @@ impl<'a> SchemaComparison<'a> {
     }
 
     fn add_if(&mut self, is_breaking: bool, text: &str) {
-        match is_breaking {
-            true => self.add_breaking(text),
-            false => self.add_compatible(text),
+        if is_breaking {
+            self.add_breaking(text)
+        } else {
+            self.add_compatible(text)
         }
     }
 

@@ -42,9 +42,10 @@ impl React for Calling {
             Ok(async move {
                 let mut calls = phone.calls.lock().unwrap();
                 calls.push(key.to_string());
-                match phone.answers && calls.len() % 3 == 0 {
-                    true => Ok(()),
-                    false => Err(ReactionError::call("nobody answers")),
+                if phone.answers && calls.len() % 3 == 0 {
+                    Ok(())
+                } else {
+                    Err(ReactionError::call("nobody answers"))
                 }
             }
             .boxed())

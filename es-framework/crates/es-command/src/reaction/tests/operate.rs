@@ -35,12 +35,11 @@ struct Posting;
 fn post(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall, ReactionError> {
     let letterbox = context.service::<Letterbox>("Letterbox")?;
     Ok(box_call(async move {
-        match letterbox.is_open.load(Ordering::Relaxed) {
-            true => {
-                letterbox.letters.fetch_add(1, Ordering::Relaxed);
-                Ok(())
-            }
-            false => Err("it is closed"),
+        if letterbox.is_open.load(Ordering::Relaxed) {
+            letterbox.letters.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        } else {
+            Err("it is closed")
         }
     }))
 }

@@ -270,9 +270,10 @@ impl Database {
         table: &Table,
         keys: Vec<RowKey>,
     ) -> Result<Vec<TableRow>, DatabaseError> {
-        match keys.is_empty() {
-            true => Ok(Vec::new()),
-            false => self.store.load_rows(table, keys).await,
+        if keys.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.store.load_rows(table, keys).await
         }
     }
 
