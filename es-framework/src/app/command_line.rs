@@ -3,6 +3,7 @@
 use clap::{ArgMatches, Command, CommandFactory as _};
 
 use super::{
+    client_subcommand,
     declarations::{Declarations, start_error},
     model_subcommand, schema_lock_cli,
 };
@@ -32,6 +33,7 @@ pub(super) fn command_line(
         .subcommand(schema_lock_cli::command())
         .subcommand(openapi::openapi_subcommand::command())
         .subcommand(model_subcommand::command())
+        .subcommand(client_subcommand::command())
         .subcommand(auth::token_subcommand::command())
         .subcommands(operator::operator_subcommand::commands())
         .subcommand_negates_reqs(true))
@@ -54,6 +56,7 @@ pub(super) fn run_subcommand(
         openapi::openapi_subcommand::NAME => Some(openapi::openapi_subcommand::run(
             matches, name, registry, queries,
         )),
+        client_subcommand::NAME => Some(client_subcommand::run(matches)),
         model_subcommand::NAME => Some(model_subcommand::run(matches, declarations)),
         auth::token_subcommand::NAME => Some(auth::token_subcommand::run(matches)),
         _ => operator::operator_subcommand::run(subcommand, matches),

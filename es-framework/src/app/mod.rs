@@ -2,6 +2,7 @@
 
 mod application;
 mod background;
+mod client_subcommand;
 mod command_line;
 #[cfg(feature = "console")]
 mod console;

@@ -207,7 +207,7 @@ impl MachineParts {
 
 /// Returns a port for a process that starts again at the same one. The system gives ports of this range to no
 /// outgoing connection.
-fn unused_port() -> u16 {
+pub(crate) fn unused_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let begin = 20_000 + u16::try_from(std::process::id() % 1_000).unwrap() * 10;
     loop {

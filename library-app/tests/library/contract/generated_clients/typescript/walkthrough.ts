@@ -1,0 +1,99 @@
+// The walk-through of the library with the generated client and the helper. It gets the URL of the library.
+// The test kills and starts the library when this program says so. The last line is the list of purchased copies.
+
+import createClient from "openapi-fetch";
+import type { paths } from "./api.js";
+import { bodyOf, isProblem, rowsOf, ServiceConnection } from "./helper.js";
+
+declare const process: { argv: string[] };
+
+const baseUrl = process.argv[2]!;
+let losesNextResponse = false;
+let brokenConnections = 0;
+
+/** Sends a request, counts broken connections, and breaks one after the service has responded. */
+async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(input, init);
+    if (!losesNextResponse) return response;
+    losesNextResponse = false;
+    await response.arrayBuffer();
+    throw new TypeError("the response was lost");
+  } catch (error) {
+    brokenConnections += 1;
+    throw error;
+  }
+}
+
+const service = new ServiceConnection({ attempts: 1_000, totalTime: 60_000 }, send);
+const api = createClient<paths, "application/json">({ baseUrl, fetch: service.fetch });
+const purchased: string[] = [];
+const [ada, grace] = [newId(), newId()];
+
+function newId(): string {
+  const digits = () => Math.floor(Math.random() * 0x10000).toString(16).padStart(4, "0");
+  return `${digits()}${digits()}-${digits()}-4${digits().slice(1)}-8${digits().slice(1)}-${digits()}${digits()}${digits()}`;
+}
+
+function check(holds: boolean, sentence: string): void {
+  if (!holds) throw new Error(`It does not hold that ${sentence}`);
+}
+
+async function purchase(): Promise<string> {
+  const id = newId();
+  const body = { id, isbn: "978-0-345-53943-1", title: "The Hobbit", author: "J. R. R. Tolkien", numPages: 310 };
+  const { response } = await api.POST("/books/purchase", { body });
+  check(response.status === 201, "a purchase creates a copy");
+  purchased.push(id);
+  return id;
+}
+
+async function countOfCopies(): Promise<number> {
+  const page = await bodyOf(api.GET("/books", { params: { query: { limit: 1, total: true } } }));
+  return page.total ?? -1;
+}
+
+const id = await purchase();
+await api.POST("/readers/register", { body: { id: ada, name: "Ada" } });
+await api.POST("/readers/register", { body: { id: grace, name: "Grace" } });
+check((await countOfCopies()) === 1, "a query sees the purchase before it");
+
+losesNextResponse = true;
+const loan = await bodyOf(api.POST("/books/borrow", { body: { id, reader: ada } }));
+check(brokenConnections === 1, "the first response was lost");
+check(Date.parse(loan.dueAt) > Date.now(), "the command that was sent again has the reply of the first");
+const copy = await bodyOf(api.GET("/books/{id}", { params: { path: { id } } }));
+check(copy.status === "lent" && copy.reader === ada, "a query sees the loan");
+
+const conflict = await api.POST("/books/borrow", { body: { id, reader: grace } }).catch((error: unknown) => error);
+check(isProblem(conflict, "copy-lent") && conflict.problem.status === 409, "a lent copy cannot be borrowed");
+const invalid = await api.POST("/readers/register", { body: { id: ada, name: "" } }).catch((error: unknown) => error);
+const isInvalid = isProblem(invalid, "invalid-values") && invalid.problem.errors?.[0]?.pointer === "/name";
+check(isInvalid, "a problem names the invalid value");
+const receipt = await bodyOf(api.POST("/books/return", { body: { id } }));
+check(receipt.lateFeeCents === 0, "the copy comes back in time");
+
+const stock = service.live((options) =>
+  api.GET("/books", { params: { query: { limit: 1, total: true } }, ...options }),
+);
+check((await stock.next()).value?.total === 1, "a live query begins with the current result");
+
+console.log("kill the service");
+const purchaseUntilBroken = async () => {
+  while (brokenConnections === 1) await purchase();
+};
+await Promise.all([purchaseUntilBroken(), purchaseUntilBroken(), purchaseUntilBroken()]);
+await purchase();
+check((await countOfCopies()) === purchased.length, "each copy was purchased once");
+for await (const page of stock) {
+  if (page.total === purchased.length) break;
+}
+
+const rows: string[] = [];
+for await (const row of rowsOf((cursor) => api.GET("/books", { params: { query: { limit: 2, cursor } } }))) {
+  rows.push(row.id);
+}
+check([...rows].sort().join() === [...purchased].sort().join(), "the pages have all copies");
+const catalog = await bodyOf(api.GET("/books/catalog", { params: { query: { title: "hobbit" } } }));
+check(catalog.items[0]?.total === purchased.length, "the catalog counts the copies of a title");
+console.log(JSON.stringify(purchased));
